@@ -1,0 +1,63 @@
+# `make` sets up .venv by itself: it needs Python 3.11 to 3.13 with pip, and nothing else.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+WORLD := tests/world/mirror
+REPORT := results/demo/reports/demo.html
+CPU_BUILDS := https://download.pytorch.org/whl/cpu
+TORCH_BUILD = $(if $(shell command -v nvidia-smi),,--extra-index-url $(CPU_BUILDS))
+
+.PHONY: help setup world demo test lint format lock clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make demo    the whole pipeline on miniature data; ends with $(REPORT)"
+	@echo "make test    all tests"
+	@echo "make lint    ruff, mypy and snakefmt, as before every commit"
+	@echo "make format  mend what make lint finds in layout and import order"
+	@echo "make setup   only set up .venv (all of the above do so when needed)"
+	@echo "make lock    write requirements/lock.txt anew from pyproject.toml"
+	@echo "make clean   remove .venv and the miniature data; results/ stays"
+	@echo "Another Python: make PYTHON=python3.12 demo"
+
+setup: $(READY)
+
+# Written last: a set-up that was interrupted begins again, one that is complete does nothing.
+$(READY): requirements/lock.txt requirements/torch.txt
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v <= (3, 13) or sys.exit("pubmill needs Python 3.11, 3.12 or 3.13, and $(PYTHON) is %d.%d. Name another one: make PYTHON=python3.11 $(MAKECMDGOALS)" % v)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --use-pep517 --no-deps --require-hashes -r requirements/lock.txt
+	$(BIN)/python -m pip install --quiet --retries 0 $(TORCH_BUILD) -r requirements/torch.txt
+	@touch $@
+
+world: $(READY)
+	@$(BIN)/python -m tests.world $(WORLD)
+
+demo: world
+	$(BIN)/snakemake --profile profiles/local
+	@echo "The report: $(REPORT)"
+
+test: world
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile rules
+
+format: $(READY)
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+	$(BIN)/snakefmt Snakefile rules
+
+# Pins stay as they are where they still fit; `rm requirements/lock.txt` first takes the newest versions.
+lock:
+	$(PYTHON) -m venv .venv/lock
+	.venv/lock/bin/python -m pip install --quiet --upgrade pip pip-tools
+	CUSTOM_COMPILE_COMMAND="make lock" .venv/lock/bin/pip-compile --quiet --generate-hashes --allow-unsafe \
+		--strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
+		--extra torch-needs --extra dev --output-file requirements/lock.txt pyproject.toml
+
+clean:
+	rm -rf .venv $(WORLD)

@@ -1,0 +1,67 @@
+"""Table of contents: configuration, checks, rules, targets."""
+
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+from snakemake.utils import min_version
+
+min_version("9.0")
+ROOT = Path(workflow.basedir)
+sys.path.insert(0, str(ROOT))
+
+from pubmill.errors import PubmillError
+from pubmill.files import lock
+from pubmill.specs import check_study
+from pubmill.targets import Targets, as_json
+
+
+configfile: ROOT / "config.yaml"
+
+
+try:
+    STUDY, SPECS = check_study(config, ROOT / "specs")
+    T = Targets(STUDY, SPECS)
+except PubmillError as error:
+    raise WorkflowError(str(error)) from None
+
+R = T.results
+SCRIPTS = ROOT / "scripts"
+shell.prefix(
+    f"export PYTHONPATH={str(ROOT)!r} PYTHONUNBUFFERED=1 PATH={str(Path(sys.executable).parent)!r}:$PATH; "
+)
+
+
+onstart:
+    # Freed by the system if the run is killed, so that the same command can simply be run again.
+    LOCK = lock(Path(R) / ".lock")
+
+
+wildcard_constraints:
+    corpus="[^/]+",
+    source="[^/]+",
+    shard="[^/]+",
+    vocab="[^/]+",
+    recipe="[^/]+",
+    model="[^/]+",
+    dataset="[^/]+",
+    protocol="[^/]+",
+    setting="[^/]+",
+    trial="[^/]+",
+    paper="[^/]+",
+    table="table[0-9]+",
+    seed="[0-9]+",
+
+
+rule all:
+    input:
+        T.everything(),
+    default_target: True
+
+
+include: "rules/corpus.smk"
+include: "rules/vocabs.smk"
+include: "rules/pretraining.smk"
+include: "rules/datasets.smk"
+include: "rules/finetuning.smk"
+include: "rules/tables.smk"

@@ -1,0 +1,68 @@
+"""Named reasons for which a document does not enter a corpus.
+
+Each filter takes a document and the corpus's selection (`pubmill.specs.Selection`) and gives the
+reason for a rejection, or None. They apply in the order of `FILTERS`; the first reason counts.
+
+gu2020 section 6.1: "we filter out any abstracts with less than 128 words to reduce noise". Words
+are here the whitespace-separated words of the abstract, without its title and section labels.
+"""
+
+import json
+from collections.abc import Callable
+
+from pydantic import ValidationError
+
+from pubmill.corpus.shards import Document
+from pubmill.errors import PubmillError
+from pubmill.specs import Selection
+
+Filter = Callable[[Document, Selection], str | None]
+
+
+def read_selection(argument: str) -> Selection:
+    """Read the `--recipe` of a selection: JSON text with the keys of `Selection`."""
+    try:
+        return Selection.model_validate(json.loads(argument))
+    except (json.JSONDecodeError, ValidationError) as error:
+        raise PubmillError(f"--recipe: not a selection: {error}") from None
+
+
+def abstract(document: Document, selection: Selection) -> str | None:
+    """Every document has text, whatever the selection says."""
+    return None if document.sections else "no_abstract"
+
+
+def language(document: Document, selection: Selection) -> str | None:
+    """At least one of the document's languages is asked for; one that names none is not guessed."""
+    if selection.languages is None:
+        return None
+    if not document.languages:
+        return "unknown_language"
+    return None if set(document.languages) & set(selection.languages) else "language"
+
+
+def published(document: Document, selection: Selection) -> str | None:
+    """The year of publication lies in the asked-for range, both ends included."""
+    first, last = selection.published_from, selection.published_to
+    if first is None and last is None:
+        return None
+    if not document.published:
+        return "unknown_year"
+    if first is not None and int(document.published) < first:
+        return "published_before"
+    return "published_after" if last is not None and int(document.published) > last else None
+
+
+def length(document: Document, selection: Selection) -> str | None:
+    """At least `min_words` and at most `max_words` words."""
+    if selection.min_words is not None and document.words < selection.min_words:
+        return "too_short"
+    return "too_long" if selection.max_words is not None and document.words > selection.max_words else None
+
+
+FILTERS: tuple[Filter, ...] = (abstract, language, published, length)
+
+
+def rejection(document: Document, selection: Selection) -> str | None:
+    """The first reason to leave the document out, or None."""
+    return next((reason for filter in FILTERS if (reason := filter(document, selection))), None)

@@ -1,0 +1,232 @@
+"""PubMed's XML files, as distributed by NLM: `pubmedYYnNNNNN.xml.gz`.
+
+A file is cut at its `</PubmedArticle>` bytes into blocks of about 64 kB, and each block is parsed
+on its own between the file's own root tags. That is faster than one incremental parse, needs
+constant memory, and is exact: a block that is well-formed content ends outside every comment,
+CDATA section and tag, so the blocks together are well-formed as the whole is, and give the same
+elements. A cut inside a comment leaves two malformed blocks: refused, never misread.
+No block has a document type, so entities can be neither declared nor fetched; a declaration at the
+file's head is refused before anything is parsed.
+"""
+
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from isal import igzip, isal_zlib
+from lxml import etree
+
+from pubmill.corpus.shards import Document
+from pubmill.errors import PubmillError
+
+BLOCK = 1 << 16
+HEAD_LIMIT = 1 << 16
+# Far above the largest real citation (thousands of authors: a few MB) and list of deletions.
+CITATION_LIMIT = 1 << 24
+MATHML = b' xmlns:mml="http://www.w3.org/1998/Math/MathML"'
+
+_NAME = re.compile(r"(?:pubmed|medline)(\d\d)n(\d{4,5})\.xml\.gz")
+_ROOT = re.compile(rb"<(PubmedArticleSet|MedlineCitationSet)(\s[^<>]*)?>")
+_DOCTYPE = re.compile(rb"<!DOCTYPE[^<>\[]*>")
+_SUBSET = re.compile(rb"<!ENTITY|<!DOCTYPE[^>]*\[")
+_CITED = re.compile(rb"<MedlineCitation\b[^>]*>\s*<PMID\b[^>]*>\s*(\d+)")
+_RUN_OF_SPACE = re.compile(r"[\t\r\n][ \t\r\n]*| [ \t\r\n]+")
+_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
+
+
+def file_order(path: Path) -> int:
+    """The place of a PubMed file in the order of loading: year (two digits) * 10,000 + number.
+
+    NLM restarts the numbers with every year's baseline and asks that files be loaded in this order.
+    """
+    found = _NAME.fullmatch(path.name)
+    if not found:
+        raise PubmillError(
+            f"{path}: a PubMed file is named like pubmed26n0001.xml.gz; its year and number say which "
+            f"version of a citation is the later one. Give the file its original name."
+        )
+    return int(found[1]) * 10_000 + int(found[2])
+
+
+def read_medline(path: Path) -> Iterator[Document]:
+    """Yield every citation of a PubMed file, and every deletion, in the file's order.
+
+    Raises `PubmillError` for a broken gzip, malformed XML (with line and last PMID), another root
+    element, declared entities, and citations without what NLM's DTD requires.
+    """
+    reader = _Reader(path)
+    try:
+        with igzip.open(path, "rb") as stream:
+            yield from reader.documents(stream)
+    except FileNotFoundError:
+        raise PubmillError(f"{path} does not exist") from None
+    except (EOFError, igzip.BadGzipFile, isal_zlib.error, zlib.error) as error:
+        raise PubmillError(
+            f"{path}: truncated or damaged gzip ({error}) after line {reader.line}, "
+            f"last PMID read {reader.last}. Delete the file and download it again."
+        ) from None
+
+
+class _Reader:
+    """Reads one file; knows how far it got, for the messages."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.line = 0
+        self.last = "none"
+        self.parser = etree.XMLParser(
+            resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False,
+            remove_comments=True, remove_pis=True, collect_ids=False,
+        )  # fmt: skip
+
+    def documents(self, stream: IO[bytes]) -> Iterator[Document]:
+        start, kind, rest = self._head(stream)
+        end, cut = (
+            b"</%s>" % kind,
+            b"</PubmedArticle>" if kind == b"PubmedArticleSet" else b"</MedlineCitation>",
+        )
+        pieces = [rest]
+        while True:
+            data = b"".join(pieces)
+            at = data.rfind(cut)
+            if at >= 0:
+                whole, data = data[: at + len(cut)], data[at + len(cut) :]
+                yield from self._block(start, whole, end)
+            block = stream.read(BLOCK)
+            if not block:
+                yield from self._block(start, data, b"")
+                return
+            pieces = [data, block]
+            if len(data) > CITATION_LIMIT:
+                raise self._error(f"no {cut.decode()} within {CITATION_LIMIT >> 20} MiB")
+
+    def _head(self, stream: IO[bytes]) -> tuple[bytes, bytes, bytes]:
+        """Check all up to the root's start tag; give that tag, the root's name, and what follows."""
+        data = stream.read(HEAD_LIMIT)
+        found = _ROOT.search(data)
+        head = data[: found.end()] if found else data
+        if _SUBSET.search(head):
+            raise self._error(
+                "declares entities or other markup of its own in its document type. NLM's files "
+                "don't, and expanding such entities can exhaust the memory or read local files, so it is refused"
+            )
+        if not found:
+            raise self._error(
+                "no <PubmedArticleSet> or <MedlineCitationSet>: not one of PubMed's citation files"
+            )
+        kind, attributes = found[1], found[2] or b""
+        # The ordinary document type names NLM's DTD; the parser never sees it, so never fetches it.
+        plain = _DOCTYPE.sub(lambda doctype: b"\n" * doctype[0].count(b"\n"), head, count=1)
+        root = self._parse(plain + b"</%s>" % kind)
+        encoding = root.getroottree().docinfo.encoding or "UTF-8"
+        if encoding.upper() not in ("UTF-8", "US-ASCII", "ASCII"):
+            raise self._error(f"is encoded as {encoding}; PubMed's files are UTF-8")
+        self.line = head.count(b"\n")
+        # The DTD, which is never loaded, fixes the prefix of formulas; so the root declares it here.
+        prefix = b"" if b"xmlns:mml" in attributes else MATHML
+        return b"<%s%s%s>" % (kind, attributes, prefix), kind, data[found.end() :]
+
+    def _block(self, start: bytes, content: bytes, end: bytes) -> Iterator[Document]:
+        """The documents of some whole citations, or of the end of the file with the root's end tag."""
+        for child in self._parse(start + content + end):
+            if child.tag == "PubmedArticle":
+                yield self._document(_child(child, "MedlineCitation", self))
+            elif child.tag == "MedlineCitation":
+                yield self._document(child)
+            elif child.tag == "DeleteCitation":
+                for pmid in child.iterchildren("PMID"):
+                    yield Document(id=self._id(pmid), version=self._version(pmid), deleted=True)
+            else:
+                raise self._error(f"<{child.tag}> where a citation was expected; books are not read")
+        self.line += content.count(b"\n")
+
+    def _parse(self, data: bytes) -> etree._Element:
+        try:
+            return etree.fromstring(data, self.parser)
+        except etree.XMLSyntaxError as error:
+            line, column = error.position
+            lines = data.split(b"\n")
+            read = sum(len(text) + 1 for text in lines[: line - 1]) + column
+            cited = _CITED.findall(data[:read])
+            self.last = cited[-1].decode() if cited else self.last
+            self.line += line - 1
+            raise self._error(f"malformed XML: {error.msg}") from None
+
+    def _document(self, citation: etree._Element) -> Document:
+        pmid = _child(citation, "PMID", self)
+        article = _child(citation, "Article", self)
+        identifier, version = self._id(pmid), self._version(pmid)
+        abstract = next(article.iterchildren("Abstract"), None)
+        journal = next(article.iterchildren("Journal"), None)
+        types = next(article.iterchildren("PublicationTypeList"), None)
+        return Document(
+            id=identifier,
+            version=version,
+            date=_revised(citation),
+            published="" if journal is None else _year(journal),
+            languages=tuple(" ".join(map(_text, article.iterchildren("Language"))).lower().split()),
+            types=() if types is None else tuple(map(_text, types)),
+            licence="" if abstract is None else " ".join(map(_text, abstract.iterchildren("CopyrightInformation"))),
+            title=" ".join(map(_text, article.iterchildren("ArticleTitle"))),
+            sections=() if abstract is None else _sections(abstract),
+        )  # fmt: skip
+
+    def _id(self, pmid: etree._Element) -> str:
+        text = (pmid.text or "").strip()
+        if not (text.isascii() and text.isdigit()):
+            raise self._error(f"<PMID> holds {text!r}, not a number")
+        self.last = text
+        return f"pmid:{int(text)}"
+
+    def _version(self, pmid: etree._Element) -> int:
+        # Files from before 2010 have no versions; NLM counts a citation without one as version 1.
+        text = pmid.get("Version", "1")
+        if not (text.isascii() and text.isdigit()):
+            raise self._error(f"<PMID Version={text!r}>: not a number")
+        return int(text)
+
+    def _error(self, message: str) -> PubmillError:
+        return PubmillError(f"{self.path}:{self.line + 1}: {message}. Last PMID read: {self.last}.")
+
+
+def _child(element: etree._Element, tag: str, reader: _Reader) -> etree._Element:
+    found = next(element.iterchildren(tag), None)
+    if found is None:
+        raise reader._error(f"<{element.tag}> without <{tag}>")
+    return found
+
+
+def _text(element: etree._Element) -> str:
+    """All text inside, however deeply nested; line breaks and runs of spaces become one space."""
+    text = "".join(element.itertext()) if len(element) else element.text or ""
+    return _RUN_OF_SPACE.sub(" ", text).strip(" \t\r\n")
+
+
+def _sections(abstract: etree._Element) -> tuple[tuple[str, str], ...]:
+    """The labelled parts of the abstract that hold text; not the copyright line."""
+    found = ((part.get("Label", "").strip(), _text(part)) for part in abstract.iterchildren("AbstractText"))
+    return tuple((label, text) for label, text in found if text)
+
+
+def _revised(citation: etree._Element) -> str:
+    """The day of the last revision as YYYY-MM-DD; a few real citations name only year and month."""
+    revised = next(citation.iterchildren("DateRevised"), None)
+    parts: list[str] = []
+    for tag, digits in (("Year", 4), ("Month", 2), ("Day", 2)):
+        part = None if revised is None else next(revised.iterchildren(tag), None)
+        number = "" if part is None else (part.text or "").strip()
+        if not number.isdecimal():
+            break
+        parts.append(number.zfill(digits))
+    return "-".join(parts)
+
+
+def _year(journal: etree._Element) -> str:
+    """The year in `PubDate`, which is a `Year` or free text such as `1998 Dec-1999 Jan`: its first."""
+    for date in journal.iter("PubDate"):
+        found = _YEAR.search(" ".join(date.itertext()))
+        if found:
+            return found[0]
+    return ""

@@ -1,0 +1,169 @@
+"""Parsed shards: what every source is turned into before anything is selected.
+
+A shard is one parquet file per source file, zstd, in row groups of bounded size, so that neither
+writing nor reading one depends on how large the source file is. Row `position` is the row's number.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pubmill.errors import PubmillError
+from pubmill.files import writing
+
+SCHEMA = pa.schema(
+    [
+        ("id", pa.string()),
+        ("version", pa.int32()),
+        ("order", pa.int64()),
+        ("position", pa.int32()),
+        ("date", pa.string()),
+        ("published", pa.string()),
+        ("languages", pa.list_(pa.string())),
+        ("types", pa.list_(pa.string())),
+        ("licence", pa.string()),
+        ("title", pa.string()),
+        ("sections", pa.list_(pa.struct([("label", pa.string()), ("text", pa.string())]))),
+        ("deleted", pa.bool_()),
+    ]
+)
+ROWS_PER_GROUP = 4096
+CHARACTERS_PER_GROUP = 16_000_000
+
+_SPACES = re.compile(r"[\t\r\n][ \t\r\n]*| [ \t\r\n]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One citation or text, or (`deleted`) the notice that a version of a citation is withdrawn.
+
+    `date` is the day of the last revision (YYYY-MM-DD, or as much of it as the source gives),
+    `published` the year; "" where unknown.
+    `sections` are (label, text), the label "" where there is none.
+    """
+
+    id: str
+    version: int = 1
+    date: str = ""
+    published: str = ""
+    languages: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    licence: str = ""
+    title: str = ""
+    sections: tuple[tuple[str, str], ...] = ()
+    deleted: bool = False
+
+    @property
+    def text(self) -> str:
+        """The abstract: sections by line, a labelled one as `LABEL: text`."""
+        return "\n".join(f"{label}: {text}" if label else text for label, text in self.sections)
+
+    @property
+    def words(self) -> int:
+        """Whitespace-separated words of the abstract; the title and the labels don't count."""
+        return sum(len(text.split()) for _, text in self.sections)
+
+
+@dataclass(frozen=True, slots=True)
+class ShardCounts:
+    """How many rows of a shard are citations (or texts), and how many are deletions."""
+
+    citations: int
+    deletions: int
+
+
+def single_spaced(text: str) -> str:
+    """Line breaks and runs of spaces as one space; other Unicode spaces are the author's, and stay."""
+    return _SPACES.sub(" ", text).strip(" \t\r\n")
+
+
+def write_shard(
+    path: Path, documents: Iterable[Document], *, source: str, file: str, order: int
+) -> ShardCounts:
+    """Write `documents` as the parsed shard `path`, in their order, and count them.
+
+    `source` (the name in the corpus spec), `file` (the name of the file that was read) and the
+    counts go into the parquet metadata. `order` is when the file came, among files of one source.
+    """
+    rows = deletions = 0
+    with writing(path) as temporary, pq.ParquetWriter(temporary, SCHEMA, compression="zstd") as writer:
+        for group in _groups(documents):
+            writer.write_table(_table(group, order, rows))
+            rows += len(group)
+            deletions += sum(document.deleted for document in group)
+        counts = ShardCounts(citations=rows - deletions, deletions=deletions)
+        metadata = {"citations": counts.citations, "deletions": counts.deletions}
+        writer.add_key_value_metadata(
+            {"source": source, "file": file} | {key: str(value) for key, value in metadata.items()}
+        )
+    return counts
+
+
+def read_shard(path: Path) -> Iterator[tuple[int, Document]]:
+    """Yield (position, document) of a parsed shard, deletions left out."""
+    for batch in _open(path).iter_batches(batch_size=1024):
+        for row in batch.to_pylist():
+            position, deleted = row["position"], row["deleted"]
+            if not deleted:
+                del row["order"], row["position"]
+                row["sections"] = tuple((section["label"], section["text"]) for section in row["sections"])
+                row["languages"], row["types"] = tuple(row["languages"]), tuple(row["types"])
+                yield position, Document(**row)
+
+
+def read_source(path: Path) -> tuple[str, ShardCounts]:
+    """The name of the source that a parsed shard came from, and the shard's counts."""
+    metadata = _open(path).metadata.metadata or {}
+    try:
+        counts = ShardCounts(int(metadata[b"citations"]), int(metadata[b"deletions"]))
+        return metadata[b"source"].decode(), counts
+    except KeyError as error:
+        raise PubmillError(
+            f"{path}: no {error} in its metadata, so it is not a parsed shard; parse the source file again"
+        ) from None
+
+
+def _open(path: Path) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path)
+    except FileNotFoundError:
+        raise PubmillError(f"{path} does not exist; parse the source file first") from None
+    except pa.ArrowInvalid as error:
+        raise PubmillError(f"{path} is not a parquet file ({error}); delete it and parse again") from None
+
+
+def _groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    group: list[Document] = []
+    characters = 0
+    for document in documents:
+        group.append(document)
+        characters += len(document.title) + sum(len(text) for _, text in document.sections)
+        if len(group) == ROWS_PER_GROUP or characters > CHARACTERS_PER_GROUP:
+            yield group
+            group, characters = [], 0
+    if group:
+        yield group
+
+
+def _table(group: list[Document], order: int, first: int) -> pa.Table:
+    labels = [label for document in group for label, _ in document.sections]
+    texts = [text for document in group for _, text in document.sections]
+    sections = pa.StructArray.from_arrays(
+        [pa.array(labels, pa.string()), pa.array(texts, pa.string())], ["label", "text"]
+    )
+    offsets = [0]
+    for document in group:
+        offsets.append(offsets[-1] + len(document.sections))
+    columns: dict[str, object] = {
+        "order": [order] * len(group),
+        "position": range(first, first + len(group)),
+        "sections": pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), sections),
+    }
+    for name in SCHEMA.names:
+        if name not in columns:
+            columns[name] = [getattr(document, name) for document in group]
+    return pa.table([pa.array(columns[f.name], f.type) for f in SCHEMA], schema=SCHEMA)

@@ -1,0 +1,168 @@
+"""Parts of a corpus and what is in them: every citation parsed is a document or has a reason."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pubmill.corpus.filters import rejection
+from pubmill.corpus.shards import Document, read_shard, read_source
+from pubmill.corpus.versions import read_reasons
+from pubmill.errors import PubmillError
+from pubmill.files import read_json, write_json, writing
+from pubmill.specs import Selection
+
+PART = pa.schema(
+    [
+        ("id", pa.string()),
+        ("version", pa.int32()),
+        ("date", pa.string()),
+        ("title", pa.string()),
+        ("text", pa.string()),
+        ("words", pa.int32()),
+        ("bytes", pa.int64()),
+    ]
+)
+MANIFEST = pa.schema(
+    [
+        ("id", pa.string()),
+        ("version", pa.int32()),
+        ("date", pa.string()),
+        ("part", pa.string()),
+        ("row", pa.int64()),
+    ]
+)
+ROWS_PER_GROUP = 4096
+SAMPLES = 5
+TOTALS = ("parsed", "deletions", "documents", "words", "bytes")
+
+
+class _Tally:
+    """Counts of one shard; `samples` holds the first ids of each reason."""
+
+    def __init__(self) -> None:
+        self.totals: Counter[str] = Counter(dict.fromkeys(TOTALS, 0))
+        self.rejected: Counter[str] = Counter()
+        self.years: Counter[str] = Counter()
+        self.samples: dict[str, list[str]] = {}
+
+    def reject(self, document: Document, reason: str) -> None:
+        self.totals["parsed"] += 1
+        self.rejected[reason] += 1
+        sample = self.samples.setdefault(reason, [])
+        if len(sample) < SAMPLES:
+            sample.append(document.id)
+
+    def keep(self, document: Document) -> dict[str, Any]:
+        """Count the document; give its row in the part."""
+        text = document.text
+        words, size = document.words, len(text.encode())
+        self.totals.update(parsed=1, documents=1, words=words, bytes=size)
+        self.years[document.published or "unknown"] += 1
+        return {
+            "id": document.id, "version": document.version, "date": document.date, "title": document.title,
+            "text": text, "words": words, "bytes": size,
+        }  # fmt: skip
+
+
+def select(shard: Path, index: int, latest: Path, selection: Selection, part: Path, statistics: Path) -> None:
+    """Write the part of a corpus that comes from one parsed shard, and its statistics.
+
+    `index` is the shard's in `latest`. A citation that is not in force is rejected for that reason;
+    after that the filters decide. `words` of a part are those that the filters count; `bytes` are
+    those of `text` in UTF-8.
+    """
+    source, counts = read_source(shard)
+    tally = _Tally()
+    tally.totals["deletions"] = counts.deletions
+    with writing(part) as temporary, pq.ParquetWriter(temporary, PART, compression="zstd") as writer:
+        rows = _kept(shard, index, latest, selection, tally)
+        while group := list(islice(rows, ROWS_PER_GROUP)):
+            writer.write_table(pa.Table.from_pylist(group, PART))
+    if tally.totals["parsed"] != counts.citations:
+        raise PubmillError(f"{shard}: holds {counts.citations} citations, read {tally.totals['parsed']}")
+    write_json(
+        statistics,
+        {
+            "source": source,
+            **tally.totals,
+            "rejected": dict(tally.rejected),
+            "samples": tally.samples,
+            "years": dict(tally.years),
+        },
+    )
+
+
+def _kept(
+    shard: Path, index: int, latest: Path, selection: Selection, tally: _Tally
+) -> Iterator[dict[str, Any]]:
+    reasons = read_reasons(latest, index)
+    for position, document in read_shard(shard):
+        judged, reason = next(reasons, (None, None))
+        if judged != position:
+            raise PubmillError(
+                f"{latest} knows position {judged} where {shard} has {position} ({document.id}): "
+                f"it was made from other shards. Delete it and run again."
+            )
+        reason = reason or rejection(document, selection)
+        if reason:
+            tally.reject(document, reason)
+        else:
+            yield tally.keep(document)
+
+
+def write_manifest(path: Path, parts: Sequence[Path]) -> list[int]:
+    """Write id, version, date, part and row of every document of a corpus; give the rows of each part."""
+    rows = []
+    with writing(path) as temporary, pq.ParquetWriter(temporary, MANIFEST, compression="zstd") as writer:
+        for part in parts:
+            row = 0
+            for batch in pq.ParquetFile(part).iter_batches(columns=["id", "version", "date"]):
+                names = pa.array([part.stem] * len(batch), pa.string())
+                numbers = pa.array(range(row, row + len(batch)), pa.int64())
+                writer.write_table(pa.table([*batch.columns, names, numbers], schema=MANIFEST))
+                row += len(batch)
+            rows.append(row)
+    return rows
+
+
+def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
+    """Add up the statistics of all parts; `rows` are the documents found in each part.
+
+    Raises `PubmillError` where a part does not hold what its statistics say, or where the
+    documents and the rejected do not add up to what was parsed.
+    """
+    totals: Counter[str] = Counter(dict.fromkeys(TOTALS, 0))
+    rejected: Counter[str] = Counter()
+    years: Counter[str] = Counter()
+    samples: dict[str, list[str]] = {}
+    by_source: dict[str, Counter[str]] = {}
+    for path, found in zip(statistics, rows, strict=True):
+        one = read_json(path)
+        _check(path, one, found)
+        counts = {key: one[key] for key in TOTALS}
+        totals.update(counts)
+        by_source.setdefault(one["source"], Counter(dict.fromkeys(TOTALS, 0))).update(counts)
+        rejected.update(one["rejected"])
+        years.update(one["years"])
+        for reason, ids in one["samples"].items():
+            samples[reason] = (samples.get(reason, []) + ids)[:SAMPLES]
+    return {
+        **totals,
+        "rejected": dict(rejected),
+        "samples": samples,
+        "by_source": {name: dict(counts) for name, counts in by_source.items()},
+        "years": dict(years),
+    }
+
+
+def _check(path: Path, one: dict[str, Any], rows: int) -> None:
+    accounted = one["documents"] + sum(one["rejected"].values())
+    if one["parsed"] != accounted:
+        raise PubmillError(f"{path}: parsed {one['parsed']} but kept and rejected {accounted}; select again")
+    if one["documents"] != rows:
+        raise PubmillError(f"{path}: says {one['documents']} documents, its part holds {rows}; select again")

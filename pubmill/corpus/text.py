@@ -1,0 +1,131 @@
+"""JSON lines of the user's own as a source of text.
+
+One JSON object a line, UTF-8, gzipped or not. Keys:
+
+- `abstract` (required): the text; may be empty, and is then rejected as `no_abstract` later.
+- `title`, `licence` or `license`: text.
+- `pmid`: digits; the row's id is then `pmid:N`, so that PubMed and this source know each other's rows.
+- `id`: the user's own id; the row's id is then `SOURCE:ID`. With neither, `text:` and the first 16
+  hex digits of the SHA-256 of title, line feed and abstract, so that equal texts are one document.
+- `lang` or `language`: one or more codes, by two or three letters, separated by spaces or commas.
+- `date`: YYYY, YYYY-MM or YYYY-MM-DD.
+
+Every other key is ignored, and so are empty lines.
+"""
+
+import datetime
+import gzip
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from isal import igzip, isal_zlib
+
+from pubmill.corpus.shards import Document
+from pubmill.errors import PubmillError
+
+# ISO 639-1 to the three letters that PubMed writes (ISO 639-2/B), for PubMed's commoner languages.
+LANGUAGES = {
+    "af": "afr", "ar": "ara", "bg": "bul", "bs": "bos", "ca": "cat", "cs": "cze", "da": "dan",
+    "de": "ger", "el": "gre", "en": "eng", "es": "spa", "et": "est", "eu": "baq", "fa": "per",
+    "fi": "fin", "fr": "fre", "he": "heb", "hr": "hrv", "hu": "hun", "hy": "arm", "is": "ice",
+    "it": "ita", "ja": "jpn", "ka": "geo", "ko": "kor", "la": "lat", "lt": "lit", "lv": "lav",
+    "mk": "mac", "nl": "dut", "no": "nor", "pl": "pol", "pt": "por", "ro": "rum", "ru": "rus",
+    "sk": "slo", "sl": "slv", "sq": "alb", "sr": "srp", "sv": "swe", "th": "tha", "tr": "tur",
+    "uk": "ukr", "vi": "vie", "zh": "chi",
+}  # fmt: skip
+
+_DATE = re.compile(r"(\d{4})(-\d\d(-\d\d)?)?")
+_SPACES = re.compile(r"[\t\r\n][ \t\r\n]*| [ \t\r\n]+")
+
+
+def read_text(path: Path, source: str, language: str = "") -> Iterator[Document]:
+    """Yield every line of a JSON-lines file as a document.
+
+    `language` is that of lines which name none. Raises `PubmillError` with file and line for what
+    is not as the module says.
+    """
+    number = 0
+    try:
+        with igzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield _document(line, source, language, f"{path}:{number}")
+    except FileNotFoundError:
+        raise PubmillError(f"{path} does not exist") from None
+    except (EOFError, gzip.BadGzipFile, isal_zlib.error, zlib.error) as error:
+        raise PubmillError(f"{path}: truncated or damaged gzip after line {number}: {error}") from None
+
+
+def _document(line: bytes, source: str, language: str, where: str) -> Document:
+    row = _row(line, where)
+    title, abstract = _string(row, "title", where), _string(row, "abstract", where)
+    date = _string(row, "date", where)
+    return Document(
+        id=_id(row, source, title, abstract, where),
+        date=_checked(date, where),
+        published=date[:4],
+        languages=_languages(_string(row, "lang", where) or _string(row, "language", where) or language),
+        licence=_string(row, "licence", where) or _string(row, "license", where),
+        title=title,
+        sections=(("", abstract),) if abstract else (),
+    )
+
+
+def _row(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise PubmillError(f"{where}: not valid JSON: {error}") from None
+    if not isinstance(row, dict) or not isinstance(row.get("abstract"), str):
+        raise PubmillError(f'{where}: expected a JSON object with the text under "abstract"')
+    return row
+
+
+def _string(row: dict[str, Any], key: str, where: str) -> str:
+    value = row.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise PubmillError(f'{where}: "{key}" must be text, found {type(value).__name__}')
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise PubmillError(
+            f'{where}: "{key}" holds half of a surrogate pair, which is no character'
+        ) from None
+    return _SPACES.sub(" ", value).strip(" \t\r\n")
+
+
+def _id(row: dict[str, Any], source: str, title: str, abstract: str, where: str) -> str:
+    given = {key: row[key] for key in ("pmid", "id") if row.get(key) not in (None, "")}
+    for key, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, int | str):
+            raise PubmillError(f'{where}: "{key}" must be text or a whole number, found {value!r}')
+        text = str(value).strip()
+        if key == "id":
+            return f"{source}:{text}"
+        if not (text.isascii() and text.isdigit()):
+            raise PubmillError(f'{where}: "pmid" must be a number, found {value!r}')
+        return f"pmid:{int(text)}"
+    return "text:" + hashlib.sha256(f"{title}\n{abstract}".encode()).hexdigest()[:16]
+
+
+def _languages(text: str) -> tuple[str, ...]:
+    return tuple(LANGUAGES.get(code, code) for code in re.split(r"[\s,;]+", text.lower()) if code)
+
+
+def _checked(date: str, where: str) -> str:
+    if not date:
+        return ""
+    try:
+        if not _DATE.fullmatch(date):
+            raise ValueError
+        datetime.date.fromisoformat((date + "-01-01")[:10])
+    except ValueError:
+        raise PubmillError(f'{where}: "date" must be YYYY, YYYY-MM or YYYY-MM-DD, found {date!r}') from None
+    return date

@@ -1,0 +1,89 @@
+"""Which version of each document is in force, found in one pass over ids, never over text.
+
+NLM's rules (Technical Bulletin 2012 Jan-Feb;(384):e6, and the loading order of the PubMed folders):
+
+- PMID and version number together name a record. A record in a later file replaces the earlier
+  one of the same PMID and version; within a file, the later position does.
+- `DeleteCitation` withdraws that PMID and version. A later file can bring it back.
+- Of the versions that are left, only the highest is the citation that PubMed shows.
+
+Among sources the first named has authority: an id found there hides the same id in later sources.
+A deletion acts within its source.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import duckdb
+import pyarrow.dataset as ds
+
+from pubmill.errors import PubmillError
+from pubmill.files import writing
+
+# Rows beyond this spill to a folder beside the output; all of PubMed is about 40 million rows.
+MEMORY = "4GB"
+
+_REASONS = """
+WITH events AS (
+    SELECT shards.shard, shards.source, rows.id, rows.version, rows."order", rows.position, rows.deleted
+    FROM read_parquet($files, filename = true) AS rows JOIN shards ON rows.filename = shards.file
+), records AS (
+    SELECT *,
+        count(*) FILTER (NOT deleted) OVER later AS later_citations,
+        count(*) FILTER (deleted) OVER later AS later_deletions
+    FROM events
+    WINDOW later AS (
+        PARTITION BY source, id, version ORDER BY "order" DESC, shard DESC, position DESC
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    )
+), judged AS (
+    SELECT shard, position, source, id, version,
+        CASE WHEN later_citations > 0 THEN 'superseded' WHEN later_deletions > 0 THEN 'deleted' END AS reason
+    FROM records WHERE NOT deleted
+)
+SELECT shard, position, coalesce(reason,
+    CASE WHEN version < max(version) FILTER (reason IS NULL) OVER (PARTITION BY source, id) THEN 'superseded'
+         WHEN source > min(source) FILTER (reason IS NULL) OVER (PARTITION BY id) THEN 'duplicate' END
+) AS reason
+FROM judged ORDER BY shard, position
+"""
+
+
+def write_latest(path: Path, shards: Sequence[Path], sources: Sequence[int]) -> None:
+    """Write which citations are in force.
+
+    `sources[i]` is the rank of the source of `shards[i]`, 0 for the one with most authority.
+    The parquet file has one row for each citation parsed: shard (index in `shards`, int32),
+    position (int32), and reason: null where the citation is in force, else `superseded`,
+    `deleted` or `duplicate` (in force in a source with more authority). Sorted by shard, position.
+    """
+    files = [str(shard) for shard in shards]
+    if len(set(files)) != len(files):
+        raise PubmillError("--shards names a file more than once")
+    for shard in shards:
+        if not shard.is_file():
+            raise PubmillError(f"{shard} does not exist; parse the source file first")
+    with writing(path) as temporary, duckdb.connect() as connection:
+        try:
+            connection.execute(f"SET memory_limit = '{MEMORY}'")
+            connection.execute("SET temp_directory = $folder", {"folder": f"{temporary}.spill"})
+            connection.execute("CREATE TABLE shards (shard INTEGER, source INTEGER, file VARCHAR)")
+            connection.executemany(
+                "INSERT INTO shards VALUES (?, ?, ?)",
+                list(zip(range(len(files)), sources, files, strict=True)),
+            )
+            target = str(temporary).replace("'", "''")
+            connection.execute(
+                f"COPY ({_REASONS}) TO '{target}' (FORMAT parquet, COMPRESSION zstd)", {"files": files}
+            )
+        except duckdb.Error as error:
+            raise PubmillError(f"cannot write {path}: {error}") from None
+
+
+def read_reasons(path: Path, shard: int) -> Iterator[tuple[int, str | None]]:
+    """Yield (position, reason it is not in force or None) for each citation of one shard, in order."""
+    if not path.is_file():
+        raise PubmillError(f"{path} does not exist; find the latest versions first")
+    rows = ds.dataset(path).scanner(columns=["position", "reason"], filter=ds.field("shard") == shard)
+    for batch in rows.to_batches():
+        yield from zip(batch["position"].to_pylist(), batch["reason"].to_pylist(), strict=True)

@@ -1,0 +1,141 @@
+"""Outputs that are whole or absent: written under a temporary name, renamed when complete."""
+
+import errno
+import fcntl
+import gzip
+import hashlib
+import json
+import os
+import shutil
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from pubmill.errors import PubmillError
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _explain(error: OSError, path: Path) -> PubmillError:
+    """A write error in words; errors that the person can't act on keep the system's own text."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return PubmillError(
+            f"no space left on the disk while writing {path}. Nothing was left half-written; "
+            f"free some space (or point `results:` at another disk) and run the same command again."
+        )
+    return PubmillError(f"cannot write {path}: {error}")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; rename it to `path` if the block ends without an error.
+
+    An operating-system error inside the block (a full disk, no permission) is raised as a
+    `PubmillError`; whatever was half-written is removed.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = _temporary(path)
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    except OSError as error:
+        _remove(temporary)
+        raise _explain(error, path) from error
+    except BaseException:
+        _remove(temporary)
+        raise
+
+
+@contextmanager
+def writing_folder(path: Path) -> Iterator[Path]:
+    """Like `writing`, for a folder; an older folder at `path` is replaced."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = _temporary(path)
+    _remove(temporary)
+    try:
+        temporary.mkdir()
+        yield temporary
+        _remove(path)
+        os.replace(temporary, path)
+    except OSError as error:
+        _remove(temporary)
+        raise _explain(error, path) from error
+    except BaseException:
+        _remove(temporary)
+        raise
+
+
+def lock(path: Path) -> IO[str]:
+    """Hold a lock file until the returned file is closed or the process ends, however it ends.
+
+    Unlike a file whose mere existence is the lock, it never outlives a killed process. A
+    `PubmillError` tells that another process holds it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    held = path.open("a+")
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        held.close()
+        raise PubmillError(
+            f"another process is at work here and holds {path}. Wait until it has ended, or end it; "
+            f"then run the same command again."
+        ) from None
+    return held
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write `value` as indented JSON with sorted keys, so that equal values give equal bytes."""
+    with writing(path) as temporary:
+        text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def read_json(path: Path) -> Any:
+    """Read one JSON file; a `PubmillError` names the file and the line where it is malformed."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise PubmillError(f"{path} does not exist") from None
+    except json.JSONDecodeError as error:
+        raise PubmillError(f"{path}:{error.lineno}: not valid JSON: {error.msg}") from None
+
+
+def write_jsonl_gz(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    """Write one JSON object a line, gzipped with no time stamp: equal rows give equal bytes."""
+    with writing(path) as temporary, temporary.open("wb") as raw:
+        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
+            for row in rows:
+                packed.write((json.dumps(row, ensure_ascii=False, sort_keys=True) + "\n").encode())
+
+
+def read_jsonl_gz(path: Path) -> Iterator[dict[str, Any]]:
+    """Read gzipped JSON lines; errors name the file and the line."""
+    number = 0
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                yield json.loads(line)
+    except json.JSONDecodeError as error:
+        raise PubmillError(f"{path}:{number}: not valid JSON: {error.msg}") from None
+    except FileNotFoundError:
+        raise PubmillError(f"{path} does not exist") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
+        raise PubmillError(f"{path}: broken after line {number}: {error}") from None
+
+
+def sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

@@ -1,0 +1,194 @@
+"""From corpus parts to packed tokens: sentences by Punkt, ids by a BERT WordPiece vocabulary.
+
+The ids are those of the vocabulary's own tokenizer, word by word from a cache, which is faster than
+encoding text because most words of a corpus have been seen before. Parts are packed in parallel and written
+in order, so the bytes don't depend on the number of processes.
+"""
+
+import multiprocessing
+import os
+import re
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from itertools import islice
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tokenizers import Tokenizer
+
+from pubmill.errors import PubmillError
+from pubmill.files import read_json
+from pubmill.pretraining.sentences import SentenceSplitter
+from pubmill.pretraining.tokens import SPECIAL, Shard, id_dtype, write_packed
+
+# str.split breaks at these control characters; BERT's normaliser deletes them, joining what is around them
+_DELETED = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
+# words kept in memory by each process, about 100 MB; the rest is encoded again when it comes
+CACHED_WORDS = 500_000
+EXPECTED_KINDS = {"model": "WordPiece", "normalizer": "BertNormalizer", "pre_tokenizer": "BertPreTokenizer"}
+
+
+def load_tokenizer(vocab: Path) -> Tokenizer:
+    """The BERT WordPiece tokenizer of a vocabulary folder, special tokens off.
+
+    "[SEP]" in a text (somatosensory evoked potentials) is encoded as text, as in BERT's own pretraining
+    programs, not as the special token. Raises `PubmillError` for other kinds of tokenizer.
+    """
+    path = vocab / "tokenizer.json"
+    settings = read_json(path)
+    kinds = {part: (settings.get(part) or {}).get("type") for part in EXPECTED_KINDS}
+    if kinds != EXPECTED_KINDS:
+        raise PubmillError(f"{path}: packing needs a BERT WordPiece tokenizer, {EXPECTED_KINDS}; got {kinds}")
+    tokenizer: Tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    tokenizer.encode_special_tokens = True
+    return tokenizer
+
+
+def special_ids(tokenizer: Tokenizer, vocab: Path) -> dict[str, int]:
+    """The ids of [PAD], [UNK], [CLS], [SEP] and [MASK], by their names in lower case."""
+    ids = {name: tokenizer.token_to_id(f"[{name.upper()}]") for name in SPECIAL}
+    known = {name: number for name, number in ids.items() if number is not None}
+    if len(known) < len(ids):
+        raise PubmillError(
+            f"{vocab}: the vocabulary has no special tokens {sorted(ids.keys() - known.keys())}"
+        )
+    return known
+
+
+class WordEncoder(dict[str, bytes]):
+    """White-space-separated words to their ids, as little-endian bytes of the packed type.
+
+    White space always separates words for BERT, so that the ids of a text are those of its pieces in a row.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, limit: int = CACHED_WORDS) -> None:
+        super().__init__()
+        self._tokenizer, self._limit = tokenizer, limit
+        self.dtype = id_dtype(tokenizer.get_vocab_size())
+
+    def __missing__(self, word: str) -> bytes:
+        if len(self) >= self._limit:
+            self.clear()
+        ids = self._tokenizer.encode(word, add_special_tokens=False).ids
+        encoded = self[word] = np.array(ids, self.dtype).tobytes()
+        return encoded
+
+    def encode(self, text: str) -> bytes:
+        """The ids of a text; equal to the tokenizer's, `add_special_tokens=False`."""
+        return b"".join([self[word] for word in _DELETED.sub("", text).split()])
+
+
+def pack_documents(texts: Iterable[str], splitter: SentenceSplitter, encoder: WordEncoder) -> Shard:
+    """Split and encode documents; sentences and documents that give no token are left out and counted."""
+    width = encoder.dtype.itemsize
+    ids: list[bytes] = []
+    sentences: list[int] = []
+    documents: list[int] = []
+    empty_sentences = empty_documents = 0
+    for text in texts:
+        encoded = [encoder.encode(sentence) for sentence in splitter.split(text)]
+        full = [sentence for sentence in encoded if sentence]
+        empty_sentences += len(encoded) - len(full)
+        if not full:
+            empty_documents += 1
+            continue
+        ids.extend(full)
+        sentences.extend(len(sentence) // width for sentence in full)
+        documents.append(len(full))
+    return Shard(
+        np.frombuffer(b"".join(ids), encoder.dtype),
+        np.array(sentences, np.int64),
+        np.array(documents, np.int64),
+        empty_sentences,
+        empty_documents,
+    )
+
+
+def read_texts(part: Path, title: bool) -> Iterator[str]:
+    """The texts of a corpus part in order, the title as a line of its own before it where asked for."""
+    columns = ["title", "text"] if title else ["text"]
+    try:
+        with pq.ParquetFile(part) as file:
+            for batch in file.iter_batches(1000, columns=columns):
+                yield from ("\n".join(texts) for texts in zip(*batch.to_pydict().values(), strict=True))
+    except (pa.ArrowException, OSError, TypeError, KeyError) as error:
+        raise PubmillError(f"{part}: not a readable corpus part with columns {columns}: {error}") from None
+
+
+def _leave_after(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
+
+
+class _Worker:
+    """What one process needs to pack parts; made once per process."""
+
+    current: "_Worker"
+
+    def __init__(self, vocab: Path, punkt: Path) -> None:
+        self.splitter, self.encoder = SentenceSplitter(punkt), WordEncoder(load_tokenizer(vocab))
+
+    def pack(self, part: Path, title: bool) -> Shard:
+        return pack_documents(read_texts(part, title), self.splitter, self.encoder)
+
+    @staticmethod
+    def start(vocab: Path, punkt: Path) -> None:
+        """Begin a process; it ends with the one that started it, also when that one is killed."""
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            threading.Thread(target=_leave_after, args=[parent], daemon=True).start()
+        _Worker.current = _Worker(vocab, punkt)
+
+    @staticmethod
+    def run(part: Path, title: bool) -> Shard:
+        return _Worker.current.pack(part, title)
+
+
+def pack_parts(parts: list[Path], vocab: Path, punkt: Path, title: bool, processes: int) -> Iterator[Shard]:
+    """Pack parts, one shard each, in their order; `processes` of them at a time."""
+    if processes <= 1 or len(parts) <= 1:
+        worker = _Worker(vocab, punkt)
+        yield from (worker.pack(part, title) for part in parts)
+        return
+    context = multiprocessing.get_context("spawn")
+    try:
+        with ProcessPoolExecutor(min(processes, len(parts)), context, _Worker.start, (vocab, punkt)) as pool:
+            yield from _in_order(pool, parts, title, ahead=2 * processes)
+    except BrokenProcessPool:
+        raise PubmillError(
+            "a packing process was killed, most likely because memory ran out; run again with fewer processes"
+        ) from None
+
+
+def _in_order(pool: ProcessPoolExecutor, parts: list[Path], title: bool, ahead: int) -> Iterator[Shard]:
+    """Results in the order of the parts, with no more than `ahead` of them waiting in memory."""
+    rest = (pool.submit(_Worker.run, part, title) for part in parts)
+    waiting = list(islice(rest, ahead))
+    while waiting:
+        yield waiting.pop(0).result()
+        waiting.extend(islice(rest, 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackingRecipe:
+    """What decides the packed tokens beside the corpus, the vocabulary and Punkt: whether titles are in."""
+
+    title: bool = False
+
+
+def pack(
+    recipe: PackingRecipe, parts: list[Path], vocab: Path, punkt: Path, output: Path, processes: int = 1
+) -> dict[str, Any]:
+    """Pack corpus parts into the folder `output` (see `pubmill.pretraining.tokens`); return its index."""
+    tokenizer = load_tokenizer(vocab)
+    shards = pack_parts(parts, vocab, punkt, recipe.title, processes)
+    return write_packed(output, shards, tokenizer.get_vocab_size(), special_ids(tokenizer, vocab))

@@ -1,0 +1,208 @@
+"""Packed tokens: a corpus as one array of ids, with the bounds of its sentences and documents.
+
+The folder holds
+
+    ids.bin         token ids, little-endian uint16 (uint32 where the vocabulary needs it), no special tokens
+    sentences.npy   int64, S + 1: sentence s is ids[sentences[s] : sentences[s + 1]]
+    documents.npy   int64, D + 1: document d is the sentences documents[d] .. documents[d + 1] - 1
+    index.json      counts, dtype, vocabulary size, ids of the special tokens; written last
+
+No sentence and no document is empty. Needs numpy only: pretraining reads it where nothing else is installed.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from pubmill.errors import PubmillError
+from pubmill.files import read_json, write_json, writing_folder
+
+SPECIAL = ("pad", "unk", "cls", "sep", "mask")
+
+Ids = NDArray[Any]
+Offsets = NDArray[np.int64]
+
+
+def id_dtype(vocab_size: int) -> np.dtype[Any]:
+    """The smallest of uint16 and uint32 that holds every id of the vocabulary."""
+    return np.dtype("<u2" if vocab_size <= 2**16 else "<u4")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Some documents on their way into a packed folder.
+
+    `ids` are all their tokens, `sentences` the tokens of each sentence, `documents` the sentences of each
+    document; the last two count what was left out because it gave no token.
+    """
+
+    ids: Ids
+    sentences: Offsets
+    documents: Offsets
+    empty_sentences: int = 0
+    empty_documents: int = 0
+
+
+def make_shard(documents: Iterable[Sequence[Sequence[int]]], vocab_size: int) -> Shard:
+    """Put documents (lists of sentences, which are lists of ids) into a shard, leaving empty ones out."""
+    ids: list[int] = []
+    sentences: list[int] = []
+    counts: list[int] = []
+    empty_sentences = empty_documents = 0
+    for document in documents:
+        full = [sentence for sentence in document if sentence]
+        empty_sentences += len(document) - len(full)
+        if not full:
+            empty_documents += 1
+            continue
+        counts.append(len(full))
+        for sentence in full:
+            sentences.append(len(sentence))
+            ids.extend(sentence)
+    return Shard(
+        np.array(ids, id_dtype(vocab_size)),
+        np.array(sentences, np.int64),
+        np.array(counts, np.int64),
+        empty_sentences,
+        empty_documents,
+    )
+
+
+class _OffsetsWriter:
+    """Write running sums of lengths as a .npy file that grows; its header is completed at the end."""
+
+    def __init__(self, path: Path) -> None:
+        self.file: BinaryIO = path.open("wb")
+        self.count, self.end = 0, 0
+        self._header()
+        self._append(np.zeros(1, np.int64))
+
+    def _header(self) -> None:
+        # numpy leaves room in the header for the first axis to grow, so that it can be rewritten in place
+        npy.write_array_header_1_0(
+            self.file, {"descr": "<i8", "fortran_order": False, "shape": (self.count,)}
+        )
+
+    def _append(self, offsets: Offsets) -> None:
+        self.file.write(offsets.astype("<i8").tobytes())
+        self.count += len(offsets)
+
+    def add(self, lengths: Offsets) -> None:
+        if len(lengths):
+            offsets = np.cumsum(lengths, dtype=np.int64) + self.end
+            self._append(offsets)
+            self.end = int(offsets[-1])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.file.seek(0)
+            self._header()
+        self.file.close()
+
+
+def write_packed(
+    folder: Path, shards: Iterable[Shard], vocab_size: int, special: dict[str, int]
+) -> dict[str, Any]:
+    """Write a packed folder from shards, one in memory at a time; return its index.
+
+    `special` gives the ids of the tokens named in `SPECIAL`.
+    """
+    if set(special) != set(SPECIAL):
+        raise PubmillError(f"{folder}: the special tokens {SPECIAL} are needed, got {sorted(special)}")
+    dtype = id_dtype(vocab_size)
+    empty_sentences = empty_documents = 0
+    with writing_folder(folder) as temporary:
+        with (
+            (temporary / "ids.bin").open("wb") as ids,
+            _OffsetsWriter(temporary / "sentences.npy") as sentences,
+            _OffsetsWriter(temporary / "documents.npy") as documents,
+        ):
+            for shard in shards:
+                _check_shard(shard, vocab_size, folder)
+                ids.write(shard.ids.astype(dtype, copy=False).tobytes())
+                sentences.add(shard.sentences)
+                documents.add(shard.documents)
+                empty_sentences += shard.empty_sentences
+                empty_documents += shard.empty_documents
+        index = {
+            "tokens": sentences.end,
+            "sentences": documents.end,
+            "documents": documents.count - 1,
+            "empty_sentences": empty_sentences,
+            "empty_documents": empty_documents,
+            "dtype": dtype.name,
+            "vocab_size": vocab_size,
+            "special": special,
+        }
+        write_json(temporary / "index.json", index)
+    return index
+
+
+def _check_shard(shard: Shard, vocab_size: int, folder: Path) -> None:
+    if len(shard.ids) != shard.sentences.sum() or len(shard.sentences) != shard.documents.sum():
+        raise PubmillError(f"{folder}: a shard's lengths and ids do not fit together")
+    if len(shard.ids) and int(shard.ids.max()) >= vocab_size:
+        raise PubmillError(f"{folder}: id {shard.ids.max()} is outside the vocabulary of {vocab_size}")
+
+
+class PackedTokens:
+    """A packed folder, memory-mapped: nothing is read before it is used.
+
+    `ids` (n_tokens), `sentences` (n_sentences + 1) and `documents` (n_documents + 1) are read-only arrays as
+    described in this module; `special` maps pad, unk, cls, sep and mask to ids. Raises `PubmillError` for a
+    folder that is not whole.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        if not (folder / "index.json").is_file():
+            raise PubmillError(f"{folder}: no index.json, so these packed tokens are not whole; pack again")
+        self.folder = folder
+        self.index: dict[str, Any] = read_json(folder / "index.json")
+        try:
+            self.n_tokens = int(self.index["tokens"])
+            self.n_sentences = int(self.index["sentences"])
+            self.n_documents = int(self.index["documents"])
+            self.vocab_size = int(self.index["vocab_size"])
+            self.special: dict[str, int] = {name: int(self.index["special"][name]) for name in SPECIAL}
+        except KeyError as error:
+            raise PubmillError(f"{folder / 'index.json'} lacks {error}; pack again") from None
+        self.ids: Ids = self._map_ids()
+        self.sentences: Offsets = self._map_offsets("sentences.npy", self.n_sentences, self.n_tokens)
+        self.documents: Offsets = self._map_offsets("documents.npy", self.n_documents, self.n_sentences)
+
+    def _map_ids(self) -> Ids:
+        path, dtype = self.folder / "ids.bin", id_dtype(self.vocab_size)
+        expected = self.n_tokens * dtype.itemsize
+        found = path.stat().st_size if path.is_file() else None
+        if found != expected or dtype.name != self.index.get("dtype"):
+            raise PubmillError(
+                f"{path}: {expected} bytes of {dtype.name} expected, found {found}; pack again"
+            )
+        return np.memmap(path, dtype, "r") if expected else np.zeros(0, dtype)
+
+    def _map_offsets(self, name: str, count: int, end: int) -> Offsets:
+        path = self.folder / name
+        try:
+            offsets: Offsets = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise PubmillError(f"{path}: not readable: {error}; pack again") from None
+        if offsets.shape != (count + 1,) or offsets[0] != 0 or offsets[-1] != end:
+            raise PubmillError(f"{path}: {count + 1} offsets up to {end} expected; pack again")
+        return offsets
+
+    def document(self, number: int) -> list[list[int]]:
+        """The sentences of one document, as lists of ids."""
+        bounds = self.sentences[self.documents[number] : self.documents[number + 1] + 1]
+        return [self.ids[start:end].tolist() for start, end in pairwise(bounds)]

@@ -1,0 +1,273 @@
+"""Files from the network, a mirror folder or this machine: whole, checked and recorded.
+
+A mirror is a folder that holds HOST/PATH for https://HOST/PATH, so one layout serves a copy made by hand,
+`wget --force-directories`, and the miniature data of the demo.
+"""
+
+import hashlib
+import re
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urljoin, urlsplit
+
+from pubmill.errors import PubmillError
+from pubmill.files import write_json, writing
+from pubmill.network import discard, fetch, say
+
+CHUNK = 1 << 20
+
+
+def download(
+    url: str,
+    output: Path,
+    mirror: str | None = None,
+    sha256: str | None = None,
+    md5_beside: bool = False,
+) -> None:
+    """Bring the file at `url` to `output`, checked, with its record in OUTPUT.source.json.
+
+    Args:
+        url: https://..., or file:///... for a file of this machine.
+        output: Where the file goes; it appears only when it is whole and checked.
+        mirror: Folder (or file:// URL of one) that stands in for the network.
+        sha256: The expected digest in hex.
+        md5_beside: Check against the md5 published at URL.md5, in NCBI's form or that of md5sum.
+
+    Raises:
+        PubmillError: Unreachable, missing, cut short or not the expected file. What was already received
+            over the network stays in OUTPUT.part, and the same command goes on from there.
+    """
+    source = _file_for(url, mirror)
+    expected = {"sha256": sha256.lower()} if sha256 else {}
+    if md5_beside:
+        expected["md5"] = published_md5(read(f"{url}.md5", mirror), name_in(url), f"{url}.md5")
+    part = output.with_name(f"{output.name}.part")
+    with writing(output) as temporary:
+        found = _bring(url, source, part, expected)
+        record = {
+            "url": url,
+            "bytes": part.stat().st_size,
+            **found,
+            "origin": _origin(url, source),
+            "retrieved": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        write_json(output.with_name(f"{output.name}.source.json"), record)
+        part.replace(temporary)
+    discard(part)
+
+
+def read(url: str, mirror: str | None = None) -> bytes:
+    """Read a small file, by the same ways and with the same errors as `download`."""
+    source = _file_for(url, mirror)
+    if source is not None:
+        return source.read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        body = Path(folder) / "body"
+        fetch(url, body)
+        return body.read_bytes()
+
+
+def list_folder(url: str, mirror: str | None = None) -> list[str]:
+    """Names of the files directly in the folder at `url`, sorted.
+
+    Over HTTPS the folder must answer with a page of links, as NCBI's and any Apache server's folders do.
+    """
+    url = url.rstrip("/") + "/"
+    folder = _path_in_mirror(url, mirror)
+    if folder is not None:
+        if not folder.is_dir():
+            raise PubmillError(
+                f"{url}: the mirror has no folder {folder}; expected it to hold copies of the files"
+            )
+        return sorted(entry.name for entry in folder.iterdir() if entry.is_file())
+    names = _names_in_page(read(url).decode("utf-8", errors="replace"), url)
+    if not names:
+        raise PubmillError(
+            f"{url} does not answer with a page of links to files, so its files cannot be listed; "
+            f"open it in a browser to see what it says"
+        )
+    return names
+
+
+def published_md5(text: bytes, name: str, where: str) -> str:
+    """The md5 that `text` gives for the file `name`: `MD5(name)= hex` (NCBI) or `hex  name` (md5sum)."""
+    line = text.decode("utf-8", errors="replace").strip()
+    match = re.fullmatch(r"MD5 ?\((?P<name>.+)\) ?= ?(?P<md5>[0-9a-fA-F]{32})", line) or re.fullmatch(
+        r"(?P<md5>[0-9a-fA-F]{32})\s+\*?(?P<name>.+)", line
+    )
+    if match is None:
+        raise PubmillError(
+            f"{where}: expected one line `MD5({name})= hex` or `hex  {name}`, found {line[:200]!r}"
+        )
+    if match["name"].rsplit("/", 1)[-1] != name:
+        raise PubmillError(f"{where}: expected the md5 of {name}, found that of {match['name']}")
+    return match["md5"].lower()
+
+
+def name_in(url: str) -> str:
+    """The file name at the end of a URL."""
+    return unquote(urlsplit(url).path).rsplit("/", 1)[-1]
+
+
+def _origin(url: str, source: Path | None) -> str:
+    if source is None:
+        return "network"
+    return "local" if urlsplit(url).scheme == "file" else "mirror"
+
+
+def _file_for(url: str, mirror: str | None) -> Path | None:
+    """The file of this machine that `url` stands for, or None where it comes over the network."""
+    if urlsplit(url).scheme == "file":
+        path = Path(unquote(urlsplit(url).path))
+        advice = "check the path in the settings"
+    else:
+        found = _path_in_mirror(url, mirror)
+        if found is None:
+            return None
+        path, advice = found, f"fetch {url} on a machine with a network connection and put it there"
+    if not path.is_file():
+        raise PubmillError(f"{url}: expected the file {path}, which does not exist; {advice}")
+    return path
+
+
+def _path_in_mirror(url: str, mirror: str | None) -> Path | None:
+    if mirror is None:
+        return None
+    root = Path(unquote(urlsplit(mirror).path)) if mirror.startswith("file://") else Path(mirror)
+    if not root.is_dir():
+        raise PubmillError(
+            f"the mirror {root} is not a folder; expected one that holds HOST/PATH for https://HOST/PATH "
+            f"(`mirror:` in the config, --mirror by hand)"
+        )
+    parts = urlsplit(url)
+    path = root / parts.netloc / unquote(parts.path).lstrip("/")
+    if ".." in path.relative_to(root).parts:
+        raise PubmillError(f"{url}: `..` is not allowed in a URL that is looked up in a mirror")
+    return path
+
+
+def _bring(url: str, source: Path | None, part: Path, expected: Mapping[str, str]) -> dict[str, str]:
+    """Make `part` the whole, checked file and return its digests; a bad network copy is fetched once anew."""
+    if source is not None:
+        _copy(source, part)
+    else:
+        fetch(url, part)
+    found = _digests(part)
+    if source is None and not _agree(expected, found):
+        say(f"{url}: the checksum is wrong; fetching the whole file once more")
+        discard(part)
+        fetch(url, part)
+        found = _digests(part)
+    if not _agree(expected, found):
+        size = part.stat().st_size
+        discard(part)
+        raise PubmillError(_explain_difference(url, source, size, expected, found))
+    return found
+
+
+def _copy(source: Path, part: Path) -> None:
+    discard(part)  # what a broken network download left is no longer true
+    with source.open("rb") as body, part.open("wb") as copy:
+        while block := body.read(CHUNK):
+            copy.write(block)
+
+
+def _digests(path: Path) -> dict[str, str]:
+    sha256, md5 = hashlib.sha256(), hashlib.md5(usedforsecurity=False)
+    with path.open("rb") as body:
+        while block := body.read(CHUNK):
+            sha256.update(block)
+            md5.update(block)
+    return {"sha256": sha256.hexdigest(), "md5": md5.hexdigest()}
+
+
+def _agree(expected: Mapping[str, str], found: Mapping[str, str]) -> bool:
+    return all(found[kind] == value for kind, value in expected.items())
+
+
+def _explain_difference(
+    url: str, source: Path | None, size: int, expected: Mapping[str, str], found: Mapping[str, str]
+) -> str:
+    lines = [f"{url}: not the expected file ({size:,} bytes from {source or 'the network, fetched twice'})"]
+    for kind, value in expected.items():
+        if found[kind] != value:
+            lines.append(f"  {kind}: expected {value}, found {found[kind]}")
+    if source is not None:
+        lines.append(f"  replace {source} by a whole copy of {url}")
+    else:
+        lines.append(
+            "  the file has changed at its home, or something on the way answers in its place; look at"
+        )
+        lines.append("  it, then correct the checksum in the spec or use a mirror that has the right file")
+    return "\n".join(lines)
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.targets: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "a":
+            self.targets += [value for key, value in attrs if key == "href" and value]
+
+
+def _names_in_page(page: str, url: str) -> list[str]:
+    """Files directly below `url` that the page links to; links elsewhere, up and to folders are left out."""
+    links = _Links()
+    links.feed(page)
+    names = set()
+    for target in links.targets:
+        whole = urlsplit(urljoin(url, target))
+        if whole.netloc == urlsplit(url).netloc and whole.path.startswith(urlsplit(url).path):
+            names.add(unquote(whole.path.removeprefix(urlsplit(url).path)))
+    return sorted(name for name in names if name and "/" not in name)
+
+
+@dataclass(frozen=True)
+class PubmedYear:
+    """The files pubmedYYnNNNN.xml.gz of one year in one of NCBI's folders."""
+
+    year: int
+    numbers: tuple[int, ...]
+    without_md5: tuple[str, ...]
+
+    def ranges(self) -> list[str]:
+        """The numbers as corpus specs write them, e.g. `26n0001-26n1334`; a gap begins another range."""
+        return _ranges(self.year, self.numbers)
+
+    def gaps(self) -> list[str]:
+        """Ranges of numbers between the first and the last that are not there."""
+        return _ranges(self.year, sorted(set(range(self.numbers[0], self.numbers[-1])) - set(self.numbers)))
+
+
+def _ranges(year: int, numbers: Iterable[int]) -> list[str]:
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    ends = [(f"{year:02d}n{first:04d}", f"{year:02d}n{last:04d}") for first, last in runs]
+    return [first if first == last else f"{first}-{last}" for first, last in ends]
+
+
+def pubmed_years(names: Iterable[str]) -> list[PubmedYear]:
+    """Sort a folder's listing by year (two coexist while a baseline changes); other names are left out."""
+    known = set(names)
+    years: dict[int, dict[int, str]] = {}
+    for name in known:
+        if match := re.fullmatch(r"pubmed(\d\d)n(\d{4,})\.xml\.gz", name):
+            years.setdefault(int(match[1]), {})[int(match[2])] = name
+    return [
+        PubmedYear(
+            year=year,
+            numbers=tuple(sorted(files)),
+            without_md5=tuple(name for _, name in sorted(files.items()) if f"{name}.md5" not in known),
+        )
+        for year, files in sorted(years.items())
+    ]

@@ -1,0 +1,255 @@
+"""From records and published values to the cells of a table.
+
+Nothing is averaged over less than what was expected, and nothing that was made differently stands in
+one row: such records are refused, both named.
+"""
+
+import csv
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from statistics import fmean
+
+from pubmill.errors import PubmillError
+from pubmill.records import Record, read_record
+from pubmill.tables.cells import (
+    Cell,
+    Composite,
+    Provenance,
+    PublishedValue,
+    Row,
+    SeedScore,
+    Table,
+    TableRecipe,
+    cell_of_seeds,
+    difference,
+)
+
+COLUMNS = ["row", "column", "metric", "value", "note"]
+NOT_RUN = "not run in this study"
+
+Records = dict[str, dict[str, dict[int, Record | None]]]
+"""model -> dataset -> seed -> record; None where the expected file does not exist."""
+
+
+class Published:
+    """The values a paper prints, by model and dataset, and each dataset's metric."""
+
+    def __init__(self) -> None:
+        self.values: dict[tuple[str, str], PublishedValue] = {}
+        self.metrics: dict[str, str] = {}
+
+
+def read_published(path: Path) -> Published:
+    """Read `tableNN.published.csv` (row = model, column = dataset); errors name file and line."""
+    published = Published()
+    with path.open(newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        if reader.fieldnames != COLUMNS:
+            raise PubmillError(f"{path}:1: the header is {reader.fieldnames}, expected {COLUMNS}")
+        for line in reader:
+            _add(published, line, f"{path}:{reader.line_num}")
+    return published
+
+
+def _add(published: Published, line: dict[str, str], where: str) -> None:
+    if None in line or None in line.values():
+        raise PubmillError(f"{where}: expected {len(COLUMNS)} fields; quote a note that holds commas")
+    key = line["row"], line["column"]
+    if key in published.values:
+        raise PubmillError(f"{where}: {' / '.join(key)} stands here for the second time; remove one")
+    try:
+        value = float(line["value"])
+    except ValueError:
+        raise PubmillError(f"{where}: the value {line['value']!r} is not a number") from None
+    if published.metrics.setdefault(line["column"], line["metric"]) != line["metric"]:
+        raise PubmillError(f"{where}: {line['column']} has two metrics: {line['metric']!r} and another above")
+    published.values[key] = PublishedValue(value=value, note=line["note"])
+
+
+def read_records(recipe: TableRecipe, results: Path) -> Records:
+    """Read every expected record and check that each is what its place says."""
+    return {
+        model: {dataset: _read_seeds(recipe, model, dataset, results, paths) for dataset, paths in found.items()}
+        for model, found in recipe.records.items()
+    }
+
+
+def _read_seeds(
+    recipe: TableRecipe, model: str, dataset: str, results: Path, paths: Iterable[str]
+) -> dict[int, Record | None]:
+    seeds: dict[int, Record | None] = {}
+    for path in (results / path for path in paths):
+        number = path.stem.removeprefix("seed-")
+        if not number.isdecimal():
+            raise PubmillError(f"{path}: a record is called seed-N.json, with N its seed")
+        record = read_record(path) if path.exists() else None
+        if record is not None:
+            place = (model, dataset, recipe.protocol, recipe.setting, recipe.scale, int(number))
+            _check_place(path, record, place)
+        seeds[int(number)] = record
+    return seeds
+
+
+def _check_place(path: Path, record: Record, place: tuple[str | int, ...]) -> None:
+    found = (record.model, record.dataset, record.protocol, record.setting, record.scale, record.seed)
+    names = ("model", "dataset", "protocol", "setting", "scale", "seed")
+    wrong = [
+        f"{name} is {is_!r}, expected {should!r}"
+        for name, is_, should in zip(names, found, place, strict=True)
+        if is_ != should
+    ]
+    if wrong:
+        raise PubmillError(
+            f"{path} does not belong in this table: {'; '.join(wrong)}. "
+            f"Remove the file and make the table again, so that the run is scored anew"
+        )
+
+
+def refuse_mixtures(recipe: TableRecipe, records: Records) -> None:
+    """Refuse records of one dataset that other data, another split or other stage versions made."""
+    for row in recipe.rows:
+        first: tuple[str, Record] | None = None
+        for model, found in records.items():
+            for seed, record in found.get(row.dataset, {}).items():
+                if record is None:
+                    continue
+                path = _path(recipe, model, row.dataset, seed)
+                first = first or (path, record)
+                _compare(*first, path, record)
+
+
+def _path(recipe: TableRecipe, model: str, dataset: str, seed: int) -> str:
+    return next(p for p in recipe.records[model][dataset] if Path(p).stem == f"seed-{seed}")
+
+
+def _compare(first_path: str, first: Record, path: str, record: Record) -> None:
+    pairs = {
+        "split": (first.split, record.split),
+        "data hash": (first.data_sha256, record.data_sha256),
+        "training data": (first.trained_on_sha256, record.trained_on_sha256),
+        "versions": (first.versions, record.versions),
+    }
+    mixed = [f"{name}: {one} against {other}" for name, (one, other) in pairs.items() if one != other]
+    if mixed:
+        raise PubmillError(
+            f"{first_path} and {path} must not stand in one row; they differ in {'; '.join(mixed)}. "
+            f"Make the older one again (remove it and ask for the table)"
+        )
+
+
+def build(recipe: TableRecipe, published: Published, records: Records) -> Table:
+    """Make the table: every cell, the composite, and with what its records were made."""
+    refuse_mixtures(recipe, records)
+    rows = tuple(_with_metric(row, published) for row in recipe.rows)
+    _refuse_strangers(recipe, published)
+    cells: dict[str, dict[str, Cell]] = {}
+    for model in (column.model for column in recipe.columns):
+        ours = records.get(model, {})
+        cells[model] = {row.dataset: _cell(recipe, model, row, ours, published) for row in rows}
+        if recipe.composite:
+            value = published.values.get((model, recipe.composite.name))
+            cells[model][recipe.composite.name] = composite_cell(recipe.composite, cells[model], value)
+    heading = recipe.model_dump(exclude={"aggregate", "records", "missing", "versions", "rows", "composite"})
+    composite = recipe.composite and Row(
+        dataset=recipe.composite.name, label=recipe.composite.label, metric="score"
+    )
+    known = [r for found in records.values() for seeds in found.values() for r in seeds.values() if r]
+    return Table(**heading, rows=rows, composite=composite, cells=cells, provenance=provenance(known))
+
+
+def _with_metric(row: Row, published: Published) -> Row:
+    """The row with its metric; the paper's must be the same."""
+    printed = published.metrics.get(row.dataset)
+    if row.metric and printed and row.metric != printed:
+        raise PubmillError(
+            f"{row.dataset} is scored by {row.metric}, but the published values are {printed}; "
+            f"correct the metric in specs/datasets/{row.dataset}.yaml or in the published values"
+        )
+    metric = row.metric or printed
+    if not metric:
+        raise PubmillError(f"{row.dataset} has no metric: it is no dataset of ours and has no published value")
+    return row.model_copy(update={"metric": metric})
+
+
+def _refuse_strangers(recipe: TableRecipe, published: Published) -> None:
+    """Every published value must have a cell, else a misspelt name would lose it."""
+    models = {column.model for column in recipe.columns}
+    datasets = {row.dataset for row in recipe.rows} | ({recipe.composite.name} if recipe.composite else set())
+    lost = [" / ".join(key) for key in published.values if key[0] not in models or key[1] not in datasets]
+    if lost:
+        raise PubmillError(
+            f"{recipe.paper}/{recipe.table}: published values without a cell: {', '.join(lost)}; "
+            f"correct the names in {recipe.table}.published.csv or in {recipe.table}.yaml"
+        )
+
+
+def _cell(
+    recipe: TableRecipe,
+    model: str,
+    row: Row,
+    ours: Mapping[str, Mapping[int, Record | None]],
+    published: Published,
+) -> Cell:
+    assert row.metric
+    seeds = [_seed_score(seed, record, row.metric) for seed, record in ours.get(row.dataset, {}).items()]
+    named = (recipe.missing.get(key) for key in (f"{model}/{row.dataset}", model, row.dataset))
+    reason = next(filter(None, named), NOT_RUN)
+    return cell_of_seeds(seeds, len(seeds), reason, published.values.get((model, row.dataset)))
+
+
+def _seed_score(seed: int, record: Record | None, metric: str) -> SeedScore:
+    if record is None:
+        return SeedScore(seed=seed, value=None, failed="no record")
+    if record.failed is not None:
+        return SeedScore(seed=seed, value=None, failed=record.failed)
+    metrics = record.metrics or {}
+    if metric not in metrics:
+        raise PubmillError(
+            f"the record of {record.model} on {record.dataset}, seed {seed}, has no {metric}; "
+            f"it has {sorted(metrics)}. Score the predictions again"
+        )
+    return SeedScore(seed=seed, value=100 * metrics[metric], failed=None)
+
+
+def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: PublishedValue | None) -> Cell:
+    """The mean over groups of the group means; None unless every dataset of every group is complete."""
+    groups = [[cells[dataset].value for dataset in group] for group in composite.groups.values()]
+    values = [value for group in groups for value in group]
+    done = sum(value is not None for value in values)
+    whole = done == len(values)
+    means = [fmean(value for value in group if value is not None) for group in groups if whole]
+    value = fmean(means) if whole else None
+    return Cell(
+        value=value,
+        spread=None,
+        n=done,
+        expected=len(values),
+        seeds=(),
+        missing=None if whole else f"no composite: {done} of its {len(values)} datasets have a score",
+        published=published,
+        difference=difference(value, published),
+    )
+
+
+def provenance(records: list[Record]) -> Provenance:
+    """With what the records were made, each distinct thing once."""
+    packages: dict[str, set[str]] = {}
+    for record in records:
+        for name, version in record.packages.items():
+            packages.setdefault(name, set()).add(version)
+    return Provenance(
+        runs=len(records),
+        failed=sum(record.failed is not None for record in records),
+        seconds=sum(record.seconds for record in records),
+        commits=tuple(sorted({record.commit for record in records if record.commit})),
+        packages={name: tuple(sorted(found)) for name, found in sorted(packages.items())},
+        hardware=tuple(sorted({machine(record.hardware) for record in records})),
+    )
+
+
+def machine(hardware: Mapping[str, object]) -> str:
+    """One line for a machine: its GPUs, or its processor where it has none."""
+    gpus = hardware.get("gpus")
+    if isinstance(gpus, list) and gpus:
+        return ", ".join(f"{gpus.count(gpu)} x {gpu}" for gpu in dict.fromkeys(gpus))
+    return f"{hardware.get('cores', '?')} cores of {hardware.get('cpu', 'an unknown processor')}"

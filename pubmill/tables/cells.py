@@ -1,0 +1,218 @@
+"""The shapes of a table: what the job that makes one is told, and what it makes.
+
+Scores are fractions (0..1) in records and percentages (0..100) everywhere here, as the papers print them.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pubmill.errors import PubmillError
+from pubmill.files import read_json
+
+
+class Shape(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+AnyShape = TypeVar("AnyShape", bound=Shape)
+
+
+class Column(Shape):
+    """A model."""
+
+    model: str
+    label: str
+
+
+class Row(Shape):
+    """A dataset, or the composite.
+
+    `metric` None: the one that the published values name. `conflicts`: where published counts of the
+    dataset disagree, and which of them is used.
+    """
+
+    dataset: str
+    label: str
+    group: str = ""
+    metric: str | None = None
+    conflicts: tuple[str, ...] = ()
+
+
+class Composite(Shape):
+    """A mean over task groups of the mean over each group's datasets (gu2020, caption of Table 6)."""
+
+    name: str
+    label: str
+    groups: dict[str, tuple[str, ...]]
+
+
+class Heading(Shape):
+    """What stands over a table. `scale_title` says in words what a scale is; numbers of a scale that
+    is not `comparable` must never be read as the paper's."""
+
+    paper: str
+    table: str
+    title: str
+    caption: str
+    citation: str = ""
+    notes: tuple[str, ...] = ()
+    scale: str
+    scale_title: str
+    comparable: bool
+    protocol: str
+    setting: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+
+
+class TableRecipe(Heading):
+    """What decides a table. `records`: model -> dataset -> the expected records, below the results
+    folder; `missing`: model, dataset or `model/dataset` -> why there is nothing of our own."""
+
+    aggregate: Literal["mean"]
+    composite: Composite | None = None
+    records: dict[str, dict[str, tuple[str, ...]]] = {}
+    missing: dict[str, str] = {}
+    versions: dict[str, Any] = {}
+
+
+class SeedScore(Shape):
+    """One run: its score, or why it has none (`failed`)."""
+
+    seed: int
+    value: float | None
+    failed: str | None
+
+
+class PublishedValue(Shape):
+    value: float
+    note: str
+
+
+class Cell(Shape):
+    """Ours beside the published value.
+
+    `value` is None where any expected part is missing or failed, and `missing` then says why;
+    `spread` is the sample standard deviation over seeds; `n` of `expected` parts (seeds of a run,
+    datasets of a composite) are complete; `difference` is ours minus published.
+    """
+
+    value: float | None
+    spread: float | None
+    n: int
+    expected: int
+    seeds: tuple[SeedScore, ...]
+    missing: str | None
+    published: PublishedValue | None
+    difference: float | None
+
+
+class Provenance(Shape):
+    """With what the records of a table were made; `seconds` is fine-tuning time, all runs together."""
+
+    runs: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    commits: tuple[str, ...] = ()
+    packages: dict[str, tuple[str, ...]] = {}
+    hardware: tuple[str, ...] = ()
+
+
+class Table(Heading):
+    """A whole table: `cells[model][dataset]`, the composite under its own name."""
+
+    composite: Row | None
+    cells: dict[str, dict[str, Cell]]
+    provenance: Provenance
+
+    @property
+    def all_rows(self) -> tuple[Row, ...]:
+        return self.rows if self.composite is None else (*self.rows, self.composite)
+
+    @property
+    def warning(self) -> str:
+        """What every title at this scale must say beside itself; empty where the paper's scale is run."""
+        return "" if self.comparable else self.scale_title
+
+    @property
+    def heading(self) -> str:
+        """The title, with the scale's warning so that nothing small poses as full."""
+        return f"{self.title} ({self.warning})" if self.warning else self.title
+
+    @property
+    def has_runs(self) -> dict[str, bool]:
+        """Model -> whether any run of our own stands in its column."""
+        return {c.model: any(cell.seeds for cell in self.cells[c.model].values()) for c in self.columns}
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """Everything that a reader of the numbers must know: source, notes, conflicts of counts."""
+        source = (f"Source of the published values: {self.citation}",) if self.citation else ()
+        printed = tuple(
+            f"{column.label}, {row.label}: {cell.published.note}"
+            for row, column, cell in self.read()
+            if cell.published and cell.published.note
+        )
+        conflicts = tuple(f"{row.label}: {conflict}" for row in self.rows for conflict in row.conflicts)
+        return source + self.notes + printed + conflicts
+
+    def read(self) -> Iterator[tuple[Row, Column, Cell]]:
+        """The cells in reading order."""
+        for row in self.all_rows:
+            for column in self.columns:
+                yield row, column, self.cells[column.model][row.dataset]
+
+
+def cell_of_seeds(
+    seeds: Sequence[SeedScore], expected: int, reason: str, published: PublishedValue | None
+) -> Cell:
+    """The cell of one model on one dataset; `reason` says why no run is expected (if `expected` is 0)."""
+    scores = [seed.value for seed in seeds if seed.value is not None and seed.failed is None]
+    whole = expected > 0 and len(scores) == expected
+    value = fmean(scores) if whole else None
+    return Cell(
+        value=value,
+        spread=stdev(scores) if whole and len(scores) > 1 else None,
+        n=len(scores),
+        expected=expected,
+        seeds=tuple(seeds),
+        missing=None if whole else _incomplete(seeds, expected) or reason,
+        published=published,
+        difference=difference(value, published),
+    )
+
+
+def difference(value: float | None, published: PublishedValue | None) -> float | None:
+    """Ours minus published, where both are there."""
+    return None if value is None or published is None else value - published.value
+
+
+def _incomplete(seeds: Sequence[SeedScore], expected: int) -> str:
+    """Why a cell of `expected` seeds has no mean, such as `4 of 5 seeds: seed 3 failed (nan)`."""
+    if not expected:
+        return ""
+    causes: dict[str, list[str]] = {}
+    for seed in seeds:
+        if seed.failed is not None:
+            causes.setdefault(seed.failed, []).append(str(seed.seed))
+    told = "; ".join(f"seed {', '.join(numbers)}: {cause}" for cause, numbers in causes.items())
+    good = sum(seed.failed is None for seed in seeds)
+    return f"no mean: {good} of {expected} seeds ({told})"
+
+
+def parse(shape: type[AnyShape], value: Any, where: str) -> AnyShape:
+    """Check parsed JSON against a shape; a `PubmillError` names `where` and every wrong key."""
+    try:
+        return shape.model_validate(value)
+    except ValidationError as error:
+        faults = [f"  {'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
+        raise PubmillError("\n".join([f"{where} is not a {shape.__name__}:", *faults])) from None
+
+
+def read_table(path: Path) -> Table:
+    """Read a table as `scripts/table.py` wrote it."""
+    return parse(Table, read_json(path), str(path))

@@ -1,0 +1,220 @@
+"""A table as JSON, CSV, Markdown, LaTeX and HTML. Names, labels, notes and reasons are escaped everywhere."""
+
+import csv
+import io
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from pubmill.tables.cells import Cell, Column, Row, Table
+
+MINUS = "\N{MINUS SIGN}"
+METRICS = {
+    "entity_f1": "entity F1",
+    "word_macro_f1": "macro F1 over words",
+    "micro_f1": "micro F1",
+    "pearson": "Pearson correlation",
+    "accuracy": "accuracy",
+    "score": "mean of task means",
+}
+TEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "'": "'",
+    "`": r"\textasciigrave{}",
+    "[": "{[}",  # after a line's end, LaTeX takes a bare bracket for an option
+    "]": "{]}",
+    MINUS: "$-$",
+    "±": r"$\pm$",
+    "–": "--",
+    "—": "---",
+    "’": "'",
+    "‘": "`",
+    "“": "``",
+    "”": "''",
+    "\N{NO-BREAK SPACE}": "~",
+    **{character: f"\\{character}" for character in "{}$&#_%"},
+}
+
+
+def number(value: float) -> str:
+    """A score with two decimals."""
+    return f"{value:.2f}".replace("-", MINUS)
+
+
+def signed(value: float) -> str:
+    """A difference with its sign and two decimals; nothing is `-0.00`."""
+    text = f"{value:+.2f}".replace("-", MINUS)
+    return "0.00" if text[1:] == "0.00" else text
+
+
+def count(value: int) -> str:
+    """A whole number with thin groups of three digits."""
+    return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def quantity(value: float) -> str:
+    """A large number in few characters: 950, 1.3 k, 24 M, 3.2 G."""
+    for unit in ("", "k", "M", "G"):
+        if abs(value) < 999.5:
+            return f"{value:.3g}\N{NO-BREAK SPACE}{unit}".rstrip()
+        value /= 1000
+    return f"{value:.3g}\N{NO-BREAK SPACE}T"
+
+
+def duration(seconds: float) -> str:
+    """A time in its two largest units: 42 s, 3 min 5 s, 2 h 10 min, 4 d 3 h."""
+    whole = round(seconds)
+    for large, small, size, rest in (("d", "h", 86400, 3600), ("h", "min", 3600, 60), ("min", "s", 60, 1)):
+        if whole >= size:
+            return f"{whole // size} {large} {whole % size // rest} {small}"
+    return f"{whole} s"
+
+
+def sentence(text: str) -> str:
+    """Text with a capital at its beginning and a full stop at its end."""
+    return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+def groups(rows: Iterable[Row]) -> list[tuple[Row, ...]]:
+    """Neighbouring rows of one task group."""
+    return [tuple(found) for _, found in itertools.groupby(rows, key=lambda row: row.group)]
+
+
+def metric(name: str | None) -> str:
+    """A metric in words."""
+    return METRICS.get(name or "", (name or "").replace("_", " "))
+
+
+def reasons(table: Table) -> dict[str, str]:
+    """Every distinct reason for a missing value -> its mark (a, b, ... z, aa), in reading order."""
+    told = dict.fromkeys(cell.missing for _, _, cell in table.read() if cell.missing)
+    return {reason: _letters(i) for i, reason in enumerate(told)}
+
+
+def _letters(index: int) -> str:
+    before, last = divmod(index, 26)
+    return (_letters(before - 1) if before else "") + chr(ord("a") + last)
+
+
+def escape_tex(text: str) -> str:
+    """Text for LaTeX. Letters that plain pdfLaTeX cannot set are shown as their code, never dropped."""
+    line = re.sub(r"\s+", " ", text.replace("\N{NO-BREAK SPACE}", "~~nbsp~~")).replace("~~nbsp~~", "\N{NO-BREAK SPACE}")
+    return "".join(TEX.get(c) or (c if c.isascii() or "À" <= c <= "ÿ" else f"[U+{ord(c):04X}]") for c in line)
+
+
+def escape_markdown(text: str) -> str:
+    """Text for a cell of a GitHub table: no markup, no HTML, no line break, no column end."""
+    escaped = re.sub(r"([\\`*_\[\]#|~!])", r"\\\1", re.sub(r"\s+", " ", text))
+    return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
+
+
+def environment(escape: Callable[[str], str] | None = None) -> Environment:
+    """Templates in which every value is escaped: by `escape`, or as HTML without one."""
+
+    def finalize(value: Any) -> Any:
+        if escape is None or isinstance(value, Markup):
+            return value
+        return escape(str(value))
+
+    made = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=escape is None,
+        undefined=StrictUndefined,
+        finalize=finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters |= {
+        "number": number,
+        "signed": signed,
+        "metric": metric,
+        "sentence": sentence,
+        "groups": groups,
+        "quantity": quantity,
+        "count": count,
+        "duration": duration,
+    }
+    return made
+
+
+def to_json(table: Table) -> str:
+    """What the report reads."""
+    return json.dumps(table.model_dump(mode="json"), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def to_csv(table: Table) -> str:
+    """One line a cell; full precision, as programs want it."""
+    text = io.StringIO()
+    lines = [_csv_line(table, row, column, cell) for row, column, cell in table.read()]
+    writer = csv.DictWriter(text, fieldnames=list(lines[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return text.getvalue()
+
+
+def _csv_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, Any]:
+    line = {
+        "paper": table.paper,
+        "table": table.table,
+        "scale": table.scale,
+        "model": column.model,
+        "dataset": row.dataset,
+        "metric": row.metric,
+        "value": _exact(cell.value),
+        "spread": _exact(cell.spread),
+        "n": cell.n,
+        "expected": cell.expected,
+        "seeds": "; ".join(f"{seed.seed}: {seed.failed or _exact(seed.value)}" for seed in cell.seeds),
+        "missing": cell.missing,
+        "published": cell.published and cell.published.value,
+        "published_note": cell.published and cell.published.note,
+        "difference": _exact(cell.difference),
+    }
+    return {key: _inert(value) if isinstance(value, str) else value for key, value in line.items()}
+
+
+def _exact(value: float | None) -> float | None:
+    """Without the last bits, which differ by the order of a sum."""
+    return None if value is None else round(value, 6)
+
+
+def _inert(text: str) -> str:
+    """Text that a spreadsheet does not take for a formula."""
+    return f"'{text}" if text[:1] in tuple("=+-@\t\r") else text
+
+
+def to_markdown(table: Table) -> str:
+    """A pipe table for GitHub."""
+    return environment(escape_markdown).get_template("table.md.j2").render(table=table, reasons=reasons(table))
+
+
+def to_latex(table: Table) -> str:
+    """A document that compiles by itself; its tabular can be copied into another (needs booktabs)."""
+    return environment(escape_tex).get_template("table.tex.j2").render(table=table, reasons=reasons(table))
+
+
+def to_html(table: Table) -> str:
+    """A page of its own, without scripts and without anything from elsewhere."""
+    return environment().get_template("table.html.j2").render(table=table, reasons=reasons)
+
+
+FORMS: dict[str, Callable[[Table], str]] = {
+    "json": to_json,
+    "csv": to_csv,
+    "md": to_markdown,
+    "tex": to_latex,
+    "html": to_html,
+}

@@ -1,0 +1,72 @@
+"""Trials of the search, the choice, final runs, records."""
+
+RUN = f"{R}/runs/{{protocol}}/{{model}}/{{dataset}}/{{setting}}"
+
+
+rule trial:
+    input:
+        model=lambda w: T.model_files(w.model),
+        dataset=lambda w: T.dataset_files(w.dataset),
+    output:
+        predictions=f"{RUN}/trials/{{trial}}/seed-{{seed}}.predictions.jsonl.gz",
+        training=f"{RUN}/trials/{{trial}}/seed-{{seed}}.training.json",
+    log:
+        f"{R}/logs/runs/{{protocol}}/{{model}}/{{dataset}}/{{setting}}/trials/{{trial}}/seed-{{seed}}.log",
+    params:
+        recipe=lambda w: as_json(T.finetuning_recipe(w.protocol, w.dataset, w.setting, w.trial)),
+        version=T.version("finetune"),
+    shell:
+        "python {SCRIPTS}/finetune.py --recipe {params.recipe:q} --model {R}/models/{wildcards.model}"
+        " --dataset {R}/datasets/{wildcards.dataset} --seed {wildcards.seed} --split dev --output {output.predictions:q} > {log:q} 2>&1"
+
+
+rule choose:
+    input:
+        lambda w: T.trial_training(w.protocol, w.dataset, w.setting),
+    output:
+        f"{R}/runs/{{protocol}}/selected/{{dataset}}/{{setting}}.json",
+    log:
+        f"{R}/logs/runs/{{protocol}}/selected/{{dataset}}/{{setting}}.log",
+    params:
+        recipe=as_json({"by": "dev", "version": T.version("choose")}),
+    shell:
+        "python {SCRIPTS}/select_trial.py --trials {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+
+
+rule finetune:
+    input:
+        model=lambda w: T.model_files(w.model),
+        dataset=lambda w: T.dataset_files(w.dataset),
+        selected=lambda w: T.selection_inputs(w.protocol, w.dataset, w.setting),
+    output:
+        predictions=f"{RUN}/final/seed-{{seed}}.predictions.jsonl.gz",
+        training=f"{RUN}/final/seed-{{seed}}.training.json",
+    log:
+        f"{R}/logs/runs/{{protocol}}/{{model}}/{{dataset}}/{{setting}}/final/seed-{{seed}}.log",
+    params:
+        recipe=lambda w: as_json(T.finetuning_recipe(w.protocol, w.dataset, w.setting, None)),
+        version=T.version("finetune"),
+        selected=lambda w, input: f"--selected {input.selected!r}" if input.selected else "",
+        split=lambda w: SPECS.protocols[w.protocol].final.split,
+    shell:
+        "python {SCRIPTS}/finetune.py --recipe {params.recipe:q} {params.selected} --model {R}/models/{wildcards.model}"
+        " --dataset {R}/datasets/{wildcards.dataset} --seed {wildcards.seed} --split {params.split}"
+        " --output {output.predictions:q} > {log:q} 2>&1"
+
+
+rule score:
+    input:
+        predictions=f"{RUN}/final/seed-{{seed}}.predictions.jsonl.gz",
+        training=f"{RUN}/final/seed-{{seed}}.training.json",
+        examples=lambda w: f"{R}/datasets/{w.dataset}/{SPECS.protocols[w.protocol].final.split}.jsonl.gz",
+    output:
+        f"{RUN}/final/seed-{{seed}}.json",
+    log:
+        f"{R}/logs/runs/{{protocol}}/{{model}}/{{dataset}}/{{setting}}/final/seed-{{seed}}.score.log",
+    params:
+        recipe=lambda w: as_json(T.score_recipe(w.protocol, w.model, w.dataset, w.setting, int(w.seed))),
+    wildcard_constraints:
+        seed=r"\d+",
+    shell:
+        "python {SCRIPTS}/score.py --predictions {input.predictions:q} --training {input.training:q}"
+        " --examples {input.examples:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"

@@ -1,0 +1,37 @@
+"""Bring one file from the network, a mirror or this machine; whole, checked and recorded.
+
+    python scripts/download.py --url URL --output FILE [--mirror DIR] [--sha256 HEX] [--md5-beside]
+
+Inputs: the file at URL (https://, or file:// for a file of this machine); with --mirror, DIR/HOST/PATH
+instead of the network.
+Outputs: FILE, and FILE.source.json (url, bytes, sha256, md5, origin, time). An interrupted download leaves
+FILE.part, from which the same command goes on.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill.errors import run
+from pubmill.sources import download
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--url", required=True, help="https://... or file:///...")
+    parser.add_argument("--output", required=True, type=Path, help="where the file goes")
+    parser.add_argument("--mirror", help="folder that holds HOST/PATH, used instead of the network")
+    parser.add_argument("--sha256", help="expected digest in hex")
+    parser.add_argument(
+        "--md5-beside", action="store_true", help="check against the md5 published at URL.md5"
+    )
+    args = parser.parse_args()
+    download(args.url, args.output, args.mirror, args.sha256, args.md5_beside)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,50 @@
+"""Say which PubMed files there are, in the form that corpus specs write them.
+
+    python scripts/list_pubmed.py [--mirror DIR] [--base URL]
+
+Inputs: the listings of URL/baseline and URL/updatefiles, over HTTPS or in DIR/HOST/PATH.
+Output: on standard output, YAML for `files:` of a source in specs/corpora; comments tell the number of files,
+gaps, and files without an md5.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill.errors import PubmillError, run
+from pubmill.sources import PubmedYear, list_folder, pubmed_years
+
+
+def describe(folder: str, year: PubmedYear) -> list[str]:
+    lines = [f"  # {folder} 20{year.year:02d}: {len(year.numbers)} files"]
+    if gaps := year.gaps():
+        lines.append(f"  # not there: {', '.join(gaps)}")
+    if year.without_md5:
+        lines.append(f"  # without md5: {', '.join(year.without_md5)}")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--mirror", help="folder that holds HOST/PATH, used instead of the network")
+    parser.add_argument(
+        "--base", default="https://ftp.ncbi.nlm.nih.gov/pubmed", help="folder of both folders"
+    )
+    args = parser.parse_args()
+    lines = ["files:"]
+    for folder in ("baseline", "updatefiles"):
+        url = f"{args.base.rstrip('/')}/{folder}/"
+        years = pubmed_years(list_folder(url, args.mirror))
+        if not years:
+            raise PubmillError(f"{url} lists no file named pubmedYYnNNNN.xml.gz")
+        lines += [line for year in years for line in describe(folder, year)]
+        lines.append(f"  {folder}: [{', '.join(span for year in years for span in year.ranges())}]")
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,56 @@
+"""Split a corpus into sentences and pack it as token ids for pretraining.
+
+    python scripts/pack.py --recipe JSON --parts corpora/CORPUS/part-*.parquet --vocab vocabs/VOCAB
+        --punkt punkt_tab.zip --output pretraining/RECIPE/tokens
+
+Inputs: the parts of a corpus, a WordPiece vocabulary, NLTK's punkt_tab.zip, and the recipe
+(pubmill.pretraining.packing.PackingRecipe).
+Outputs: the folder pretraining/RECIPE/tokens (pubmill.pretraining.tokens describes it). Parts are packed on all
+cores that this job may use; the bytes don't depend on how many they are.
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill import recipes
+from pubmill.errors import run
+from pubmill.pretraining.packing import PackingRecipe, pack
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Pack a corpus as token ids for pretraining.")
+    parser.add_argument("--recipe", required=True, help="JSON text or file: a PackingRecipe")
+    parser.add_argument("--parts", required=True, nargs="+", type=Path, help="the corpus's part-NNNN.parquet")
+    parser.add_argument("--vocab", required=True, type=Path, help="folder of a WordPiece vocabulary")
+    parser.add_argument("--punkt", required=True, type=Path, help="NLTK's punkt_tab.zip")
+    parser.add_argument("--output", required=True, type=Path, help="folder to write")
+    parser.add_argument(
+        "--processes", type=int, default=cores(), help="default: this job's cores, %(default)s"
+    )
+    arguments = parser.parse_args()
+    index = pack(
+        recipes.read(PackingRecipe, arguments.recipe),
+        arguments.parts,
+        arguments.vocab,
+        arguments.punkt,
+        arguments.output,
+        arguments.processes,
+    )
+    print(
+        f"{arguments.output}: {index['tokens']} tokens in {index['sentences']} sentences of "
+        f"{index['documents']} documents; left out as empty: {index['empty_sentences']} sentences, "
+        f"{index['empty_documents']} documents"
+    )
+
+
+def cores() -> int:
+    """The cores this process may run on; all of the machine's where the system doesn't say."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,43 @@
+"""Score one fine-tuned run: predictions against examples. No GPU, no torch.
+
+Command: python scripts/score.py --recipe JSON --predictions RUN/seed-N.predictions.jsonl.gz
+         --examples datasets/DATASET/test.jsonl.gz --training RUN/seed-N.training.json
+         --output RUN/seed-N.json
+Inputs:  the predictions, the examples of the same split, what the trainer noted, and the recipe
+         (pubmill.records.ScoringRecipe)
+Outputs: the record RUN/seed-N.json (pubmill.records.Record); without metrics if the run failed
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill import recipes
+from pubmill.errors import PubmillError, run
+from pubmill.metrics import METRICS
+from pubmill.records import ScoringRecipe, score_run, write_record
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Score one fine-tuned run.")
+    parser.add_argument("--recipe", required=True, help="JSON text or file: a ScoringRecipe")
+    parser.add_argument("--predictions", required=True, type=Path, help="the run's .predictions.jsonl.gz")
+    parser.add_argument("--examples", required=True, type=Path, help="examples of the split predicted")
+    parser.add_argument("--training", required=True, type=Path, help="the run's .training.json")
+    parser.add_argument("--output", required=True, type=Path, help="record to write, .json")
+    arguments = parser.parse_args()
+    recipe = recipes.read(ScoringRecipe, arguments.recipe)
+    if recipe.metric not in METRICS:
+        raise PubmillError(f"--recipe: there is no metric {recipe.metric!r}; there are {sorted(METRICS)}")
+    record = score_run(
+        recipe, METRICS[recipe.metric], arguments.predictions, arguments.examples, arguments.training
+    )
+    write_record(arguments.output, record)
+    result = f"failed ({record.failed})" if record.metrics is None else f"{record.metrics[recipe.metric]:.4f}"
+    print(f"{recipe.model} on {recipe.dataset} {recipe.split}, seed {recipe.seed}: {recipe.metric} {result}")
+
+
+if __name__ == "__main__":
+    run(main)

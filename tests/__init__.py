@@ -1,0 +1,1 @@
+"""The tests, and the miniature world they run in."""

@@ -1,0 +1,28 @@
+"""Fixtures that several kinds of test share."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real public data (`mirror/`, `standins/`, `oracles/`) that acceptance tests read.
+
+    `PUBMILL_REAL_DATA` names it; without it, `shared` beside the checkout is tried.
+    """
+    folder = Path(os.environ.get("PUBMILL_REAL_DATA", ROOT.parent / "shared"))
+    if not (folder / "mirror").is_dir():
+        pytest.skip(
+            f"no real data: {folder}/mirror is absent (set PUBMILL_REAL_DATA to a folder that has it)"
+        )
+    return folder

@@ -1,0 +1,71 @@
+"""Who may import whom (CONTRIBUTING, "Rooms"), read from the syntax trees."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOMS = ("corpus", "vocabs", "convert", "pretraining", "finetuning", "metrics", "tables")
+COMMON = {"errors", "files", "network", "examples", "records", "recipes", "provenance", "specs", "targets"}
+BARE = {"torch", "transformers", "numpy", "tokenizers", "safetensors", "tqdm", "yaml", "pubmill"}
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Every module that a file imports, also inside functions."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_import_only_themselves_and_what_is_common(root: Path, room: str) -> None:
+    for path in (root / "pubmill" / room).rglob("*.py"):
+        for module in imported(path):
+            parts = module.split(".")
+            if parts[0] == "pubmill" and len(parts) > 1:
+                assert parts[1] in {room, *COMMON}, f"{path} imports {module}"
+
+
+def test_rules_import_specs_and_targets_only(root: Path) -> None:
+    for path in [root / "Snakefile", *(root / "rules").glob("*.smk")]:
+        for line in path.read_text().splitlines():
+            if line.startswith(("import pubmill", "from pubmill")):
+                module = line.split()[1]
+                assert module in ("pubmill.specs", "pubmill.targets", "pubmill.errors"), f"{path}: {line}"
+
+
+def test_the_package_never_imports_the_scripts(root: Path) -> None:
+    for path in (root / "pubmill").rglob("*.py"):
+        assert not any(module.split(".")[0] == "scripts" for module in imported(path)), path
+
+
+@pytest.mark.parametrize("script", ["pretrain", "finetune"])
+def test_training_programs_need_only_torch_and_transformers(root: Path, script: str) -> None:
+    """Follows every import of pubmill's own that the program reaches at start."""
+    waiting, seen = [root / "scripts" / f"{script}.py"], set()
+    while waiting:
+        path = waiting.pop()
+        if path in seen or not path.is_file():
+            continue
+        seen.add(path)
+        for module in imported(path):
+            top = module.split(".")[0]
+            assert top in BARE or top in sys.stdlib_module_names, f"{path} imports {module}"
+            if top == "pubmill":
+                waiting.append(root / (module.replace(".", "/") + ".py"))
+    assert len(seen) > 3
+
+
+def test_parsing_the_workflow_loads_neither_torch_nor_transformers(root: Path) -> None:
+    code = (
+        "import sys, pubmill.specs, pubmill.targets;"
+        "sys.exit(any(m in sys.modules for m in ('torch', 'transformers', 'pandas', 'duckdb')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0

@@ -1,0 +1,424 @@
+"""Downloads over a local HTTP server that misbehaves on request, from mirrors, and from this machine."""
+
+import errno
+import hashlib
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pubmill import network, sources
+from pubmill.errors import PubmillError
+from pubmill.sources import PubmedYear, download, list_folder, published_md5, pubmed_years, read
+
+ROOT = Path(__file__).resolve().parents[2]
+BODY = bytes(range(256)) * 4000  # 1 MB, no repetition at the sizes at which transfers are cut
+SHA256 = hashlib.sha256(BODY).hexdigest()
+MD5 = hashlib.md5(BODY).hexdigest()  # noqa: S324
+LISTING = b"""<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">
+<html><head><title>Index of /pubmed/baseline</title></head>
+<body><h1>Index of /pubmed/baseline</h1><table><tr><th><a href="?C=N;O=D">Name</a></th></tr>
+<tr><td><a href="/pubmed/">Parent Directory</a></td></tr>
+<tr><td><a href="pubmed26n0001.xml.gz">pubmed26n0001.xml.gz</a></td><td>20M</td></tr>
+<tr><td><a href="/pubmed/baseline/pubmed26n0001.xml.gz.md5">pubmed26n0001.xml.gz.md5</a></td></tr>
+<tr><td><A HREF="pubmed26n0002.xml.gz">pubmed26n0..&gt;</A></td></tr>
+<tr><td><a href="README%20first.txt">README first.txt</a></td></tr>
+<tr><td><a href="stats/">stats/</a></td></tr>
+<tr><td><a href="https://www.ncbi.nlm.nih.gov/home.html">NCBI</a></td></tr></table></body></html>"""
+
+
+@dataclass
+class Server:
+    """What the server has and which faults come next, one per request of a file."""
+
+    url: str = ""
+    files: dict[str, bytes] = field(default_factory=dict)
+    etags: dict[str, str] = field(default_factory=dict)
+    faults: list[Any] = field(default_factory=list)
+    requests: list[tuple[str, str | None]] = field(default_factory=list)
+    pause: float = 0.0
+
+    def ranges(self, path: str) -> list[str | None]:
+        return [asked for requested, asked in self.requests if requested == path]
+
+
+class Handler(BaseHTTPRequestHandler):
+    state: Server
+
+    def do_GET(self) -> None:
+        state = self.state
+        state.requests.append((self.path, self.headers.get("Range")))
+        body = state.files.get(self.path)
+        if body is None:
+            return self.send_error(404)
+        fault = state.faults.pop(0) if state.faults else None
+        if isinstance(fault, int):
+            self.send_response(fault)
+            self.send_header("Retry-After", "0")
+            self.send_header("Content-Length", "0")
+            return self.end_headers()
+        if isinstance(fault, bytes):
+            body = fault
+        self.send_body(body, state.etags.get(self.path, '"one"'), cut=fault == "cut")
+
+    def send_body(self, body: bytes, etag: str, cut: bool) -> None:
+        start = 0
+        asked = self.headers.get("Range")
+        if asked and self.headers.get("If-Range") == etag:
+            start = int(asked.removeprefix("bytes=").removesuffix("-"))
+            if start >= len(body):
+                self.send_response(416)
+                self.send_header("Content-Range", f"bytes */{len(body)}")
+                self.send_header("Content-Length", "0")
+                return self.end_headers()
+            self.send_response(206)
+            self.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+        else:
+            self.send_response(200)
+        self.send_header("ETag", etag)
+        self.send_header("Content-Length", str(len(body) - start))
+        self.end_headers()
+        end = start + (len(body) - start) // 2 if cut else len(body)
+        for position in range(start, end, 50_000):
+            self.wfile.write(body[position : min(position + 50_000, end)])
+            time.sleep(self.state.pause)
+        self.close_connection = True
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(network, "PAUSES", (0.0, 0.0, 0.0))
+    state = Server(files={"/f.gz": BODY, "/f.gz.md5": f"MD5(f.gz)= {MD5}\n".encode()})
+    http = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"state": state}))
+    http.daemon_threads = True
+    state.url = f"http://127.0.0.1:{http.server_address[1]}"
+    threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    yield state
+    http.shutdown()
+    http.server_close()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+
+def test_a_file_arrives_whole_with_its_record(server: Server, tmp_path: Path) -> None:
+    output = tmp_path / "HOST" / "f.gz"
+    download(f"{server.url}/f.gz", output, sha256=SHA256.upper(), md5_beside=True)
+    assert output.read_bytes() == BODY
+    assert names(output.parent) == ["f.gz", "f.gz.source.json"]
+    record = json.loads((output.parent / "f.gz.source.json").read_text())
+    assert record.pop("retrieved").endswith("+00:00")
+    url = f"{server.url}/f.gz"
+    assert record == {"url": url, "bytes": len(BODY), "sha256": SHA256, "md5": MD5, "origin": "network"}
+
+
+def test_a_busy_server_is_asked_again(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.faults = [503, 429]
+    download(f"{server.url}/f.gz", tmp_path / "f.gz")
+    assert (tmp_path / "f.gz").read_bytes() == BODY
+    assert "503" in capsys.readouterr().err
+
+
+def test_retry_after_is_obeyed(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(network.time, "sleep", waits.append)
+    monkeypatch.setattr(Handler, "send_header", retry_after_seven(Handler.send_header))
+    server.faults = [503]
+    network.fetch(f"{server.url}/f.gz", tmp_path / "part")
+    assert 7.0 in waits
+
+
+def retry_after_seven(send: Any) -> Any:
+    return lambda self, key, value: send(self, key, "7" if key == "Retry-After" else value)
+
+
+def test_a_cut_connection_goes_on_where_it_was(server: Server, tmp_path: Path) -> None:
+    server.faults = ["cut", "cut"]
+    download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
+    assert (tmp_path / "f.gz").read_bytes() == BODY
+    half, more = len(BODY) // 2, len(BODY) // 2 + len(BODY) // 4
+    assert server.ranges("/f.gz") == [None, f"bytes={half}-", f"bytes={more}-"]
+
+
+def test_more_cuts_than_pauses_end_well_as_long_as_each_attempt_brings_something(
+    server: Server, tmp_path: Path
+) -> None:
+    server.faults = ["cut"] * 8
+    download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
+    assert (tmp_path / "f.gz").read_bytes() == BODY
+
+
+def test_a_file_that_changed_meanwhile_begins_anew(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "f.gz.part").write_bytes(b"older half")
+    (tmp_path / "f.gz.part.validator").write_text('"zero"')
+    download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
+    assert (tmp_path / "f.gz").read_bytes() == BODY
+    assert names(tmp_path) == ["f.gz", "f.gz.source.json"]
+
+
+def test_without_a_strong_validator_nothing_is_resumed(server: Server, tmp_path: Path) -> None:
+    server.etags["/f.gz"] = 'W/"weak"'
+    server.faults = ["cut"]
+    download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
+    assert server.ranges("/f.gz") == [None, None]
+
+
+def test_a_whole_part_is_taken_as_it_is(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "f.gz.part").write_bytes(BODY)
+    (tmp_path / "f.gz.part.validator").write_text('"one"')
+    download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
+    assert server.ranges("/f.gz") == [f"bytes={len(BODY)}-"]
+    assert (tmp_path / "f.gz").read_bytes() == BODY
+
+
+def test_a_part_longer_than_the_file_is_dropped(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "f.gz.part").write_bytes(BODY + b"more")
+    (tmp_path / "f.gz.part.validator").write_text('"one"')
+    download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
+    assert (tmp_path / "f.gz").read_bytes() == BODY
+
+
+def test_a_damaged_part_is_fetched_once_anew(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "f.gz.part").write_bytes(b"damaged")
+    (tmp_path / "f.gz.part.validator").write_text('"one"')
+    download(f"{server.url}/f.gz", tmp_path / "f.gz", md5_beside=True)
+    assert (tmp_path / "f.gz").read_bytes() == BODY
+    assert server.ranges("/f.gz") == ["bytes=7-", None]
+
+
+@pytest.mark.parametrize("check", [{"sha256": SHA256}, {"md5_beside": True}])
+def test_a_wrong_body_is_refused_after_a_second_look(
+    server: Server, tmp_path: Path, check: dict[str, Any]
+) -> None:
+    server.files["/f.gz"] = b"<html>please sign in</html>"
+    with pytest.raises(PubmillError) as caught:
+        download(f"{server.url}/f.gz", tmp_path / "f.gz", **check)
+    assert len(server.ranges("/f.gz")) == 2
+    assert names(tmp_path) == []
+    expected = SHA256 if "sha256" in check else MD5
+    assert f"{server.url}/f.gz" in str(caught.value) and f"expected {expected}, found" in str(caught.value)
+
+
+def test_a_missing_file_is_told_at_once(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match=r"/gone\.gz: the server answers 404"):
+        download(f"{server.url}/gone.gz", tmp_path / "gone.gz")
+    assert len(server.requests) == 1
+    assert names(tmp_path) == []
+
+
+def test_a_missing_md5_is_told_before_the_file_is_fetched(server: Server, tmp_path: Path) -> None:
+    del server.files["/f.gz.md5"]
+    with pytest.raises(PubmillError, match=r"f\.gz\.md5: the server answers 404"):
+        download(f"{server.url}/f.gz", tmp_path / "f.gz", md5_beside=True)
+    assert server.ranges("/f.gz") == []
+
+
+def test_an_unreachable_host_names_the_way_without_network(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(network, "PAUSES", (0.0,))
+    with pytest.raises(PubmillError, match=r"gave up after 2 attempts with 0 bytes(.|\n)*mirror"):
+        download("http://127.0.0.1:9/f.gz", tmp_path / "f.gz")
+    assert names(tmp_path) == []
+
+
+def test_plain_http_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="only https"):
+        download("http://example.org/f.gz", tmp_path / "f.gz")
+
+
+def test_killed_and_run_again_gives_the_same_bytes(server: Server, tmp_path: Path) -> None:
+    server.pause = 0.05
+    output = tmp_path / "f.gz"
+    script = [sys.executable, str(ROOT / "scripts" / "download.py"), "--url", f"{server.url}/f.gz"]
+    command = [*script, "--output", str(output), "--sha256", SHA256]
+    running = subprocess.Popen(command)
+    part = tmp_path / "f.gz.part"
+    while running.poll() is None and not (part.is_file() and part.stat().st_size > 0):
+        time.sleep(0.01)
+    running.send_signal(signal.SIGKILL)
+    assert running.wait() == -signal.SIGKILL
+    assert not output.exists() and 0 < part.stat().st_size < len(BODY)
+    received = part.stat().st_size
+    server.pause = 0.0
+    subprocess.run(command, check=True)
+    assert output.read_bytes() == BODY
+    assert server.ranges("/f.gz")[-1] == f"bytes={received}-"
+    assert names(tmp_path) == ["f.gz", "f.gz.source.json"]
+
+
+def test_the_program_says_what_is_wrong_without_a_traceback(tmp_path: Path) -> None:
+    script = [sys.executable, str(ROOT / "scripts" / "download.py"), "--url", "ftp://example.org/f"]
+    done = subprocess.run([*script, "--output", str(tmp_path / "f")], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("pubmill: error: ftp://example.org/f")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_full_disk_leaves_nothing_at_the_output(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(response: object, part: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(network, "_receive", full)
+    with pytest.raises(PubmillError, match="no space left on the disk"):
+        download(f"{server.url}/f.gz", tmp_path / "f.gz")
+    assert not (tmp_path / "f.gz").exists()
+    monkeypatch.undo()
+    download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
+    assert (tmp_path / "f.gz").read_bytes() == BODY
+
+
+@pytest.fixture
+def mirror(tmp_path: Path) -> Path:
+    folder = tmp_path / "mirror" / "ftp.example.org" / "pubmed" / "baseline"
+    folder.mkdir(parents=True)
+    (folder / "f.gz").write_bytes(BODY)
+    (folder / "f.gz.md5").write_text(f"MD5(f.gz)= {MD5}\n")
+    (folder / "stats").mkdir()
+    return tmp_path / "mirror"
+
+
+URL = "https://ftp.example.org/pubmed/baseline/f.gz"
+
+
+@pytest.mark.parametrize("form", ["{}", "file://{}"])
+def test_a_mirror_stands_in_for_the_network(mirror: Path, tmp_path: Path, form: str) -> None:
+    output = tmp_path / "out" / "f.gz"
+    download(URL, output, mirror=form.format(mirror), sha256=SHA256, md5_beside=True)
+    assert output.read_bytes() == BODY
+    assert names(output.parent) == ["f.gz", "f.gz.source.json"]
+    assert json.loads((output.parent / "f.gz.source.json").read_text())["origin"] == "mirror"
+
+
+def test_a_file_that_the_mirror_lacks_is_named(mirror: Path, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError) as caught:
+        download(f"{URL}x", tmp_path / "out" / "f.gz", mirror=str(mirror))
+    assert str(mirror / "ftp.example.org/pubmed/baseline/f.gzx") in str(caught.value)
+    assert f"fetch {URL}x" in str(caught.value)
+    with pytest.raises(PubmillError, match="is not a folder"):
+        download(URL, tmp_path / "out" / "f.gz", mirror=str(tmp_path / "nowhere"))
+
+
+def test_a_damaged_mirror_file_is_refused(mirror: Path, tmp_path: Path) -> None:
+    (mirror / "ftp.example.org/pubmed/baseline/f.gz").write_bytes(BODY[:-1])
+    with pytest.raises(PubmillError, match=f"expected {MD5}, found"):
+        download(URL, tmp_path / "out" / "f.gz", mirror=str(mirror), md5_beside=True)
+    assert names(tmp_path / "out") == []
+
+
+def test_nothing_outside_the_mirror_is_reached(mirror: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    for path in ("/../../secret", "/%2e%2e/%2e%2e/secret"):
+        with pytest.raises(PubmillError, match="not allowed"):
+            read(f"https://ftp.example.org{path}", str(mirror))
+
+
+def test_a_local_file_is_copied(mirror: Path, tmp_path: Path) -> None:
+    path = mirror / "ftp.example.org/pubmed/baseline/f.gz"
+    download(f"file://{path}", tmp_path / "out" / "f.gz", mirror=str(mirror), md5_beside=True)
+    assert (tmp_path / "out" / "f.gz").read_bytes() == BODY
+    assert json.loads((tmp_path / "out" / "f.gz.source.json").read_text())["origin"] == "local"
+    with pytest.raises(PubmillError, match="does not exist; check the path"):
+        download(f"file://{path}x", tmp_path / "out" / "g.gz")
+
+
+def test_a_listing_over_http_holds_the_files_of_that_folder(server: Server) -> None:
+    server.files["/pubmed/baseline/"] = LISTING
+    assert list_folder(f"{server.url}/pubmed/baseline") == [
+        "README first.txt",
+        "pubmed26n0001.xml.gz",
+        "pubmed26n0001.xml.gz.md5",
+        "pubmed26n0002.xml.gz",
+    ]
+
+
+def test_a_page_without_files_is_no_listing(server: Server) -> None:
+    server.files["/pubmed/"] = b"<html><a href='/'>home</a> please wait</html>"
+    with pytest.raises(PubmillError, match="cannot be listed"):
+        list_folder(f"{server.url}/pubmed/")
+
+
+def test_a_mirror_lists_itself(mirror: Path) -> None:
+    assert list_folder("https://ftp.example.org/pubmed/baseline/", str(mirror)) == ["f.gz", "f.gz.md5"]
+    with pytest.raises(PubmillError, match="has no folder"):
+        list_folder("https://ftp.example.org/pubmed/updatefiles/", str(mirror))
+
+
+def test_pubmed_files_by_year_with_gaps_and_missing_md5() -> None:
+    numbers = {25: [1], 26: [1, 2, 3, 5, 9, 10]}
+    listed = [f"pubmed{year}n{number:04d}.xml.gz" for year in numbers for number in numbers[year]]
+    beside = [f"{name}.md5" for name in listed if name != "pubmed26n0005.xml.gz"]
+    older, newer = pubmed_years([*listed, *beside, "README.txt", "pubmed26n0004.xml.gz.part"])
+    assert (older.year, older.numbers, older.without_md5) == (25, (1,), ())
+    assert newer.ranges() == ["26n0001-26n0003", "26n0005", "26n0009-26n0010"]
+    assert newer.gaps() == ["26n0004", "26n0006-26n0008"]
+    assert newer.without_md5 == ("pubmed26n0005.xml.gz",)
+
+
+@given(st.sets(st.integers(1, 60), min_size=1))
+def test_ranges_and_gaps_together_are_every_number_once(numbers: set[int]) -> None:
+    year = PubmedYear(26, tuple(sorted(numbers)), ())
+
+    def expand(spans: list[str]) -> list[int]:
+        ends = [[int(end.split("n")[1]) for end in span.split("-")] for span in spans]
+        return [number for end in ends for number in range(end[0], end[-1] + 1)]
+
+    assert expand(year.ranges()) == sorted(numbers)
+    assert sorted(expand(year.ranges()) + expand(year.gaps())) == list(range(min(numbers), max(numbers) + 1))
+
+
+@pytest.mark.parametrize("form", ["MD5({1})= {0}", "MD5 ({1}) = {0}\n", "{0}  {1}", "{0} *./{1}\n"])
+def test_md5_files_in_every_form(form: str) -> None:
+    assert published_md5(form.format(MD5.upper(), "f.gz").encode(), "f.gz", "URL") == MD5
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"", "expected one line"),
+        (b"<html>gone</html>", "expected one line"),
+        (f"MD5(g.gz)= {MD5}".encode(), "found that of g.gz"),
+        (f"MD5(f.gz)= {MD5[:-1]}".encode(), "expected one line"),
+    ],
+)
+def test_md5_files_that_say_something_else(text: bytes, said: str) -> None:
+    with pytest.raises(PubmillError, match=said):
+        published_md5(text, "f.gz", "URL")
+
+
+def test_list_pubmed_prints_what_a_corpus_spec_takes(tmp_path: Path) -> None:
+    for folder, numbers in (("baseline", (1, 2, 4)), ("updatefiles", (5,))):
+        path = tmp_path / "ftp.ncbi.nlm.nih.gov" / "pubmed" / folder
+        path.mkdir(parents=True)
+        for number in numbers:
+            (path / f"pubmed26n{number:04d}.xml.gz").touch()
+    command = [sys.executable, str(ROOT / "scripts" / "list_pubmed.py"), "--mirror", str(tmp_path)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "  baseline: [26n0001-26n0002, 26n0004]\n" in said
+    assert "  updatefiles: [26n0005]\n" in said
+    assert "  # not there: 26n0003\n" in said
+    assert "without md5: pubmed26n0005.xml.gz" in said
+
+
+def test_digests_do_not_depend_on_the_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "CHUNK", 1000)
+    (tmp_path / "in").write_bytes(BODY)
+    download(f"file://{tmp_path}/in", tmp_path / "out", sha256=SHA256)

@@ -1,0 +1,133 @@
+"""Strict specs: everything wrong is told at once, with file and line."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pubmill import specs
+from pubmill.errors import PubmillError
+from pubmill.specs import check_study
+
+
+@pytest.fixture
+def folder(root: Path, tmp_path: Path) -> Path:
+    """A copy of the real specs that a test may spoil."""
+    shutil.copytree(root / "specs", tmp_path / "specs")
+    return tmp_path / "specs"
+
+
+def mistakes(folder: Path, scale: str = "small") -> str:
+    with pytest.raises(PubmillError) as raised:
+        specs.load(folder, scale)
+    return str(raised.value)
+
+
+def replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+@pytest.mark.parametrize("scale", ["demo", "small", "full"])
+def test_all_specs_are_valid_at_every_scale(root: Path, scale: str) -> None:
+    loaded = specs.load(root / "specs", scale)
+    assert loaded.scale.name == scale
+    assert loaded.tables["gu2020/table06"].protocol == "blurb"
+
+
+def test_a_misspelt_key_is_named_with_file_and_line(folder: Path) -> None:
+    replace(folder / "vocabs/pubmed-uncased.yaml", "size:", "sise:")
+    lines = (folder / "vocabs/pubmed-uncased.yaml").read_text().splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if text.startswith("sise:"))
+    told = mistakes(folder, "full")
+    assert f"specs/vocabs/pubmed-uncased.yaml:{line}: sise: unknown key" in told
+    assert "size: this key is required and missing" in told
+
+
+def test_an_unknown_key_deep_in_a_recipe_is_named(folder: Path) -> None:
+    replace(folder / "pretraining/pubmedbert-base.yaml", "masking_rate:", "mask_rate:")
+    assert "recipe.objective.mask_rate: unknown key" in mistakes(folder)
+
+
+def test_a_duplicate_key_is_named_with_both_lines(folder: Path) -> None:
+    path = folder / "vocabs/pubmed-uncased.yaml"
+    path.write_text(path.read_text() + "size: 5\n")
+    told = mistakes(folder)
+    assert "duplicate key 'size', first at specs/vocabs/pubmed-uncased.yaml:" in told
+
+
+def test_a_dangling_reference_is_named(folder: Path) -> None:
+    replace(folder / "pretraining/pubmedbert-base.yaml", "vocab: pubmed-uncased", "vocab: pubmed-cased")
+    told = mistakes(folder)
+    assert "specs/pretraining/pubmedbert-base.yaml:" in told
+    assert "there is no specs/vocabs/pubmed-cased.yaml" in told
+
+
+def test_a_reason_for_missing_must_go_when_the_spec_has_come(folder: Path) -> None:
+    replace(
+        folder / "tables/gu2020/table06.yaml",
+        'label: "BioBERT cased"',
+        'label: "BioBERT cased", missing: not yet',
+    )
+    assert "remove `missing:`" in mistakes(folder)
+
+
+def test_a_file_called_otherwise_than_its_name(folder: Path) -> None:
+    (folder / "vocabs/pubmed-uncased.yaml").rename(folder / "vocabs/other.yaml")
+    assert "specs/vocabs/other.yaml:1: name must be 'other'" in mistakes(folder)
+
+
+def test_all_mistakes_of_all_files_are_told_together(folder: Path) -> None:
+    replace(folder / "vocabs/pubmed-uncased.yaml", "kind: wordpiece", "kind: wordpice")
+    replace(folder / "models/no-pretraining.yaml", "kind: random", "kind: randon")
+    replace(folder / "datasets/bc2gm.yaml", "metric: entity_f1", "metric: f1")
+    (folder / "protocols/bad.yaml").write_text("name: bad\n  wrong: [\n")
+    told = mistakes(folder)
+    for file in ("vocabs/pubmed-uncased", "models/no-pretraining", "datasets/bc2gm", "protocols/bad"):
+        assert f"specs/{file}.yaml:" in told
+    assert "not valid YAML" in told
+
+
+def test_a_scale_that_overlays_what_does_not_exist(folder: Path) -> None:
+    path = folder / "scales/small.yaml"
+    path.write_text(path.read_text() + "models:\n  nobody: {label: x}\n")
+    assert "there is no specs/models/nobody.yaml" in mistakes(folder)
+
+
+def test_a_mistake_in_a_scale_is_told_at_the_scale(folder: Path) -> None:
+    replace(folder / "scales/small.yaml", "pubmed-uncased: {size: ", "pubmed-uncased: {size: many, x: ")
+    told = mistakes(folder)
+    assert "specs/scales/small.yaml:" in told and "size" in told
+
+
+def test_include_lays_local_keys_over_one_base(folder: Path) -> None:
+    (folder / "vocabs/pubmed-uncased-50k.yaml").write_text(
+        "name: pubmed-uncased-50k\ninclude: pubmed-uncased\nsize: 50000\n"
+    )
+    loaded = specs.load(folder, "full")
+    assert loaded.vocabs["pubmed-uncased-50k"].size == 50000
+    assert loaded.vocabs["pubmed-uncased-50k"].corpus == "pubmed-abstracts"
+
+
+def test_numbers_without_a_dot_are_numbers(root: Path) -> None:
+    """YAML 1.1 reads 6e-4 as text; a learning rate that is text would be a late surprise."""
+    loaded = specs.load(root / "specs", "full")
+    assert loaded.pretraining["pubmedbert-base"].recipe.optimisation.learning_rate == 0.0006
+
+
+def test_checkpoints_must_end_with_the_last_step(folder: Path) -> None:
+    replace(folder / "pretraining/pubmedbert-base.yaml", "50000, 62500]", "50000]")
+    assert "checkpoints must rise and end with steps (62500)" in mistakes(folder, "full")
+
+
+def test_the_configuration_is_as_strict(root: Path) -> None:
+    config = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
+    check_study(config, root / "specs")
+    for wrong, told in (
+        ({"mirrors": "x"}, "mirrors: unknown key"),
+        ({"scale": "tiny"}, "scale"),
+        ({"models": ["bert-huge"]}, "'bert-huge' is not in specs/models"),
+    ):
+        with pytest.raises(PubmillError, match=told):
+            check_study({**config, **wrong}, root / "specs")

@@ -1,0 +1,28 @@
+"""Whoever changes a stage bumps its version, or confirms that nothing it writes changed."""
+
+from pathlib import Path
+
+from pubmill.targets import VERSIONS
+from tests import stages
+
+
+def test_every_stage_has_sources_that_exist(root: Path) -> None:
+    assert stages.SOURCES.keys() == VERSIONS.keys()
+    for stage, patterns in stages.SOURCES.items():
+        for pattern in patterns:
+            assert list(root.glob(pattern)), f"{stage}: nothing matches {pattern}"
+
+
+def test_stages_are_as_confirmed() -> None:
+    assert stages.changed() == [], (
+        "\nDoes the output change for the same input? Then raise the stage's integer in pubmill/targets.py, "
+        "so that its jobs rerun.\nIn either case confirm with: python -m tests.stages --confirm"
+    )
+
+
+def test_comments_and_docstrings_do_not_count(tmp_path: Path) -> None:
+    first, second, third = (tmp_path / name for name in ("a.py", "b.py", "c.py"))
+    first.write_text('def f():\n    """One."""\n    return 1\n')
+    second.write_text('# a comment\ndef f():\n    """Two."""\n\n    return 1\n')
+    third.write_text("def f():\n    return 2\n")
+    assert stages._content(first) == stages._content(second) != stages._content(third)

@@ -1,0 +1,128 @@
+"""A project of its own for each test: a copy of the checkout's code and specs, and the miniature world."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+CODE = ("Snakefile", "config.yaml", "pubmill", "profiles", "rules", "scripts", "specs", "studies")
+TABLE = "results/demo/tables/gu2020/table06.html"
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder with pubmill's code, a configuration and perhaps results."""
+
+    folder: Path
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "snakemake", "--profile", "profiles/local", "--cores", "2", *arguments]
+
+    def run(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run Snakemake to its end; what it said is shown where a test fails."""
+        done = subprocess.run(
+            self.command(*arguments),
+            cwd=self.folder,
+            text=True,
+            capture_output=True,
+            timeout=1200,
+            check=False,
+        )
+        if check:
+            assert done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def planned(self, *targets: str) -> dict[str, int]:
+        """Number of jobs by rule that a dry run would start."""
+        text = self.run("-n", *targets)
+        said = text.stdout + text.stderr
+        jobs = dict(re.findall(r"^([a-z_]+) +(\d+)$", said.partition("Job stats:")[2], re.MULTILINE))
+        assert jobs or "Nothing to be done" in said, said
+        return {rule: int(count) for rule, count in jobs.items() if rule not in ("total", "all")}
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Replace text that must be there once."""
+        path = self.folder / file
+        text = path.read_text()
+        assert text.count(old) == 1, f"{old!r} is {text.count(old)} times in {file}"
+        path.write_text(text.replace(old, new))
+
+    def kill_when(self, *targets: str, ready: Callable[[], bool]) -> None:
+        """Start Snakemake and kill it and all its jobs (SIGKILL) as soon as `ready` holds."""
+        with (self.folder / "killed.log").open("w") as log:
+            process = subprocess.Popen(
+                self.command(*targets), cwd=self.folder, stdout=log, stderr=log, start_new_session=True
+            )
+            try:
+                while not ready():
+                    ended = process.poll()
+                    assert ended is None, (self.folder / "killed.log").read_text()
+            finally:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
+    """The miniature world's mirror folder."""
+    folder = tmp_path_factory.mktemp("world")
+    subprocess.run([sys.executable, "-m", "tests.world", str(folder)], cwd=root, check=True)
+    return folder
+
+
+def make_project(root: Path, world: Path, folder: Path) -> Project:
+    """The checkout's code with a demo that is over in a minute: two datasets, a few steps."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name in CODE:
+        source = root / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=ignored)
+        else:
+            shutil.copy2(source, folder / name)
+    project = Project(folder)
+    scale = folder / "specs/scales/demo.yaml"
+    text = scale.read_text()
+    for pattern, new in (
+        (r"layers: \d+, hidden_size: \d+, attention_heads: \d+, intermediate_size: \d+",
+         "layers: 1, hidden_size: 32, attention_heads: 2, intermediate_size: 64"),
+        (r"\n      steps: \d+", "\n      steps: 40"),
+        (r"checkpoints: \[.*\]", "checkpoints: [20, 40]"),
+        (r"save_every: \d+", "save_every: 5"),
+        (r"epochs: \d+", "epochs: 1"),
+    ):  # fmt: skip
+        text, count = re.subn(pattern, new, text)
+        assert count == 1, pattern
+    scale.write_text(text)
+    config = folder / "config.yaml"
+    text = re.sub(r"datasets: \[.*\]", "datasets: [bc5-chem, jnlpba]", config.read_text())
+    config.write_text(re.sub(r"mirror: .*", f"mirror: {world}", text))
+    return project
+
+
+@pytest.fixture
+def project(root: Path, world: Path, tmp_path: Path) -> Project:
+    """A project with nothing run yet."""
+    return make_project(root, world, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def finished(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A project that was run to its end, undisturbed. Read only: tests change a copy."""
+    project = make_project(root, world, tmp_path_factory.mktemp("finished"))
+    project.run()
+    return project
+
+
+@pytest.fixture
+def copy(finished: Project, tmp_path: Path) -> Project:
+    """A finished project that a test may change."""
+    folder = tmp_path / "copy"
+    shutil.copytree(finished.folder, folder, copy_function=shutil.copy2)
+    return Project(folder)

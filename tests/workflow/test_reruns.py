@@ -1,0 +1,75 @@
+"""What reruns what (CONTRIBUTING, "Versions"): jobs counted in dry runs of a finished study."""
+
+import json
+
+from tests.workflow.conftest import TABLE, Project
+
+RUNS = 4  # two models, two datasets, of each seed
+
+
+def test_a_finished_study_has_a_table_and_a_report(finished: Project) -> None:
+    table = json.loads((finished.folder / "results/demo/tables/gu2020/table06.json").read_text())
+    assert table
+    report = (finished.folder / "results/demo/reports/demo.html").read_text()
+    assert "<html" in report and 'http-equiv="refresh"' not in report
+
+
+def test_finished_results_need_nothing(finished: Project) -> None:
+    assert finished.planned() == {}
+    assert finished.planned(TABLE) == {}
+
+
+def test_a_published_value_reruns_one_job(copy: Project) -> None:
+    copy.edit(
+        "specs/tables/gu2020/table06.published.csv",
+        "pubmedbert-base,bc5-chem,entity_f1,93.33",
+        "pubmedbert-base,bc5-chem,entity_f1,93.34",
+    )
+    assert copy.planned(TABLE) == {"table": 1}
+
+
+def test_a_metric_version_reruns_scoring_and_tables_only(copy: Project) -> None:
+    copy.edit(
+        "pubmill/targets.py", 'METRIC_VERSIONS = {"entity_f1": 1}', 'METRIC_VERSIONS = {"entity_f1": 2}'
+    )
+    assert copy.planned(TABLE) == {"score": 2 * RUNS, "table": 1}
+
+
+def test_another_seed_runs_only_that_seed(copy: Project) -> None:
+    copy.edit("specs/scales/demo.yaml", "seeds: {default: 2}", "seeds: {default: 3}")
+    assert copy.planned(TABLE) == {"finetune": RUNS, "score": RUNS, "table": 1}
+
+
+def test_the_report_follows_its_tables(copy: Project) -> None:
+    copy.edit("specs/tables/gu2020/table06.yaml", "label: BC5-chem,", "label: BC5 chemicals,")
+    assert copy.planned() == {"table": 1, "report": 1}
+
+
+def test_code_without_a_new_version_reruns_nothing(copy: Project) -> None:
+    path = copy.folder / "pubmill/metrics/entities.py"
+    path.write_text(path.read_text() + "\n# a remark\n")
+    assert copy.planned() == {}
+
+
+def test_another_mirror_and_key_order_rerun_nothing(copy: Project, tmp_path: object) -> None:
+    copy.edit("config.yaml", "mirror: ", "mirror: /elsewhere  # ")
+    copy.edit(
+        "specs/vocabs/pubmed-uncased.yaml",
+        "lowercase: true\ncorpus: pubmed-abstracts",
+        "corpus: pubmed-abstracts\nlowercase: true",
+    )
+    assert copy.planned() == {}
+
+
+def test_a_dataset_version_reruns_its_conversion_and_what_follows(copy: Project) -> None:
+    copy.edit("specs/datasets/jnlpba.yaml", "\nversion: 1", "\nversion: 2")
+    planned = copy.planned(TABLE)
+    assert planned == {"convert": 1, "trial": 2, "choose": 1, "finetune": RUNS, "score": RUNS, "table": 1}
+
+
+def test_the_last_segment_alone_when_training_goes_on(copy: Project) -> None:
+    """A longer pretraining keeps its earlier checkpoints only if their recipe stays: here it doesn't,
+    since the schedule's length changes every learning rate, so both segments run again."""
+    copy.edit("specs/scales/demo.yaml", "checkpoints: [20, 40]", "checkpoints: [20, 60]")
+    copy.edit("specs/scales/demo.yaml", "\n      steps: 40", "\n      steps: 60")
+    assert copy.planned("results/demo/pretraining/pubmedbert-base/step-60/state.json") == {"pretrain": 2}

@@ -1,0 +1,124 @@
+"""The five entity datasets, at their pinned addresses and in their original formats."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from tests.world.dice import Dice
+from tests.world.language import OUTSIDE, Sentence, choose_templates, sentence
+from tests.world.lexicon import CHEMICAL, DISEASE, GENE, Lexicon, between
+
+_MTL = (
+    "raw.githubusercontent.com/cambridgeltl/MTL-Bioinformatics-2016/"
+    "df0df02fae6dbb87d88ffcf323b9096528f06f84/data"
+)
+_KEBIOLM = (
+    "raw.githubusercontent.com/hieunguyen7337/KeBioLM/bc7c3667c786236252ba5b26b3b921197465b7a3/data"
+)
+_MTL_FILES = {"train": "train.tsv", "dev": "devel.tsv", "test": "test.tsv"}
+_SHARES = {"train": (0.0, 0.25), "dev": (0.25, 0.6), "test": (0.6, 1.0)}
+"""Which names a split may use: most entities of dev and test are never seen in train."""
+_SILENT = 0.3
+"""How many of the sentences without a mention of the labelled kind are kept."""
+_KNOWN = 0.15
+"""How often a sentence of dev or test takes its names from those of train all the same."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One dataset: its folder, the kind that it labels and the label's name (None: bare B and I)."""
+
+    name: str
+    folder: str
+    files: dict[str, str]
+    kind: str
+    label: str | None
+    sentences: dict[str, int]
+
+
+DATASETS = [
+    Dataset("bc5-chem", f"{_MTL}/BC5CDR-chem-IOB", _MTL_FILES, CHEMICAL, "Chemical",
+            {"train": 200, "dev": 80, "test": 100}),
+    Dataset("bc5-disease", f"{_MTL}/BC5CDR-disease-IOB", _MTL_FILES, DISEASE, "Disease",
+            {"train": 210, "dev": 81, "test": 101}),
+    Dataset("ncbi-disease", f"{_MTL}/NCBI-disease-IOB", _MTL_FILES, DISEASE, "Disease",
+            {"train": 220, "dev": 82, "test": 102}),
+    Dataset("bc2gm", f"{_MTL}/BC2GM-IOB", _MTL_FILES, GENE, "GENE",
+            {"train": 230, "dev": 83, "test": 103}),
+    Dataset("jnlpba", f"{_KEBIOLM}/JNLPBA", {s: f"{s}.tsv" for s in _SHARES}, GENE, None,
+            {"train": 240, "dev": 84, "test": 104}),
+]  # fmt: skip
+_SENTENCES_PER_DOCUMENT = 6
+_FIRST_DOCUMENT = {"train": 95_000_001, "dev": 96_000_001, "test": 97_000_001}
+"""In JNLPBA, whose files mark where a document begins."""
+
+
+def _write(tokens: Sentence, dataset: Dataset) -> str:
+    lines = []
+    for token in tokens:
+        place, _, kind = token.label.partition("-")
+        if kind != dataset.kind:
+            place = OUTSIDE
+        labelled = dataset.label and place != OUTSIDE
+        lines.append(f"{token.text}\t{place}-{dataset.label}\n" if labelled else f"{token.text}\t{place}\n")
+    return "".join(lines) + "\n"
+
+
+def _sentence(dice: Dice, dataset: Dataset, known: Lexicon, own: Lexicon) -> Sentence:
+    while True:
+        names = known if dice.chance(_KNOWN) else own
+        tokens = sentence(dice, names, choose_templates(dice, typed=0.4, ambiguous=0.5))
+        if any(token.label == f"B-{dataset.kind}" for token in tokens) or dice.chance(_SILENT):
+            return tokens
+
+
+def _file(dataset: Dataset, split: str, lexicon: Lexicon, seed: int) -> str:
+    dice = Dice(seed)
+    known, own = between(lexicon, *_SHARES["train"]), between(lexicon, *_SHARES[split])
+    document = _FIRST_DOCUMENT[split]
+    written = []
+    for number in range(dataset.sentences[split]):
+        if dataset.label is None and number % _SENTENCES_PER_DOCUMENT == 0:
+            written.append(f"-DOCSTART- {document}\n\n")
+            document += 1
+        written.append(_write(_sentence(dice, dataset, known, own), dataset))
+    return "".join(written)
+
+
+def dataset_files(lexicon: Lexicon, seed: int) -> dict[str, str]:
+    """The path below the mirror and the text of each file of each dataset."""
+    files = {}
+    for place, dataset in enumerate(DATASETS):
+        for number, split in enumerate(_SHARES):
+            text = _file(dataset, split, lexicon, seed + 10 * place + number)
+            files[f"{dataset.folder}/{dataset.files[split]}"] = text
+    return files
+
+
+def count(text: str) -> dict[str, int]:
+    """Sentences, tokens, mentions (B labels) and, where they are marked, documents of a file."""
+    found = {"sentences": 0, "tokens": 0, "mentions": 0}
+    documents = 0
+    for block in text.split("\n\n"):
+        lines = block.split("\n")
+        if block.startswith("-DOCSTART-"):
+            documents += 1
+        elif block:
+            found["sentences"] += 1
+            found["tokens"] += len(lines)
+            found["mentions"] += sum(line.split("\t")[1].startswith("B") for line in lines)
+    return found | ({"documents": documents} if documents else {})
+
+
+def facts(files: dict[str, str]) -> dict[str, Any]:
+    """For each dataset what a spec pins: the hash of each file and what it holds."""
+    return {
+        dataset.name: {
+            "sources": {
+                split: {"sha256": sha256(files[f"{dataset.folder}/{name}"].encode()).hexdigest()}
+                for split, name in dataset.files.items()
+            },
+            "expect": {split: count(files[f"{dataset.folder}/{name}"]) for split, name in dataset.files.items()},
+        }
+        for dataset in DATASETS
+    }
