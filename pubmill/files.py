@@ -2,11 +2,13 @@
 
 import errno
 import fcntl
+import glob
 import gzip
 import hashlib
 import json
 import os
 import shutil
+import socket
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -17,7 +19,22 @@ from pubmill.errors import PubmillError
 
 
 def _temporary(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    """A name beside `path` for this process alone; what killed processes left there is removed."""
+    host = socket.gethostname()
+    for left in path.parent.glob(f".{glob.escape(path.name)}.{glob.escape(host)}.*.tmp"):
+        if not _alive(int(left.name.split(".")[-2])):
+            _remove(left)
+    return path.with_name(f".{path.name}.{host}.{os.getpid()}.tmp")
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _remove(path: Path) -> None:
@@ -62,7 +79,6 @@ def writing_folder(path: Path) -> Iterator[Path]:
     """Like `writing`, for a folder; an older folder at `path` is replaced."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = _temporary(path)
-    _remove(temporary)
     try:
         temporary.mkdir()
         yield temporary

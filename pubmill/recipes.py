@@ -128,8 +128,11 @@ def build(recipe: type[Recipe], values: dict[str, Any], where: str) -> Recipe:
     return recipe(**made)
 
 
-def read(recipe: type[Recipe], argument: str) -> Recipe:
-    """Read the `--recipe` argument of a program: JSON text, or the path of a JSON file."""
+def read(recipe: type[Recipe], argument: str, chosen: dict[str, Any] | None = None) -> Recipe:
+    """Read the `--recipe` argument of a program: JSON text, or the path of a JSON file.
+
+    `chosen` holds keys that were decided elsewhere (by a search) and come on top.
+    """
     text, where = argument, "--recipe"
     if not argument.lstrip().startswith("{"):
         path = Path(argument)
@@ -140,4 +143,4 @@ def read(recipe: type[Recipe], argument: str) -> Recipe:
         values = json.loads(text)
     except json.JSONDecodeError as error:
         raise PubmillError(f"{where}: not valid JSON: {error.msg} at line {error.lineno}") from None
-    return build(recipe, values, where)
+    return build(recipe, {**values, **(chosen or {})}, where)

@@ -23,7 +23,8 @@ FROM_TRAINING = ("failed", "recipe", "model_sha256", "commit", "packages", "pyth
 
 @dataclass(frozen=True, kw_only=True)
 class ScoringRecipe:
-    """All that decides a record besides the predictions; `versions` are those of the stages."""
+    """All that decides a record besides the predictions; `versions` are those of the stages (several
+    numbers where code and spec each have one)."""
 
     model: str
     dataset: str
@@ -33,7 +34,7 @@ class ScoringRecipe:
     seed: int
     split: str
     metric: str
-    versions: dict[str, int]
+    versions: dict[str, int | list[int]]
 
 
 class Record(BaseModel):
@@ -63,7 +64,7 @@ class Record(BaseModel):
     dev_score: float | None
     failed: str | None
     recipe: dict[str, Any]
-    versions: dict[str, int]
+    versions: dict[str, int | list[int]]
     data_sha256: str
     trained_on_sha256: dict[str, str]
     model_sha256: str | None

@@ -128,7 +128,7 @@ class Targets:
         return VERSIONS[stage]
 
     def parse_recipe(self, source: str) -> dict[str, Any]:
-        return {"source": source, "version": VERSIONS["parse"]}
+        return {"source": source}
 
     # corpora
 
@@ -191,23 +191,17 @@ class Targets:
         """Which sources, in order of authority, with how many shards each."""
         names = [name for name, _, _ in self.shards(corpus)]
         sources = [{"name": name, "shards": len(list(run))} for name, run in itertools.groupby(names)]
-        return {"sources": sources, "version": VERSIONS["latest"]}
+        return {"sources": sources}
 
     def selection_recipe(self, corpus: str) -> dict[str, Any]:
         """The filters of a corpus."""
-        selection = self.specs.corpora[corpus].selection.model_dump(mode="json")
-        return {**selection, "version": VERSIONS["select"]}
+        return self.specs.corpora[corpus].selection.model_dump(mode="json")
 
     # vocabularies and pretraining
 
     def vocab_recipe(self, vocab: str) -> dict[str, Any]:
         spec = self.specs.vocabs[vocab]
-        return {
-            "kind": spec.kind,
-            "size": spec.size,
-            "lowercase": spec.lowercase,
-            "version": VERSIONS["vocab"],
-        }
+        return {"kind": spec.kind, "size": spec.size, "lowercase": spec.lowercase}
 
     def vocab_files(self, vocab: str) -> list[str]:
         return [f"{self.results}/vocabs/{vocab}/{name}" for name in VOCAB_FILES]
@@ -268,7 +262,6 @@ class Targets:
             "weights": weights,
             "pretraining": self.pretraining_recipe(weights["recipe"]) if made_here else None,
             "scale": self.study.scale,
-            "version": VERSIONS["export"],
         }
 
     def model_inputs(self, model: str) -> dict[str, Any]:
@@ -311,7 +304,7 @@ class Targets:
             "duplicates": spec.duplicates,
             "expect": spec.expect,
             "metric": spec.metric,
-            "version": [VERSIONS["convert"], spec.version],
+            "version": spec.version,
         }
 
     def dataset_inputs(self, dataset: str) -> dict[str, str]:
@@ -516,7 +509,6 @@ class Targets:
             "vocabs": sorted({self.specs.pretraining[r].vocab for r in recipes}),
             "models": self.models(),
             "datasets": self.datasets(),
-            "version": VERSIONS["report"],
         }
 
     def report_inputs(self) -> list[str]:

@@ -11,6 +11,7 @@ rule download:
     log:
         f"{R}/logs/download/{{path}}.log",
     params:
+        version=T.version("download"),
         url=lambda w: T.download(w.path)["url"],
         checks=lambda w: T.download_checks(w.path),
     wildcard_constraints:
@@ -29,6 +30,7 @@ rule parse_medline:
     log:
         f"{R}/logs/parse/{{source}}/{{shard}}.log",
     params:
+        version=T.version("parse"),
         recipe=lambda w: as_json(T.parse_recipe(w.source)),
     wildcard_constraints:
         source="|".join(T.source_names("pubmed")) or "(?!)",
@@ -44,6 +46,7 @@ rule parse_text:
     log:
         f"{R}/logs/parse/{{source}}/{{shard}}.log",
     params:
+        version=T.version("parse"),
         recipe=lambda w: as_json(T.parse_recipe(w.source)),
     wildcard_constraints:
         source="|".join(T.source_names("text")) or "(?!)",
@@ -59,6 +62,7 @@ rule latest_versions:
     log:
         f"{R}/logs/corpora/{{corpus}}/latest.log",
     params:
+        version=T.version("latest"),
         recipe=lambda w: as_json(T.latest_recipe(w.corpus)),
     shell:
         "python {SCRIPTS}/latest_versions.py --shards {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
@@ -74,6 +78,7 @@ rule select_documents:
     log:
         f"{R}/logs/corpora/{{corpus}}/part-{{part}}.log",
     params:
+        version=T.version("select"),
         recipe=lambda w: as_json(T.selection_recipe(w.corpus)),
         index=lambda w: int(w.part),
     wildcard_constraints:
@@ -93,7 +98,8 @@ rule corpus_statistics:
     log:
         f"{R}/logs/corpora/{{corpus}}/statistics.log",
     params:
-        recipe=lambda w: as_json({"corpus": w.corpus, "version": T.version("statistics")}),
+        version=T.version("statistics"),
+        recipe=lambda w: as_json({"corpus": w.corpus}),
     shell:
         "python {SCRIPTS}/corpus_statistics.py --parts {input.parts:q} --statistics {input.statistics:q}"
         " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"

@@ -9,6 +9,7 @@ rule convert:
     log:
         f"{R}/logs/datasets/{{dataset}}.log",
     params:
+        version=T.version("convert"),
         recipe=lambda w: as_json(T.dataset_recipe(w.dataset)),
         inputs=lambda w, input: " ".join(f"--input {split}='{path}'" for split, path in sorted(input.items())),
     shell:

@@ -28,7 +28,8 @@ rule choose:
     log:
         f"{R}/logs/runs/{{protocol}}/selected/{{dataset}}/{{setting}}.log",
     params:
-        recipe=as_json({"by": "dev", "version": T.version("choose")}),
+        version=T.version("choose"),
+        recipe=as_json({"by": "dev"}),
     shell:
         "python {SCRIPTS}/select_trial.py --trials {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
@@ -64,6 +65,7 @@ rule score:
     log:
         f"{R}/logs/runs/{{protocol}}/{{model}}/{{dataset}}/{{setting}}/final/seed-{{seed}}.score.log",
     params:
+        version=T.version("score"),
         recipe=lambda w: as_json(T.score_recipe(w.protocol, w.model, w.dataset, w.setting, int(w.seed))),
     wildcard_constraints:
         seed=r"\d+",

@@ -11,7 +11,8 @@ rule pack:
     log:
         f"{R}/logs/pretraining/{{recipe}}/tokens.log",
     params:
-        recipe=as_json({"version": T.version("pack")}),
+        version=T.version("pack"),
+        recipe=as_json({}),
         vocab=lambda w: f"{R}/vocabs/{SPECS.pretraining[w.recipe].vocab}",
     threads: 2
     shell:
@@ -50,6 +51,7 @@ rule export_model:
     log:
         f"{R}/logs/models/{{model}}.log",
     params:
+        version=T.version("export"),
         recipe=lambda w: as_json(T.model_recipe(w.model)),
         arguments=lambda w: T.model_arguments(w.model),
     shell:

@@ -10,6 +10,7 @@ rule table:
     log:
         f"{R}/logs/tables/{{paper}}/{{table}}.log",
     params:
+        version=T.version("table"),
         recipe=lambda w: as_json(T.table_recipe(f"{w.paper}/{w.table}")),
     shell:
         "python {SCRIPTS}/table.py --recipe {params.recipe:q} --published {input.published:q} --results {R}"
@@ -24,6 +25,7 @@ rule report:
     log:
         f"{R}/logs/reports/{STUDY.study}.log",
     params:
+        version=T.version("report"),
         recipe=as_json(T.report_recipe()),
     shell:
         "python {SCRIPTS}/report.py --recipe {params.recipe:q} --results {R} --output {output:q} > {log:q} 2>&1"

@@ -9,6 +9,7 @@ rule train_vocab:
     log:
         f"{R}/logs/vocabs/{{vocab}}.log",
     params:
+        version=T.version("vocab"),
         recipe=lambda w: as_json(T.vocab_recipe(w.vocab)),
     threads: 2
     shell:

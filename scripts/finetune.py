@@ -28,10 +28,12 @@ SUFFIX = ".predictions.jsonl.gz"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Fine-tune a model on a dataset and predict one split.")
-    parser.add_argument("--recipe", required=True, help="FinetuningRecipe as JSON text, or the path of a JSON file")
-    parser.add_argument("--selected", type=Path, help="selected.json: replaces learning_rate, batch_size, epochs")
+    parser.add_argument("--recipe", required=True, help="FinetuningRecipe: JSON text or a JSON file")
+    parser.add_argument(
+        "--selected", type=Path, help="selected.json: decides learning rate, batch size, epochs"
+    )
     parser.add_argument("--model", type=Path, required=True, help="model folder")
-    parser.add_argument("--dataset", type=Path, required=True, help="dataset folder with train, dev, test .jsonl.gz")
+    parser.add_argument("--dataset", type=Path, required=True, help="dataset folder (train, dev, test)")
     parser.add_argument("--seed", type=int, required=True, help="seed of the new layer, dropout and batches")
     parser.add_argument("--split", choices=("dev", "test"), required=True, help="split to predict")
     parser.add_argument("--output", type=Path, required=True, help=f"predictions to write, NAME{SUFFIX}")
@@ -43,7 +45,8 @@ def main() -> None:
         chosen = read_json(arguments.selected)
         recipe = replace(recipe, **{key: chosen[key] for key in ("learning_rate", "batch_size", "epochs")})
 
-    from pubmill.finetuning.training import finetune  # imports torch: after the arguments are known to be right
+    # Only now, when the arguments are known to be right: this takes seconds, as it imports torch.
+    from pubmill.finetuning.training import finetune
 
     predictions, training = finetune(
         recipe, arguments.model, arguments.dataset, arguments.seed, arguments.split

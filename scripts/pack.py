@@ -5,8 +5,8 @@
 
 Inputs: the parts of a corpus, a WordPiece vocabulary, NLTK's punkt_tab.zip, and the recipe
 (pubmill.pretraining.packing.PackingRecipe).
-Outputs: the folder pretraining/RECIPE/tokens (pubmill.pretraining.tokens describes it). Parts are packed on all
-cores that this job may use; the bytes don't depend on how many they are.
+Outputs: the folder pretraining/RECIPE/tokens (pubmill.pretraining.tokens describes it). Parts are packed on
+all cores that this job may use; the bytes don't depend on how many they are.
 """
 
 import argparse

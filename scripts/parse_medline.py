@@ -1,6 +1,7 @@
 """Parse one PubMed file.
 
-    python scripts/parse_medline.py --input pubmed26n0001.xml.gz --output 26n0001.parquet --recipe '{"source": "pubmed"}'
+    python scripts/parse_medline.py --input pubmed26n0001.xml.gz --output 26n0001.parquet \\
+        --recipe '{"source": "pubmed"}'
 
 Input: a file of PubMed's baseline or updatefiles, under its own name.
 Output: a parsed shard (see `pubmill/corpus/shards.py`): every citation, and every deletion.

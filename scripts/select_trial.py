@@ -23,13 +23,13 @@ from pubmill.finetuning.selection import select
 def main() -> None:
     parser = argparse.ArgumentParser(description="Choose hyperparameters from the dev scores of trials.")
     parser.add_argument("--recipe", required=True, help='JSON: {"by": "dev"}')
-    parser.add_argument("--trials", type=Path, nargs="+", required=True, help="the trials' training.json files")
+    parser.add_argument("--trials", type=Path, nargs="+", required=True, help="training.json of every trial")
     parser.add_argument("--output", type=Path, required=True, help="selected.json to write")
     arguments = parser.parse_args()
     try:
         by = json.loads(arguments.recipe).get("by")
     except (json.JSONDecodeError, AttributeError):
-        raise PubmillError(f'--recipe is not a JSON object like {{"by": "dev"}}: {arguments.recipe}') from None
+        raise PubmillError(f"--recipe is not a JSON object: {arguments.recipe}") from None
     if by != "dev":
         raise PubmillError(f'--recipe: "by" is {by!r}; trials are selected by "dev" only')
     write_json(arguments.output, select((path, read_json(path)) for path in arguments.trials))

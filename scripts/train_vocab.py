@@ -3,8 +3,8 @@
     python scripts/train_vocab.py --recipe JSON --parts corpora/CORPUS/part-*.parquet --output vocabs/VOCAB
 
 Inputs: the parts of a corpus, and the recipe (pubmill.vocabs.wordpiece.WordPieceRecipe).
-Outputs: the folder vocabs/VOCAB with tokenizer.json, tokenizer_config.json, vocab.txt (AutoTokenizer loads it)
-and diagnosis.json.
+Outputs: the folder vocabs/VOCAB with tokenizer.json, tokenizer_config.json, vocab.txt (loads with
+AutoTokenizer) and diagnosis.json.
 """
 
 import argparse

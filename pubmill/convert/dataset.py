@@ -104,7 +104,7 @@ def _check(recipe: ConversionRecipe, inputs: Mapping[str, Path]) -> None:
 
 def _converter(name: str) -> Converter:
     """The function named `pubmill.convert.MODULE:FUNCTION`; nothing else is ever imported."""
-    if re.fullmatch(r"pubmill\.convert\.[a-z_]+:[a-z_]+", name):
+    if re.fullmatch(r"pubmill\.convert\.[a-z0-9_]+:[a-z_]+", name):
         module, function = name.split(":")
         try:
             converter: Converter = getattr(importlib.import_module(module), function)

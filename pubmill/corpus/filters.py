@@ -65,4 +65,4 @@ FILTERS: tuple[Filter, ...] = (abstract, language, published, length)
 
 def rejection(document: Document, selection: Selection) -> str | None:
     """The first reason to leave the document out, or None."""
-    return next((reason for filter in FILTERS if (reason := filter(document, selection))), None)
+    return next((reason for check in FILTERS if (reason := check(document, selection))), None)

@@ -10,15 +10,14 @@ file's head is refused before anything is parsed.
 """
 
 import re
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from isal import igzip, isal_zlib
 from lxml import etree
 
-from pubmill.corpus.shards import Document
+from pubmill.corpus.gzipped import BROKEN, open_gzip
+from pubmill.corpus.shards import Document, single_spaced
 from pubmill.errors import PubmillError
 
 BLOCK = 1 << 16
@@ -32,7 +31,6 @@ _ROOT = re.compile(rb"<(PubmedArticleSet|MedlineCitationSet)(\s[^<>]*)?>")
 _DOCTYPE = re.compile(rb"<!DOCTYPE[^<>\[]*>")
 _SUBSET = re.compile(rb"<!ENTITY|<!DOCTYPE[^>]*\[")
 _CITED = re.compile(rb"<MedlineCitation\b[^>]*>\s*<PMID\b[^>]*>\s*(\d+)")
-_RUN_OF_SPACE = re.compile(r"[\t\r\n][ \t\r\n]*| [ \t\r\n]+")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 
 
@@ -58,11 +56,11 @@ def read_medline(path: Path) -> Iterator[Document]:
     """
     reader = _Reader(path)
     try:
-        with igzip.open(path, "rb") as stream:
+        with open_gzip(path) as stream:
             yield from reader.documents(stream)
     except FileNotFoundError:
         raise PubmillError(f"{path} does not exist") from None
-    except (EOFError, igzip.BadGzipFile, isal_zlib.error, zlib.error) as error:
+    except BROKEN as error:
         raise PubmillError(
             f"{path}: truncated or damaged gzip ({error}) after line {reader.line}, "
             f"last PMID read {reader.last}. Delete the file and download it again."
@@ -109,8 +107,8 @@ class _Reader:
         head = data[: found.end()] if found else data
         if _SUBSET.search(head):
             raise self._error(
-                "declares entities or other markup of its own in its document type. NLM's files "
-                "don't, and expanding such entities can exhaust the memory or read local files, so it is refused"
+                "declares entities or other markup of its own in its document type, which NLM's files never do; "
+                "expanding such entities can exhaust the memory or read local files, so the file is refused"
             )
         if not found:
             raise self._error(
@@ -166,10 +164,10 @@ class _Reader:
             version=version,
             date=_revised(citation),
             published="" if journal is None else _year(journal),
-            languages=tuple(" ".join(map(_text, article.iterchildren("Language"))).lower().split()),
+            languages=tuple(_texts(article, "Language").lower().split()),
             types=() if types is None else tuple(map(_text, types)),
-            licence="" if abstract is None else " ".join(map(_text, abstract.iterchildren("CopyrightInformation"))),
-            title=" ".join(map(_text, article.iterchildren("ArticleTitle"))),
+            licence="" if abstract is None else _texts(abstract, "CopyrightInformation"),
+            title=_texts(article, "ArticleTitle"),
             sections=() if abstract is None else _sections(abstract),
         )  # fmt: skip
 
@@ -199,9 +197,12 @@ def _child(element: etree._Element, tag: str, reader: _Reader) -> etree._Element
 
 
 def _text(element: etree._Element) -> str:
-    """All text inside, however deeply nested; line breaks and runs of spaces become one space."""
-    text = "".join(element.itertext()) if len(element) else element.text or ""
-    return _RUN_OF_SPACE.sub(" ", text).strip(" \t\r\n")
+    """All text inside, however deeply nested."""
+    return single_spaced("".join(map(str, element.itertext())) if len(element) else element.text or "")
+
+
+def _texts(element: etree._Element, tag: str) -> str:
+    return " ".join(map(_text, element.iterchildren(tag)))
 
 
 def _sections(abstract: etree._Element) -> tuple[tuple[str, str], ...]:
@@ -226,7 +227,7 @@ def _revised(citation: etree._Element) -> str:
 def _year(journal: etree._Element) -> str:
     """The year in `PubDate`, which is a `Year` or free text such as `1998 Dec-1999 Jan`: its first."""
     for date in journal.iter("PubDate"):
-        found = _YEAR.search(" ".join(date.itertext()))
+        found = _YEAR.search(" ".join(map(str, date.itertext())))
         if found:
             return found[0]
     return ""

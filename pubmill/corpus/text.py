@@ -14,18 +14,15 @@ Every other key is ignored, and so are empty lines.
 """
 
 import datetime
-import gzip
 import hashlib
 import json
 import re
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from isal import igzip, isal_zlib
-
-from pubmill.corpus.shards import Document
+from pubmill.corpus.gzipped import BROKEN, open_gzip
+from pubmill.corpus.shards import Document, single_spaced
 from pubmill.errors import PubmillError
 
 # ISO 639-1 to the three letters that PubMed writes (ISO 639-2/B), for PubMed's commoner languages.
@@ -40,7 +37,6 @@ LANGUAGES = {
 }  # fmt: skip
 
 _DATE = re.compile(r"(\d{4})(-\d\d(-\d\d)?)?")
-_SPACES = re.compile(r"[\t\r\n][ \t\r\n]*| [ \t\r\n]+")
 
 
 def read_text(path: Path, source: str, language: str = "") -> Iterator[Document]:
@@ -51,13 +47,13 @@ def read_text(path: Path, source: str, language: str = "") -> Iterator[Document]
     """
     number = 0
     try:
-        with igzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as lines:
+        with open_gzip(path) if path.suffix == ".gz" else path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
                     yield _document(line, source, language, f"{path}:{number}")
     except FileNotFoundError:
         raise PubmillError(f"{path} does not exist") from None
-    except (EOFError, gzip.BadGzipFile, isal_zlib.error, zlib.error) as error:
+    except BROKEN as error:
         raise PubmillError(f"{path}: truncated or damaged gzip after line {number}: {error}") from None
 
 
@@ -95,10 +91,8 @@ def _string(row: dict[str, Any], key: str, where: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise PubmillError(
-            f'{where}: "{key}" holds half of a surrogate pair, which is no character'
-        ) from None
-    return _SPACES.sub(" ", value).strip(" \t\r\n")
+        raise PubmillError(f'{where}: "{key}" holds half of a surrogate pair') from None
+    return single_spaced(value)
 
 
 def _id(row: dict[str, Any], source: str, title: str, abstract: str, where: str) -> str:

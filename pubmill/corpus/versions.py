@@ -11,6 +11,7 @@ Among sources the first named has authority: an id found there hides the same id
 A deletion acts within its source.
 """
 
+import errno
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -68,15 +69,14 @@ def write_latest(path: Path, shards: Sequence[Path], sources: Sequence[int]) -> 
             connection.execute(f"SET memory_limit = '{MEMORY}'")
             connection.execute("SET temp_directory = $folder", {"folder": f"{temporary}.spill"})
             connection.execute("CREATE TABLE shards (shard INTEGER, source INTEGER, file VARCHAR)")
-            connection.executemany(
-                "INSERT INTO shards VALUES (?, ?, ?)",
-                list(zip(range(len(files)), sources, files, strict=True)),
-            )
+            rows = [[shard, *pair] for shard, pair in enumerate(zip(sources, files, strict=True))]
+            connection.executemany("INSERT INTO shards VALUES (?, ?, ?)", rows)
             target = str(temporary).replace("'", "''")
-            connection.execute(
-                f"COPY ({_REASONS}) TO '{target}' (FORMAT parquet, COMPRESSION zstd)", {"files": files}
-            )
+            copy = f"COPY ({_REASONS}) TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
+            connection.execute(copy, {"files": files})
         except duckdb.Error as error:
+            if "No space left" in str(error):
+                raise OSError(errno.ENOSPC, str(error)) from None
             raise PubmillError(f"cannot write {path}: {error}") from None
 
 

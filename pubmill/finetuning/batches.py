@@ -28,7 +28,7 @@ def training_batches(lengths: Sequence[int], batch_size: int, seed: int, epoch: 
 
 
 def prediction_batches(lengths: Sequence[int], tokens: int) -> list[list[int]]:
-    """Batches from the shortest to the longest, each of at most `tokens` padded tokens (at least one index)."""
+    """Batches from the shortest to the longest, each of at most `tokens` padded tokens or one index."""
     batches: list[list[int]] = []
     for index in np.argsort(np.asarray(lengths), kind="stable").tolist():
         if not batches or (len(batches[-1]) + 1) * lengths[index] > tokens:

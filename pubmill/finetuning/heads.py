@@ -69,7 +69,8 @@ def load_encoder(folder: Path, dropout: float, device: torch.device) -> PreTrain
         )
     if getattr(encoder, "pooler", None) is not None:
         encoder.pooler = None
-    return encoder.to(device)
+    placed: PreTrainedModel = encoder.to(device)
+    return placed
 
 
 def _check_folder(folder: Path) -> None:
@@ -83,4 +84,4 @@ def _check_folder(folder: Path) -> None:
 def _quieten() -> None:
     """transformers reports heads left out of a checkpoint as if something were wrong; errors remain."""
     transformers_logging.set_verbosity(logging.ERROR)
-    transformers_logging.disable_progress_bar()
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]

@@ -50,7 +50,9 @@ def encode(sentences: Sequence[list[str]], tokenizer: PreTrainedTokenizerBase, m
     """Encode sentences (lists of words) as windows of at most `max_length` ids, special tokens included."""
     room = max_length - 2
     if room < 1:
-        raise PubmillError(f"max_length is {max_length}; it must leave room for two special tokens and a word")
+        raise PubmillError(
+            f"max_length is {max_length}; it must be at least 3: two special tokens and a subword"
+        )
     windows: list[Window] = []
     split = without_subword = shortened = 0
     for number, subwords in enumerate(_subwords(sentences, tokenizer)):

@@ -32,7 +32,9 @@ def select(trials: Iterable[Training]) -> dict[str, Any]:
     candidates = [point for point in considered if point["mean_dev"] is not None]
     if not candidates:
         paths = ", ".join(str(path) for tried in points.values() for path, _ in tried)
-        raise PubmillError(f"no grid point can be chosen: each one has a failed trial ({paths}); lower the learning rates")
+        raise PubmillError(
+            f"no grid point can be chosen: each one has a failed trial ({paths}); lower the learning rates"
+        )
     best = max(candidates, key=lambda point: point["mean_dev"])  # the first of equals
     return {**{key: best[key] for key in (*DECIDED, "mean_dev")}, "considered": considered}
 
@@ -41,7 +43,8 @@ def _average(point: tuple[Any, ...], tried: list[Training]) -> dict[str, Any]:
     failed = sum(training["failed"] == "nan" for _, training in tried)
     scores = [training["dev"]["best"] for _, training in tried]
     mean = None if failed else sum(scores) / len(scores)
-    return {**dict(zip(DECIDED, point, strict=True)), "mean_dev": mean, "trials": len(tried), "failed": failed}
+    decided = dict(zip(DECIDED, point, strict=True))
+    return {**decided, "mean_dev": mean, "trials": len(tried), "failed": failed}
 
 
 def _check_same(trials: list[Training]) -> None:

@@ -19,6 +19,7 @@ from pubmill.examples import TokensExample, read_examples
 from pubmill.finetuning.batches import prediction_batches, training_batches
 from pubmill.finetuning.heads import TokenTagger, load_encoder, load_tokenizer
 from pubmill.finetuning.inputs import Window, Windows, collate, encode
+from pubmill.finetuning.optimisation import adam, resolve_precision, schedule
 from pubmill.finetuning.scores import entity_f1
 from pubmill.provenance import provenance
 from pubmill.recipes import FinetuningRecipe
@@ -33,7 +34,7 @@ Prediction = dict[str, Any]
 """`{"id": ..., "labels": one BIO label a word, or None where training failed}`."""
 
 
-class Diverged(Exception):
+class DivergenceError(Exception):
     """The loss or a prediction is no number any more."""
 
 
@@ -64,6 +65,7 @@ class Progress:
     tokens: int = 0
     seconds: float = 0.0
     best_epoch: int = 0
+    diverged: bool = False
     best_weights: dict[str, torch.Tensor] = field(default_factory=dict)
 
 
@@ -87,7 +89,7 @@ class Trainer:
     def train(self, train: Split, dev: Split) -> Progress:
         """Train for all epochs, keeping the weights of the epoch that is best on dev (the first of equals).
 
-        Raises `Diverged`, with the progress so far as its argument, once a loss is no number.
+        Ends early, with `diverged` set, once a loss or a prediction is no number.
         """
         progress = Progress()
         per_epoch = math.ceil(len(train.windows) / self.recipe.batch_size)
@@ -96,14 +98,16 @@ class Trainer:
             try:
                 progress.loss_by_epoch.append(self._epoch(train, epoch, total, progress))
                 predicted = self.predict(dev)
-            except Diverged:
-                raise Diverged(progress) from None
+            except DivergenceError:
+                progress.diverged = True
+                return progress
             score = entity_f1([example.labels for example in dev.examples], predicted)
             if not progress.dev_by_epoch or score > max(progress.dev_by_epoch):
                 progress.best_epoch = epoch + 1
                 progress.best_weights = {k: v.detach().clone() for k, v in self.tagger.state_dict().items()}
             progress.dev_by_epoch.append(score)
-            _say(f"epoch {epoch + 1}/{self.recipe.epochs}: loss {progress.loss_by_epoch[-1]:.4f}, dev F1 {score:.4f}")
+            loss = progress.loss_by_epoch[-1]
+            _say(f"epoch {epoch + 1}/{self.recipe.epochs}: loss {loss:.4f}, dev F1 {score:.4f}")
         return progress
 
     def _epoch(self, train: Split, epoch: int, total: int, progress: Progress) -> float:
@@ -115,12 +119,12 @@ class Trainer:
         batches = training_batches(lengths, self.recipe.batch_size, self.seed, epoch)
         for number, indices in enumerate(batches, 1):
             rate = self.recipe.learning_rate * schedule(progress.steps, total, self.recipe.warmup)
-            losses += self._step([train.windows[i] for i in indices], train.examples, rate)
+            losses += self._step(train, indices, rate)
             progress.steps += 1
             progress.tokens += sum(lengths[i] for i in indices)
             now = time.monotonic()
             if (number % CHECK_STEPS == 0 or number == len(batches)) and not torch.isfinite(losses):
-                raise Diverged
+                raise DivergenceError
             if now - reported > REPORT_SECONDS:
                 reported = now
                 left = (now - started) / number * (total - progress.steps)
@@ -128,16 +132,17 @@ class Trainer:
         progress.seconds += time.monotonic() - started
         return losses.item() / len(batches)
 
-    def _step(self, windows: Sequence[Window], examples: Sequence[TokensExample], rate: float) -> torch.Tensor:
+    def _step(self, train: Split, indices: Sequence[int], rate: float) -> torch.Tensor:
         """One update with one batch; returns its mean cross-entropy over the labelled words."""
-        number = {label: index for index, label in enumerate(self.labels)}
-        gold = [number[examples[window.sentence].labels[word]] for window in windows for word in window.words]
+        windows = [train.windows[index] for index in indices]
+        words = ((train.examples[window.sentence].labels, window.words) for window in windows)
+        gold = [self.labels.index(labels[word]) for labels, places in words for word in places]
         batch = collate(windows, self.pad, self.device)
         with self._autocast():
             logits = self.tagger(batch)
         loss = nn.functional.cross_entropy(logits, torch.tensor(gold).to(self.device, non_blocking=True))
         self.optimiser.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self.tagger.parameters(), self.recipe.max_gradient_norm, foreach=True)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
@@ -154,7 +159,7 @@ class Trainer:
             with self._autocast():
                 logits = self.tagger(collate(windows, self.pad, self.device))
             if not torch.isfinite(logits).all():
-                raise Diverged
+                raise DivergenceError
             best = iter(logits.argmax(-1).tolist())
             for window in windows:
                 for word in window.words:
@@ -208,14 +213,12 @@ def _train_and_predict(
     trainer: Trainer, train: Split, dev: Split, wanted: Split
 ) -> tuple[Sequence[list[str] | None], Progress, Literal["nan", "constant predictions"] | None]:
     """Train, predict with the best epoch's weights, and say what failed; no label is made up."""
-    try:
-        progress = trainer.train(train, dev)
-        trainer.tagger.load_state_dict(progress.best_weights)
-        predicted = trainer.predict(wanted)
-    except Diverged as diverged:
-        progress = diverged.args[0]
-        _say(f"the loss is no number any more after step {progress.steps}: this run is marked as failed")
+    progress = trainer.train(train, dev)
+    if progress.diverged:
+        _say(f"the loss is no number any more at step {progress.steps}: this run is marked as failed")
         return [None] * len(wanted.examples), progress, "nan"
+    trainer.tagger.load_state_dict(progress.best_weights)
+    predicted = trainer.predict(wanted)
     constant = len({label for labels in predicted for label in labels}) == 1
     return predicted, progress, "constant predictions" if constant else None
 
@@ -268,52 +271,11 @@ def read_split(dataset: Path, name: str, tokenizer: PreTrainedTokenizerBase, max
 
 
 def label_set(train: Split, dataset: Path) -> list[str]:
-    """"O" and the other labels of the training split, in alphabetical order."""
+    """The labels of the training split: O first, the others in alphabetical order."""
     found = {label for example in train.examples for label in example.labels}
     if not train.windows or not found - {"O"}:
-        raise PubmillError(f"{dataset}/train.jsonl.gz has no entity that could be learnt; convert the dataset again")
+        raise PubmillError(f"{dataset}/train.jsonl.gz has no entity to learn from; convert the dataset again")
     return ["O", *sorted(found - {"O"})]
-
-
-def schedule(step: int, total: int, warmup: float) -> float:
-    """Share of the peak learning rate at `step` (from 0) of `total`: the slanted triangle of gu2020 section 6.2.
-
-    Linear up over the first `warmup` share of the steps, linear down to zero after the last one.
-    """
-    rising = warmup * total
-    if step + 1 <= rising:
-        return (step + 1) / rising
-    return min(1.0, (total - step) / (total - rising))
-
-
-def adam(tagger: nn.Module, recipe: FinetuningRecipe) -> torch.optim.Optimizer:
-    """Adam with bias correction; weight decay, where the recipe has it, spares biases and layer norms."""
-    parameters = [parameter for parameter in tagger.parameters() if parameter.requires_grad]
-    matrices = [parameter for parameter in parameters if parameter.ndim > 1]
-    others = [parameter for parameter in parameters if parameter.ndim <= 1]
-    groups = [
-        {"params": matrices, "weight_decay": recipe.weight_decay},
-        {"params": others, "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(groups, lr=recipe.learning_rate, fused=True)
-
-
-def resolve_precision(wanted: str, device: torch.device) -> Literal["float32", "bfloat16"]:
-    """`auto` is bfloat16 where the device multiplies it natively (there it is faster), else float32."""
-    if wanted == "float32" or wanted == "bfloat16":
-        return wanted  # type: ignore[return-value]
-    if device.type == "cuda":
-        return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
-    return "bfloat16" if _processor_flags() & {"avx512_bf16", "amx_bf16"} else "float32"
-
-
-def _processor_flags() -> set[str]:
-    """Instruction sets of the processor as Linux lists them; none known elsewhere."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return set()
-    return next((set(line.split()) for line in lines if line.startswith("flags")), set())
 
 
 def folder_sha256(folder: Path) -> str:

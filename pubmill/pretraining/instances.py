@@ -116,15 +116,16 @@ class Instances:
         """The chunks of a step (from 0): the next `batch_size` of the epochs' permutations."""
         numbers = np.arange(step * self.batch_size, (step + 1) * self.batch_size)
         epochs = numbers // len(self)
-        self._orders = {
-            epoch: self._orders.get(epoch, None)
-            if epoch in self._orders
-            else generator(self.seed, Stream.ORDER, epoch).permutation(len(self))
-            for epoch in np.unique(epochs).tolist()
-        }
+        present = np.unique(epochs).tolist()
+        self._orders = {epoch: self._order(epoch) for epoch in present}
         return np.concatenate(
-            [order[numbers[epochs == epoch] % len(self)] for epoch, order in self._orders.items()]
+            [self._orders[epoch][numbers[epochs == epoch] % len(self)] for epoch in present]
         )
+
+    def _order(self, epoch: int) -> Ints:
+        if epoch in self._orders:
+            return self._orders[epoch]
+        return generator(self.seed, Stream.ORDER, epoch).permutation(len(self))
 
     def batch(self, step: int) -> Batch:
         """The whole batch of a step, from 0, whatever the number of processes."""
@@ -136,11 +137,15 @@ class Instances:
         random = generator(self.seed, Stream.PAIRS, step)
         middle = self._cut_at_sentence(start, end, random.random(len(chunks)))
         labels = np.where(middle < end, IS_NEXT, UNLABELLED)
-        other = self._other_documents(start, end - middle, (labels == IS_NEXT) & (random.random(len(chunks)) < 0.5))
+        other = self._other_documents(
+            start, end - middle, (labels == IS_NEXT) & (random.random(len(chunks)) < 0.5)
+        )
         labels[other != np.arange(len(chunks))] = RANDOM
         second, room = middle[other], self.limit - (middle - start)
         length = np.minimum((end - middle)[other], room)
-        return self._lay_out(start, middle - start, second, length, labels, int((end - middle).sum() - length.sum()))
+        return self._lay_out(
+            start, middle - start, second, length, labels, int((end - middle).sum() - length.sum())
+        )
 
     def _cut_at_sentence(self, start: Ints, end: Ints, where: NDArray[np.float64]) -> Ints:
         """A random start of a sentence inside each chunk; its end where there is only one sentence."""
@@ -165,7 +170,9 @@ class Instances:
         taken[left], taken[right] = right, left
         return taken
 
-    def _lay_out(self, first: Ints, n_first: Ints, second: Ints, n_second: Ints, labels: Ints, cut: int) -> Batch:
+    def _lay_out(
+        self, first: Ints, n_first: Ints, second: Ints, n_second: Ints, labels: Ints, cut: int
+    ) -> Batch:
         """Write `[CLS] A [SEP] B [SEP]`, or `[CLS] A [SEP]` where B is empty, one after the other."""
         lengths = n_first + 2 + np.where(n_second > 0, n_second + 1, 0)
         begin = np.cumsum(lengths) - lengths

@@ -60,10 +60,13 @@ class Masked:
 def word_starts(ids: Ints, inner: Flags, vocabulary: Vocabulary) -> Flags:
     """True where a word begins: at a piece that continues nothing, or the first piece of a segment."""
     after_special = np.concatenate([[True], ~inner[:-1]])
-    return inner & (~vocabulary.continues[ids] | after_special)
+    starts: Flags = inner & (~vocabulary.continues[ids] | after_special)
+    return starts
 
 
-def choose_tokens(starts: Flags, inner: Flags, lengths: Ints, rate: float, random: np.random.Generator) -> Ints:
+def choose_tokens(
+    starts: Flags, inner: Flags, lengths: Ints, rate: float, random: np.random.Generator
+) -> Ints:
     """Positions (sorted) of the tokens of randomly chosen units, on average `rate` of each sequence's tokens.
 
     `starts` marks where a unit begins (a whole word, or each token), `inner` what may be chosen; `lengths` are the
@@ -83,11 +86,17 @@ def choose_tokens(starts: Flags, inner: Flags, lengths: Ints, rate: float, rando
     share = random.random(len(lengths))[owner[order]]
     chosen = np.zeros(len(size), bool)
     chosen[order] = before + share * size[order] < budget[owner[order]]
-    return positions[chosen[unit]]
+    picked: Ints = positions[chosen[unit]]
+    return picked
 
 
 def mask(
-    ids: Ints, inner: Flags, lengths: Ints, vocabulary: Vocabulary, objective: Objective, random: np.random.Generator
+    ids: Ints,
+    inner: Flags,
+    lengths: Ints,
+    vocabulary: Vocabulary,
+    objective: Objective,
+    random: np.random.Generator,
 ) -> Masked:
     """Hide tokens of sequences laid end to end (see `instances.Batch`); [CLS] and [SEP] are never chosen.
 

@@ -69,7 +69,7 @@ def _add(published: Published, line: dict[str, str], where: str) -> None:
 def read_records(recipe: TableRecipe, results: Path) -> Records:
     """Read every expected record and check that each is what its place says."""
     return {
-        model: {dataset: _read_seeds(recipe, model, dataset, results, paths) for dataset, paths in found.items()}
+        model: {name: _read_seeds(recipe, model, name, results, paths) for name, paths in found.items()}
         for model, found in recipe.records.items()
     }
 
@@ -150,9 +150,9 @@ def build(recipe: TableRecipe, published: Published, records: Records) -> Table:
             value = published.values.get((model, recipe.composite.name))
             cells[model][recipe.composite.name] = composite_cell(recipe.composite, cells[model], value)
     heading = recipe.model_dump(exclude={"aggregate", "records", "missing", "versions", "rows", "composite"})
-    composite = recipe.composite and Row(
-        dataset=recipe.composite.name, label=recipe.composite.label, metric="score"
-    )
+    composite = None
+    if recipe.composite:
+        composite = Row(dataset=recipe.composite.name, label=recipe.composite.label, metric="score")
     known = [r for found in records.values() for seeds in found.values() for r in seeds.values() if r]
     return Table(**heading, rows=rows, composite=composite, cells=cells, provenance=provenance(known))
 
@@ -167,7 +167,7 @@ def _with_metric(row: Row, published: Published) -> Row:
         )
     metric = row.metric or printed
     if not metric:
-        raise PubmillError(f"{row.dataset} has no metric: it is no dataset of ours and has no published value")
+        raise PubmillError(f"{row.dataset} has no metric: no dataset of ours, and no published value")
     return row.model_copy(update={"metric": metric})
 
 

@@ -3,12 +3,13 @@
 Scores are fractions (0..1) in records and percentages (0..100) everywhere here, as the papers print them.
 """
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
@@ -160,6 +161,10 @@ class Table(Heading):
         conflicts = tuple(f"{row.label}: {conflict}" for row in self.rows for conflict in row.conflicts)
         return source + self.notes + printed + conflicts
 
+    @property
+    def expected_runs(self) -> int:
+        return sum(len(cell.seeds) for _, _, cell in self.read())
+
     def read(self) -> Iterator[tuple[Row, Column, Cell]]:
         """The cells in reading order."""
         for row in self.all_rows:
@@ -211,6 +216,14 @@ def parse(shape: type[AnyShape], value: Any, where: str) -> AnyShape:
     except ValidationError as error:
         faults = [f"  {'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
         raise PubmillError("\n".join([f"{where} is not a {shape.__name__}:", *faults])) from None
+
+
+def parse_argument(shape: type[AnyShape], text: str) -> AnyShape:
+    """Read a program's `--recipe`."""
+    try:
+        return parse(shape, json.loads(text), "--recipe")
+    except json.JSONDecodeError as error:
+        raise PubmillError(f"--recipe: not valid JSON: {error.msg} at character {error.pos}") from None
 
 
 def read_table(path: Path) -> Table:

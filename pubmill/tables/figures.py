@@ -110,11 +110,11 @@ def _values(cell: Cell) -> list[float]:
 
 def _lane(label: str, cell: Cell, axis: Axis, top: float) -> Lane:
     failed = [seed for seed in cell.seeds if seed.failed]
-    scored = [seed for seed in cell.seeds if seed.value is not None]
+    scored = [(seed.seed, seed.value) for seed in cell.seeds if seed.value is not None]
     return Lane(
         label=label,
         y=top + 26,
-        points=tuple((axis.at(s.value), f"seed {s.seed}: {number(s.value)}") for s in scored if s.value is not None),
+        points=tuple((axis.at(value), f"seed {seed}: {number(value)}") for seed, value in scored),
         mean=None if cell.value is None else axis.at(cell.value),
         published=axis.at(cell.published.value) if cell.published else None,
         note=f"{len(failed)} of {cell.expected} seeds failed" if failed else "",
@@ -160,4 +160,3 @@ def thinned(points: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
         return list(points)
     step = (len(points) - 1) / (MAX_POINTS - 1)
     return [points[round(i * step)] for i in range(MAX_POINTS)]
-

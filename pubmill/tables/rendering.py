@@ -73,6 +73,12 @@ def quantity(value: float) -> str:
     return f"{value:.3g}\N{NO-BREAK SPACE}T"
 
 
+def share(part: float, whole: float) -> str:
+    """A part in per cent; small shares keep a digit that is not zero."""
+    percent = 100 * part / whole if whole else 0.0
+    return f"{percent:.2g} %" if 0 < percent < 0.1 else f"{percent:.1f} %"
+
+
 def duration(seconds: float) -> str:
     """A time in its two largest units: 42 s, 3 min 5 s, 2 h 10 min, 4 d 3 h."""
     whole = round(seconds)
@@ -110,8 +116,13 @@ def _letters(index: int) -> str:
 
 def escape_tex(text: str) -> str:
     """Text for LaTeX. Letters that plain pdfLaTeX cannot set are shown as their code, never dropped."""
-    line = re.sub(r"\s+", " ", text.replace("\N{NO-BREAK SPACE}", "~~nbsp~~")).replace("~~nbsp~~", "\N{NO-BREAK SPACE}")
-    return "".join(TEX.get(c) or (c if c.isascii() or "À" <= c <= "ÿ" else f"[U+{ord(c):04X}]") for c in line)
+    return "".join(TEX.get(c) or _plain_tex(c) for c in re.sub(r"[^\S\N{NO-BREAK SPACE}]+", " ", text))
+
+
+def _plain_tex(character: str) -> str:
+    if character.isprintable() and (character.isascii() or "À" <= character <= "ÿ"):
+        return character
+    return f"{{[}}U+{ord(character):04X}{{]}}"
 
 
 def escape_markdown(text: str) -> str:
@@ -147,6 +158,7 @@ def environment(escape: Callable[[str], str] | None = None) -> Environment:
         "count": count,
         "duration": duration,
     }
+    made.globals["share"] = share
     return made
 
 
@@ -198,12 +210,14 @@ def _inert(text: str) -> str:
 
 def to_markdown(table: Table) -> str:
     """A pipe table for GitHub."""
-    return environment(escape_markdown).get_template("table.md.j2").render(table=table, reasons=reasons(table))
+    template = environment(escape_markdown).get_template("table.md.j2")
+    return template.render(table=table, reasons=reasons(table))
 
 
 def to_latex(table: Table) -> str:
     """A document that compiles by itself; its tabular can be copied into another (needs booktabs)."""
-    return environment(escape_tex).get_template("table.tex.j2").render(table=table, reasons=reasons(table))
+    template = environment(escape_tex).get_template("table.tex.j2")
+    return template.render(table=table, reasons=reasons(table))
 
 
 def to_html(table: Table) -> str:

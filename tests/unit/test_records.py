@@ -34,7 +34,7 @@ RECIPE = ScoringRecipe(
     seed=3,
     split="test",
     metric="entity_f1",
-    versions={"convert": 1, "finetune": 1, "metric": 2},
+    versions={"convert": [1, 1], "finetune": 1, "metric": 2},
 )
 
 

@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import json
+import random
 import signal
 import subprocess
 import sys
@@ -23,9 +24,9 @@ from pubmill.errors import PubmillError
 from pubmill.sources import PubmedYear, download, list_folder, published_md5, pubmed_years, read
 
 ROOT = Path(__file__).resolve().parents[2]
-BODY = bytes(range(256)) * 4000  # 1 MB, no repetition at the sizes at which transfers are cut
+BODY = random.Random(1).randbytes(1_024_000)  # so that a piece in the wrong place is seen
 SHA256 = hashlib.sha256(BODY).hexdigest()
-MD5 = hashlib.md5(BODY).hexdigest()  # noqa: S324
+MD5 = hashlib.md5(BODY).hexdigest()
 LISTING = b"""<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">
 <html><head><title>Index of /pubmed/baseline</title></head>
 <body><h1>Index of /pubmed/baseline</h1><table><tr><th><a href="?C=N;O=D">Name</a></th></tr>

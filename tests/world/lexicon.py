@@ -11,7 +11,7 @@ from tests.world.dice import Dice
 
 CHEMICAL, DISEASE, GENE = "Chemical", "Disease", "Gene"
 TISSUE, ORGANISM, TECHNIQUE = "Tissue", "Organism", "Technique"
-KINDS = {CHEMICAL: 240, DISEASE: 240, GENE: 240, TISSUE: 60, ORGANISM: 60, TECHNIQUE: 60}
+KINDS = {CHEMICAL: 150, DISEASE: 150, GENE: 150, TISSUE: 40, ORGANISM: 40, TECHNIQUE: 40}
 """How many names there are of each kind."""
 
 _ONSETS = "b br c cr d dr f fl g gl k l m n p ph pl r s st t th tr v x z".split()

@@ -1,0 +1,92 @@
+"""Model cards: what a model was made of, how, and for how long."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.files import read_json
+
+INTRODUCTIONS = {
+    "pretraining": "Pretrained from scratch by pubmill.",
+    "random": "Freshly initialised, never trained: what an architecture does without pretraining.",
+    "folder": "Copied from a folder of the user's own; only pubmill's checks were done on it.",
+    "hub": "Copied unchanged from the Hugging Face hub.",
+}
+
+
+def model_card(
+    model: str,
+    weights: Mapping[str, Any],
+    scale: str,
+    data: Mapping[str, Any],
+    pretraining: Mapping[str, Any] | None,
+    checkpoint: Path | None = None,
+    vocab: Path | None = None,
+) -> str:
+    """The card as Markdown; figures of training come from the checkpoint's own state and log.
+
+    The same inputs give the same text: it holds no date but those of its sources.
+    """
+    trained = weights["kind"] == "pretraining"
+    parts = [f"---\nlibrary_name: transformers\n---\n\n# {model}\n", INTRODUCTIONS[weights["kind"]] + "\n"]
+    if scale != "full":
+        parts.append(f"**Scale `{scale}`: a reduced recipe, not comparable with published models.**\n")
+    parts.append(_section("Weights", weights))
+    parts.append(_section("Data", dict(data) | _vocabulary(vocab)))
+    if pretraining:
+        shape = pretraining if trained else {"architecture": pretraining["architecture"]}
+        parts.append(_section("Recipe", shape))
+    if trained and checkpoint is not None:
+        parts.append(_section("Training", _training(checkpoint)))
+    return "\n".join(part for part in parts if part)
+
+
+def _vocabulary(vocab: Path | None) -> dict[str, Any]:
+    """What is known of the corpus the vocabulary was learnt from."""
+    if vocab is None or not (vocab / "diagnosis.json").is_file():
+        return {}
+    diagnosis = read_json(vocab / "diagnosis.json")
+    return {"vocabulary": {name: diagnosis.get(name) for name in ("size", "documents", "words")}}
+
+
+def _training(checkpoint: Path) -> dict[str, Any]:
+    """The checkpoint's state without its recipe, and the last line of its log."""
+    state = {name: value for name, value in read_json(checkpoint / "state.json").items() if name != "recipe"}
+    log = checkpoint / "log.jsonl"
+    lines = log.read_text().splitlines() if log.is_file() else []
+    if not lines:
+        return state
+    try:
+        return state | {"last log line": json.loads(lines[-1])}
+    except json.JSONDecodeError as error:
+        raise PubmillError(f"{log}:{len(lines)}: not valid JSON: {error.msg}") from None
+
+
+def _section(title: str, values: Mapping[str, Any]) -> str:
+    rows = list(_flat(values))
+    if not rows:
+        return ""
+    lines = [f"| {name} | {_cell(value)} |" for name, value in rows]
+    return "\n".join([f"## {title}\n", "| | |", "|---|---|", *lines, ""])
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    rows: list[tuple[str, Any]] = []
+    for name, value in values.items():
+        label = f"{prefix}{name.replace('_', ' ')}"
+        rows += _flat(value, f"{label}: ") if isinstance(value, Mapping) else [(label, value)]
+    return rows
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "–"}[value]
+    if isinstance(value, int):
+        return f"{value:,}" if abs(value) >= 10_000 else str(value)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(_cell(item) for item in value)
+    return str(value).replace("|", "\\|").replace("\n", " ")

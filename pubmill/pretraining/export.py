@@ -1,0 +1,163 @@
+"""Models as Hugging Face folders, whatever their weights come from.
+
+`pretraining`: a checkpoint of this project. `random`: the same architecture freshly initialised. `folder`: a
+folder of the user's own. `hub`: a pinned revision of a public model. Every folder loads with `AutoModel`,
+`AutoModelForMaskedLM`, `AutoModelForTokenClassification` and `AutoTokenizer`, and has a model card.
+"""
+
+import re
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+from safetensors import SafetensorError, safe_open
+from transformers import AutoConfig, AutoTokenizer
+
+from pubmill.errors import PubmillError
+from pubmill.files import read_json, writing_folder
+from pubmill.pretraining.architectures import build_model
+from pubmill.pretraining.cards import model_card
+from pubmill.recipes import PretrainingRecipe, build
+
+# weights as safetensors only (no pickle), texts, no code
+COPIED = ("*.safetensors", "*.json", "*.txt", "*.model", "README.md", "LICENSE*")
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "vocab.txt")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportRecipe:
+    """A model: its name, where its weights come from, and what its card says.
+
+    `weights` is {"kind": "pretraining" | "random" | "folder"} or {"kind": "hub", "id", "revision"};
+    `pretraining` are the values of a `PretrainingRecipe` (needed for random weights), `data` the facts
+    about the corpus for the card, `seed` the one of random weights.
+    """
+
+    model: str
+    weights: dict[str, Any]
+    pretraining: dict[str, Any] | None = None
+    data: dict[str, Any] | None = None
+    scale: str = "full"
+    seed: int = 1
+
+
+def export(
+    recipe: ExportRecipe,
+    output: Path,
+    checkpoint: Path | None = None,
+    vocab: Path | None = None,
+    folder: Path | None = None,
+) -> None:
+    """Write the model folder `output`; nothing is left there if the result does not load."""
+    kind = recipe.weights.get("kind")
+    with writing_folder(output) as temporary:
+        if kind == "pretraining":
+            _copy_checkpoint(_needed(checkpoint, kind, "--checkpoint"), temporary)
+            _copy(_needed(vocab, kind, "--vocab"), TOKENIZER_FILES, temporary)
+        elif kind == "random":
+            vocab = _needed(vocab, kind, "--vocab")
+            _copy(vocab, TOKENIZER_FILES, temporary)
+            _make_random(recipe, vocab, temporary)
+        elif kind == "folder":
+            _copy(_needed(folder, kind, "--folder"), COPIED, temporary)
+        elif kind == "hub":
+            _copy(_download(recipe), COPIED, temporary)
+        else:
+            raise PubmillError(
+                f"{recipe.model}: weights.kind is {kind!r}; pretraining, random, folder or hub"
+            )
+        check_model(temporary, recipe.model)
+        if (temporary / "README.md").exists():
+            (temporary / "README.md").rename(temporary / "README.original.md")
+        (temporary / "README.md").write_text(
+            model_card(
+                recipe.model,
+                recipe.weights,
+                recipe.scale,
+                recipe.data or {},
+                recipe.pretraining,
+                checkpoint,
+                vocab,
+            )
+        )
+
+
+def check_model(folder: Path, name: str) -> None:
+    """Stop unless `folder` holds a model and tokenizer that `transformers` loads without foreign code."""
+    config = read_json(folder / "config.json") if (folder / "config.json").is_file() else None
+    weights = sorted(folder.glob("*.safetensors"))
+    if config is None or not weights:
+        raise PubmillError(
+            f"{name}: a model folder needs config.json and its weights as .safetensors (pickled .bin files are "
+            f"not read; convert them with transformers' save_pretrained); found {_names(folder)}"
+        )
+    if "auto_map" in config:
+        raise PubmillError(
+            f"{name}: config.json asks for code of its own (auto_map), which is never run here"
+        )
+    try:
+        for path in weights:
+            with safe_open(path, "pt"):
+                pass
+        pieces = len(AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False))
+        rows = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False).vocab_size
+    except (SafetensorError, OSError, ValueError, KeyError, AttributeError) as error:
+        raise PubmillError(f"{name}: transformers can't load this model folder: {error}") from None
+    if pieces > rows:
+        raise PubmillError(f"{name}: the tokenizer has {pieces} pieces, the model only {rows} embeddings")
+
+
+def _needed(path: Path | None, kind: str, option: str) -> Path:
+    if path is None or not path.is_dir():
+        raise PubmillError(f"weights of kind {kind} need {option}, an existing folder; got {path}")
+    return path
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def _copy(source: Path, patterns: Iterable[str], target: Path) -> None:
+    for pattern in patterns:
+        for path in sorted(source.glob(pattern)):
+            if path.is_file():
+                shutil.copyfile(path, target / path.name)
+
+
+def _copy_checkpoint(checkpoint: Path, target: Path) -> None:
+    # not optimizer.safetensors, which would be taken for weights
+    _copy(checkpoint, ("config.json", "model.safetensors"), target)
+
+
+def _make_random(recipe: ExportRecipe, vocab: Path, target: Path) -> None:
+    if recipe.pretraining is None:
+        raise PubmillError(
+            f"{recipe.model}: random weights need the pretraining recipe for their architecture"
+        )
+    pretraining = build(PretrainingRecipe, recipe.pretraining, f"{recipe.model}: pretraining")
+    tokenizer = AutoTokenizer.from_pretrained(vocab, local_files_only=True, trust_remote_code=False)
+    model = build_model(
+        pretraining.architecture, pretraining.objective, len(tokenizer), tokenizer.pad_token_id, recipe.seed
+    )
+    model.save_pretrained(target)
+
+
+def _download(recipe: ExportRecipe) -> Path:
+    """A pinned revision of a public model, in the hub's own cache."""
+    name, revision = str(recipe.weights.get("id")), str(recipe.weights.get("revision"))
+    if not re.fullmatch("[0-9a-f]{40}", revision):
+        raise PubmillError(f"{recipe.model}: the hub's revision must be a full commit hash, not {revision!r}")
+    try:
+        found = huggingface_hub.snapshot_download(
+            name, revision=revision, allow_patterns=list(COPIED), ignore_patterns=["*/*"]
+        )
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        raise PubmillError(
+            f"{recipe.model}: {name} at {revision} can't be fetched from the hub ({type(error).__name__}). "
+            f"Without network, put its files into a folder and give this model `weights: {{kind: folder}}`."
+        ) from None
+    return Path(found)

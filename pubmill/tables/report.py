@@ -1,0 +1,184 @@
+"""One page for a study: what ran, its tables and figures, its data, and where everything came from."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.files import read_json
+from pubmill.tables.aggregation import machine
+from pubmill.tables.cells import Shape, Table, read_table
+from pubmill.tables.figures import Curve, Strip, curve, strips
+from pubmill.tables.rendering import environment, reasons
+
+LISTED_FILES = 20
+"""Folders of sources with more files are shown as one line with one digest."""
+
+STATISTICS = ("parsed", "documents", "words", "bytes", "rejected", "samples", "by_source", "years")
+DIAGNOSIS = ("size", "documents", "distinct_words", "subwords_per_word", "split_words", "unknown_words")
+CARD = ("metric", "expect", "counts", "examples_sha256")
+STATE = ("step", "seconds", "hardware")
+SOURCE = ("url", "bytes", "sha256", "origin", "retrieved")
+
+
+class ReportRecipe(Shape):
+    """What decides a report; all paths are below the results folder."""
+
+    study: str
+    title: str
+    scale: str
+    scale_title: str
+    comparable: bool
+    tables: tuple[str, ...]
+    pretraining: dict[str, tuple[str, ...]]
+    corpora: tuple[str, ...]
+    vocabs: tuple[str, ...]
+    models: tuple[str, ...]
+    datasets: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Pretraining:
+    """One pretraining, its segments joined. `seconds` is the time of all segments."""
+
+    name: str
+    steps: int
+    tokens: int
+    seconds: float
+    machines: tuple[str, ...]
+    last: dict[str, Any]
+    curve: Curve | None
+
+
+@dataclass(frozen=True)
+class SourceFolder:
+    """Source files of one folder; `sha256` is that of the `sha256sum` list of all its files."""
+
+    name: str
+    origins: tuple[str, ...]
+    retrieved: str
+    bytes: int
+    sha256: str
+    files: tuple[dict[str, Any], ...]
+    count: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that the page shows."""
+
+    recipe: ReportRecipe
+    tables: dict[str, Table]
+    strips: dict[str, list[Strip]]
+    pretrainings: list[Pretraining]
+    corpora: dict[str, dict[str, Any]]
+    vocabs: dict[str, dict[str, Any]]
+    datasets: dict[str, dict[str, Any]]
+    sources: list[SourceFolder]
+
+    @property
+    def banner(self) -> str:
+        return "" if self.recipe.comparable else self.recipe.scale_title
+
+    @property
+    def models(self) -> list[str]:
+        """Labels of the models that the study runs, in the tables' order."""
+        columns = [column for table in self.tables.values() for column in table.columns]
+        return list(dict.fromkeys(c.label for c in columns if c.model in self.recipe.models))
+
+
+def read_report(recipe: ReportRecipe, results: Path) -> Report:
+    """Read everything a report shows; a `PubmillError` names the first file that is absent or wrong."""
+    tables = {name: read_table(results / "tables" / f"{name}.json") for name in recipe.tables}
+    return Report(
+        recipe=recipe,
+        tables=tables,
+        strips={name: strips(table) for name, table in tables.items()},
+        pretrainings=[
+            read_pretraining(name, [results / folder for folder in folders])
+            for name, folders in recipe.pretraining.items()
+        ],
+        corpora=_objects(results / "corpora", recipe.corpora, "stats.json", STATISTICS),
+        vocabs=_objects(results / "vocabs", recipe.vocabs, "diagnosis.json", DIAGNOSIS),
+        datasets=_objects(results / "datasets", recipe.datasets, "card.json", CARD),
+        sources=read_sources(results / "sources"),
+    )
+
+
+def _objects(folder: Path, names: Sequence[str], file: str, keys: Sequence[str]) -> dict[str, dict[str, Any]]:
+    return {name: _object(folder / name / file, keys) for name in names}
+
+
+def _object(path: Path, keys: Sequence[str]) -> dict[str, Any]:
+    value = read_json(path)
+    lacking = [key for key in keys if not isinstance(value, dict) or key not in value]
+    if lacking:
+        raise PubmillError(f"{path} lacks {', '.join(lacking)}; remove it and make it again")
+    return dict(value)
+
+
+def read_pretraining(name: str, folders: Sequence[Path]) -> Pretraining:
+    """Join the logs of a pretraining's segments, given in order."""
+    logs = [read_log(folder / "log.jsonl") for folder in folders]
+    lines = [line for log in logs for line in log]
+    states = [_object(folder / "state.json", STATE) for folder in folders]
+    ends = [(log[-1]["tokens"], state["step"]) for log, state in zip(logs, states, strict=True)]
+    return Pretraining(
+        name=name,
+        steps=states[-1]["step"],
+        tokens=lines[-1]["tokens"],
+        seconds=sum(state["seconds"] for state in states),
+        machines=tuple(dict.fromkeys(machine(state["hardware"]) for state in states)),
+        last=lines[-1],
+        curve=curve(name, [(line["tokens"], line["loss"]) for line in lines], ends),
+    )
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """The lines of a training log, each with at least step, tokens and loss."""
+    if not path.is_file():
+        raise PubmillError(f"{path} does not exist; run this pretraining segment again")
+    lines = []
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            line = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise PubmillError(f"{path}:{number}: not valid JSON: {error.msg}") from None
+        if not isinstance(line, dict) or not {"step", "tokens", "loss"} <= line.keys():
+            raise PubmillError(f"{path}:{number}: expected step, tokens and loss, found {text[:80]}")
+        lines.append(line)
+    if not lines:
+        raise PubmillError(f"{path} is empty; run this pretraining segment again")
+    return lines
+
+
+def read_sources(folder: Path) -> list[SourceFolder]:
+    """Every source file that was brought in, by the folder it lies in."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for path in sorted(folder.rglob("*.source.json")):
+        place = path.parent.relative_to(folder).as_posix()
+        source = _object(path, SOURCE)
+        found.setdefault(place, []).append({**source, "name": path.name.removesuffix(".source.json")})
+    return [_source_folder(name, files) for name, files in found.items()]
+
+
+def _source_folder(name: str, files: Sequence[Mapping[str, Any]]) -> SourceFolder:
+    days = sorted(file["retrieved"][:10] for file in files)
+    listing = "".join(f"{file['sha256']}  {file['name']}\n" for file in files)
+    return SourceFolder(
+        name=name,
+        origins=tuple(sorted({file["origin"] for file in files})),
+        retrieved=days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}",
+        bytes=sum(file["bytes"] for file in files),
+        sha256=hashlib.sha256(listing.encode()).hexdigest(),
+        files=tuple(dict(file) for file in files) if len(files) <= LISTED_FILES else (),
+        count=len(files),
+    )
+
+
+def render(report: Report) -> str:
+    """The report as one page, without scripts and without anything from elsewhere."""
+    return environment().get_template("report.html.j2").render(report=report, reasons=reasons)

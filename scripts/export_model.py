@@ -1,0 +1,38 @@
+"""Make a model folder that transformers loads, from a checkpoint, at random, from a folder or from the hub.
+
+    python scripts/export_model.py --recipe JSON --output models/MODEL [--checkpoint pretraining/RECIPE/step-N]
+        [--vocab vocabs/VOCAB] [--folder PATH]
+
+Inputs: the recipe (pubmill.pretraining.export.ExportRecipe); --checkpoint and --vocab for pretrained weights,
+--vocab for random ones, --folder for the user's own.
+Outputs: the folder models/MODEL with config.json, model.safetensors, tokenizer files and README.md, its card.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill import recipes
+from pubmill.errors import run
+from pubmill.pretraining.export import ExportRecipe, export
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Make a model folder that transformers loads.")
+    parser.add_argument("--recipe", required=True, help="JSON text or file: an ExportRecipe")
+    parser.add_argument("--output", required=True, type=Path, help="folder to write")
+    parser.add_argument(
+        "--checkpoint", type=Path, help="step-N folder of a pretraining, for kind pretraining"
+    )
+    parser.add_argument("--vocab", type=Path, help="vocabulary folder, for kinds pretraining and random")
+    parser.add_argument("--folder", type=Path, help="the user's own model folder, for kind folder")
+    arguments = parser.parse_args()
+    recipe = recipes.read(ExportRecipe, arguments.recipe)
+    export(recipe, arguments.output, arguments.checkpoint, arguments.vocab, arguments.folder)
+    print(f"{arguments.output}: {recipe.model}, weights of kind {recipe.weights['kind']}")
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,35 @@
+"""Make the report of a study: one self-contained page.
+
+    python scripts/report.py --recipe JSON --results results/small --output results/small/reports/small.html
+
+Inputs, below --results: tables, pretraining logs, corpus statistics, vocabulary diagnoses, dataset
+cards and the notes of all source files. Output: one HTML file, without scripts, that needs no network.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill.errors import run
+from pubmill.files import writing
+from pubmill.tables.cells import parse_argument
+from pubmill.tables.report import ReportRecipe, read_report, render
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--recipe", required=True, help="what the report shows, as JSON text")
+    parser.add_argument("--results", required=True, type=Path, help="results folder of the study's scale")
+    parser.add_argument("--output", required=True, type=Path, help="the page to write")
+    arguments = parser.parse_args()
+    report = read_report(parse_argument(ReportRecipe, arguments.recipe), arguments.results)
+    with writing(arguments.output) as temporary:
+        temporary.write_text(render(report), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    run(main)
