@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import PubmillError
 from pubmill.files import lock
-from pubmill.specs import check_study
+from pubmill.study import check_study
 from pubmill.targets import Targets, as_json
 
 

@@ -83,11 +83,17 @@ def _attempt(session: requests.Session, url: str, part: Path) -> None:
     except requests.exceptions.SSLError as error:
         raise PubmillError(f"{url}: no trusted connection: {error}") from None
     except (requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError) as error:
-        raise _AgainError(f"connection failed: {error}") from None
+        raise _AgainError(f"connection failed: {_cause(error)}") from None
     except requests.RequestException as error:
         raise PubmillError(f"{url}: cannot be fetched: {error}") from None
     if total is not None and _size(part) != total:
         raise _AgainError(f"cut short after {_size(part):,} of {total:,} bytes")
+
+
+def _cause(error: Exception) -> object:
+    """What happened, without the wrappings of requests and urllib3."""
+    inner = error.args[0] if error.args else error
+    return getattr(inner, "reason", None) or inner
 
 
 def _check_status(response: requests.Response, url: str, part: Path) -> None:

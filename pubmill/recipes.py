@@ -112,9 +112,7 @@ def build(recipe: type[Recipe], values: dict[str, Any], where: str) -> Recipe:
     hints = get_type_hints(recipe)
     known = {field.name: field for field in fields(recipe)}
     unknown = sorted(values.keys() - known.keys())
-    missing = sorted(
-        name for name, field in known.items() if name not in values and field.default is MISSING
-    )
+    missing = sorted(name for name, field in known.items() if name not in values and field.default is MISSING)
     if unknown or missing:
         raise PubmillError(
             f"{where}: {recipe.__name__} has unknown keys {unknown} and lacks {missing}; "

@@ -229,20 +229,6 @@ class ScaleSpec(Strict):
     protocols: dict[str, Any] = {}
 
 
-class Study(Strict):
-    """config.yaml and its overlays: which part to run and where files are, never a recipe."""
-
-    study: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
-    title: str
-    scale: Literal["demo", "small", "full"]
-    tables: tuple[str, ...]
-    models: tuple[Name, ...] | None = None
-    datasets: tuple[Name, ...] | None = None
-    results: str = "results"
-    mirror: str | None = None
-    local_files: dict[str, str] = {}
-
-
 KINDS: dict[str, type[Spec]] = {
     "corpora": CorpusSpec,
     "vocabs": VocabSpec,
@@ -286,30 +272,6 @@ def load(folder: Path, scale: str) -> Specs:
     return Specs.model_construct(_fields_set=None, scale=checked_scale, **made)
 
 
-def check_study(config: dict[str, Any], specs_folder: Path) -> tuple[Study, Specs]:
-    """Check the merged configuration of a run and load the specs at its scale."""
-    try:
-        study = Study.model_validate(config)
-    except ValidationError as error:
-        lines = [f"configuration: {'.'.join(map(str, e['loc']))}: {_told(e)}" for e in error.errors()]
-        raise PubmillError("\n".join(lines)) from None
-    specs = load(specs_folder, study.scale)
-    known: dict[str, dict[str, Any]] = {
-        "tables": specs.tables,
-        "models": specs.models,
-        "datasets": specs.datasets,
-    }
-    dangling = [
-        f"configuration: {kind}: {name!r} is not in {specs_folder.name}/{kind} (there are {sorted(found)})"
-        for kind, found in known.items()
-        for name in getattr(study, kind) or ()
-        if name not in found
-    ]
-    if dangling:
-        raise PubmillError("\n".join(dangling))
-    return study, specs
-
-
 def _read_kind(folder: Path, kind: str, overlay: Document, errors: list[str]) -> dict[str, Document]:
     documents = {}
     for path in sorted((folder / kind).rglob("*.yaml")):
@@ -350,7 +312,7 @@ def _check(model: type[Any], document: Document, errors: list[str]) -> Any:
     except ValidationError as error:
         for problem in error.errors():
             place = tuple(p for p in problem["loc"])
-            errors.append(f"{document.where(_written(document, place))}: {_shown(place)}: {_told(problem)}")
+            errors.append(f"{document.where(_written(document, place))}: {_shown(place)}: {told(problem)}")
         return None
 
 
@@ -367,7 +329,7 @@ def _shown(place: tuple[int | str, ...]) -> str:
     return ".".join(map(str, place)) or "the file"
 
 
-def _told(problem: Any) -> str:
+def told(problem: Any) -> str:
     """One of pydantic's problems in words, with what was found."""
     if problem["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         return "unknown key; check its spelling, or remove it"

@@ -1,12 +1,13 @@
-"""Pretrain a language model up to one checkpoint.
+r"""Pretrain a language model up to one checkpoint.
 
-    python scripts/pretrain.py --recipe JSON --tokens DIR --vocab DIR --output R/step-N --to N [--start R/step-M]
+    python scripts/pretrain.py --recipe JSON --tokens DIR --vocab DIR --output R/step-N --to N \
+        [--start R/step-M]
 
-Inputs: packed tokens (scripts/pack.py), the vocabulary they were packed with, and the checkpoint before this one.
+Inputs: packed tokens (scripts/pack.py), the vocabulary they were packed with, and the checkpoint before.
 Output: a folder with model.safetensors and config.json (as transformers reads them), optimizer.safetensors,
-state.json (step, loss, tokens, seconds, hardware, versions, precision) and log.jsonl (loss, rate and speed). It saves
-itself every `save_every` steps and when asked to stop; the same command goes on from there. Needs torch and
-transformers only.
+state.json (step, loss, tokens, seconds, hardware, versions, precision) and log.jsonl (loss, rate and
+speed). It saves itself every `save_every` steps and when asked to stop; the same command goes on from there.
+Needs torch and transformers only.
 """
 
 import argparse

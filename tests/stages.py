@@ -2,7 +2,7 @@
 
     python -m tests.stages              what changed since the digests were stored
     python -m tests.stages --confirm    store the present digests: either the stage's version in
-                                        pubmill/targets.py was bumped, or the change has no effect
+                                        pubmill/targets/versions.py was bumped, or the change has no effect
 
 The digest is over the syntax tree without docstrings: comments and formatting don't count.
 """

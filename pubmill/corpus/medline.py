@@ -81,10 +81,8 @@ class _Reader:
 
     def documents(self, stream: IO[bytes]) -> Iterator[Document]:
         start, kind, rest = self._head(stream)
-        end, cut = (
-            b"</%s>" % kind,
-            b"</PubmedArticle>" if kind == b"PubmedArticleSet" else b"</MedlineCitation>",
-        )
+        end = b"</%s>" % kind
+        cut = b"</PubmedArticle>" if kind == b"PubmedArticleSet" else b"</MedlineCitation>"
         pieces = [rest]
         while True:
             data = b"".join(pieces)
@@ -107,8 +105,8 @@ class _Reader:
         head = data[: found.end()] if found else data
         if _SUBSET.search(head):
             raise self._error(
-                "declares entities or other markup of its own in its document type, which NLM's files never do; "
-                "expanding such entities can exhaust the memory or read local files, so the file is refused"
+                "declares entities or other markup of its own in its document type, which NLM's files "
+                "never do; expanding such entities can exhaust the memory or read local files, so it is refused"
             )
         if not found:
             raise self._error(

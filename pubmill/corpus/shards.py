@@ -34,7 +34,7 @@ SCHEMA = pa.schema(
 ROWS_PER_GROUP = 4096
 CHARACTERS_PER_GROUP = 16_000_000
 
-_SPACES = re.compile(r"[\t\r\n][ \t\r\n]*| [ \t\r\n]+")
+_SPACES = re.compile(r"[ \t\r\n]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,10 @@ class ShardCounts:
 
 def single_spaced(text: str) -> str:
     """Line breaks and runs of spaces as one space; other Unicode spaces are the author's, and stay."""
-    return _SPACES.sub(" ", text).strip(" \t\r\n")
+    # Nearly all text has nothing to replace, and four searches cost a tenth of the substitution.
+    if "  " in text or "\n" in text or "\t" in text or "\r" in text:
+        text = _SPACES.sub(" ", text)
+    return text.strip(" ")
 
 
 def write_shard(

@@ -38,9 +38,13 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     """The model folder's own fast tokenizer; nothing is fetched, no code of the folder is run."""
     _check_folder(folder)
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    if not tokenizer.is_fast or None in (tokenizer.cls_token_id, tokenizer.sep_token_id):
+    if not tokenizer.is_fast or None in (
+        tokenizer.pad_token_id,
+        tokenizer.cls_token_id,
+        tokenizer.sep_token_id,
+    ):
         raise PubmillError(
-            f"{folder}: fine-tuning needs a fast tokenizer with [CLS] and [SEP]; "
+            f"{folder}: fine-tuning needs a fast tokenizer with [PAD], [CLS] and [SEP]; "
             f"this is {type(tokenizer).__name__}; add a tokenizer.json or vocab.txt to the folder"
         )
     return tokenizer

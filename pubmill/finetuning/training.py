@@ -76,12 +76,12 @@ class Trainer:
         self,
         recipe: FinetuningRecipe,
         tagger: TokenTagger,
-        tokenizer: PreTrainedTokenizerBase,
+        pad: int,
         labels: Sequence[str],
         seed: int,
     ) -> None:
         self.recipe, self.tagger, self.labels, self.seed = recipe, tagger, list(labels), seed
-        self.pad: int = tokenizer.pad_token_id or 0
+        self.pad = pad
         self.device = tagger.linear.weight.device
         self.precision = resolve_precision(recipe.precision, self.device)
         self.optimiser = adam(tagger, recipe)
@@ -96,7 +96,7 @@ class Trainer:
         total = per_epoch * self.recipe.epochs
         for epoch in range(self.recipe.epochs):
             try:
-                progress.loss_by_epoch.append(self._epoch(train, epoch, total, progress))
+                progress.loss_by_epoch.append(self.epoch(train, epoch, total, progress))
                 predicted = self.predict(dev)
             except DivergenceError:
                 progress.diverged = True
@@ -110,7 +110,7 @@ class Trainer:
             _say(f"epoch {epoch + 1}/{self.recipe.epochs}: loss {loss:.4f}, dev F1 {score:.4f}")
         return progress
 
-    def _epoch(self, train: Split, epoch: int, total: int, progress: Progress) -> float:
+    def epoch(self, train: Split, epoch: int, total: int, progress: Progress) -> float:
         """One pass over the training windows; returns the mean loss of its batches."""
         self.tagger.train()
         started = reported = time.monotonic()
@@ -185,11 +185,14 @@ def finetune(
     tokenizer = load_tokenizer(model)
     encoder = load_encoder(model, recipe.dropout, device)
     max_length = min(recipe.max_length, encoder.config.max_position_embeddings)
-    splits = {name: read_split(dataset, name, tokenizer, max_length) for name in {"train", "dev", split}}
+    splits = {
+        name: read_split(dataset, name, tokenizer, max_length)
+        for name in dict.fromkeys(("train", "dev", split))
+    }
     labels = label_set(splits["train"], dataset)
     torch.manual_seed(seed)
     tagger = TokenTagger(encoder, len(labels), recipe.dropout).to(device)
-    trainer = Trainer(recipe, tagger, tokenizer, labels, seed)
+    trainer = Trainer(recipe, tagger, tokenizer.pad_token_id, labels, seed)
     predicted, progress, failed = _train_and_predict(trainer, splits["train"], splits["dev"], splits[split])
     predictions = [
         {"id": example.id, "labels": guess}

@@ -52,9 +52,12 @@ def build_model(
     With next-sentence prediction it is a `BertForPreTraining`, without it a `BertForMaskedLM`; both are read
     back by `AutoModel` and `AutoModelForMaskedLM`. The caller's random state is left as it was.
     """
+    made = model_class(objective)
+    config = bert_config(architecture, vocab_size, pad_id)
+    config.architectures = [made.__name__]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return model_class(objective)(bert_config(architecture, vocab_size, pad_id))
+        return made(config)
 
 
 def encode(model: Any, ids: Tensor, segments: Tensor, mask: Tensor | None, rows: Tensor) -> Tensor:

@@ -45,7 +45,10 @@ def save(
 ) -> None:
     """Write a checkpoint; `facts` (recipe, hardware, versions) go into state.json as they are."""
     with writing_folder(folder) as temporary:
-        model.save_pretrained(temporary)
+        model.config.save_pretrained(temporary)
+        # weights that are shared (embeddings and output) are written once, as transformers does
+        weights = {name: weight.detach().contiguous() for name, weight in model.named_parameters()}
+        save_file(weights, temporary / "model.safetensors", {"format": "pt"})
         save_file(_optimizer_tensors(model, optimizer), temporary / "optimizer.safetensors")
         lines = (json.dumps(line, sort_keys=True) + "\n" for line in progress.log)
         (temporary / "log.jsonl").write_text("".join(lines))
@@ -92,15 +95,12 @@ def load(
 
 
 def _load_weights(path: Path, model: nn.Module) -> None:
-    tensors, shared = load_file(path), dict(model.named_parameters(remove_duplicate=False))
-    owners = {id(shared[name]) for name in tensors if name in shared}
-    absent = [name for name, weight in model.named_parameters() if id(weight) not in owners]
-    unknown = [name for name in tensors if name not in shared]
-    if absent or unknown:
-        raise PubmillError(f"{path} is of another model: it lacks {absent[:3]}, and has {unknown[:3]}")
+    tensors, weights = load_file(path), dict(model.named_parameters())
+    if differing := sorted(tensors.keys() ^ weights.keys()):
+        raise PubmillError(f"{path} is of another model: only one of them has {', '.join(differing[:3])}")
     with torch.no_grad():
-        for name, tensor in tensors.items():
-            shared[name].copy_(tensor)
+        for name, weight in weights.items():
+            weight.copy_(tensors[name])
 
 
 def _optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:

@@ -70,7 +70,7 @@ def export(
             raise PubmillError(
                 f"{recipe.model}: weights.kind is {kind!r}; pretraining, random, folder or hub"
             )
-        check_model(temporary, recipe.model)
+        check_model(temporary, recipe.model, exact=kind in ("pretraining", "random"))
         if (temporary / "README.md").exists():
             (temporary / "README.md").rename(temporary / "README.original.md")
         (temporary / "README.md").write_text(
@@ -86,15 +86,21 @@ def export(
         )
 
 
-def check_model(folder: Path, name: str) -> None:
-    """Stop unless `folder` holds a model and tokenizer that `transformers` loads without foreign code."""
+def check_model(folder: Path, name: str, exact: bool) -> None:
+    """Stop unless `folder` holds a model and tokenizer that `transformers` loads without foreign code.
+
+    `exact`: the model has an embedding for each piece and no more, as those made here do.
+    """
     config = read_json(folder / "config.json") if (folder / "config.json").is_file() else None
     weights = sorted(folder.glob("*.safetensors"))
     if config is None or not weights:
         raise PubmillError(
-            f"{name}: a model folder needs config.json and its weights as .safetensors (pickled .bin files are "
-            f"not read; convert them with transformers' save_pretrained); found {_names(folder)}"
+            f"{name}: a model folder needs config.json and its weights as .safetensors (pickled .bin files "
+            f"are not read; convert them with transformers' save_pretrained); found {_names(folder)}"
         )
+    if not any((folder / file).is_file() for file in ("tokenizer.json", "vocab.txt", "vocab.json")):
+        # transformers would make up an empty tokenizer
+        raise PubmillError(f"{name}: no tokenizer (tokenizer.json, vocab.txt or vocab.json) beside the model")
     if "auto_map" in config:
         raise PubmillError(
             f"{name}: config.json asks for code of its own (auto_map), which is never run here"
@@ -107,8 +113,11 @@ def check_model(folder: Path, name: str) -> None:
         rows = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False).vocab_size
     except (SafetensorError, OSError, ValueError, KeyError, AttributeError) as error:
         raise PubmillError(f"{name}: transformers can't load this model folder: {error}") from None
-    if pieces > rows:
-        raise PubmillError(f"{name}: the tokenizer has {pieces} pieces, the model only {rows} embeddings")
+    if pieces > rows or (exact and pieces != rows):
+        raise PubmillError(
+            f"{name}: the tokenizer has {pieces} pieces, the model {rows} embeddings; was it trained with "
+            f"another vocabulary?"
+        )
 
 
 def _needed(path: Path | None, kind: str, option: str) -> Path:

@@ -2,8 +2,8 @@
 
 Devlin et al. (2019), section 3.1 and its `create_pretraining_data.py` (with `--do_whole_word_mask`); gu2020 sections
 2.3 and 2.4. A word is a first piece with the pieces that continue it; what replaces each of its tokens is drawn
-for each token by itself, as there. Unlike there, how many tokens are masked is not rounded: the word at which
-the budget of a sequence runs out is taken with the probability that makes the expected share exact.
+for each token by itself, as there. Unlike there, how many tokens are masked is not rounded: the word at
+which the budget of a sequence runs out is taken with the probability that makes the expected share exact.
 """
 
 from dataclasses import dataclass
@@ -69,8 +69,8 @@ def choose_tokens(
 ) -> Ints:
     """Positions (sorted) of the tokens of randomly chosen units, on average `rate` of each sequence's tokens.
 
-    `starts` marks where a unit begins (a whole word, or each token), `inner` what may be chosen; `lengths` are the
-    sequences' in tokens.
+    `starts` marks where a unit begins (a whole word, or each token), `inner` what may be chosen;
+    `lengths` are the sequences' in tokens.
     """
     positions = np.flatnonzero(inner)
     unit = np.cumsum(starts[positions]) - 1

@@ -12,7 +12,7 @@ NATIVE_BFLOAT16 = {"avx512_bf16", "amx_bf16", "bf16"}
 
 
 def build_optimizer(model: nn.Module, optimisation: Optimisation) -> torch.optim.AdamW:
-    """Adam with bias correction and decoupled weight decay, which biases and LayerNorm are spared (as in BERT)."""
+    """Adam with bias correction and decoupled weight decay, but none on biases and LayerNorm (as in BERT)."""
     matrices = [weight for weight in model.parameters() if weight.ndim > 1]
     vectors = [weight for weight in model.parameters() if weight.ndim <= 1]
     return torch.optim.AdamW(
@@ -28,7 +28,7 @@ def build_optimizer(model: nn.Module, optimisation: Optimisation) -> torch.optim
 
 
 def learning_rate(optimisation: Optimisation, step: int, steps: int) -> float:
-    """The rate of a step (from 0) of `steps`: linear to the peak, then linear to zero (gu2020 section 6.1)."""
+    """The rate of a step (from 0) of `steps`: linear to the peak, then to zero (gu2020 section 6.1)."""
     rising = max(1, round(optimisation.warmup * steps))
     if step < rising:
         return optimisation.learning_rate * (step + 1) / rising
@@ -44,8 +44,8 @@ def set_learning_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
 def choose_precision(precision: Precision, device: torch.device) -> torch.dtype:
     """What matrix products are done in; weights and optimiser are in float32 always.
 
-    `auto` is bfloat16 where the processor has instructions for it (on 2 cores with avx512_bf16 a step is then twice
-    as fast), else float32. Asking for bfloat16 where a GPU has none is a `PubmillError`.
+    `auto` is bfloat16 where the processor has instructions for it (a step is then about twice as
+    fast on 2 cores with avx512_bf16), else float32. Asking for bfloat16 where a GPU has none is a `PubmillError`.
     """
     native = torch.cuda.is_bf16_supported() if device.type == "cuda" else bool(cpu_flags() & NATIVE_BFLOAT16)
     if precision == "bfloat16" and device.type == "cuda" and not native:

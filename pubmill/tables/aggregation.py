@@ -5,6 +5,7 @@ one row: such records are refused, both named.
 """
 
 import csv
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from statistics import fmean
@@ -12,6 +13,7 @@ from statistics import fmean
 from pubmill.errors import PubmillError
 from pubmill.records import Record, read_record
 from pubmill.tables.cells import (
+    NO_RECORD,
     Cell,
     Composite,
     Provenance,
@@ -57,10 +59,9 @@ def _add(published: Published, line: dict[str, str], where: str) -> None:
     key = line["row"], line["column"]
     if key in published.values:
         raise PubmillError(f"{where}: {' / '.join(key)} stands here for the second time; remove one")
-    try:
-        value = float(line["value"])
-    except ValueError:
-        raise PubmillError(f"{where}: the value {line['value']!r} is not a number") from None
+    if not re.fullmatch(r"-?\d+(\.\d+)?", line["value"]):
+        raise PubmillError(f"{where}: the value {line['value']!r} is not a number, such as 93.33")
+    value = float(line["value"])
     if published.metrics.setdefault(line["column"], line["metric"]) != line["metric"]:
         raise PubmillError(f"{where}: {line['column']} has two metrics: {line['metric']!r} and another above")
     published.values[key] = PublishedValue(value=value, note=line["note"])
@@ -199,7 +200,7 @@ def _cell(
 
 def _seed_score(seed: int, record: Record | None, metric: str) -> SeedScore:
     if record is None:
-        return SeedScore(seed=seed, value=None, failed="no record")
+        return SeedScore(seed=seed, value=None, failed=NO_RECORD)
     if record.failed is not None:
         return SeedScore(seed=seed, value=None, failed=record.failed)
     metrics = record.metrics or {}
@@ -225,7 +226,7 @@ def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: P
         n=done,
         expected=len(values),
         seeds=(),
-        missing=None if whole else f"no composite: {done} of its {len(values)} datasets have a score",
+        missing=None if whole else f"no composite: not all of its {len(values)} datasets have a score",
         published=published,
         difference=difference(value, published),
     )

@@ -14,6 +14,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
 
+NO_RECORD = "no record"
+"""What `SeedScore.failed` says of a run whose record does not exist."""
+
 
 class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -197,14 +200,17 @@ def difference(value: float | None, published: PublishedValue | None) -> float |
 
 
 def _incomplete(seeds: Sequence[SeedScore], expected: int) -> str:
-    """Why a cell of `expected` seeds has no mean, such as `4 of 5 seeds: seed 3 failed (nan)`."""
+    """Why a cell of `expected` seeds has no mean: `no mean: 4 of 5 seeds (seed 3 failed: nan)`."""
     if not expected:
         return ""
     causes: dict[str, list[str]] = {}
     for seed in seeds:
         if seed.failed is not None:
             causes.setdefault(seed.failed, []).append(str(seed.seed))
-    told = "; ".join(f"seed {', '.join(numbers)}: {cause}" for cause, numbers in causes.items())
+    told = "; ".join(
+        f"seed {', '.join(numbers)} {'has no record' if cause == NO_RECORD else f'failed: {cause}'}"
+        for cause, numbers in causes.items()
+    )
     good = sum(seed.failed is None for seed in seeds)
     return f"no mean: {good} of {expected} seeds ({told})"
 

@@ -117,7 +117,7 @@ def _lane(label: str, cell: Cell, axis: Axis, top: float) -> Lane:
         points=tuple((axis.at(value), f"seed {seed}: {number(value)}") for seed, value in scored),
         mean=None if cell.value is None else axis.at(cell.value),
         published=axis.at(cell.published.value) if cell.published else None,
-        note=f"{len(failed)} of {cell.expected} seeds failed" if failed else "",
+        note=f"{len(failed)} of {cell.expected} seeds without a score" if failed else "",
     )
 
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -46,12 +47,21 @@ RECIPE = PretrainingRecipe(
 )
 
 
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Networks this small are slower on several threads, and far slower where the cores are shared."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A corpus to be learnt by heart: each word tells the next."""
     folder = tmp_path_factory.mktemp("data")
     documents = [
-        [[5 + (start + place) % 20 for place in range(length)] for length in (4, 9, 6)] for start in range(40)
+        [[5 + (start + place) % 4 for place in range(length)] for length in (4, 9, 6)] for start in range(40)
     ]
     special = {"pad": 0, "unk": 1, "cls": 2, "sep": 3, "mask": 4}
     write_packed(folder / "tokens", [make_shard(documents, len(PIECES))], len(PIECES), special)
@@ -98,26 +108,26 @@ def command(data: Path, output: Path, recipe: PretrainingRecipe) -> list[str]:
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_killed_and_run_again_is_undisturbed(data: Path, tmp_path: Path, how: signal.Signals) -> None:
-    recipe = replace(RECIPE, steps=400, checkpoints=(400,), save_every=5)
-    undisturbed = pretrain(data, tmp_path / "undisturbed", 400, recipe=recipe)
-    output = tmp_path / "step-400"
-    threads = dict(os.environ, OMP_NUM_THREADS=str(torch.get_num_threads()))
+    recipe = replace(RECIPE, steps=120, checkpoints=(120,), save_every=5)
+    undisturbed = pretrain(data, tmp_path / "undisturbed", 120, recipe=recipe)
+    output = tmp_path / "step-120"
+    threads = dict(os.environ, OMP_NUM_THREADS="1")
     with subprocess.Popen(command(data, output, recipe), env=threads, stderr=subprocess.DEVNULL) as process:
-        while not list(tmp_path.glob(".step-400.partial/step-*/state.json")) and process.poll() is None:
+        while not list(tmp_path.glob(".step-120.partial/step-*/state.json")) and process.poll() is None:
             time.sleep(0.01)
         process.send_signal(how)
     assert process.returncode == (-how if how == signal.SIGKILL else 128 + how)
     assert not output.exists()
-    pretrain(data, output, 400, recipe=recipe)
+    pretrain(data, output, 120, recipe=recipe)
     assert weights(output) == weights(undisturbed) and losses(output) == losses(undisturbed)
-    assert not (tmp_path / ".step-400.partial").exists()
+    assert not (tmp_path / ".step-120.partial").exists()
 
 
 def test_it_learns(data: Path, tmp_path: Path) -> None:
-    recipe = replace(RECIPE, steps=300, checkpoints=(300,))
-    log = (pretrain(data, tmp_path / "s", 300, recipe=recipe) / "log.jsonl").read_text().splitlines()
+    recipe = replace(RECIPE, batch_size=16, steps=200, checkpoints=(200,), save_every=200)
+    log = (pretrain(data, tmp_path / "s", 200, recipe=recipe) / "log.jsonl").read_text().splitlines()
     assert json.loads(log[0])["mlm_loss"] > 2.5
-    assert json.loads(log[-1])["mlm_loss"] < 1.8
+    assert json.loads(log[-1])["mlm_loss"] < 1.0  # knowing how often each word comes gives 1.39
 
 
 def test_transformers_reads_the_result(whole: Path) -> None:

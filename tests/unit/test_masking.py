@@ -79,7 +79,7 @@ def test_rates_and_replacements(rate: float, kind: str) -> None:
 
 
 def test_single_pieces_are_chosen_apart() -> None:
-    ids, inner, lengths, word = text([[4] * 30] * 20)
+    _, inner, lengths, word = text([[4] * 30] * 20)
     chosen = choose_tokens(inner, inner, lengths, 0.15, np.random.Generator(np.random.PCG64(1)))
     sizes = np.bincount(word[chosen])
     assert (sizes[sizes > 0] < 4).any()

@@ -7,7 +7,7 @@ import pytest
 
 from pubmill import specs
 from pubmill.errors import PubmillError
-from pubmill.specs import check_study
+from pubmill.study import check_study
 
 
 @pytest.fixture

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.specs import PubmedSource, check_study
-from pubmill.targets import Targets, as_json, pubmed_files
+from pubmill.specs import PubmedSource
+from pubmill.study import check_study
+from pubmill.targets import Targets, as_json
+from pubmill.targets.corpora import pubmed_files
 
 
 def targets(root: Path, **config: object) -> Targets:

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import itertools
 import re
 import zipfile
 from hashlib import md5
@@ -79,7 +80,8 @@ def test_no_name_is_given_twice_or_is_a_word_of_the_grammar() -> None:
     concepts = [concept for kind in lexicon.values() for concept in kind]
     names = [name.lower() for concept in concepts for name in (concept.name, concept.abbreviation)]
     assert len(names) == len(set(names))
-    grammar = {word.lower() for template in TYPED + AMBIGUOUS + PLAIN for word in template.split()}
+    templates = [*AMBIGUOUS, *PLAIN, *itertools.chain(*TYPED.values())]
+    grammar = {word.lower() for template in templates for word in template.split()}
     assert not grammar & {concept.name for concept in concepts}
 
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.world.dice import Dice
-from tests.world.language import AMBIGUOUS, choose_templates, running_text, sentence
-from tests.world.lexicon import ORGANISM, TECHNIQUE, TISSUE, Lexicon
+from tests.world.language import AMBIGUOUS, TYPED, choose_templates, running_text, sentence
+from tests.world.lexicon import Lexicon
 
 BASELINE = {"pubmed26n0001": 700, "pubmed26n0002": 700}
 UPDATES = {"pubmed26n1335": 100, "pubmed26n1336": 80}
@@ -59,16 +59,16 @@ class Citation:
         return sum(len(text.split()) for _, text in self.sections)
 
 
-def _topic(dice: Dice, lexicon: Lexicon) -> Lexicon:
-    few = (TISSUE, ORGANISM, TECHNIQUE)
-    return {kind: dice.sample(names, 2 if kind in few else 3) for kind, names in lexicon.items()}
+def _topic(dice: Dice, lexicon: Lexicon, subject: str) -> Lexicon:
+    """The names that one paper uses: several of its subject, few of the other kinds."""
+    return {kind: dice.sample(names, 5 if kind == subject else 1) for kind, names in lexicon.items()}
 
 
-def _sentences(dice: Dice, topic: Lexicon, words: int) -> list[str]:
+def _sentences(dice: Dice, topic: Lexicon, subject: str, words: int) -> list[str]:
     """Sentences until there are at least so many words."""
     texts: list[str] = []
     while sum(len(text.split()) for text in texts) < words:
-        templates = choose_templates(dice, typed=0.65, ambiguous=0.25)
+        templates = choose_templates(dice, subject, typed=0.7, ambiguous=0.25)
         text = running_text(sentence(dice, topic, templates))
         for plain, printed in _PRINTED.items():
             text = text.replace(plain, printed)
@@ -89,10 +89,11 @@ def _citation(
     dice: Dice, lexicon: Lexicon, revised: int, pmid: int, version: int = 1, special: bool = True
 ) -> Citation:
     """A citation; every so many PMIDs one is short, without abstract, French and so on."""
-    topic = _topic(dice, lexicon)
+    subject = dice.pick(list(TYPED))
+    topic = _topic(dice, lexicon, subject)
     title = running_text(sentence(dice, topic, AMBIGUOUS))
     short, silent, french = (special and pmid % n == k for n, k in ((25, 5), (40, 7), (50, 11)))
-    texts = _sentences(dice, topic, dice.between(40, 100) if short else dice.between(130, 240))
+    texts = _sentences(dice, topic, subject, dice.between(40, 100) if short else dice.between(130, 240))
     if special and pmid % 60 == 2:
         texts.append("The rate constant was k=2 at rest.")
     return Citation(

@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Any
 
 from tests.world.dice import Dice
-from tests.world.language import OUTSIDE, Sentence, choose_templates, sentence
+from tests.world.language import OUTSIDE, TYPED, Sentence, choose_templates, sentence
 from tests.world.lexicon import CHEMICAL, DISEASE, GENE, Lexicon, between
 
 _MTL = (
@@ -67,7 +67,8 @@ def _write(tokens: Sentence, dataset: Dataset) -> str:
 def _sentence(dice: Dice, dataset: Dataset, known: Lexicon, own: Lexicon) -> Sentence:
     while True:
         names = known if dice.chance(_KNOWN) else own
-        tokens = sentence(dice, names, choose_templates(dice, typed=0.4, ambiguous=0.5))
+        templates = choose_templates(dice, dice.pick(list(TYPED)), typed=0.4, ambiguous=0.5)
+        tokens = sentence(dice, names, templates)
         if any(token.label == f"B-{dataset.kind}" for token in tokens) or dice.chance(_SILENT):
             return tokens
 

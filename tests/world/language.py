@@ -23,39 +23,51 @@ class Token:
 
 Sentence = list[Token]
 
-TYPED = [
-    "Treatment with %C reduced the severity of %D in %O .",
-    "Patients with %D received %N mg of %C daily for %N weeks .",
-    "%C inhibits the expression of %G in %T cells .",
-    "Mutations in %G cause %D in %A families .",
-    "A single dose of %C was given orally to %O .",
-    "%N patients with %D were enrolled after informed consent .",
-    "The %G gene encodes a protein that binds to the promoter of %G .",
-    "Administration of %C or %C lowered plasma glucose in %O .",
-    "Diagnosis of %D was delayed in %A patients .",
-    "Transcription of %G is activated by %G in %T cells .",
-    "Overexpression of %G in %T cells increased phosphorylation of %G .",
-    "The risk of %D was higher in smokers ( p < 0.0%N ) .",
-    "%C - induced %D was observed in %N patients .",
-    "Serum concentrations of %C were determined by %M .",
-    "Relapse of %D occurred in %N of %N patients during follow - up .",
-    "Cells were incubated with %C for %N hours at 37 degrees C .",
-    "Knockdown of %G by siRNA abolished binding of %G to DNA .",
-    "%D is an inherited disorder caused by loss of %G .",
-    "Symptoms of %D , such as fever and %D , improved after surgery .",
-    "%C is metabolized in the %T and excreted by the %T .",
-    "The toxicity of %C limits its use in patients with %D .",
-    "%G phosphorylates %G and regulates transcription in %T cells .",
-    "The crystal structure of %G was solved at %N resolution .",
-    "Prevalence of %D in children was %N per 1000 .",
-    "Solutions of %C %C mixtures were stored at 37 degrees C .",
-    "%G %G complexes bind DNA in %T cells .",
-    "The overlap of %D %D phenotypes was %A .",
-    "Patients suffering from %D died of %D within %N months .",
-    "The antagonist %C blocked the effects of %C in %O .",
-    "Cloning of the %G cDNA revealed homology to %G .",
-]
-"""Templates whose words tell the kind of each name."""
+TYPED = {
+    CHEMICAL: [
+        "A single dose of %C was given orally to %O .",
+        "Administration of %C or %C lowered plasma glucose .",
+        "The antagonist %C blocked the effects of %C in %O .",
+        "Plasma concentrations of %C were determined by %M .",
+        "%C is metabolized by the %T and excreted within %N hours .",
+        "Oral %C was given at a dose of %N mg per day .",
+        "Solutions of %C %C mixtures were stored at 37 degrees C .",
+        "The toxicity of %C limits its use in %D .",
+        "Pretreatment with %C prevented the toxic effects of %C .",
+        "Intravenous injection of %C or placebo lowered the pressure .",
+        "%C - induced %D was dose dependent .",
+        "Cells were incubated with %N mg of %C for %N hours .",
+    ],
+    DISEASE: [
+        "%N patients with %D were enrolled after informed consent .",
+        "Diagnosis of %D was delayed in %A patients .",
+        "The risk of %D was higher in smokers ( p < 0.0%N ) .",
+        "Relapse of %D occurred in %N patients during follow - up .",
+        "Symptoms of %D , such as fever and %D , improved after surgery .",
+        "Patients suffering from %D died of %D within %N months .",
+        "Prevalence of %D in children was %N per 1000 .",
+        "The overlap of %D %D phenotypes was %A .",
+        "%D is an inherited disorder of the %T in children .",
+        "Patients with %D received %C daily for %N weeks .",
+        "Survival of children with %D or %D was %A .",
+        "A family history of %D was found in %N patients .",
+    ],
+    GENE: [
+        "Overexpression of %G in %T cells increased phosphorylation of %G .",
+        "The %G gene encodes a protein that binds to the promoter of %G .",
+        "Transcription of %G is activated by %G in %T cells .",
+        "Knockdown of %G by siRNA abolished binding of %G to DNA .",
+        "%G phosphorylates %G and regulates transcription .",
+        "The crystal structure of %G was solved at %N resolution .",
+        "%G %G complexes bind DNA in %T cells .",
+        "Cloning of the %G cDNA revealed homology to %G .",
+        "Expression of %G mRNA was induced in %T cells .",
+        "Mutations in the promoter of %G cause %D .",
+        "Binding of %C to %G inhibits transcription .",
+        "Deletion of the %G domain abolished phosphorylation of %G .",
+    ],
+}
+"""Templates whose words tell the kind of each name, by the subject of the papers that use them."""
 
 AMBIGUOUS = [
     "The role of %E in %E remains %A .",
@@ -130,9 +142,8 @@ def _fill(dice: Dice, word: str, topic: Lexicon) -> Sentence:
     if slot == "A":
         return [Token(dice.pick(_ADJECTIVES))]
     if slot == "E":
-        labelled = dice.chance(0.85)
-        kind = dice.pick((CHEMICAL, DISEASE, GENE) if labelled else (TISSUE, ORGANISM, TECHNIQUE))
-        return mention(dice, dice.pick(topic[kind]))
+        kinds = (CHEMICAL, DISEASE, GENE) if dice.chance(0.85) else (TISSUE, ORGANISM, TECHNIQUE)
+        return mention(dice, dice.pick([concept for kind in kinds for concept in topic[kind]]))
     return mention(dice, dice.pick(topic[_SLOTS[slot]]))
 
 
@@ -145,10 +156,10 @@ def sentence(dice: Dice, topic: Lexicon, templates: Sequence[str]) -> Sentence:
     return [Token(first.text[0].upper() + first.text[1:], first.label), *tokens[1:]]
 
 
-def choose_templates(dice: Dice, typed: float, ambiguous: float) -> list[str]:
-    """A family of templates: typed or ambiguous with these probabilities, else plain."""
+def choose_templates(dice: Dice, subject: str, typed: float, ambiguous: float) -> list[str]:
+    """A family of templates: of the subject or ambiguous with these probabilities, else plain."""
     draw = dice.below(1000) / 1000
-    return TYPED if draw < typed else AMBIGUOUS if draw < typed + ambiguous else PLAIN
+    return TYPED[subject] if draw < typed else AMBIGUOUS if draw < typed + ambiguous else PLAIN
 
 
 def running_text(tokens: Sentence) -> str:

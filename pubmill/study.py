@@ -1,0 +1,47 @@
+"""The configuration of a run: which part of the specs, at which scale, and where files are."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from pubmill.errors import PubmillError
+from pubmill.specs import Name, Specs, Strict, load, told
+
+
+class Study(Strict):
+    """config.yaml and its overlays: which part to run and where files are, never a recipe."""
+
+    study: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
+    title: str
+    scale: Literal["demo", "small", "full"]
+    tables: tuple[str, ...]
+    models: tuple[Name, ...] | None = None
+    datasets: tuple[Name, ...] | None = None
+    results: str = "results"
+    mirror: str | None = None
+    local_files: dict[str, str] = Field(default_factory=dict)
+
+
+def check_study(config: dict[str, Any], specs_folder: Path) -> tuple[Study, Specs]:
+    """Check the merged configuration of a run and load the specs at its scale."""
+    try:
+        study = Study.model_validate(config)
+    except ValidationError as error:
+        lines = [f"configuration: {'.'.join(map(str, e['loc']))}: {told(e)}" for e in error.errors()]
+        raise PubmillError("\n".join(lines)) from None
+    specs = load(specs_folder, study.scale)
+    known: dict[str, dict[str, Any]] = {
+        "tables": specs.tables,
+        "models": specs.models,
+        "datasets": specs.datasets,
+    }
+    dangling = [
+        f"configuration: {kind}: {name!r} is not in {specs_folder.name}/{kind} (there are {sorted(found)})"
+        for kind, found in known.items()
+        for name in getattr(study, kind) or ()
+        if name not in found
+    ]
+    if dangling:
+        raise PubmillError("\n".join(dangling))
+    return study, specs

@@ -1,0 +1,23 @@
+"""Every file name, and every recipe as resolved for a rule. No torch; fast to import.
+
+A recipe is given to a rule's `params:` as JSON text with sorted keys: it holds what decides the
+output's content, so Snakemake reruns a job when, and only when, that changes. Machine paths, the
+mirror and the number of cores are therefore never in a recipe.
+"""
+
+from pubmill.specs import Specs
+from pubmill.study import Study
+from pubmill.targets.base import as_json
+from pubmill.targets.tables import TableTargets
+from pubmill.targets.versions import METRIC_VERSIONS, VERSIONS
+
+__all__ = ["METRIC_VERSIONS", "VERSIONS", "Targets", "as_json"]
+
+
+class Targets(TableTargets):
+    """The artefacts of one study: where each lies, what it is made from, and its recipe."""
+
+    def __init__(self, study: Study, specs: Specs) -> None:
+        super().__init__(study, specs)
+        for recipe in self.pretrainings():
+            self.shards(specs.pretraining[recipe].corpus)  # tells of missing local files before any work

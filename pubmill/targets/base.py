@@ -1,0 +1,38 @@
+"""What all targets share: the study, its specs, and where its results lie."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.specs import Specs
+from pubmill.study import Study
+from pubmill.targets.versions import VERSIONS
+
+
+def as_json(recipe: Any) -> str:
+    """A recipe as text: equal recipes give equal text."""
+    return json.dumps(recipe, sort_keys=True)
+
+
+class Base:
+    """A study and its specs."""
+
+    def __init__(self, study: Study, specs: Specs) -> None:
+        self.study = study
+        self.specs = specs
+        self.results = f"{study.results}/{study.scale}"
+
+    @staticmethod
+    def version(stage: str) -> int:
+        """The version of a stage, for its rule's params."""
+        return VERSIONS[stage]
+
+    def local(self, key: str, who: str) -> Path:
+        """A folder of the user's own, by the key that a spec names."""
+        if key not in self.study.local_files:
+            raise PubmillError(
+                f"{who} needs files of your own: set local_files: {{{key}: /path/to/folder}} in the "
+                f'configuration (or --config \'local_files={{"{key}": "/path/to/folder"}}\')'
+            )
+        return Path(self.study.local_files[key])

@@ -1,0 +1,166 @@
+"""Tables and reports: what a study asks for."""
+
+from pathlib import Path
+from typing import Any
+
+from pubmill.specs import DatasetSpec, TableSpec
+from pubmill.targets.runs import RunTargets
+from pubmill.targets.versions import VERSIONS
+
+TABLE_FORMS = ("json", "csv", "md", "tex", "html")
+
+
+class TableTargets(RunTargets):
+    """From records to tables and the report."""
+
+    TABLE_FORMS = TABLE_FORMS
+
+    def pretrainings(self) -> list[str]:
+        """Recipes that the study's models are pretrained by."""
+        weights = [self.weights(model) for model in self.models()]
+        return sorted({w["recipe"] for w in weights if w["kind"] == "pretraining"})
+
+    def models(self) -> list[str]:
+        """Models of all tables of the study, without repetition."""
+        wanted = dict.fromkeys(
+            m for table in self.study.tables for m, _ in self._columns(table) if self._runs(m)
+        )
+        return list(wanted)
+
+    def datasets(self) -> list[str]:
+        rows = [row for table in self.study.tables for row in self.specs.tables[table].rows]
+        return list(dict.fromkeys(row.dataset for row in rows if self._scores(row.dataset)))
+
+    def _columns(self, table: str) -> list[tuple[str, str]]:
+        """(model, label): those the table names, then those that join it."""
+        named = [(column.model, column.label) for column in self.specs.tables[table].columns]
+        known = {model for model, _ in named}
+        joining = [
+            (name, spec.label or name)
+            for name, spec in self.specs.models.items()
+            if table in spec.tables and name not in known and self._runs(name)
+        ]
+        return named + joining
+
+    def _runs(self, model: str) -> bool:
+        return model in self.specs.models and (self.study.models is None or model in self.study.models)
+
+    def _scores(self, dataset: str) -> bool:
+        return dataset in self.specs.datasets and (
+            self.study.datasets is None or dataset in self.study.datasets
+        )
+
+    def records(self, table: str) -> dict[str, dict[str, list[str]]]:
+        """The records a table is built from: model -> dataset -> paths below the results folder."""
+        spec = self.specs.tables[table]
+        return {
+            model: {
+                row.dataset: [
+                    f"runs/{spec.protocol}/{model}/{row.dataset}/{spec.setting}/final/seed-{seed}.json"
+                    for seed in self.seeds(spec.protocol, row.dataset)
+                ]
+                for row in spec.rows
+                if self._scores(row.dataset)
+            }
+            for model, _ in self._columns(table)
+            if self._runs(model)
+        }
+
+    def record_files(self, table: str) -> list[str]:
+        found = self.records(table).values()
+        return [
+            f"{self.results}/{path}"
+            for by_dataset in found
+            for paths in by_dataset.values()
+            for path in paths
+        ]
+
+    def table_recipe(self, table: str) -> dict[str, Any]:
+        spec = self.specs.tables[table]
+        final = self.specs.protocols[spec.protocol].final
+        return {
+            "paper": spec.paper,
+            "table": spec.name,
+            "title": spec.title,
+            "caption": spec.caption,
+            "notes": spec.notes,
+            "scale": self.study.scale,
+            "scale_title": self.specs.scale.title,
+            "comparable": self.specs.scale.comparable,
+            "protocol": spec.protocol,
+            "setting": spec.setting,
+            "aggregate": final.aggregate,
+            "rows": [self._row(row.dataset, row.label, row.group) for row in spec.rows],
+            "columns": [{"model": model, "label": label} for model, label in self._columns(table)],
+            "composite": spec.composite.model_dump() if spec.composite else None,
+            "records": self.records(table),
+            "missing": self._missing(spec),
+            "versions": {"table": VERSIONS["table"]},
+        }
+
+    def _row(self, dataset: str, label: str, group: str) -> dict[str, Any]:
+        spec: DatasetSpec | None = self.specs.datasets.get(dataset)
+        conflicts = list(spec.conflicts) if spec else []
+        return {
+            "dataset": dataset,
+            "label": label,
+            "group": group,
+            "metric": spec.metric if spec else None,
+            "conflicts": conflicts,
+        }
+
+    def _missing(self, spec: TableSpec) -> dict[str, str]:
+        """Why a model's column or a dataset's row has nothing of ours."""
+        reasons = {}
+        for column in spec.columns:
+            if not self._runs(column.model):
+                reasons[column.model] = column.missing or "not run in this study"
+        for row in spec.rows:
+            if not self._scores(row.dataset):
+                reasons[row.dataset] = row.missing or "not run in this study"
+        return reasons
+
+    def published(self, table: str, specs_folder: Path) -> str:
+        return str(specs_folder / "tables" / f"{table}.published.csv")
+
+    def table_files(self, table: str) -> list[str]:
+        return [f"{self.results}/tables/{table}.{form}" for form in TABLE_FORMS]
+
+    def report(self) -> str:
+        return f"{self.results}/reports/{self.study.study}.html"
+
+    def report_recipe(self) -> dict[str, Any]:
+        recipes = self.pretrainings()
+        return {
+            "study": self.study.study,
+            "title": self.study.title,
+            "scale": self.study.scale,
+            "scale_title": self.specs.scale.title,
+            "comparable": self.specs.scale.comparable,
+            "tables": list(self.study.tables),
+            "pretraining": {r: [f"pretraining/{r}/step-{step}" for step in self.steps(r)] for r in recipes},
+            "corpora": sorted({self.specs.pretraining[r].corpus for r in recipes}),
+            "vocabs": sorted({self.specs.pretraining[r].vocab for r in recipes}),
+            "models": self.models(),
+            "datasets": self.datasets(),
+        }
+
+    def report_inputs(self) -> list[str]:
+        """Everything that the report shows."""
+        recipe = self.report_recipe()
+        return [
+            *(f"{self.results}/tables/{table}.json" for table in self.study.tables),
+            *(path for table in self.study.tables for path in self.record_files(table)),
+            *(
+                f"{self.results}/{step}/log.jsonl"
+                for steps in recipe["pretraining"].values()
+                for step in steps
+            ),
+            *(f"{self.results}/corpora/{corpus}/stats.json" for corpus in recipe["corpora"]),
+            *(f"{self.results}/vocabs/{vocab}/diagnosis.json" for vocab in recipe["vocabs"]),
+            *(f"{self.results}/datasets/{dataset}/card.json" for dataset in recipe["datasets"]),
+        ]
+
+    def everything(self) -> list[str]:
+        """The targets of a study."""
+        return [self.report(), *(path for table in self.study.tables for path in self.table_files(table))]

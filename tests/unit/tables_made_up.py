@@ -1,0 +1,90 @@
+"""A small table with made-up records, shared by the tests of tables and report."""
+
+from pathlib import Path
+from typing import Any
+
+from pubmill.records import Record, write_record
+from pubmill.tables.aggregation import build, read_published, read_records
+from pubmill.tables.cells import Table, TableRecipe
+
+HEADER = "row,column,metric,value,note\n"
+PUBLISHED = HEADER + "bert,bc2gm,entity_f1,80.90,\nbert,gad,micro_f1,77.72,from v5\nbert,blurb,score,79.31,\n"
+
+
+def recipe(**changes: Any) -> TableRecipe:
+    """Two models and two datasets with a composite; only bc2gm is run, with two seeds."""
+    values: dict[str, Any] = {
+        "paper": "gu2020",
+        "table": "table06",
+        "title": "Table 6",
+        "caption": "Test scores.",
+        "scale": "small",
+        "scale_title": "small scale, not comparable with the paper",
+        "comparable": False,
+        "protocol": "blurb",
+        "setting": "standard",
+        "aggregate": "mean",
+        "rows": [
+            {"dataset": "bc2gm", "label": "BC2GM", "group": "ner", "metric": "entity_f1"},
+            {"dataset": "gad", "label": "GAD", "group": "re", "metric": None},
+        ],
+        "columns": [{"model": "bert", "label": "BERT"}, {"model": "ours", "label": "Ours"}],
+        "composite": {"name": "blurb", "label": "BLURB", "groups": {"ner": ["bc2gm"], "re": ["gad"]}},
+        "records": {model: {"bc2gm": paths(model, "bc2gm")} for model in ("bert", "ours")},
+        "missing": {"gad": "relation extraction is not run"},
+    }
+    return TableRecipe.model_validate(values | changes)
+
+
+def paths(model: str, dataset: str, seeds: int = 2) -> list[str]:
+    folder = f"runs/blurb/{model}/{dataset}/standard/final"
+    return [f"{folder}/seed-{seed}.json" for seed in range(1, seeds + 1)]
+
+
+def record(model: str, dataset: str, seed: int, score: float, **changes: Any) -> Record:
+    values: dict[str, Any] = {
+        "model": model,
+        "dataset": dataset,
+        "protocol": "blurb",
+        "setting": "standard",
+        "scale": "small",
+        "seed": seed,
+        "split": "test",
+        "metric": "entity_f1",
+        "metrics": {"entity_f1": score},
+        "counts": {},
+        "dev_score": score,
+        "failed": None,
+        "recipe": {},
+        "versions": {"finetune": 1},
+        "data_sha256": "d" * 64,
+        "trained_on_sha256": {"train": "a" * 64},
+        "model_sha256": None,
+        "commit": "c" * 40,
+        "packages": {"torch": "2.13.0"},
+        "python": "3.11.9",
+        "hardware": {"cpu": "a processor", "cores": 2, "gpus": []},
+        "seconds": 10.0,
+        "scored_with": {},
+    }
+    return Record(**values | changes)
+
+
+def write(results: Path, *records: Record) -> None:
+    for one in records:
+        folder = results / f"runs/{one.protocol}/{one.model}/{one.dataset}/standard/final"
+        write_record(folder / f"seed-{one.seed}.json", one)
+
+
+def write_all(results: Path) -> None:
+    """All records that `recipe()` expects: bert 0.80 and 0.82, ours 0.90 and 0.92."""
+    for model, first in (("bert", 0.80), ("ours", 0.90)):
+        write(results, record(model, "bc2gm", 1, first), record(model, "bc2gm", 2, first + 0.02))
+
+
+def table(results: Path, made: TableRecipe | None = None, published: str = PUBLISHED) -> Table:
+    """The table from the records below `results`."""
+    made = made or recipe()
+    path = results / "table06.published.csv"
+    path.write_text(published)
+    return build(made, read_published(path), read_records(made, results))

@@ -1,0 +1,149 @@
+"""From records to cells: what is averaged, what is left empty, what is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.tables.aggregation import NOT_RUN, composite_cell, machine, read_published
+from pubmill.tables.cells import Cell, Composite, PublishedValue
+from tests.unit import tables_made_up as made_up
+
+TABLE06 = Path(__file__).parents[2] / "specs/tables/gu2020/table06.published.csv"
+
+
+def test_cells_hold_ours_beside_the_published_value(tmp_path: Path) -> None:
+    made_up.write_all(tmp_path)
+    cell = made_up.table(tmp_path).cells["bert"]["bc2gm"]
+    assert cell.value == pytest.approx(81.0)
+    assert cell.difference == pytest.approx(0.1)
+    assert [seed.value for seed in cell.seeds] == [80.0, 82.0]
+
+
+def test_rows_take_their_metric_from_the_paper_where_we_have_none(tmp_path: Path) -> None:
+    assert [row.metric for row in made_up.table(tmp_path).rows] == ["entity_f1", "micro_f1"]
+
+
+def test_missing_cells_say_why(tmp_path: Path) -> None:
+    reasons = {"gad": "no data", "ours": "no weights", "ours/bc2gm": "not trained yet"}
+    cells = made_up.table(tmp_path, made_up.recipe(records={}, missing=reasons)).cells
+    assert cells["bert"]["bc2gm"].missing == NOT_RUN
+    assert cells["bert"]["gad"].missing == "no data"
+    assert cells["ours"]["gad"].missing == "no weights"
+    assert cells["ours"]["bc2gm"].missing == "not trained yet"
+
+
+def test_an_absent_record_and_a_failed_run_leave_the_cell_without_a_mean(tmp_path: Path) -> None:
+    failed = made_up.record("ours", "bc2gm", 2, 0.9, metrics=None, counts=None, dev_score=None, failed="nan")
+    made_up.write(
+        tmp_path, made_up.record("bert", "bc2gm", 1, 0.8), made_up.record("ours", "bc2gm", 1, 0.9), failed
+    )
+    table = made_up.table(tmp_path)
+    assert table.cells["bert"]["bc2gm"].missing == "no mean: 1 of 2 seeds (seed 2 has no record)"
+    assert table.cells["ours"]["bc2gm"].missing == "no mean: 1 of 2 seeds (seed 2 failed: nan)"
+    assert (table.provenance.runs, table.provenance.failed, table.expected_runs) == (3, 1, 4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"data_sha256": "e" * 64}, "data hash"),
+        ({"trained_on_sha256": {"train": "b" * 64}}, "training data"),
+        ({"versions": {"finetune": 2}}, "versions"),
+        ({"split": "dev"}, "split"),
+    ],
+)
+def test_mixtures_are_refused_and_both_files_named(
+    tmp_path: Path, changes: dict[str, Any], told: str
+) -> None:
+    made_up.write_all(tmp_path)
+    made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.9, **changes))
+    with pytest.raises(PubmillError) as error:
+        made_up.table(tmp_path)
+    assert told in str(error.value)
+    assert "bert/bc2gm/standard/final/seed-1.json" in str(error.value)
+    assert "ours/bc2gm/standard/final/seed-2.json" in str(error.value)
+
+
+@pytest.mark.parametrize("changes", [{"scale": "full"}, {"setting": "other"}, {"seed": 7}])
+def test_a_record_in_the_wrong_place_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
+    made_up.write_all(tmp_path)
+    path = tmp_path / made_up.paths("ours", "bc2gm")[0]
+    made_up.write_record(path, made_up.record("ours", "bc2gm", 1, 0.9).model_copy(update=changes))
+    with pytest.raises(PubmillError, match=next(iter(changes))):
+        made_up.table(tmp_path)
+
+
+def test_a_record_without_the_rows_metric_is_refused(tmp_path: Path) -> None:
+    made_up.write_all(tmp_path)
+    made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.9, metrics={"accuracy": 0.9}))
+    with pytest.raises(PubmillError, match="has no entity_f1"):
+        made_up.table(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("model,dataset\n", "table06.published.csv:1: the header"),
+        (made_up.HEADER + "bert,bc2gm,entity_f1,8O.90,\n", ":2: the value '8O.90' is not a number"),
+        (made_up.HEADER + "bert,bc2gm,entity_f1,nan,\n", ":2: the value 'nan' is not a number"),
+        (made_up.HEADER + "bert,bc2gm,entity_f1,80,a,b\n", ":2: expected 5 fields"),
+        (made_up.HEADER + "bert,bc2gm,entity_f1\n", ":2: expected 5 fields"),
+        (made_up.HEADER + "bert,gad,micro_f1,80,\n" * 2, ":3: bert / gad stands here for the second time"),
+        (made_up.HEADER + "bert,gad,micro_f1,8,\nours,gad,accuracy,8,\n", "gad has two metrics"),
+        (made_up.HEADER + "bert,bc2gm,micro_f1,80.9,\n", "bc2gm is scored by entity_f1"),
+        (made_up.PUBLISHED + "bret,bc2gm,entity_f1,80.9,\n", "values without a cell: bret / bc2gm"),
+        (made_up.HEADER, "gad has no metric"),
+    ],
+)
+def test_malformed_published_values_are_refused(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(PubmillError) as error:
+        made_up.table(tmp_path, published=text)
+    assert told in str(error.value)
+
+
+def scored(value: float | None) -> Cell:
+    missing = "x" if value is None else None
+    return Cell(
+        value=value, spread=None, n=0, expected=0, seeds=(), missing=missing, published=None, difference=None
+    )
+
+
+def test_the_composite_is_the_mean_of_group_means_not_of_datasets() -> None:
+    composite = Composite(name="c", label="C", groups={"a": ("x", "y"), "b": ("z",)})
+    cells = {"x": scored(60.0), "y": scored(80.0), "z": scored(90.0)}
+    made = composite_cell(composite, cells, PublishedValue(value=79.0, note=""))
+    assert (made.value, made.difference, made.n, made.expected) == (80.0, 1.0, 3, 3)
+
+
+def test_an_incomplete_composite_has_no_score(tmp_path: Path) -> None:
+    made_up.write_all(tmp_path)
+    cell = made_up.table(tmp_path).cells["bert"]["blurb"]
+    assert (cell.value, cell.n, cell.expected) == (None, 1, 2)
+    assert cell.missing and "not all of its 2 datasets" in cell.missing
+    assert cell.published and cell.published.value == 79.31
+
+
+def test_published_blurb_scores_follow_from_their_rows() -> None:
+    """Each printed BLURB score is the mean of its column's task means, within rounding."""
+    groups = {
+        "ner": ("bc5-chem", "bc5-disease", "ncbi-disease", "bc2gm", "jnlpba"),
+        "pico": ("ebm-pico",),
+        "re": ("chemprot", "ddi", "gad"),
+        "sts": ("biosses",),
+        "dc": ("hoc",),
+        "qa": ("pubmedqa", "bioasq-yesno"),
+    }
+    values = read_published(TABLE06).values
+    models = {model for model, _ in values}
+    assert len(models) == 9
+    for model in models:
+        cells = {dataset: scored(value.value) for (of, dataset), value in values.items() if of == model}
+        made = composite_cell(Composite(name="blurb", label="", groups=groups), cells, values[model, "blurb"])
+        assert made.difference == pytest.approx(0, abs=0.02), model
+
+
+def test_a_machine_is_its_gpus_or_its_processor() -> None:
+    assert machine({"gpus": ["H200", "H200"], "cpu": "x", "cores": 16}) == "2 x H200"
+    assert machine({"gpus": [], "cpu": "EPYC", "cores": 2}) == "2 cores of EPYC"

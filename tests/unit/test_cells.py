@@ -1,0 +1,70 @@
+"""Cells: when a mean is there, and what is said when it is not."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pubmill.errors import PubmillError
+from pubmill.tables.cells import (
+    NO_RECORD,
+    Column,
+    PublishedValue,
+    SeedScore,
+    TableRecipe,
+    cell_of_seeds,
+    parse,
+    parse_argument,
+)
+
+
+def seeds(*values: float | str) -> list[SeedScore]:
+    return [
+        SeedScore(seed=i, value=None, failed=v)
+        if isinstance(v, str)
+        else SeedScore(seed=i, value=v, failed=None)
+        for i, v in enumerate(values, 1)
+    ]
+
+
+def test_mean_spread_and_difference_of_a_complete_cell() -> None:
+    cell = cell_of_seeds(seeds(90.0, 92.0), 2, "", PublishedValue(value=90.5, note=""))
+    assert (cell.value, cell.n, cell.expected, cell.missing, cell.difference) == (91.0, 2, 2, None, 0.5)
+    assert cell.spread == pytest.approx(math.sqrt(2))
+
+
+def test_one_seed_has_a_mean_but_no_spread() -> None:
+    cell = cell_of_seeds(seeds(90.0), 1, "", None)
+    assert (cell.value, cell.spread, cell.difference) == (90.0, None, None)
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        ("nan", "no mean: 1 of 2 seeds (seed 2 failed: nan)"),
+        (NO_RECORD, "no mean: 1 of 2 seeds (seed 2 has no record)"),
+    ],
+)
+def test_a_missing_or_failed_seed_leaves_no_mean(failure: str, told: str) -> None:
+    cell = cell_of_seeds(seeds(90.0, failure), 2, "", PublishedValue(value=90.5, note=""))
+    assert (cell.value, cell.spread, cell.difference) == (None, None, None)
+    assert (cell.n, cell.missing, len(cell.seeds)) == (1, told, 2)
+
+
+def test_nothing_expected_tells_the_given_reason() -> None:
+    assert cell_of_seeds([], 0, "needs a licence", None).missing == "needs a licence"
+
+
+@given(st.lists(st.one_of(st.floats(0, 100), st.sampled_from(["nan", "constant predictions"])), max_size=12))
+def test_a_cell_has_a_mean_or_a_reason_and_never_both(values: list[float | str]) -> None:
+    cell = cell_of_seeds(seeds(*values), len(values), "not run", None)
+    assert (cell.value is None) == bool(cell.missing)
+    assert (cell.value is not None) == (bool(values) and not any(isinstance(v, str) for v in values))
+
+
+def test_wrong_json_names_the_key() -> None:
+    with pytest.raises(PubmillError, match=r"somewhere is not a Column:\n  label"):
+        parse(Column, {"model": "m"}, "somewhere")
+    with pytest.raises(PubmillError, match="--recipe: not valid JSON"):
+        parse_argument(TableRecipe, "{")

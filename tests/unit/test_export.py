@@ -1,0 +1,177 @@
+"""Model folders: they load everywhere, equal their checkpoint, and say what they are."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForTokenClassification, AutoTokenizer
+
+from pubmill.errors import PubmillError
+from pubmill.files import write_json
+from pubmill.pretraining import export as exporting
+from pubmill.pretraining.architectures import build_model
+from pubmill.pretraining.export import ExportRecipe, export
+from pubmill.recipes import Architecture, Objective
+from pubmill.vocabs.merges import learn_pieces
+from pubmill.vocabs.wordpiece import SPECIAL, WordPieceRecipe, make_tokenizer, save
+
+SHAPE = {"family": "bert", "layers": 2, "hidden_size": 16, "attention_heads": 2, "intermediate_size": 32}
+PRETRAINING: dict[str, Any] = {
+    "architecture": SHAPE,
+    "objective": {"masking": "whole-word"},
+    "optimisation": {"learning_rate": 6e-4},
+    "sequence_length": 64,
+    "batch_size": 8,
+    "steps": 12345,
+    "checkpoints": [12345],
+}
+DATA = {"corpus": "pubmed-abstracts", "documents": 1234567}
+
+
+@pytest.fixture(scope="module")
+def vocab(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("vocab")
+    recipe = WordPieceRecipe(kind="wordpiece", size=40, lowercase=True)
+    save(make_tokenizer(learn_pieces({"aspirin": 3, "rats": 2}, 40, SPECIAL), recipe), recipe, folder)
+    write_json(folder / "diagnosis.json", {"size": 40, "documents": 7, "words": 99})
+    return folder
+
+
+def size(vocab: Path) -> int:
+    return len((vocab / "vocab.txt").read_text().splitlines())
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path, vocab: Path) -> Path:
+    folder = tmp_path / "step-12345"
+    build_model(Architecture(**SHAPE), Objective(masking="whole-word"), size(vocab), 0, 7).save_pretrained(
+        folder
+    )
+    (folder / "optimizer.safetensors").write_bytes(b"not weights")
+    write_json(folder / "state.json", {"step": 12345, "recipe": PRETRAINING, "hardware": {"device": "a CPU"}})
+    (folder / "log.jsonl").write_text('{"step": 1, "loss": 9.5}\n{"step": 12345, "loss": 1.25}\n')
+    return folder
+
+
+def recipe(kind: str, **more: Any) -> ExportRecipe:
+    weights = {"kind": kind} | more.pop("weights", {})
+    return ExportRecipe(model="m", weights=weights, pretraining=PRETRAINING, data=DATA, **more)
+
+
+def test_exported_weights_are_the_checkpoints(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
+    export(recipe("pretraining"), tmp_path / "m", checkpoint=checkpoint, vocab=vocab)
+    inputs = AutoTokenizer.from_pretrained(tmp_path / "m")("Aspirin rats", return_tensors="pt")
+    with torch.no_grad():
+        for kind in (AutoModel, AutoModelForMaskedLM):
+            ours = kind.from_pretrained(tmp_path / "m").eval()(**inputs)[0]
+            assert torch.equal(ours, kind.from_pretrained(checkpoint).eval()(**inputs)[0])
+        tagger = AutoModelForTokenClassification.from_pretrained(tmp_path / "m").eval()
+        hidden = AutoModel.from_pretrained(checkpoint).eval()(**inputs)[0]
+        assert torch.equal(tagger.bert(**inputs)[0], hidden)
+    assert not (tmp_path / "m/optimizer.safetensors").exists()
+
+
+def test_the_card_says_what_was_done(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
+    export(recipe("pretraining", scale="small"), tmp_path / "m", checkpoint=checkpoint, vocab=vocab)
+    card = (tmp_path / "m/README.md").read_text()
+    for fact in (
+        "1,234,567",
+        "| step | 12,345 |",
+        "loss | 1.25",
+        "a CPU",
+        "whole-word",
+        "0.0006",
+        "not comparable",
+    ):
+        assert fact in card
+    assert "9.5" not in card
+
+
+def test_random_weights_follow_the_seed(tmp_path: Path, vocab: Path) -> None:
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        export(recipe("random", seed=seed), tmp_path / name, vocab=vocab)
+    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in "abc"]
+    assert weights[0] == weights[1] != weights[2]
+    made = build_model(Architecture(**SHAPE), Objective(masking="whole-word"), size(vocab), 0, 1)
+    loaded = AutoModel.from_pretrained(tmp_path / "a")
+    assert torch.equal(loaded.embeddings.word_embeddings.weight, made.bert.embeddings.word_embeddings.weight)
+    assert "12,345" not in (tmp_path / "a/README.md").read_text()
+
+
+def test_a_folder_is_copied_after_checks(tmp_path: Path, vocab: Path) -> None:
+    export(recipe("random"), tmp_path / "theirs", vocab=vocab)
+    (tmp_path / "theirs/README.md").write_text("Theirs.")
+    (tmp_path / "theirs/pytorch_model.bin").write_bytes(b"pickle")
+    (tmp_path / "theirs/modeling.py").write_text("raise SystemExit")
+    export(recipe("folder"), tmp_path / "m", folder=tmp_path / "theirs")
+    names = {path.name for path in (tmp_path / "m").iterdir()}
+    assert "model.safetensors" in names and not names & {"pytorch_model.bin", "modeling.py"}
+    assert (tmp_path / "m/README.original.md").read_text() == "Theirs."
+    AutoModelForMaskedLM.from_pretrained(tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    "damage", ["no weights", "no tokenizer", "remote code", "cut weights", "small model"]
+)
+def test_a_wrong_folder_is_refused(tmp_path: Path, vocab: Path, damage: str) -> None:
+    theirs = tmp_path / "theirs"
+    export(recipe("random"), theirs, vocab=vocab)
+    config = json.loads((theirs / "config.json").read_text())
+    if damage == "no weights":
+        (theirs / "model.safetensors").rename(theirs / "pytorch_model.bin")
+    elif damage == "no tokenizer":
+        for name in exporting.TOKENIZER_FILES:
+            (theirs / name).unlink()
+    elif damage == "remote code":
+        write_json(theirs / "config.json", config | {"auto_map": {"AutoModel": "modeling.Model"}})
+    elif damage == "cut weights":
+        (theirs / "model.safetensors").write_bytes((theirs / "model.safetensors").read_bytes()[:-9])
+    else:
+        write_json(theirs / "config.json", config | {"vocab_size": 3})
+    with pytest.raises(PubmillError, match="m: "):
+        export(recipe("folder"), tmp_path / "m", folder=theirs)
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_vocabulary_of_another_size_is_refused(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
+    other = tmp_path / "vocab"
+    shutil.copytree(vocab, other)
+    smaller = WordPieceRecipe(kind="wordpiece", size=20, lowercase=True)
+    save(make_tokenizer(learn_pieces({"rats": 2}, 20, SPECIAL), smaller), smaller, other)
+    with pytest.raises(PubmillError, match="another vocabulary"):
+        export(recipe("pretraining"), tmp_path / "m", checkpoint=checkpoint, vocab=other)
+
+
+def test_the_hub_is_pinned(tmp_path: Path, vocab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    export(recipe("random"), tmp_path / "cached", vocab=vocab)
+    asked: list[Any] = []
+
+    def snapshot(name: str, **options: Any) -> str:
+        asked.append((name, options["revision"]))
+        return str(tmp_path / "cached")
+
+    monkeypatch.setattr(exporting.huggingface_hub, "snapshot_download", snapshot)
+    revision = "0123456789" * 4
+    export(recipe("hub", weights={"id": "lab/bert", "revision": revision}), tmp_path / "m")
+    assert asked == [("lab/bert", revision)]
+    assert revision in (tmp_path / "m/README.md").read_text()
+    with pytest.raises(PubmillError, match="full commit hash"):
+        export(recipe("hub", weights={"id": "lab/bert", "revision": "main"}), tmp_path / "other")
+
+
+def test_without_network_the_message_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def offline(name: str, **options: Any) -> str:
+        raise exporting.LocalEntryNotFoundError("no connection")
+
+    monkeypatch.setattr(exporting.huggingface_hub, "snapshot_download", offline)
+    with pytest.raises(PubmillError, match="Without network"):
+        export(recipe("hub", weights={"id": "lab/bert", "revision": "0" * 40}), tmp_path / "m")
+
+
+@pytest.mark.parametrize("kind", ["pretraining", "random", "folder", "dream"])
+def test_what_is_missing_is_named(tmp_path: Path, kind: str) -> None:
+    with pytest.raises(PubmillError, match=r"--checkpoint|--vocab|--folder|dream"):
+        export(recipe(kind), tmp_path / "m")

@@ -1,0 +1,46 @@
+"""One assertion for each reason to leave a document out."""
+
+from typing import Any
+
+import pytest
+
+from pubmill.corpus.filters import read_selection, rejection
+from pubmill.corpus.shards import Document
+from pubmill.errors import PubmillError
+from pubmill.specs import Selection
+
+
+def document(words: int = 128, published: str = "2001", languages: tuple[str, ...] = ("eng",)) -> Document:
+    sections = (("TWO WORDS", "w " * words),) if words else ()
+    return Document(id="pmid:1", title="A title", published=published, languages=languages, sections=sections)
+
+
+@pytest.mark.parametrize(
+    ("given", "settings", "reason"),
+    [
+        (document(), {}, None),
+        (document(0), {}, "no_abstract"),
+        (document(128), {"min_words": 128}, None),
+        (document(127), {"min_words": 128}, "too_short"),
+        (document(9), {"max_words": 9}, None),
+        (document(10), {"max_words": 9}, "too_long"),
+        (document(), {"languages": ("eng",)}, None),
+        (document(languages=("fre", "eng")), {"languages": ("eng",)}, None),
+        (document(languages=("fre",)), {"languages": ("eng",)}, "language"),
+        (document(languages=()), {"languages": ("eng",)}, "unknown_language"),
+        (document(), {"published_from": 2001, "published_to": 2001}, None),
+        (document(), {"published_from": 2002}, "published_before"),
+        (document(), {"published_to": 2000}, "published_after"),
+        (document(published=""), {"published_to": 2000}, "unknown_year"),
+        (document(0, languages=()), {"min_words": 5, "languages": ("eng",)}, "no_abstract"),
+        (document(3, languages=("fre",)), {"min_words": 5, "languages": ("eng",)}, "language"),
+    ],
+)
+def test_first_reason(given: Document, settings: dict[str, Any], reason: str | None) -> None:
+    assert rejection(given, Selection(**settings)) == reason
+
+
+@pytest.mark.parametrize("argument", ["{", '{"min_word": 5}', '{"min_words": "many"}'])
+def test_bad_recipe(argument: str) -> None:
+    with pytest.raises(PubmillError, match="--recipe: not a selection"):
+        read_selection(argument)

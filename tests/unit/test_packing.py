@@ -1,0 +1,259 @@
+"""Packed tokens: ids against the tokenizer, sentences against NLTK, the folder, and being killed."""
+
+import filecmp
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from pubmill.errors import PubmillError
+from pubmill.files import read_json, write_json
+from pubmill.pretraining.packing import PackingRecipe, WordEncoder, load_tokenizer, pack
+from pubmill.pretraining.sentences import FOLDER, SentenceSplitter
+from pubmill.pretraining.tokens import SPECIAL, PackedTokens, Shard, make_shard, write_packed
+from pubmill.vocabs.merges import learn_pieces
+from pubmill.vocabs.wordpiece import SPECIAL as TOKENS
+from pubmill.vocabs.wordpiece import WordPieceRecipe, make_tokenizer, save
+
+SPECIAL_IDS = {name: number for number, name in enumerate(SPECIAL)}
+TABLES = {
+    "abbrev_types.txt": "dr\ni.v\n",
+    "collocations.tab": "##number##\tmg\n",
+    "ortho_context.tab": "the\t46\nwere\t32\n",
+    "sent_starters.txt": "the\n",
+}
+TEXTS = [
+    "BACKGROUND: Dr. Smith gave 5 mg i.v. daily. The rats were well.\nRESULTS: None died!",
+    "No stop here",
+    "",
+    "   \n ",
+    "Café. [SEP] and [PAD] are diseases (PAD). The rats were given more.",
+]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def vocab(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("vocab")
+    recipe = WordPieceRecipe(kind="wordpiece", size=130, lowercase=True)
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789.,:;()[]!-"
+    counts = {letters + letters: 1} | {"the": 9, "rats": 5, "were": 5, "rat": 3, "aei": 2}
+    save(make_tokenizer(learn_pieces(counts, recipe.size, TOKENS), recipe), recipe, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def punkt(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("punkt") / "punkt_tab.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in TABLES.items():
+            archive.writestr(f"{FOLDER}/{name}", text)
+    return path
+
+
+def write_part(path: Path, texts: list[str]) -> Path:
+    pq.write_table(pa.table({"title": [f"Title {n}" for n in range(len(texts))], "text": texts}), path)
+    return path
+
+
+def same(left: Path, right: Path) -> bool:
+    names = ["documents.npy", "ids.bin", "index.json", "sentences.npy"]
+    assert sorted(path.name for path in left.iterdir()) == names
+    return filecmp.cmpfiles(left, right, names, shallow=False)[0] == names
+
+
+documents = st.lists(st.lists(st.lists(st.integers(5, 99), max_size=4), max_size=4), max_size=6)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(documents, max_size=3), st.sampled_from([100, 2**16, 2**16 + 1]))
+def test_what_is_written_is_read(
+    tmp_path_factory: pytest.TempPathFactory, shards: list[list[list[list[int]]]], vocab_size: int
+) -> None:
+    folder = tmp_path_factory.mktemp("packed") / "tokens"
+    index = write_packed(folder, (make_shard(shard, vocab_size) for shard in shards), vocab_size, SPECIAL_IDS)
+    packed = PackedTokens(folder)
+    expected = [[s for s in document if s] for shard in shards for document in shard if any(document)]
+    assert [packed.document(number) for number in range(packed.n_documents)] == expected
+    assert packed.ids.dtype == (np.uint16 if vocab_size <= 2**16 else np.uint32)
+    assert packed.special == SPECIAL_IDS and packed.vocab_size == vocab_size
+    assert index["empty_documents"] == sum(map(len, shards)) - len(expected)
+
+
+def test_shards_may_be_cut_anywhere(tmp_path: Path) -> None:
+    documents = [[[5, 6], [7]], [[8]], [[9, 9, 9]]]
+    write_packed(tmp_path / "one", [make_shard(documents, 10)], 10, SPECIAL_IDS)
+    write_packed(tmp_path / "three", [make_shard([document], 10) for document in documents], 10, SPECIAL_IDS)
+    assert same(tmp_path / "one", tmp_path / "three")
+
+
+def test_impossible_shards_are_refused(tmp_path: Path) -> None:
+    ids, one = np.array([5, 6], np.uint16), np.array([1], np.int64)
+    with pytest.raises(PubmillError, match="do not fit"):
+        write_packed(tmp_path / "tokens", [Shard(ids, one, one)], 10, SPECIAL_IDS)
+    with pytest.raises(PubmillError, match="outside the vocabulary"):
+        write_packed(tmp_path / "tokens", [make_shard([[[5, 12]]], 10)], 10, SPECIAL_IDS)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["ids.bin", "sentences.npy", "documents.npy"])
+def test_a_cut_folder_is_refused(tmp_path: Path, name: str) -> None:
+    write_packed(tmp_path / "tokens", [make_shard([[[5, 6], [7]], [[8]]], 10)], 10, SPECIAL_IDS)
+    whole = (tmp_path / "tokens" / name).read_bytes()
+    (tmp_path / "tokens" / name).write_bytes(whole[:-1])
+    with pytest.raises(PubmillError, match=f"{name}.*pack again"):
+        PackedTokens(tmp_path / "tokens")
+
+
+def test_a_folder_without_its_index_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="not whole"):
+        PackedTokens(tmp_path)
+
+
+def test_the_reader_needs_numpy_only() -> None:
+    code = (
+        "import sys, pubmill.pretraining.tokens; "
+        "sys.exit(bool({'nltk', 'pyarrow', 'tokenizers'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    text=st.text() | st.text(" \n\t\x0b\x1c\x85\xa0ae\u0301i.,-[PAD]", max_size=30), limit=st.integers(1, 5)
+)
+def test_ids_are_the_tokenizers(vocab: Path, text: str, limit: int) -> None:
+    encoder = WordEncoder(load_tokenizer(vocab), limit)
+    tokenizer = load_tokenizer(vocab)
+    expected = tokenizer.encode(text, add_special_tokens=False).ids
+    assert np.frombuffer(encoder.encode(text), encoder.dtype).tolist() == expected
+
+
+def test_names_of_special_tokens_in_a_text_are_text(vocab: Path) -> None:
+    encoder = WordEncoder(load_tokenizer(vocab))
+    ids = np.frombuffer(encoder.encode("evoked potentials [SEP] [MASK]"), encoder.dtype)
+    assert ids.min() > 4
+
+
+def test_sentences_end_with_lines_and_heed_abbreviations(punkt: Path) -> None:
+    assert SentenceSplitter(punkt).split(TEXTS[0]) == [
+        "BACKGROUND: Dr. Smith gave 5 mg i.v. daily.",
+        "The rats were well.",
+        "RESULTS: None died!",
+    ]
+
+
+def test_splitting_leaves_punkts_tables_as_they_are(punkt: Path) -> None:
+    splitter = SentenceSplitter(punkt)
+    before = len(splitter._punkt._params.ortho_context)
+    splitter.split("Dr. Unheard came. J. Unknown went. 5. Unseen followed.")
+    assert len(splitter._punkt._params.ortho_context) == before
+
+
+@pytest.mark.parametrize("damage", ["absent", "no archive", "table missing", "table malformed"])
+def test_a_wrong_punkt_archive_is_named(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "punkt_tab.zip"
+    if damage == "no archive":
+        path.write_bytes(b"<html>")
+    elif damage != "absent":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(f"{FOLDER}/collocations.tab", "")
+            if damage == "table malformed":
+                for name in ("abbrev_types.txt", "sent_starters.txt"):
+                    archive.writestr(f"{FOLDER}/{name}", "")
+                archive.writestr(f"{FOLDER}/ortho_context.tab", "the\tmany\n")
+    with pytest.raises(PubmillError, match=r"punkt_tab\.zip"):
+        SentenceSplitter(path)
+
+
+def test_packing_decodes_to_the_text(tmp_path: Path, vocab: Path, punkt: Path) -> None:
+    index = pack(PackingRecipe(), [write_part(tmp_path / "p", TEXTS)], vocab, punkt, tmp_path / "tokens")
+    assert (index["documents"], index["empty_documents"]) == (3, 2)
+    packed, tokenizer = PackedTokens(tmp_path / "tokens"), Tokenizer.from_file(str(vocab / "tokenizer.json"))
+    first = [tokenizer.decode(ids) for ids in packed.document(0)]
+    assert first[1] == "the rats were well." and len(first) == 3
+    assert not np.isin(packed.ids, [SPECIAL_IDS[name] for name in ("pad", "cls", "sep", "mask")]).any()
+
+
+def test_titles_come_first_where_asked_for(tmp_path: Path, vocab: Path, punkt: Path) -> None:
+    part = write_part(tmp_path / "p", TEXTS[:2])
+    pack(PackingRecipe(title=True), [part], vocab, punkt, tmp_path / "with")
+    pack(PackingRecipe(), [part], vocab, punkt, tmp_path / "without")
+    with_titles, without = PackedTokens(tmp_path / "with"), PackedTokens(tmp_path / "without")
+    assert with_titles.n_documents == without.n_documents == 2
+    assert with_titles.document(1)[1:] == without.document(1)
+
+
+def test_bytes_do_not_depend_on_the_processes(tmp_path: Path, vocab: Path, punkt: Path) -> None:
+    parts = [write_part(tmp_path / f"part-{n}.parquet", TEXTS[n:] * (5 - n)) for n in range(5)]
+    pack(PackingRecipe(), parts, vocab, punkt, tmp_path / "one", processes=1)
+    pack(PackingRecipe(), parts, vocab, punkt, tmp_path / "two", processes=2)
+    assert same(tmp_path / "one", tmp_path / "two")
+
+
+def test_a_broken_part_is_named_and_nothing_left(tmp_path: Path, vocab: Path, punkt: Path) -> None:
+    good = write_part(tmp_path / "good.parquet", TEXTS)
+    (tmp_path / "bad.parquet").write_bytes(good.read_bytes()[:-20])
+    for processes in (1, 2):
+        with pytest.raises(PubmillError, match=r"bad\.parquet"):
+            parts = [good, tmp_path / "bad.parquet"]
+            pack(PackingRecipe(), parts, vocab, punkt, tmp_path / "out" / "tokens", processes)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_another_tokenizer_is_refused(tmp_path: Path, vocab: Path) -> None:
+    settings = read_json(vocab / "tokenizer.json")
+    write_json(tmp_path / "tokenizer.json", settings | {"pre_tokenizer": {"type": "ByteLevel"}})
+    with pytest.raises(PubmillError, match="BERT WordPiece"):
+        load_tokenizer(tmp_path)
+
+
+def test_killed_and_run_again_gives_the_same_bytes(tmp_path: Path, vocab: Path, punkt: Path) -> None:
+    parts = [write_part(tmp_path / f"part-{n}.parquet", TEXTS * 1000) for n in range(4)]
+    output = tmp_path / "out" / "tokens"
+    command = [sys.executable, str(ROOT / "scripts/pack.py"), "--recipe", "{}", "--processes", "2"]
+    command += [
+        "--parts",
+        *map(str, parts),
+        "--vocab",
+        str(vocab),
+        "--punkt",
+        str(punkt),
+        "--output",
+        str(output),
+    ]
+    process = subprocess.Popen(command, start_new_session=True)
+    try:
+        while process.poll() is None and not list(tmp_path.glob("out/.tokens*/ids.bin")):
+            time.sleep(0.01)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert process.returncode == -signal.SIGKILL and not output.exists()
+    _wait_until_gone(process.pid)
+    subprocess.run(command, check=True)
+    pack(PackingRecipe(), parts, vocab, punkt, tmp_path / "undisturbed")
+    assert same(output, tmp_path / "undisturbed")
+
+
+def _wait_until_gone(group: int) -> None:
+    """The worker processes end by themselves when the one that started them has been killed."""
+    for _ in range(3000):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.01)
+    os.killpg(group, signal.SIGKILL)
+    raise AssertionError("worker processes were left behind")

@@ -1,0 +1,185 @@
+"""The report and its figures, from a made-up results folder."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import html
+
+from pubmill.errors import PubmillError
+from pubmill.tables.cells import Table
+from pubmill.tables.figures import MAX_POINTS, Axis, curve, strips, thinned
+from pubmill.tables.rendering import to_json
+from pubmill.tables.report import ReportRecipe, read_log, read_report, read_sources, render
+from tests.unit import tables_made_up as made_up
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+def recipe(**changes: Any) -> ReportRecipe:
+    values: dict[str, Any] = {
+        "study": "small",
+        "title": "A study",
+        "scale": "small",
+        "scale_title": "small scale, not comparable with the paper",
+        "comparable": False,
+        "tables": ["gu2020/table06"],
+        "pretraining": {"base": ["pretraining/base/step-2", "pretraining/base/step-4"]},
+        "corpora": ["abstracts"],
+        "vocabs": ["uncased"],
+        "models": ["bert", "ours"],
+        "datasets": ["bc2gm"],
+    }
+    return ReportRecipe.model_validate(values | changes)
+
+
+def put(path: Path, value: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+
+
+def put_source(results: Path, name: str) -> None:
+    source = {
+        "url": "u",
+        "bytes": 5,
+        "sha256": "5" * 64,
+        "origin": "network",
+        "retrieved": "2026-01-02T00:00:00",
+    }
+    put(results / "sources" / "host" / f"{name}.source.json", source)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    made_up.write_all(tmp_path)
+    return made_up.table(tmp_path)
+
+
+@pytest.fixture
+def results(tmp_path: Path, table: Table) -> Path:
+    put(tmp_path / "tables/gu2020/table06.json", to_json(table))
+    for end in (2, 4):
+        lines = [{"step": step, "tokens": step * 1000, "loss": 9.0 - step} for step in (end - 1, end)]
+        folder = tmp_path / f"pretraining/base/step-{end}"
+        put(folder / "log.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+        put(folder / "state.json", {"step": end, "seconds": 30.0, "hardware": {"cpu": "EPYC", "cores": 2}})
+    put(
+        tmp_path / "corpora/abstracts/stats.json",
+        {"parsed": 10, "documents": 7, "words": 900, "bytes": 5000, "rejected": {"too_short": 3},
+         "samples": {"too_short": [HOSTILE]}, "by_source": {}, "years": {"1999": 6, "unknown": 1}},
+    )  # fmt: skip
+    put(
+        tmp_path / "vocabs/uncased/diagnosis.json",
+        {"size": 100, "documents": 7, "distinct_words": 50, "subwords_per_word": 1.25, "split_words": 0.2,
+         "unknown_words": 0.0},
+    )  # fmt: skip
+    counts = {"sentences": 3, "mentions": 2, "tokens": 30, "documents": None, "illegal_starts": 0,
+              "repeated_sentences": 0}  # fmt: skip
+    card = {"metric": "entity_f1", "expect": {"train": {"sentences": 3}}, "counts": {"train": counts}}
+    put(tmp_path / "datasets/bc2gm/card.json", {**card, "examples_sha256": {}})
+    put_source(tmp_path, "one.tsv")
+    return tmp_path
+
+
+def test_the_page_holds_every_part(results: Path) -> None:
+    page = html.fromstring(render(read_report(recipe(), results)))
+    text = " ".join(page.text_content().split())
+    for part in (
+        "4 of 4",
+        "too short",
+        "30.0 %",
+        "1.250",
+        "3 ✓",
+        "not marked",
+        "c" * 40,
+        "5" * 64,
+        "1 min 0 s",
+    ):
+        assert part in text, part
+    assert "not comparable" in page.xpath("string(//*[@class='banner'])")
+
+
+def test_the_page_is_self_contained_accessible_and_deterministic(results: Path) -> None:
+    text = render(read_report(recipe(), results))
+    page = html.fromstring(text)
+    assert not page.xpath("//script | //link | //img | //@src")
+    assert all(link.startswith("#") for link in page.xpath("//a/@href"))
+    ids = page.xpath("//@id")
+    assert len(ids) == len(set(ids))
+    assert {link[1:] for link in page.xpath("//a/@href")} <= set(ids)
+    assert all(figure.xpath("string(.//desc)") for figure in page.xpath("//figure"))
+    assert text == render(read_report(recipe(), results))
+
+
+def test_segments_of_a_pretraining_are_joined(results: Path) -> None:
+    pretraining = read_report(recipe(), results).pretrainings[0]
+    assert (pretraining.steps, pretraining.tokens, pretraining.seconds) == (4, 4000, 60.0)
+    assert pretraining.curve and [text for _, text in pretraining.curve.marks] == ["step 2"]
+
+
+def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> None:
+    empty = made_up.table(tmp_path, made_up.recipe(records={}))
+    put(tmp_path / "tables/gu2020/table06.json", to_json(empty))
+    bare = recipe(pretraining={}, corpora=[], vocabs=[], datasets=[], models=[])
+    assert "No run has a score yet" in render(read_report(bare, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "told"),
+    [
+        ("corpora/abstracts/stats.json", "{}", "lacks parsed, documents"),
+        ("datasets/bc2gm/card.json", "{", "card.json:1"),
+        ("pretraining/base/step-2/log.jsonl", '{"step": 1}\n', "log.jsonl:1: expected step, tokens and loss"),
+        ("pretraining/base/step-2/log.jsonl", "", "log.jsonl is empty"),
+        ("tables/gu2020/table06.json", "{}", "table06.json is not a Table"),
+    ],
+)
+def test_a_broken_input_is_named(results: Path, file: str, content: str, told: str) -> None:
+    put(results / file, content)
+    with pytest.raises(PubmillError, match=told):
+        read_report(recipe(), results)
+
+
+def test_a_missing_log_is_named(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match=r"log\.jsonl does not exist"):
+        read_log(tmp_path / "log.jsonl")
+
+
+def test_folders_of_many_sources_are_one_line_with_one_digest(tmp_path: Path) -> None:
+    for i in range(25):
+        put_source(tmp_path, f"f{i:02}.gz")
+    (folder,) = read_sources(tmp_path / "sources")
+    assert (folder.count, folder.files, folder.bytes, folder.retrieved) == (25, (), 125, "2026-01-02")
+    assert len(folder.sha256) == 64
+
+
+def test_a_strip_tells_every_seed_in_words(table: Table) -> None:
+    (strip,) = strips(table)
+    assert [len(lane.points) for lane in strip.lanes] == [2, 2]
+    assert strip.description == (
+        "BERT: seed 1 80.00, seed 2 82.00; mean 81.00; published 80.90. "
+        "Ours: seed 1 90.00, seed 2 92.00; mean 91.00; no published value."
+    )
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(2, 8))
+def test_ticks_lie_on_the_axis_at_round_steps(low: float, length: float, about: int) -> None:
+    axis = Axis(low, low + length, 0, 300)
+    ticks = axis.ticks(about)
+    assert 1 <= len(ticks) <= about + 1
+    assert all(-1 <= position <= 301 for position, _ in ticks)
+
+
+@given(st.integers(2, 2000))
+def test_thinning_keeps_both_ends(n: int) -> None:
+    points = [(i, float(i)) for i in range(n)]
+    kept = thinned(points)
+    assert len(kept) <= MAX_POINTS and kept[0] == points[0] and kept[-1] == points[-1]
+    assert kept == sorted(set(kept))
+
+
+def test_a_curve_needs_two_points() -> None:
+    assert curve("base", [(1, 2.0)], []) is None
