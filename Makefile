@@ -5,7 +5,8 @@ READY := .venv/ready
 WORLD := tests/world/mirror
 REPORT := results/demo/reports/demo.html
 CPU_BUILDS := https://download.pytorch.org/whl/cpu
-TORCH_BUILD = $(if $(shell command -v nvidia-smi),,--extra-index-url $(CPU_BUILDS))
+# An index that cannot be reached is only a warning, but each retry would cost seconds.
+TORCH_BUILD = $(if $(shell command -v nvidia-smi),,--retries 0 --extra-index-url $(CPU_BUILDS))
 
 .PHONY: help setup world demo test lint format lock clean
 .DELETE_ON_ERROR:
@@ -27,7 +28,7 @@ $(READY): requirements/lock.txt requirements/torch.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v <= (3, 13) or sys.exit("pubmill needs Python 3.11, 3.12 or 3.13, and $(PYTHON) is %d.%d. Name another one: make PYTHON=python3.11 $(MAKECMDGOALS)" % v)'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --use-pep517 --no-deps --require-hashes -r requirements/lock.txt
-	$(BIN)/python -m pip install --quiet --retries 0 $(TORCH_BUILD) -r requirements/torch.txt
+	$(BIN)/python -m pip install --quiet $(TORCH_BUILD) -r requirements/torch.txt
 	@touch $@
 
 world: $(READY)

@@ -53,8 +53,10 @@ def citations(count: int, seed: int) -> Iterator[str]:
         yield (
             f'<PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">{pmid}</PMID>'
             "<DateRevised><Year>2025</Year><Month>11</Month><Day>02</Day></DateRevised>"
-            "<Article PubModel='Print'><Journal><ISSN IssnType='Print'>0000-0000</ISSN><JournalIssue CitedMedium='Print'>"
-            f"<Volume>1</Volume><PubDate><Year>2001</Year></PubDate></JournalIssue><Title>{prose(4)}</Title></Journal>"
+            "<Article PubModel='Print'><Journal><ISSN IssnType='Print'>0000-0000</ISSN>"
+            f"<JournalIssue CitedMedium='Print'><Volume>1</Volume>"
+            "<PubDate><Year>2001</Year></PubDate></JournalIssue>"
+            f"<Title>{prose(4)}</Title></Journal>"
             f"<ArticleTitle>{prose(12)}.</ArticleTitle><Abstract>{sections}</Abstract><AuthorList>{authors}</AuthorList>"
             "<Language>eng</Language><PublicationTypeList><PublicationType UI='D016428'>Journal Article"
             "</PublicationType></PublicationTypeList></Article><MedlineJournalInfo><Country>England</Country>"

@@ -3,8 +3,8 @@
     python benchmarks/packing.py [--quick] [--punkt punkt_tab.zip]
 
 Without --punkt, sentence splitting uses empty tables. Three ratios: `encoding` (ids from sentences),
-`packing` (documents to arrays, Punkt in both) and `processes` (two processes against one). The text is that of
-benchmarks/vocabs.py. Last lines: `name: ratio`.
+`packing` (documents to arrays, Punkt in both) and, without --quick, `processes` (two processes against
+one). The text is that of benchmarks/vocabs.py. Last lines: `name: ratio`.
 """
 
 import argparse
@@ -21,7 +21,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from transformers import AutoTokenizer
 
 from benchmarks.vocabs import make_texts
 from pubmill.pretraining.packing import PackingRecipe, WordEncoder, load_tokenizer, pack, pack_documents
@@ -29,7 +28,7 @@ from pubmill.pretraining.sentences import FOLDER, TABLES, SentenceSplitter
 from pubmill.vocabs.wordpiece import WordPieceRecipe, train
 
 
-def interleaved(rounds: int, **works: Callable[[], object]) -> dict[str, float]:
+def interleaved(rounds: int, works: dict[str, Callable[[], object]]) -> dict[str, float]:
     """Median wall-clock seconds of each work."""
     times: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(rounds):
@@ -42,12 +41,13 @@ def interleaved(rounds: int, **works: Callable[[], object]) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Packing: tokenizer calls against pubmill.")
-    parser.add_argument("--quick", action="store_true", help="little text, under a minute")
+    parser.add_argument("--quick", action="store_true", help="little text, under a minute, one process")
     parser.add_argument("--punkt", type=Path, help="NLTK's punkt_tab.zip")
     arguments = parser.parse_args()
-    texts = make_texts(2_000 if arguments.quick else 20_000, 50_000)
+    texts = make_texts(5_000 if arguments.quick else 30_000, 50_000)
     with tempfile.TemporaryDirectory() as name:
-        measure(Path(name), texts, arguments.punkt or empty_punkt(Path(name) / "punkt_tab.zip"))
+        punkt = arguments.punkt or empty_punkt(Path(name) / "punkt_tab.zip")
+        measure(Path(name), texts, punkt, parallel=not arguments.quick)
 
 
 def empty_punkt(path: Path) -> Path:
@@ -57,7 +57,9 @@ def empty_punkt(path: Path) -> Path:
     return path
 
 
-def measure(folder: Path, texts: list[str], punkt: Path) -> None:
+def measure(folder: Path, texts: list[str], punkt: Path, parallel: bool) -> None:
+    from transformers import AutoTokenizer  # here, so that the processes of packing start without it
+
     vocab, parts = folder / "vocab", [folder / f"part-{number}.parquet" for number in range(4)]
     for number, part in enumerate(parts):
         pq.write_table(pa.table({"text": texts[number::4]}), part)
@@ -86,21 +88,22 @@ def measure(folder: Path, texts: list[str], punkt: Path) -> None:
     def processes(count: int) -> Callable[[], object]:
         return lambda: pack(PackingRecipe(), parts, vocab, punkt, folder / "tokens", count)
 
-    seconds = interleaved(
-        3,
-        peer_encoding=peer_encoding,
-        our_encoding=our_encoding,
-        peer_packing=peer_packing,
-        our_packing=our_packing,
-        one_process=processes(1),
-        two_processes=processes(2),
-    )
+    works: dict[str, Callable[[], object]] = {
+        "peer encoding": peer_encoding,
+        "our encoding": our_encoding,
+        "peer packing": peer_packing,
+        "our packing": our_packing,
+    }
+    if parallel:
+        works |= {"one process": processes(1), "two processes": processes(2)}
+    seconds = interleaved(3, works)
     megabytes = sum(map(len, texts)) / 1e6
     for name, value in seconds.items():
-        print(f"{name.replace('_', ' ')}: {megabytes / value:.1f} MB/s")
-    print(f"encoding: {seconds['peer_encoding'] / seconds['our_encoding']:.2f}")
-    print(f"packing: {seconds['peer_packing'] / seconds['our_packing']:.2f}")
-    print(f"processes: {seconds['one_process'] / seconds['two_processes']:.2f}")
+        print(f"{name}: {megabytes / value:.1f} MB/s")
+    print(f"encoding: {seconds['peer encoding'] / seconds['our encoding']:.2f}")
+    print(f"packing: {seconds['peer packing'] / seconds['our packing']:.2f}")
+    if parallel:
+        print(f"processes: {seconds['one process'] / seconds['two processes']:.2f}")
 
 
 if __name__ == "__main__":

@@ -21,9 +21,15 @@ from pubmill.files import write_json
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Add up what is in a corpus, and list its documents.")
-    parser.add_argument("--parts", type=Path, nargs="+", required=True, help="the parts of the corpus")
-    parser.add_argument("--statistics", type=Path, nargs="+", required=True, help="their statistics")
+    parser = argparse.ArgumentParser(
+        description="Add up what is in a corpus, and list its documents.", fromfile_prefix_chars="@"
+    )
+    parser.add_argument(
+        "--parts", type=Path, nargs="+", required=True, help="its parts; or @FILE, one a line"
+    )
+    parser.add_argument(
+        "--statistics", type=Path, nargs="+", required=True, help="their statistics; or @FILE"
+    )
     parser.add_argument("--manifest", type=Path, required=True, help="the list of documents to write")
     parser.add_argument("--output", type=Path, required=True, help="stats.json to write")
     parser.add_argument("--recipe", required=True, help="JSON: what decided the corpus, as recorded")

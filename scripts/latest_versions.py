@@ -35,8 +35,10 @@ class LatestRecipe:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Find the citations in force.")
-    parser.add_argument("--shards", type=Path, nargs="+", required=True, help="parsed shards, by source")
+    parser = argparse.ArgumentParser(description="Find the citations in force.", fromfile_prefix_chars="@")
+    parser.add_argument(
+        "--shards", type=Path, nargs="+", required=True, help="parsed shards, by source; or @FILE, one a line"
+    )
     parser.add_argument("--output", type=Path, required=True, help="latest.parquet to write")
     parser.add_argument(
         "--recipe", required=True, help='JSON: {"sources": [{"name": ..., "shards": N}, ...]}'

@@ -10,7 +10,6 @@ all cores that this job may use; the bytes don't depend on how many they are.
 """
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -18,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.pretraining.packing import PackingRecipe, pack
+from pubmill.pretraining.packing import PackingRecipe, pack, useful_processes
 
 
 def main() -> None:
@@ -28,9 +27,7 @@ def main() -> None:
     parser.add_argument("--vocab", required=True, type=Path, help="folder of a WordPiece vocabulary")
     parser.add_argument("--punkt", required=True, type=Path, help="NLTK's punkt_tab.zip")
     parser.add_argument("--output", required=True, type=Path, help="folder to write")
-    parser.add_argument(
-        "--processes", type=int, default=cores(), help="default: this job's cores, %(default)s"
-    )
+    parser.add_argument("--processes", type=int, help="default: as many as this job has cores")
     arguments = parser.parse_args()
     index = pack(
         recipes.read(PackingRecipe, arguments.recipe),
@@ -38,18 +35,13 @@ def main() -> None:
         arguments.vocab,
         arguments.punkt,
         arguments.output,
-        arguments.processes,
+        arguments.processes or useful_processes(arguments.parts),
     )
     print(
         f"{arguments.output}: {index['tokens']} tokens in {index['sentences']} sentences of "
         f"{index['documents']} documents; left out as empty: {index['empty_sentences']} sentences, "
         f"{index['empty_documents']} documents"
     )
-
-
-def cores() -> int:
-    """The cores this process may run on; all of the machine's where the system doesn't say."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 if __name__ == "__main__":

@@ -106,7 +106,7 @@ class _Reader:
         if _SUBSET.search(head):
             raise self._error(
                 "declares entities or other markup of its own in its document type, which NLM's files "
-                "never do; expanding such entities can exhaust the memory or read local files, so it is refused"
+                "never do; expanding such entities can exhaust memory or read local files, so it is refused"
             )
         if not found:
             raise self._error(

@@ -61,11 +61,11 @@ def build_model(
 
 
 def encode(model: Any, ids: Tensor, segments: Tensor, mask: Tensor | None, rows: Tensor) -> Tensor:
-    """The encoder's output vectors (len(rows), hidden_size) at some positions of a batch.
+    """Return the encoder's output vectors (len(rows), hidden_size) at some positions of a batch.
 
-    `ids` and `segments` are (batch, length); `mask` is of the same shape and true where there is a token, or None
-    where there is no padding at all; `rows` are positions in the flattened batch. The other positions of the
-    last layer are never worked out: only 15 % of them carry a loss.
+    `ids` and `segments` are (batch, length); `mask` is of the same shape and true where there is a token, or
+    None where there is no padding at all; `rows` are positions in the flattened batch. The other positions of
+    the last layer are never worked out: only 15 % of them carry a loss.
     """
     hidden = model.bert.embeddings(input_ids=ids, token_type_ids=segments)
     *lower, last = model.bert.encoder.layer

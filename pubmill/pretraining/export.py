@@ -32,7 +32,8 @@ TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "vocab.txt")
 class ExportRecipe:
     """A model: its name, where its weights come from, and what its card says.
 
-    `weights` is {"kind": "pretraining" | "random" | "folder"} or {"kind": "hub", "id", "revision"};
+    `weights` is {"kind": "pretraining" | "random" | "folder"} (with the
+    checkpoint's "step", if that is to be checked) or {"kind": "hub", "id", "revision"};
     `pretraining` are the values of a `PretrainingRecipe` (needed for random weights), `data` the facts
     about the corpus for the card, `seed` the one of random weights.
     """
@@ -56,7 +57,7 @@ def export(
     kind = recipe.weights.get("kind")
     with writing_folder(output) as temporary:
         if kind == "pretraining":
-            _copy_checkpoint(_needed(checkpoint, kind, "--checkpoint"), temporary)
+            _copy_checkpoint(recipe, _needed(checkpoint, kind, "--checkpoint"), temporary)
             _copy(_needed(vocab, kind, "--vocab"), TOKENIZER_FILES, temporary)
         elif kind == "random":
             vocab = _needed(vocab, kind, "--vocab")
@@ -137,7 +138,12 @@ def _copy(source: Path, patterns: Iterable[str], target: Path) -> None:
                 shutil.copyfile(path, target / path.name)
 
 
-def _copy_checkpoint(checkpoint: Path, target: Path) -> None:
+def _copy_checkpoint(recipe: ExportRecipe, checkpoint: Path, target: Path) -> None:
+    step = read_json(checkpoint / "state.json")["step"]
+    if recipe.weights.get("step", step) != step:
+        raise PubmillError(
+            f"{recipe.model}: step {recipe.weights['step']} expected, {checkpoint} is step {step}"
+        )
     # not optimizer.safetensors, which would be taken for weights
     _copy(checkpoint, ("config.json", "model.safetensors"), target)
 

@@ -1,10 +1,13 @@
 """What the model reads at each step: instances cut from packed documents.
 
-The documents are cut once into chunks of consecutive sentences, none of which reaches into another document;
-every token of the corpus is in exactly one chunk, and an epoch is a seeded permutation of the chunks. The batch
-of a step is a pure function of the corpus, the recipe's numbers and the step, so nothing has to be saved for a
-restart. With next-sentence prediction (Devlin et al. 2019, section 3.1; gu2020 section 2.3) a chunk is cut at
-a sentence into A and B, and half of the instances take the B of another document instead of their own.
+The documents are cut once into chunks of consecutive sentences, none of which reaches into another
+document; every token of the corpus is in exactly one chunk, and an epoch is a seeded permutation of the
+chunks. The batch of a step is a pure function of the corpus, the recipe's numbers and the step, so nothing
+has to be saved for a restart.
+
+With next-sentence prediction (Devlin et al. 2019, section 3.1; gu2020 section 2.3) a chunk is cut at a
+sentence into A and B, and about half of the instances take the B of another document instead of their own.
+A chunk of one sentence stays whole, as A alone, and has no label.
 """
 
 from dataclasses import dataclass
@@ -69,10 +72,10 @@ def ranges(starts: Ints, lengths: Ints) -> Ints:
 
 
 def chunk_starts(sentences: Ints, documents: Ints, limit: int) -> Ints:
-    """Cut documents into chunks of at most `limit` tokens; return the first token of each, and the end.
+    """Cut documents into chunks of at most `limit` tokens; return where each begins, and the end.
 
-    A chunk holds as many whole sentences as fit; a sentence longer than `limit` is cut where the chunk is full
-    and goes on in the next. Works on one chunk of every document at a time.
+    A chunk holds as many whole sentences as fit; a sentence longer than `limit` is cut where the chunk is
+    full and goes on in the next. Works on one chunk of every document at a time.
     """
     here, ends = sentences[documents[:-1]], sentences[documents[1:]]
     found = []

@@ -1,9 +1,10 @@
 """Which tokens are hidden from the model, and what stands in their place.
 
-Devlin et al. (2019), section 3.1 and its `create_pretraining_data.py` (with `--do_whole_word_mask`); gu2020 sections
-2.3 and 2.4. A word is a first piece with the pieces that continue it; what replaces each of its tokens is drawn
-for each token by itself, as there. Unlike there, how many tokens are masked is not rounded: the word at
-which the budget of a sequence runs out is taken with the probability that makes the expected share exact.
+Devlin et al. (2019), section 3.1 and its `create_pretraining_data.py` (with `--do_whole_word_mask`); gu2020
+sections 2.3 and 2.4. A word is a first piece with the pieces that continue it; what replaces each of its
+tokens is drawn for each token by itself, as there. Unlike there, how many are masked is not rounded: the
+word at which the budget of a sequence runs out is taken with the probability that makes the expected
+share exact.
 """
 
 from dataclasses import dataclass

@@ -45,7 +45,7 @@ def choose_precision(precision: Precision, device: torch.device) -> torch.dtype:
     """What matrix products are done in; weights and optimiser are in float32 always.
 
     `auto` is bfloat16 where the processor has instructions for it (a step is then about twice as
-    fast on 2 cores with avx512_bf16), else float32. Asking for bfloat16 where a GPU has none is a `PubmillError`.
+    fast on 2 cores with avx512_bf16), else float32. Asking for it where a GPU has none is a `PubmillError`.
     """
     native = torch.cuda.is_bf16_supported() if device.type == "cuda" else bool(cpu_flags() & NATIVE_BFLOAT16)
     if precision == "bfloat16" and device.type == "cuda" and not native:

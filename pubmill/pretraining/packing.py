@@ -32,6 +32,8 @@ from pubmill.pretraining.tokens import SPECIAL, Shard, id_dtype, write_packed
 _DELETED = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 # words kept in memory by each process, about 100 MB; the rest is encoded again when it comes
 CACHED_WORDS = 500_000
+# bytes of parquet
+SMALL_CORPUS = 10_000_000
 EXPECTED_KINDS = {"model": "WordPiece", "normalizer": "BertNormalizer", "pre_tokenizer": "BertPreTokenizer"}
 
 
@@ -151,6 +153,13 @@ class _Worker:
     @staticmethod
     def run(part: Path, title: bool) -> Shard:
         return _Worker.current.pack(part, title)
+
+
+def useful_processes(parts: list[Path]) -> int:
+    """As many as this job has cores; one for a small corpus, packed before a second has started."""
+    if sum(part.stat().st_size for part in parts if part.is_file()) < SMALL_CORPUS:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def pack_parts(parts: list[Path], vocab: Path, punkt: Path, title: bool, processes: int) -> Iterator[Shard]:

@@ -249,8 +249,10 @@ def provenance(records: list[Record]) -> Provenance:
 
 
 def machine(hardware: Mapping[str, object]) -> str:
-    """One line for a machine: its GPUs, or its processor where it has none."""
+    """One line for a machine, as fine-tuning or pretraining describe it: GPUs, else the processor."""
     gpus = hardware.get("gpus")
     if isinstance(gpus, list) and gpus:
         return ", ".join(f"{gpus.count(gpu)} x {gpu}" for gpu in dict.fromkeys(gpus))
-    return f"{hardware.get('cores', '?')} cores of {hardware.get('cpu', 'an unknown processor')}"
+    if "cpu" in hardware:
+        return f"{hardware['cpu']}, {hardware.get('cores', '?')} cores"
+    return f"{hardware.get('device', 'unknown')}, {hardware.get('threads', '?')} threads"

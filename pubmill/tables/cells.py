@@ -164,6 +164,10 @@ class Table(Heading):
         conflicts = tuple(f"{row.label}: {conflict}" for row in self.rows for conflict in row.conflicts)
         return source + self.notes + printed + conflicts
 
+    def cells_of(self, row: Row) -> list[Cell]:
+        """The cells of a row, in the order of the columns."""
+        return [self.cells[column.model][row.dataset] for column in self.columns]
+
     @property
     def expected_runs(self) -> int:
         return sum(len(cell.seeds) for _, _, cell in self.read())
@@ -200,7 +204,7 @@ def difference(value: float | None, published: PublishedValue | None) -> float |
 
 
 def _incomplete(seeds: Sequence[SeedScore], expected: int) -> str:
-    """Why a cell of `expected` seeds has no mean: `no mean: 4 of 5 seeds (seed 3 failed: nan)`."""
+    """Why a cell of `expected` seeds has no mean: `no mean: 4 of 5 seeds (failed, nan: seed 3)`."""
     if not expected:
         return ""
     causes: dict[str, list[str]] = {}
@@ -208,7 +212,7 @@ def _incomplete(seeds: Sequence[SeedScore], expected: int) -> str:
         if seed.failed is not None:
             causes.setdefault(seed.failed, []).append(str(seed.seed))
     told = "; ".join(
-        f"seed {', '.join(numbers)} {'has no record' if cause == NO_RECORD else f'failed: {cause}'}"
+        f"{cause if cause == NO_RECORD else f'failed, {cause}'}: seed {', '.join(numbers)}"
         for cause, numbers in causes.items()
     )
     good = sum(seed.failed is None for seed in seeds)

@@ -20,7 +20,7 @@ LISTED_FILES = 20
 STATISTICS = ("parsed", "documents", "words", "bytes", "rejected", "samples", "by_source", "years")
 DIAGNOSIS = ("size", "documents", "distinct_words", "subwords_per_word", "split_words", "unknown_words")
 CARD = ("metric", "expect", "counts", "examples_sha256")
-STATE = ("step", "seconds", "hardware")
+STATE = ("step", "tokens", "seconds", "hardware")
 SOURCE = ("url", "bytes", "sha256", "origin", "retrieved")
 
 
@@ -42,7 +42,7 @@ class ReportRecipe(Shape):
 
 @dataclass(frozen=True)
 class Pretraining:
-    """One pretraining, its segments joined. `seconds` is the time of all segments."""
+    """One pretraining up to its last checkpoint; `machines` are those of all its segments."""
 
     name: str
     steps: int
@@ -121,16 +121,15 @@ def _object(path: Path, keys: Sequence[str]) -> dict[str, Any]:
 
 
 def read_pretraining(name: str, folders: Sequence[Path]) -> Pretraining:
-    """Join the logs of a pretraining's segments, given in order."""
-    logs = [read_log(folder / "log.jsonl") for folder in folders]
-    lines = [line for log in logs for line in log]
+    """Read a pretraining from its checkpoints, given in order; a log and its times begin at step 0."""
+    lines = read_log(folders[-1] / "log.jsonl")
     states = [_object(folder / "state.json", STATE) for folder in folders]
-    ends = [(log[-1]["tokens"], state["step"]) for log, state in zip(logs, states, strict=True)]
+    ends = [(state["tokens"], state["step"]) for state in states]
     return Pretraining(
         name=name,
         steps=states[-1]["step"],
-        tokens=lines[-1]["tokens"],
-        seconds=sum(state["seconds"] for state in states),
+        tokens=states[-1]["tokens"],
+        seconds=states[-1]["seconds"],
         machines=tuple(dict.fromkeys(machine(state["hardware"]) for state in states)),
         last=lines[-1],
         curve=curve(name, [(line["tokens"], line["loss"]) for line in lines], ends),

@@ -83,6 +83,7 @@ class TableTargets(RunTargets):
             "table": spec.name,
             "title": spec.title,
             "caption": spec.caption,
+            "citation": spec.citation,
             "notes": spec.notes,
             "scale": self.study.scale,
             "scale_title": self.specs.scale.title,

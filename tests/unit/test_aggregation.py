@@ -40,8 +40,8 @@ def test_an_absent_record_and_a_failed_run_leave_the_cell_without_a_mean(tmp_pat
         tmp_path, made_up.record("bert", "bc2gm", 1, 0.8), made_up.record("ours", "bc2gm", 1, 0.9), failed
     )
     table = made_up.table(tmp_path)
-    assert table.cells["bert"]["bc2gm"].missing == "no mean: 1 of 2 seeds (seed 2 has no record)"
-    assert table.cells["ours"]["bc2gm"].missing == "no mean: 1 of 2 seeds (seed 2 failed: nan)"
+    assert table.cells["bert"]["bc2gm"].missing == "no mean: 1 of 2 seeds (no record: seed 2)"
+    assert table.cells["ours"]["bc2gm"].missing == "no mean: 1 of 2 seeds (failed, nan: seed 2)"
     assert (table.provenance.runs, table.provenance.failed, table.expected_runs) == (3, 1, 4)
 
 
@@ -146,4 +146,5 @@ def test_published_blurb_scores_follow_from_their_rows() -> None:
 
 def test_a_machine_is_its_gpus_or_its_processor() -> None:
     assert machine({"gpus": ["H200", "H200"], "cpu": "x", "cores": 16}) == "2 x H200"
-    assert machine({"gpus": [], "cpu": "EPYC", "cores": 2}) == "2 cores of EPYC"
+    assert machine({"device": "EPYC", "threads": 2, "processes": 1}) == "EPYC, 2 threads"
+    assert machine({"gpus": [], "cpu": "EPYC", "cores": 2}) == "EPYC, 2 cores"

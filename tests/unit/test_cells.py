@@ -42,8 +42,8 @@ def test_one_seed_has_a_mean_but_no_spread() -> None:
 @pytest.mark.parametrize(
     ("failure", "told"),
     [
-        ("nan", "no mean: 1 of 2 seeds (seed 2 failed: nan)"),
-        (NO_RECORD, "no mean: 1 of 2 seeds (seed 2 has no record)"),
+        ("nan", "no mean: 1 of 2 seeds (failed, nan: seed 2)"),
+        (NO_RECORD, "no mean: 1 of 2 seeds (no record: seed 2)"),
     ],
 )
 def test_a_missing_or_failed_seed_leaves_no_mean(failure: str, told: str) -> None:

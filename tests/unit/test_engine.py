@@ -58,11 +58,9 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A corpus to be learnt by heart: each word tells the next."""
+    """A corpus that can be learnt: each document is one word, over and over."""
     folder = tmp_path_factory.mktemp("data")
-    documents = [
-        [[5 + (start + place) % 4 for place in range(length)] for length in (4, 9, 6)] for start in range(40)
-    ]
+    documents = [[[5 + word % 20] * length for length in (4, 9, 6)] for word in range(40)]
     special = {"pad": 0, "unk": 1, "cls": 2, "sep": 3, "mask": 4}
     write_packed(folder / "tokens", [make_shard(documents, len(PIECES))], len(PIECES), special)
     (folder / "vocab.txt").write_text("\n".join(PIECES) + "\n")
@@ -127,7 +125,7 @@ def test_it_learns(data: Path, tmp_path: Path) -> None:
     recipe = replace(RECIPE, batch_size=16, steps=200, checkpoints=(200,), save_every=200)
     log = (pretrain(data, tmp_path / "s", 200, recipe=recipe) / "log.jsonl").read_text().splitlines()
     assert json.loads(log[0])["mlm_loss"] > 2.5
-    assert json.loads(log[-1])["mlm_loss"] < 1.0  # knowing how often each word comes gives 1.39
+    assert json.loads(log[-1])["mlm_loss"] < 2.0  # knowing how often each word comes gives 3.0
 
 
 def test_transformers_reads_the_result(whole: Path) -> None:

@@ -145,6 +145,11 @@ def test_a_vocabulary_of_another_size_is_refused(tmp_path: Path, checkpoint: Pat
         export(recipe("pretraining"), tmp_path / "m", checkpoint=checkpoint, vocab=other)
 
 
+def test_a_checkpoint_of_another_step_is_refused(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
+    with pytest.raises(PubmillError, match="step 7 expected"):
+        export(recipe("pretraining", weights={"step": 7}), tmp_path / "m", checkpoint=checkpoint, vocab=vocab)
+
+
 def test_the_hub_is_pinned(tmp_path: Path, vocab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     export(recipe("random"), tmp_path / "cached", vocab=vocab)
     asked: list[Any] = []

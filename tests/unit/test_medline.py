@@ -59,7 +59,8 @@ def test_every_field(tmp_path: Path) -> None:
     article = (
         "<Journal><JournalIssue><PubDate><MedlineDate>1998 Dec-1999 Jan</MedlineDate></PubDate>"
         "</JournalIssue></Journal><ArticleTitle>[A <i>title</i>.]</ArticleTitle><Abstract>"
-        "<AbstractText Label='AIM'>One.</AbstractText><AbstractText>Two.</AbstractText><CopyrightInformation>(c) X</CopyrightInformation></Abstract>"
+        "<AbstractText Label='AIM'>One.</AbstractText><AbstractText>Two.</AbstractText>"
+        "<CopyrightInformation>(c) X</CopyrightInformation></Abstract>"
         "<Language>eng</Language><Language>fre</Language><PublicationTypeList><PublicationType UI='D1'>Review"
         "</PublicationType></PublicationTypeList><VernacularTitle>V</VernacularTitle>"
     )

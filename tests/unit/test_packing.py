@@ -15,12 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nltk.tokenize.punkt import PunktSentenceTokenizer
 from tokenizers import Tokenizer
 
 from pubmill.errors import PubmillError
 from pubmill.files import read_json, write_json
 from pubmill.pretraining.packing import PackingRecipe, WordEncoder, load_tokenizer, pack
-from pubmill.pretraining.sentences import FOLDER, SentenceSplitter
+from pubmill.pretraining.sentences import FOLDER, SentenceSplitter, read_punkt
 from pubmill.pretraining.tokens import SPECIAL, PackedTokens, Shard, make_shard, write_packed
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL as TOKENS
@@ -152,6 +153,36 @@ def test_sentences_end_with_lines_and_heed_abbreviations(punkt: Path) -> None:
         "The rats were well.",
         "RESULTS: None died!",
     ]
+
+
+WORDS = [
+    "Dr",
+    "i.v",
+    "The",
+    "the",
+    "rats",
+    "J",
+    "5",
+    "mg",
+    "U.S",
+    "al",
+    "...",
+    "et-al",
+    "β",
+    "(",
+    ")",
+    '"',
+    "?",
+]
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.lists(st.sampled_from([*WORDS, ". ", ".", " ", "  ", ".) ", "\t"]) | st.text(max_size=3), max_size=25)
+)
+def test_sentences_are_nltks(punkt: Path, words: list[str]) -> None:
+    text = "".join(words).replace("\n", " ")
+    assert SentenceSplitter(punkt).split(text) == PunktSentenceTokenizer(read_punkt(punkt)).tokenize(text)
 
 
 def test_splitting_leaves_punkts_tables_as_they_are(punkt: Path) -> None:

@@ -62,10 +62,18 @@ def table(tmp_path: Path) -> Table:
 def results(tmp_path: Path, table: Table) -> Path:
     put(tmp_path / "tables/gu2020/table06.json", to_json(table))
     for end in (2, 4):
-        lines = [{"step": step, "tokens": step * 1000, "loss": 9.0 - step} for step in (end - 1, end)]
+        lines = [{"step": step, "tokens": step * 1000, "loss": 9.0 - step} for step in range(1, end + 1)]
         folder = tmp_path / f"pretraining/base/step-{end}"
         put(folder / "log.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
-        put(folder / "state.json", {"step": end, "seconds": 30.0, "hardware": {"cpu": "EPYC", "cores": 2}})
+        put(
+            folder / "state.json",
+            {
+                "step": end,
+                "tokens": end * 1000,
+                "seconds": 15.0 * end,
+                "hardware": {"device": "EPYC", "threads": 2},
+            },
+        )
     put(
         tmp_path / "corpora/abstracts/stats.json",
         {"parsed": 10, "documents": 7, "words": 900, "bytes": 5000, "rejected": {"too_short": 3},
@@ -114,7 +122,7 @@ def test_the_page_is_self_contained_accessible_and_deterministic(results: Path) 
     assert text == render(read_report(recipe(), results))
 
 
-def test_segments_of_a_pretraining_are_joined(results: Path) -> None:
+def test_a_pretraining_is_read_from_its_last_log_and_marked_at_checkpoints(results: Path) -> None:
     pretraining = read_report(recipe(), results).pretrainings[0]
     assert (pretraining.steps, pretraining.tokens, pretraining.seconds) == (4, 4000, 60.0)
     assert pretraining.curve and [text for _, text in pretraining.curve.marks] == ["step 2"]
@@ -132,8 +140,8 @@ def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> No
     [
         ("corpora/abstracts/stats.json", "{}", "lacks parsed, documents"),
         ("datasets/bc2gm/card.json", "{", "card.json:1"),
-        ("pretraining/base/step-2/log.jsonl", '{"step": 1}\n', "log.jsonl:1: expected step, tokens and loss"),
-        ("pretraining/base/step-2/log.jsonl", "", "log.jsonl is empty"),
+        ("pretraining/base/step-4/log.jsonl", '{"step": 1}\n', "log.jsonl:1: expected step, tokens and loss"),
+        ("pretraining/base/step-4/log.jsonl", "", "log.jsonl is empty"),
         ("tables/gu2020/table06.json", "{}", "table06.json is not a Table"),
     ],
 )

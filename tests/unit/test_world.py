@@ -97,7 +97,9 @@ def test_running_text_closes_the_gaps_at_punctuation() -> None:
 
 def test_md5_files_are_in_the_form_of_ncbi(world: Path) -> None:
     packed = sorted((world / medline.FOLDER).rglob("*.xml.gz"))
-    assert [path.name for path in packed] == [f"{name}.xml.gz" for name in citations.BASELINE | citations.UPDATES]
+    assert [path.name for path in packed] == [
+        f"{name}.xml.gz" for name in citations.BASELINE | citations.UPDATES
+    ]
     for path in packed:
         line = path.with_name(f"{path.name}.md5").read_text()
         assert line == f"MD5({path.name})= {md5(path.read_bytes()).hexdigest()}\n"

@@ -37,7 +37,10 @@ def write_world(folder: Path) -> bool:
     (folder / _MARKER).unlink(missing_ok=True)
     pubmed, files = _content()
     medline.write_medline(folder, pubmed)
-    for path, data in [*((path, text.encode()) for path, text in files.items()), (punkt.PATH, punkt.punkt_zip())]:
+    for path, data in [
+        *((path, text.encode()) for path, text in files.items()),
+        (punkt.PATH, punkt.punkt_zip()),
+    ]:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(data)
     (folder / _MARKER).write_text(json.dumps({"version": VERSION}) + "\n")

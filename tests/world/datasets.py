@@ -12,9 +12,7 @@ _MTL = (
     "raw.githubusercontent.com/cambridgeltl/MTL-Bioinformatics-2016/"
     "df0df02fae6dbb87d88ffcf323b9096528f06f84/data"
 )
-_KEBIOLM = (
-    "raw.githubusercontent.com/hieunguyen7337/KeBioLM/bc7c3667c786236252ba5b26b3b921197465b7a3/data"
-)
+_KEBIOLM = "raw.githubusercontent.com/hieunguyen7337/KeBioLM/bc7c3667c786236252ba5b26b3b921197465b7a3/data"
 _MTL_FILES = {"train": "train.tsv", "dev": "devel.tsv", "test": "test.tsv"}
 _SHARES = {"train": (0.0, 0.25), "dev": (0.25, 0.6), "test": (0.6, 1.0)}
 """Which names a split may use: most entities of dev and test are never seen in train."""
@@ -119,7 +117,9 @@ def facts(files: dict[str, str]) -> dict[str, Any]:
                 split: {"sha256": sha256(files[f"{dataset.folder}/{name}"].encode()).hexdigest()}
                 for split, name in dataset.files.items()
             },
-            "expect": {split: count(files[f"{dataset.folder}/{name}"]) for split, name in dataset.files.items()},
+            "expect": {
+                split: count(files[f"{dataset.folder}/{name}"]) for split, name in dataset.files.items()
+            },
         }
         for dataset in DATASETS
     }

@@ -20,7 +20,8 @@ _MARKUP = {
     "cDNA": "c<sub>D</sub><sup>NA</sup>",
     "( p &lt;": "( <i>p</i> &lt;",
     "(p &lt;": "(<i>p</i> &lt;",
-    "k=2": f'<mml:math xmlns:mml="{_MATHML}"><mml:mi>k</mml:mi><mml:mo>=</mml:mo><mml:mn>2</mml:mn></mml:math>',
+    "k=2": f'<mml:math xmlns:mml="{_MATHML}"><mml:mi>k</mml:mi><mml:mo>=</mml:mo>'
+    "<mml:mn>2</mml:mn></mml:math>",
 }
 """Text and the same text with inline elements, nested too."""
 
