@@ -1,7 +1,7 @@
 """Make a model folder that transformers loads, from a checkpoint, at random, from a folder or from the hub.
 
     python scripts/export_model.py --recipe JSON --output models/MODEL
-        [--checkpoint pretraining/RECIPE/step-N] [--vocab vocabs/VOCAB] [--folder PATH]
+        [--checkpoint pretraining/RECIPE/step-N] [--vocab vocabs/VOCAB] [--folder PATH] [--statistics stats.json]
 
 Inputs: the recipe (pubmill.pretraining.export.ExportRecipe); --checkpoint and --vocab for pretrained weights,
 --vocab for random ones, --folder for the user's own.
@@ -28,9 +28,17 @@ def main() -> None:
     )
     parser.add_argument("--vocab", type=Path, help="vocabulary folder, for kinds pretraining and random")
     parser.add_argument("--folder", type=Path, help="the user's own model folder, for kind folder")
+    parser.add_argument("--statistics", type=Path, help="stats.json of the pretraining corpus, for the card")
     arguments = parser.parse_args()
     recipe = recipes.read(ExportRecipe, arguments.recipe)
-    export(recipe, arguments.output, arguments.checkpoint, arguments.vocab, arguments.folder)
+    export(
+        recipe,
+        arguments.output,
+        arguments.checkpoint,
+        arguments.vocab,
+        arguments.folder,
+        arguments.statistics,
+    )
     print(f"{arguments.output}: {recipe.model}, weights of kind {recipe.weights['kind']}")
 
 

@@ -20,7 +20,7 @@ def model_card(
     model: str,
     weights: Mapping[str, Any],
     scale: str,
-    data: Mapping[str, Any],
+    statistics: Mapping[str, Any],
     pretraining: Mapping[str, Any] | None,
     checkpoint: Path | None = None,
     vocab: Path | None = None,
@@ -34,13 +34,18 @@ def model_card(
     if scale != "full":
         parts.append(f"**Scale `{scale}`: a reduced recipe, not comparable with published models.**\n")
     parts.append(_section("Weights", weights))
-    parts.append(_section("Data", dict(data) | _vocabulary(vocab)))
+    parts.append(_section("Data", _corpus(statistics) | _vocabulary(vocab)))
     if pretraining:
         shape = pretraining if trained else {"architecture": pretraining["architecture"]}
         parts.append(_section("Recipe", shape))
     if trained and checkpoint is not None:
         parts.append(_section("Training", _training(checkpoint)))
     return "\n".join(part for part in parts if part)
+
+
+def _corpus(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Size of the pretraining corpus."""
+    return {key: statistics[key] for key in ("documents", "words", "bytes") if key in statistics}
 
 
 def _vocabulary(vocab: Path | None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ folder of the user's own. `hub`: a pinned revision of a public model. Every fold
 `AutoModelForMaskedLM`, `AutoModelForTokenClassification` and `AutoTokenizer`, and has a model card.
 """
 
+import pickle
 import re
 import shutil
 from collections.abc import Iterable
@@ -15,7 +16,7 @@ from typing import Any
 import huggingface_hub
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 from safetensors import SafetensorError, safe_open
-from transformers import AutoConfig, AutoTokenizer
+from transformers import AutoConfig, AutoModelForPreTraining, AutoTokenizer
 
 from pubmill.errors import PubmillError
 from pubmill.files import read_json, writing_folder
@@ -23,8 +24,9 @@ from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.cards import model_card
 from pubmill.recipes import PretrainingRecipe, build
 
-# weights as safetensors only (no pickle), texts, no code
+# weights and texts, no code; PICKLED weights are only ever read as tensors, and written as safetensors
 COPIED = ("*.safetensors", "*.json", "*.txt", "*.model", "README.md", "LICENSE*")
+PICKLED = "pytorch_model.bin"
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "vocab.txt")
 
 
@@ -34,14 +36,15 @@ class ExportRecipe:
 
     `weights` is {"kind": "pretraining" | "random" | "folder"} (with the
     checkpoint's "step", if that is to be checked) or {"kind": "hub", "id", "revision"};
-    `pretraining` are the values of a `PretrainingRecipe` (needed for random weights), `data` the facts
-    about the corpus for the card, `seed` the one of random weights.
+    `lowercase` is how the tokenizer must treat capitals: released folders often don't say, and are then
+    read differently by different versions of transformers. `pretraining` are the values of a
+    `PretrainingRecipe` (needed for random weights), `seed` is the one of random weights.
     """
 
     model: str
+    lowercase: bool
     weights: dict[str, Any]
     pretraining: dict[str, Any] | None = None
-    data: dict[str, Any] | None = None
     scale: str = "full"
     seed: int = 1
 
@@ -52,8 +55,12 @@ def export(
     checkpoint: Path | None = None,
     vocab: Path | None = None,
     folder: Path | None = None,
+    statistics: Path | None = None,
 ) -> None:
-    """Write the model folder `output`; nothing is left there if the result does not load."""
+    """Write the model folder `output`; nothing is left there if the result does not load.
+
+    `statistics` is the stats.json of the corpus that the model was pretrained on, for the card.
+    """
     kind = recipe.weights.get("kind")
     with writing_folder(output) as temporary:
         if kind == "pretraining":
@@ -64,14 +71,15 @@ def export(
             _copy(vocab, TOKENIZER_FILES, temporary)
             _make_random(recipe, vocab, temporary)
         elif kind == "folder":
-            _copy(_needed(folder, kind, "--folder"), COPIED, temporary)
+            _copy_released(_needed(folder, kind, "--folder"), temporary)
         elif kind == "hub":
-            _copy(_download(recipe), COPIED, temporary)
+            _copy_released(_download(recipe), temporary)
         else:
             raise PubmillError(
                 f"{recipe.model}: weights.kind is {kind!r}; pretraining, random, folder or hub"
             )
         check_model(temporary, recipe.model, exact=kind in ("pretraining", "random"))
+        _set_lowercase(temporary, recipe)
         if (temporary / "README.md").exists():
             (temporary / "README.md").rename(temporary / "README.original.md")
         (temporary / "README.md").write_text(
@@ -79,7 +87,7 @@ def export(
                 recipe.model,
                 recipe.weights,
                 recipe.scale,
-                recipe.data or {},
+                read_json(statistics) if statistics else {},
                 recipe.pretraining,
                 checkpoint,
                 vocab,
@@ -96,8 +104,8 @@ def check_model(folder: Path, name: str, exact: bool) -> None:
     weights = sorted(folder.glob("*.safetensors"))
     if config is None or not weights:
         raise PubmillError(
-            f"{name}: a model folder needs config.json and its weights as .safetensors (pickled .bin files "
-            f"are not read; convert them with transformers' save_pretrained); found {_names(folder)}"
+            f"{name}: a model folder needs config.json and its weights as .safetensors or as {PICKLED}; "
+            f"found {_names(folder)}"
         )
     if not any((folder / file).is_file() for file in ("tokenizer.json", "vocab.txt", "vocab.json")):
         # transformers would make up an empty tokenizer
@@ -138,6 +146,35 @@ def _copy(source: Path, patterns: Iterable[str], target: Path) -> None:
                 shutil.copyfile(path, target / path.name)
 
 
+def _copy_released(source: Path, target: Path) -> None:
+    """Copy a folder made elsewhere; weights that it has only as a pickle are turned into safetensors."""
+    _copy(source, COPIED, target)
+    if any(target.glob("*.safetensors")) or not (source / PICKLED).is_file():
+        return
+    try:
+        model = AutoModelForPreTraining.from_pretrained(
+            source, local_files_only=True, trust_remote_code=False, weights_only=True, use_safetensors=False
+        )
+    except (OSError, ValueError, RuntimeError, pickle.UnpicklingError) as error:
+        raise PubmillError(f"{source / PICKLED}: not readable as tensors alone: {error}") from None
+    model.save_pretrained(target)
+
+
+def _set_lowercase(folder: Path, recipe: ExportRecipe) -> None:
+    """Write the tokenizer with its treatment of capitals made explicit, and see that it holds."""
+    tokenizer = AutoTokenizer.from_pretrained(
+        folder, local_files_only=True, trust_remote_code=False, do_lower_case=recipe.lowercase
+    )
+    tokenizer.save_pretrained(folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    lowers = tokenizer.tokenize("Protein BINDING") == tokenizer.tokenize("protein binding")
+    if lowers != recipe.lowercase:
+        raise PubmillError(
+            f"{recipe.model}: its spec says lowercase: {str(recipe.lowercase).lower()}, but its tokenizer "
+            f"{'makes' if lowers else 'does not make'} capitals small; mend the spec or the tokenizer"
+        )
+
+
 def _copy_checkpoint(recipe: ExportRecipe, checkpoint: Path, target: Path) -> None:
     step = read_json(checkpoint / "state.json")["step"]
     if recipe.weights.get("step", step) != step:
@@ -168,7 +205,7 @@ def _download(recipe: ExportRecipe) -> Path:
         raise PubmillError(f"{recipe.model}: the hub's revision must be a full commit hash, not {revision!r}")
     try:
         found = huggingface_hub.snapshot_download(
-            name, revision=revision, allow_patterns=list(COPIED), ignore_patterns=["*/*"]
+            name, revision=revision, allow_patterns=[*COPIED, PICKLED], ignore_patterns=["*/*"]
         )
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         raise PubmillError(

@@ -69,7 +69,6 @@ class ModelTargets(CorpusTargets):
         made_here = weights["kind"] in ("pretraining", "random")
         return {
             "model": model,
-            "label": spec.label,
             "lowercase": spec.lowercase,
             "weights": weights,
             "pretraining": self.pretraining_recipe(weights["recipe"]) if made_here else None,
