@@ -47,7 +47,7 @@ rule finetune:
     params:
         recipe=lambda w: as_json(T.finetuning_recipe(w.protocol, w.dataset, w.setting, None)),
         version=T.version("finetune"),
-        selected=lambda w, input: f"--selected {input.selected!r}" if input.selected else "",
+        selected=lambda w: T.selection_arguments(w.protocol, w.dataset, w.setting),
         split=lambda w: SPECS.protocols[w.protocol].final.split,
     shell:
         "python {SCRIPTS}/finetune.py --recipe {params.recipe:q} {params.selected} --model {R}/models/{wildcards.model}"

@@ -13,7 +13,6 @@ Needs only torch and transformers. Killed and run again, it gives the same predi
 import argparse
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -22,6 +21,7 @@ os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # deterministic mat
 from pubmill import recipes
 from pubmill.errors import PubmillError, run
 from pubmill.files import read_json, write_json, write_jsonl_gz
+from pubmill.finetuning.selection import DECIDED
 
 SUFFIX = ".predictions.jsonl.gz"
 
@@ -40,10 +40,9 @@ def main() -> None:
     arguments = parser.parse_args()
     if not arguments.output.name.endswith(SUFFIX):
         raise PubmillError(f"--output is {arguments.output}; its name must end in {SUFFIX}")
-    recipe = recipes.read(recipes.FinetuningRecipe, arguments.recipe)
-    if arguments.selected:
-        chosen = read_json(arguments.selected)
-        recipe = replace(recipe, **{key: chosen[key] for key in ("learning_rate", "batch_size", "epochs")})
+    selected = read_json(arguments.selected) if arguments.selected else None
+    chosen = {key: selected[key] for key in DECIDED} if selected else {}
+    recipe = recipes.read(recipes.FinetuningRecipe, arguments.recipe, chosen)
 
     # Only now, when the arguments are known to be right: this takes seconds, as it imports torch.
     from pubmill.finetuning.training import finetune

@@ -78,6 +78,10 @@ class RunTargets(ModelTargets):
         searches = self.specs.protocols[protocol].search is not None
         return [self.selected(protocol, dataset, setting)] if searches else []
 
+    def selection_arguments(self, protocol: str, dataset: str, setting: str) -> str:
+        """The fine-tuning program's argument that names the choice."""
+        return " ".join(f"--selected {path}" for path in self.selection_inputs(protocol, dataset, setting))
+
     def seeds(self, protocol: str, dataset: str) -> range:
         seeds = self.specs.protocols[protocol].final.seeds
         return range(1, seeds.get(dataset, seeds["default"]) + 1)
