@@ -54,9 +54,9 @@ wildcard_constraints:
 
 
 rule all:
+    default_target: True
     input:
         T.everything(),
-    default_target: True
 
 
 include: "rules/corpus.smk"

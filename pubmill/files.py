@@ -141,7 +141,7 @@ def read_jsonl_gz(path: Path) -> Iterator[dict[str, Any]]:
     number = 0
     try:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
+            for number, line in enumerate(lines, 1):  # noqa: B007 (the errors below name it)
                 yield json.loads(line)
     except json.JSONDecodeError as error:
         raise PubmillError(f"{path}:{number}: not valid JSON: {error.msg}") from None

@@ -1,6 +1,5 @@
 """Download, parse, keep the latest version of each citation, select, count."""
 
-
 MIRROR = f"--mirror {STUDY.mirror!r}" if STUDY.mirror else ""
 
 
@@ -10,14 +9,14 @@ rule download:
         source=f"{R}/sources/{{path}}.source.json",
     log:
         f"{R}/logs/download/{{path}}.log",
-    params:
-        version=T.version("download"),
-        url=lambda w: T.download(w.path)["url"],
-        checks=lambda w: T.download_checks(w.path),
     wildcard_constraints:
         path=r".+(?<!\.source\.json)",
     resources:
         downloads=1,
+    params:
+        version=T.version("download"),
+        url=lambda w: T.download(w.path)["url"],
+        checks=lambda w: T.download_checks(w.path),
     shell:
         "python {SCRIPTS}/download.py --url {params.url:q} --output {output.file:q} {params.checks} {MIRROR} > {log:q} 2>&1"
 
@@ -29,11 +28,11 @@ rule parse_medline:
         f"{R}/corpora/parsed/{{source}}/{{shard}}.parquet",
     log:
         f"{R}/logs/parse/{{source}}/{{shard}}.log",
+    wildcard_constraints:
+        source="|".join(T.source_names("pubmed")) or "(?!)",
     params:
         version=T.version("parse"),
         recipe=lambda w: as_json(T.parse_recipe(w.source)),
-    wildcard_constraints:
-        source="|".join(T.source_names("pubmed")) or "(?!)",
     shell:
         "python {SCRIPTS}/parse_medline.py --input {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
@@ -45,11 +44,11 @@ rule parse_text:
         f"{R}/corpora/parsed/{{source}}/{{shard}}.parquet",
     log:
         f"{R}/logs/parse/{{source}}/{{shard}}.log",
+    wildcard_constraints:
+        source="|".join(T.source_names("text")) or "(?!)",
     params:
         version=T.version("parse"),
         recipe=lambda w: as_json(T.parse_recipe(w.source)),
-    wildcard_constraints:
-        source="|".join(T.source_names("text")) or "(?!)",
     shell:
         "python {SCRIPTS}/parse_text.py --input {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
@@ -77,12 +76,12 @@ rule select_documents:
         statistics=f"{R}/corpora/{{corpus}}/part-{{part}}.json",
     log:
         f"{R}/logs/corpora/{{corpus}}/part-{{part}}.log",
+    wildcard_constraints:
+        part=r"\d{4}",
     params:
         version=T.version("select"),
         recipe=lambda w: as_json(T.selection_recipe(w.corpus)),
         index=lambda w: int(w.part),
-    wildcard_constraints:
-        part=r"\d{4}",
     shell:
         "python {SCRIPTS}/select_documents.py --shard {input.shard:q} --index {params.index} --latest {input.latest:q}"
         " --output {output.part:q} --statistics {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"
@@ -101,5 +100,5 @@ rule corpus_statistics:
         version=T.version("statistics"),
         recipe=lambda w: as_json({"corpus": w.corpus}),
     shell:
-        "python {SCRIPTS}/corpus_statistics.py --parts {input.parts:q} --statistics {input.statistics:q}"
+        "python {SCRIPTS}/corpus_statistics.py --parts {input.parts:q}"
         " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"

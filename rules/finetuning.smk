@@ -64,11 +64,11 @@ rule score:
         f"{RUN}/final/seed-{{seed}}.json",
     log:
         f"{R}/logs/runs/{{protocol}}/{{model}}/{{dataset}}/{{setting}}/final/seed-{{seed}}.score.log",
+    wildcard_constraints:
+        seed=r"\d+",
     params:
         version=T.version("score"),
         recipe=lambda w: as_json(T.score_recipe(w.protocol, w.model, w.dataset, w.setting, int(w.seed))),
-    wildcard_constraints:
-        seed=r"\d+",
     shell:
         "python {SCRIPTS}/score.py --predictions {input.predictions:q} --training {input.training:q}"
         " --examples {input.examples:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"

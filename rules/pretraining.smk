@@ -10,11 +10,11 @@ rule pack:
         [f"{R}/pretraining/{{recipe}}/tokens/{name}" for name in T.TOKEN_FILES],
     log:
         f"{R}/logs/pretraining/{{recipe}}/tokens.log",
+    threads: 2
     params:
         version=T.version("pack"),
         recipe=as_json({}),
         vocab=lambda w: f"{R}/vocabs/{SPECS.pretraining[w.recipe].vocab}",
-    threads: 2
     shell:
         "python {SCRIPTS}/pack.py --parts {input.parts:q} --vocab {params.vocab} --punkt {input.punkt:q}"
         " --output {R}/pretraining/{wildcards.recipe}/tokens --recipe {params.recipe:q} > {log:q} 2>&1"
@@ -29,14 +29,14 @@ rule pretrain:
         [f"{R}/pretraining/{{recipe}}/step-{{step}}/{name}" for name in T.CHECKPOINT_FILES],
     log:
         f"{R}/logs/pretraining/{{recipe}}/step-{{step}}.log",
+    wildcard_constraints:
+        step=r"\d+",
+    threads: workflow.cores
     params:
         recipe=lambda w: as_json(T.pretraining_recipe(w.recipe)),
         version=T.version("pretrain"),
         vocab=lambda w: f"{R}/vocabs/{SPECS.pretraining[w.recipe].vocab}",
         start=lambda w: T.segment_arguments(w.recipe, int(w.step)),
-    wildcard_constraints:
-        step=r"\d+",
-    threads: workflow.cores
     shell:
         "python {SCRIPTS}/pretrain.py --recipe {params.recipe:q} --tokens {R}/pretraining/{wildcards.recipe}/tokens"
         " --vocab {params.vocab} --to {wildcards.step} {params.start}"

@@ -1,9 +1,9 @@
 """Add up what is in a corpus, and list its documents.
 
-    python scripts/corpus_statistics.py --parts part-0000.parquet --statistics part-0000.json \\
+    python scripts/corpus_statistics.py --parts part-0000.parquet part-0001.parquet \\
         --manifest manifest.parquet --output stats.json --recipe '{}'
 
-Input: the parts of a corpus and the statistics of each, in the same order.
+Input: the parts of a corpus, each with its statistics beside it (part-0000.json).
 Output: manifest (id, version, date, part, row) and totals: parsed, documents, words, bytes,
 rejected by reason with samples, by source, by year. The recipe is recorded, nothing more.
 """
@@ -27,9 +27,6 @@ def main() -> None:
     parser.add_argument(
         "--parts", type=Path, nargs="+", required=True, help="its parts; or @FILE, one a line"
     )
-    parser.add_argument(
-        "--statistics", type=Path, nargs="+", required=True, help="their statistics; or @FILE"
-    )
     parser.add_argument("--manifest", type=Path, required=True, help="the list of documents to write")
     parser.add_argument("--output", type=Path, required=True, help="stats.json to write")
     parser.add_argument("--recipe", required=True, help="JSON: what decided the corpus, as recorded")
@@ -38,10 +35,8 @@ def main() -> None:
         recipe = json.loads(arguments.recipe)
     except json.JSONDecodeError as error:
         raise PubmillError(f"--recipe: not valid JSON: {error}") from None
-    if len(arguments.parts) != len(arguments.statistics):
-        raise PubmillError(f"{len(arguments.parts)} parts but {len(arguments.statistics)} statistics")
     rows = write_manifest(arguments.manifest, arguments.parts)
-    stats = total(arguments.statistics, rows)
+    stats = total([part.with_suffix(".json") for part in arguments.parts], rows)
     write_json(arguments.output, {**stats, "recipe": recipe})
     print(f"{stats['documents']} documents of {stats['parsed']}, {stats['words']} words")
 

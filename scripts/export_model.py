@@ -1,7 +1,8 @@
 """Make a model folder that transformers loads, from a checkpoint, at random, from a folder or from the hub.
 
     python scripts/export_model.py --recipe JSON --output models/MODEL
-        [--checkpoint pretraining/RECIPE/step-N] [--vocab vocabs/VOCAB] [--folder PATH] [--statistics stats.json]
+        [--checkpoint pretraining/RECIPE/step-N] [--statistics corpora/CORPUS/stats.json]
+        [--vocab vocabs/VOCAB] [--folder PATH]
 
 Inputs: the recipe (pubmill.pretraining.export.ExportRecipe); --checkpoint and --vocab for pretrained weights,
 --vocab for random ones, --folder for the user's own.

@@ -156,7 +156,10 @@ def _copy_released(source: Path, target: Path) -> None:
             source, local_files_only=True, trust_remote_code=False, weights_only=True, use_safetensors=False
         )
     except (OSError, ValueError, RuntimeError, pickle.UnpicklingError) as error:
-        raise PubmillError(f"{source / PICKLED}: not readable as tensors alone: {error}") from None
+        raise PubmillError(
+            f"{source / PICKLED} is damaged or holds more than tensors ({type(error).__name__}). Nothing in a "
+            f"pickle is ever run here: if you trust the file, write it as safetensors with save_pretrained."
+        ) from None
     model.save_pretrained(target)
 
 
@@ -167,7 +170,8 @@ def _set_lowercase(folder: Path, recipe: ExportRecipe) -> None:
     )
     tokenizer.save_pretrained(folder)
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    lowers = tokenizer.tokenize("Protein BINDING") == tokenizer.tokenize("protein binding")
+    normalizer = tokenizer.backend_tokenizer.normalizer
+    lowers = normalizer is not None and normalizer.normalize_str("Protein") == "protein"
     if lowers != recipe.lowercase:
         raise PubmillError(
             f"{recipe.model}: its spec says lowercase: {str(recipe.lowercase).lower()}, but its tokenizer "

@@ -32,13 +32,13 @@ class TableTargets(RunTargets):
         return list(dict.fromkeys(row.dataset for row in rows if self._scores(row.dataset)))
 
     def _columns(self, table: str) -> list[tuple[str, str]]:
-        """(model, label): those the table names, then those that join it."""
+        """(model, label): those the table names, then those that join it, by their spec or by the study."""
         named = [(column.model, column.label) for column in self.specs.tables[table].columns]
         known = {model for model, _ in named}
         joining = [
             (name, spec.label or name)
             for name, spec in self.specs.models.items()
-            if table in spec.tables and name not in known and self._runs(name)
+            if name not in known and self._runs(name) and (table in spec.tables or self.study.models)
         ]
         return named + joining
 

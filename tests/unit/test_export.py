@@ -1,6 +1,7 @@
 """Model folders: they load everywhere, equal their checkpoint, and say what they are."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,6 @@ PRETRAINING: dict[str, Any] = {
     "steps": 12345,
     "checkpoints": [12345],
 }
-DATA = {"corpus": "pubmed-abstracts", "documents": 1234567}
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,8 @@ def checkpoint(tmp_path: Path, vocab: Path) -> Path:
 
 def recipe(kind: str, **more: Any) -> ExportRecipe:
     weights = {"kind": kind} | more.pop("weights", {})
-    return ExportRecipe(model="m", weights=weights, pretraining=PRETRAINING, data=DATA, **more)
+    more.setdefault("lowercase", True)
+    return ExportRecipe(model="m", weights=weights, pretraining=PRETRAINING, **more)
 
 
 def test_exported_weights_are_the_checkpoints(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
@@ -75,7 +76,9 @@ def test_exported_weights_are_the_checkpoints(tmp_path: Path, checkpoint: Path, 
 
 
 def test_the_card_says_what_was_done(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
-    export(recipe("pretraining", scale="small"), tmp_path / "m", checkpoint=checkpoint, vocab=vocab)
+    write_json(tmp_path / "stats.json", {"documents": 1234567, "words": 8, "years": {"1999": 1}})
+    made = recipe("pretraining", scale="small")
+    export(made, tmp_path / "m", checkpoint=checkpoint, vocab=vocab, statistics=tmp_path / "stats.json")
     card = (tmp_path / "m/README.md").read_text()
     for fact in (
         "1,234,567",
@@ -113,6 +116,52 @@ def test_a_folder_is_copied_after_checks(tmp_path: Path, vocab: Path) -> None:
     AutoModelForMaskedLM.from_pretrained(tmp_path / "m")
 
 
+def test_pickled_weights_become_safetensors(tmp_path: Path, vocab: Path) -> None:
+    theirs = tmp_path / "theirs"
+    export(recipe("random"), theirs, vocab=vocab)
+    before = AutoModel.from_pretrained(theirs).state_dict()
+    torch.save(AutoModelForMaskedLM.from_pretrained(theirs).state_dict(), theirs / "pytorch_model.bin")
+    (theirs / "model.safetensors").unlink()
+    export(recipe("folder"), tmp_path / "m", folder=theirs)
+    assert not (tmp_path / "m/pytorch_model.bin").exists()
+    after = AutoModel.from_pretrained(tmp_path / "m").state_dict()
+    assert all(torch.equal(before[name], after[name]) for name in before if "pooler" not in name)
+
+
+class Evil:
+    """A pickle that would run a command."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (EVIDENCE,)
+
+
+EVIDENCE = "evidence-of-a-pickle-that-was-run"
+
+
+def test_a_pickle_is_never_run(tmp_path: Path, vocab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    theirs = tmp_path / "theirs"
+    export(recipe("random"), theirs, vocab=vocab)
+    (theirs / "model.safetensors").unlink()
+    torch.save({"weight": Evil()}, theirs / "pytorch_model.bin")
+    with pytest.raises(PubmillError, match="holds more than tensors"):
+        export(recipe("folder"), tmp_path / "m", folder=theirs)
+    assert not (tmp_path / EVIDENCE).exists() and not (tmp_path / "m").exists()
+
+
+def test_the_treatment_of_capitals_is_written_and_checked(tmp_path: Path, vocab: Path) -> None:
+    theirs = tmp_path / "theirs"
+    export(recipe("random"), theirs, vocab=vocab)
+    for name in ("tokenizer.json", "tokenizer_config.json"):  # as released BERTs often are: vocab.txt alone
+        (theirs / name).unlink()
+    for lowercase in (True, False):
+        out = tmp_path / str(lowercase)
+        export(recipe("folder", lowercase=lowercase), out, folder=theirs)
+        tokenizer = AutoTokenizer.from_pretrained(out)
+        assert (tokenizer("ASPIRIN").input_ids == tokenizer("aspirin").input_ids) is lowercase
+        assert json.loads((out / "tokenizer_config.json").read_text())["do_lower_case"] is lowercase
+
+
 @pytest.mark.parametrize(
     "damage", ["no weights", "no tokenizer", "remote code", "cut weights", "small model"]
 )
@@ -131,7 +180,7 @@ def test_a_wrong_folder_is_refused(tmp_path: Path, vocab: Path, damage: str) -> 
         (theirs / "model.safetensors").write_bytes((theirs / "model.safetensors").read_bytes()[:-9])
     else:
         write_json(theirs / "config.json", config | {"vocab_size": 3})
-    with pytest.raises(PubmillError, match="m: "):
+    with pytest.raises(PubmillError, match=r"^m: |pytorch_model.bin is damaged"):
         export(recipe("folder"), tmp_path / "m", folder=theirs)
     assert not (tmp_path / "m").exists()
 

@@ -9,7 +9,19 @@ from pathlib import Path
 import pytest
 
 ROOMS = ("corpus", "vocabs", "convert", "pretraining", "finetuning", "metrics", "tables")
-COMMON = {"errors", "files", "network", "examples", "records", "recipes", "provenance", "specs", "study", "targets"}
+COMMON = {
+    "errors",
+    "files",
+    "network",
+    "examples",
+    "records",
+    "recipes",
+    "provenance",
+    "specs",
+    "study",
+    "targets",
+}
+RULES_MAY = {"errors", "files", "specs", "study", "targets"}
 BARE = {"torch", "transformers", "numpy", "tokenizers", "safetensors", "tqdm", "yaml", "pubmill"}
 
 
@@ -38,7 +50,7 @@ def test_rules_import_specs_and_targets_only(root: Path) -> None:
         for line in path.read_text().splitlines():
             if line.startswith(("import pubmill", "from pubmill")):
                 module = line.split()[1]
-                assert module in ("pubmill.errors", "pubmill.files", "pubmill.specs", "pubmill.study", "pubmill.targets"), f"{path}: {line}"
+                assert module.removeprefix("pubmill.") in RULES_MAY, f"{path}: {line}"
 
 
 def test_the_package_never_imports_the_scripts(root: Path) -> None:

@@ -15,8 +15,9 @@ def test_every_stage_has_sources_that_exist(root: Path) -> None:
 
 def test_stages_are_as_confirmed() -> None:
     assert stages.changed() == [], (
-        "\nDoes the output change for the same input? Then raise the stage's integer in pubmill/targets/versions.py, "
-        "so that its jobs rerun.\nIn either case confirm with: python -m tests.stages --confirm"
+        "\nDoes the output change for the same input? Then raise the stage's integer in "
+        "pubmill/targets/versions.py, so that its jobs rerun.\n"
+        "In either case confirm with: python -m tests.stages --confirm"
     )
 
 
