@@ -5,8 +5,11 @@ READY := .venv/ready
 WORLD := tests/world/mirror
 REPORT := results/demo/reports/demo.html
 CPU_BUILDS := https://download.pytorch.org/whl/cpu
-# An index that cannot be reached is only a warning, but each retry would cost seconds.
-TORCH_BUILD = $(if $(shell command -v nvidia-smi),,--retries 0 --extra-index-url $(CPU_BUILDS))
+TORCH := $(shell sed -n 's/^torch==//p' requirements/torch.txt)
+# The CPU build on Linux has a version of its own, so that the CUDA build (several GB) is never taken in its
+# place. An index that cannot be reached is only a warning, but each retry would cost seconds.
+CPU_TORCH = --retries 0 --extra-index-url $(CPU_BUILDS) torch==$(TORCH)$(if $(filter Linux,$(shell uname)),+cpu)
+TORCH_BUILD = $(if $(shell command -v nvidia-smi),torch==$(TORCH),$(CPU_TORCH))
 
 .PHONY: help setup world demo test lint format lock clean
 .DELETE_ON_ERROR:
@@ -28,7 +31,7 @@ $(READY): requirements/lock.txt requirements/torch.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v <= (3, 13) or sys.exit("pubmill needs Python 3.11, 3.12 or 3.13, and $(PYTHON) is %d.%d. Name another one: make PYTHON=python3.11 $(MAKECMDGOALS)" % v)'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --use-pep517 --no-deps --require-hashes -r requirements/lock.txt
-	$(BIN)/python -m pip install --quiet $(TORCH_BUILD) -r requirements/torch.txt
+	$(BIN)/python -m pip install --quiet $(TORCH_BUILD)
 	@touch $@
 
 world: $(READY)

@@ -1,5 +1,6 @@
 """Table of contents: configuration, checks, rules, targets."""
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -26,14 +27,16 @@ except PubmillError as error:
     raise WorkflowError(str(error)) from None
 
 R = T.results
-SCRIPTS = ROOT / "scripts"
+SCRIPTS = str(ROOT / "scripts")
 shell.prefix(
-    f"export PYTHONPATH={str(ROOT)!r} PYTHONUNBUFFERED=1 PATH={str(Path(sys.executable).parent)!r}:$PATH; "
+    f"export PYTHONUNBUFFERED=1 PYTHONPATH={shlex.quote(str(ROOT))} "
+    f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH; "
 )
 
 
 onstart:
     # Freed by the system if the run is killed, so that the same command can simply be run again.
+    global LOCK
     LOCK = lock(Path(R) / ".lock")
 
 

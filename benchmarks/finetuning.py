@@ -115,7 +115,7 @@ def main() -> None:
     quick = parser.parse_args().quick
     split = made_up(256 if quick else 1024)
     tokens = sum(split.lengths)
-    auto = training.resolve_precision("auto", torch.device("cpu"))
+    auto = choose_precision("auto", torch.device("cpu"))
     runs = {
         "plain float32": plain(split),
         "ours float32": ours(split, "float32"),

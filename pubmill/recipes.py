@@ -7,7 +7,8 @@ nothing but torch and transformers. `pubmill.specs` checks the same classes when
 import json
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_type_hints
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pubmill.errors import PubmillError
 
@@ -63,11 +64,7 @@ class Optimisation:
 
 @dataclass(frozen=True, kw_only=True)
 class PretrainingRecipe:
-    """One pretraining: `steps` updates over `batch_size` sequences of `sequence_length` tokens.
-
-    `checkpoints` are the steps that are kept and are targets of the graph, the last of them
-    `steps` itself; `save_every` is how often a running segment saves itself for a restart.
-    """
+    """One pretraining: `steps` updates over `batch_size` sequences of `sequence_length` tokens."""
 
     __pydantic_config__ = FORBID_UNKNOWN
 
@@ -77,8 +74,6 @@ class PretrainingRecipe:
     sequence_length: int
     batch_size: int
     steps: int
-    checkpoints: tuple[int, ...]
-    save_every: int = 1000
     seed: int = 1
     precision: Precision = "auto"
 
@@ -120,10 +115,34 @@ def build(recipe: type[Recipe], values: dict[str, Any], where: str) -> Recipe:
         )
     made = {}
     for name, value in values.items():
-        if is_dataclass(hints[name]):
-            value = build(hints[name], value, f"{where}.{name}")
-        made[name] = tuple(value) if isinstance(value, list) else value
+        hint = hints[name]
+        if is_dataclass(hint) and isinstance(hint, type):
+            made[name] = build(hint, value, f"{where}.{name}")
+        elif fits(value, hint):
+            made[name] = value
+        else:
+            raise PubmillError(f"{where}: {name} must be {_shown(hint)}, found {value!r}")
     return recipe(**made)
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a value read from JSON is of the type that a recipe's field declares."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return value in arguments
+    if origin in (Union, UnionType):
+        return any(fits(value, argument) for argument in arguments)
+    if hint in (int, float):
+        return isinstance(value, (int, hint)) and not isinstance(value, bool)
+    if origin is list:
+        return isinstance(value, list) and all(fits(item, arguments[0]) for item in value)
+    return hint is Any or isinstance(value, origin or hint)
+
+
+def _shown(hint: Any) -> str:
+    if get_origin(hint) is Literal:
+        return " or ".join(map(repr, get_args(hint)))
+    return getattr(hint, "__name__", str(hint))
 
 
 def read(recipe: type[Recipe], argument: str, chosen: dict[str, Any] | None = None) -> Recipe:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from pubmill import strict_yaml
 from pubmill.errors import PubmillError
@@ -72,14 +72,17 @@ class VocabSpec(Spec):
 
 
 class PretrainingSpec(Spec):
+    """A recipe on a corpus; `checkpoints` are the steps that are kept, each a target of the graph."""
+
     corpus: Name
     vocab: Name
     sentence_splitter: Https
     recipe: PretrainingRecipe
+    checkpoints: tuple[int, ...]
 
     @model_validator(mode="after")
     def checkpoints_rise_to_the_last_step(self) -> Self:
-        kept = self.recipe.checkpoints
+        kept = self.checkpoints
         if not kept or list(kept) != sorted(set(kept)) or kept[-1] != self.recipe.steps:
             raise ValueError(f"checkpoints must rise and end with steps ({self.recipe.steps}), found {kept}")
         return self
@@ -173,14 +176,18 @@ class ProtocolSpec(Spec):
         both = sorted(decided.keys() & self.hyperparameters.keys())
         if both:
             raise ValueError(f"the search and hyperparameters both decide {both}; remove one")
-        for setting in self.settings.values():
-            known = {**self.hyperparameters, **setting, **decided}
-            FinetuningSpec(recipe=FinetuningRecipe(task="tokens", metric="", **known))
+        for name, setting in self.settings.items():
+            known = {"task": "tokens", "metric": "", **self.hyperparameters, **setting, **decided}
+            _check_recipe(name, known)
         return self
 
 
-class FinetuningSpec(Strict):
-    recipe: FinetuningRecipe
+def _check_recipe(setting: str, known: dict[str, Any]) -> None:
+    try:
+        TypeAdapter(FinetuningRecipe).validate_python(known)
+    except ValidationError as error:
+        wrong = "; ".join(f"{_shown(problem['loc'])}: {told(problem)}" for problem in error.errors())
+        raise ValueError(f"setting {setting} makes no recipe: {wrong}") from None
 
 
 class Column(Strict):
@@ -193,7 +200,6 @@ class Row(Strict):
     dataset: Name
     label: str
     group: str
-    metric: str = ""
     missing: str | None = None
 
 
@@ -214,6 +220,15 @@ class TableSpec(Spec):
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     composite: Composite | None = None
+
+    @model_validator(mode="after")
+    def composite_is_of_its_rows(self) -> Self:
+        known = {row.dataset for row in self.rows}
+        groups = self.composite.groups.values() if self.composite else ()
+        strangers = sorted({dataset for group in groups for dataset in group} - known)
+        if strangers:
+            raise ValueError(f"the composite is of datasets that are no rows of the table: {strangers}")
+        return self
 
 
 class ScaleSpec(Strict):
@@ -347,6 +362,11 @@ def _dangling(made: dict[str, dict[str, Any]], documents: dict[str, dict[str, Do
             yield f"{where}: there is no specs/{target_kind}/{target}.yaml"
         elif exists and excused:
             yield f"{where}: specs/{target_kind}/{target}.yaml exists; remove `missing:` here"
+    for name, table in made["tables"].items():
+        protocol = made["protocols"].get(table.protocol)
+        if protocol and table.setting not in protocol.settings:
+            where = documents["tables"][name].where(("setting",))
+            yield f"{where}: protocol {table.protocol} has no setting {table.setting!r}"
 
 
 Reference = tuple[str, str, tuple[str | int, ...], str, str, bool]

@@ -20,6 +20,7 @@ class Study(Strict):
     datasets: tuple[Name, ...] | None = None
     results: str = "results"
     mirror: str | None = None
+    save_minutes: float = 10
     local_files: dict[str, str] = Field(default_factory=dict)
 
 

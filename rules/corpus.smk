@@ -1,6 +1,8 @@
 """Download, parse, keep the latest version of each citation, select, count."""
 
-MIRROR = f"--mirror {STUDY.mirror!r}" if STUDY.mirror else ""
+import re
+
+MIRROR = ["--mirror", STUDY.mirror] if STUDY.mirror else []
 
 
 rule download:
@@ -10,7 +12,7 @@ rule download:
     log:
         f"{R}/logs/download/{{path}}.log",
     wildcard_constraints:
-        path=r".+(?<!\.source\.json)",
+        path=r"(?!local/).+(?<!\.source\.json)",
     resources:
         downloads=1,
     params:
@@ -18,7 +20,25 @@ rule download:
         url=lambda w: T.download(w.path)["url"],
         checks=lambda w: T.download_checks(w.path),
     shell:
-        "python {SCRIPTS}/download.py --url {params.url:q} --output {output.file:q} {params.checks} {MIRROR} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/download.py --url {params.url:q} --output {output.file:q} {params.checks:q} {MIRROR:q} > {log:q} 2>&1"
+
+
+rule take_local:
+    input:
+        lambda w: T.local_file(w.key, w.name),
+    output:
+        file=f"{R}/sources/local/{{key}}/{{name}}",
+        source=f"{R}/sources/local/{{key}}/{{name}}.source.json",
+    log:
+        f"{R}/logs/download/local/{{key}}/{{name}}.log",
+    wildcard_constraints:
+        key="[^/]+",
+        name=r"[^/]+(?<!\.source\.json)",
+    params:
+        version=T.version("download"),
+        url=lambda w: Path(T.local_file(w.key, w.name)).as_uri(),
+    shell:
+        "python {SCRIPTS:q}/download.py --url {params.url:q} --output {output.file:q} > {log:q} 2>&1"
 
 
 rule parse_medline:
@@ -29,12 +49,12 @@ rule parse_medline:
     log:
         f"{R}/logs/parse/{{source}}/{{shard}}.log",
     wildcard_constraints:
-        source="|".join(T.source_names("pubmed")) or "(?!)",
+        source="|".join(map(re.escape, T.source_names("pubmed"))) or "(?!)",
     params:
         version=T.version("parse"),
         recipe=lambda w: as_json(T.parse_recipe(w.source)),
     shell:
-        "python {SCRIPTS}/parse_medline.py --input {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/parse_medline.py --input {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule parse_text:
@@ -45,12 +65,12 @@ rule parse_text:
     log:
         f"{R}/logs/parse/{{source}}/{{shard}}.log",
     wildcard_constraints:
-        source="|".join(T.source_names("text")) or "(?!)",
+        source="|".join(map(re.escape, T.source_names("text"))) or "(?!)",
     params:
         version=T.version("parse"),
         recipe=lambda w: as_json(T.parse_recipe(w.source)),
     shell:
-        "python {SCRIPTS}/parse_text.py --input {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/parse_text.py --input {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule latest_versions:
@@ -63,8 +83,9 @@ rule latest_versions:
     params:
         version=T.version("latest"),
         recipe=lambda w: as_json(T.latest_recipe(w.corpus)),
+        parsed=T.parsed_folder(),
     shell:
-        "python {SCRIPTS}/latest_versions.py --shards {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/latest_versions.py --parsed {params.parsed:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule select_documents:
@@ -83,7 +104,7 @@ rule select_documents:
         recipe=lambda w: as_json(T.selection_recipe(w.corpus)),
         index=lambda w: int(w.part),
     shell:
-        "python {SCRIPTS}/select_documents.py --shard {input.shard:q} --index {params.index} --latest {input.latest:q}"
+        "python {SCRIPTS:q}/select_documents.py --shard {input.shard:q} --index {params.index} --latest {input.latest:q}"
         " --output {output.part:q} --statistics {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
@@ -99,6 +120,8 @@ rule corpus_statistics:
     params:
         version=T.version("statistics"),
         recipe=lambda w: as_json({"corpus": w.corpus}),
+        corpus=lambda w: T.corpus_folder(w.corpus),
+        parts=lambda w: len(T.shards(w.corpus)),
     shell:
-        "python {SCRIPTS}/corpus_statistics.py --parts {input.parts:q}"
+        "python {SCRIPTS:q}/corpus_statistics.py --corpus {params.corpus:q} --parts {params.parts}"
         " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"

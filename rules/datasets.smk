@@ -11,6 +11,6 @@ rule convert:
     params:
         version=T.version("convert"),
         recipe=lambda w: as_json(T.dataset_recipe(w.dataset)),
-        inputs=lambda w, input: " ".join(f"--input {split}='{path}'" for split, path in sorted(input.items())),
+        inputs=lambda w: T.dataset_arguments(w.dataset),
     shell:
-        "python {SCRIPTS}/convert.py --recipe {params.recipe:q} {params.inputs} --output {R}/datasets/{wildcards.dataset} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/convert.py --recipe {params.recipe:q} {params.inputs:q} --output {R:q}/datasets/{wildcards.dataset:q} > {log:q} 2>&1"

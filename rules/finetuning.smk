@@ -16,8 +16,8 @@ rule trial:
         recipe=lambda w: as_json(T.finetuning_recipe(w.protocol, w.dataset, w.setting, w.trial)),
         version=T.version("finetune"),
     shell:
-        "python {SCRIPTS}/finetune.py --recipe {params.recipe:q} --model {R}/models/{wildcards.model}"
-        " --dataset {R}/datasets/{wildcards.dataset} --seed {wildcards.seed} --split dev --output {output.predictions:q} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/finetune.py --recipe {params.recipe:q} --model {R:q}/models/{wildcards.model:q}"
+        " --dataset {R:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed} --split dev --output {output.predictions:q} > {log:q} 2>&1"
 
 
 rule choose:
@@ -31,7 +31,7 @@ rule choose:
         version=T.version("choose"),
         recipe=as_json({"by": "dev"}),
     shell:
-        "python {SCRIPTS}/select_trial.py --trials {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/select_trial.py --trials {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule finetune:
@@ -50,8 +50,8 @@ rule finetune:
         selected=lambda w: T.selection_arguments(w.protocol, w.dataset, w.setting),
         split=lambda w: SPECS.protocols[w.protocol].final.split,
     shell:
-        "python {SCRIPTS}/finetune.py --recipe {params.recipe:q} {params.selected} --model {R}/models/{wildcards.model}"
-        " --dataset {R}/datasets/{wildcards.dataset} --seed {wildcards.seed} --split {params.split}"
+        "python {SCRIPTS:q}/finetune.py --recipe {params.recipe:q} {params.selected:q} --model {R:q}/models/{wildcards.model:q}"
+        " --dataset {R:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed} --split {params.split}"
         " --output {output.predictions:q} > {log:q} 2>&1"
 
 
@@ -70,5 +70,5 @@ rule score:
         version=T.version("score"),
         recipe=lambda w: as_json(T.score_recipe(w.protocol, w.model, w.dataset, w.setting, int(w.seed))),
     shell:
-        "python {SCRIPTS}/score.py --predictions {input.predictions:q} --training {input.training:q}"
+        "python {SCRIPTS:q}/score.py --predictions {input.predictions:q} --training {input.training:q}"
         " --examples {input.examples:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"

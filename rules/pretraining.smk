@@ -10,14 +10,16 @@ rule pack:
         [f"{R}/pretraining/{{recipe}}/tokens/{name}" for name in T.TOKEN_FILES],
     log:
         f"{R}/logs/pretraining/{{recipe}}/tokens.log",
-    threads: 2
+    threads: workflow.cores
     params:
         version=T.version("pack"),
         recipe=as_json({}),
+        corpus=lambda w: T.corpus_folder(SPECS.pretraining[w.recipe].corpus),
+        parts=lambda w: len(T.shards(SPECS.pretraining[w.recipe].corpus)),
         vocab=lambda w: f"{R}/vocabs/{SPECS.pretraining[w.recipe].vocab}",
     shell:
-        "python {SCRIPTS}/pack.py --parts {input.parts:q} --vocab {params.vocab} --punkt {input.punkt:q}"
-        " --output {R}/pretraining/{wildcards.recipe}/tokens --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/pack.py --corpus {params.corpus:q} --parts {params.parts} --vocab {params.vocab:q} --punkt {input.punkt:q}"
+        " --output {R:q}/pretraining/{wildcards.recipe:q}/tokens --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule pretrain:
@@ -38,9 +40,10 @@ rule pretrain:
         vocab=lambda w: f"{R}/vocabs/{SPECS.pretraining[w.recipe].vocab}",
         start=lambda w: T.segment_arguments(w.recipe, int(w.step)),
     shell:
-        "python {SCRIPTS}/pretrain.py --recipe {params.recipe:q} --tokens {R}/pretraining/{wildcards.recipe}/tokens"
-        " --vocab {params.vocab} --to {wildcards.step} {params.start}"
-        " --output {R}/pretraining/{wildcards.recipe}/step-{wildcards.step} 2>&1 | tee {log:q}"
+        "python {SCRIPTS:q}/pretrain.py --recipe {params.recipe:q} --tokens {R:q}/pretraining/{wildcards.recipe:q}/tokens"
+        " --vocab {params.vocab:q} --to {wildcards.step} {params.start:q}"
+        " --output {R:q}/pretraining/{wildcards.recipe:q}/step-{wildcards.step} --version {params.version}"
+        " --save-minutes {STUDY.save_minutes} 2>&1 | tee -i {log:q}"
 
 
 rule export_model:
@@ -55,4 +58,4 @@ rule export_model:
         recipe=lambda w: as_json(T.model_recipe(w.model)),
         arguments=lambda w: T.model_arguments(w.model),
     shell:
-        "python {SCRIPTS}/export_model.py --recipe {params.recipe:q} --output {R}/models/{wildcards.model} {params.arguments} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/export_model.py --recipe {params.recipe:q} --output {R:q}/models/{wildcards.model:q} {params.arguments:q} > {log:q} 2>&1"

@@ -13,8 +13,8 @@ rule table:
         version=T.version("table"),
         recipe=lambda w: as_json(T.table_recipe(f"{w.paper}/{w.table}")),
     shell:
-        "python {SCRIPTS}/table.py --recipe {params.recipe:q} --published {input.published:q} --results {R}"
-        " --output {R}/tables/{wildcards.paper}/{wildcards.table} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/table.py --recipe {params.recipe:q} --published {input.published:q} --results {R:q}"
+        " --output {R:q}/tables/{wildcards.paper}/{wildcards.table} > {log:q} 2>&1"
 
 
 rule report:
@@ -28,4 +28,4 @@ rule report:
         version=T.version("report"),
         recipe=as_json(T.report_recipe()),
     shell:
-        "python {SCRIPTS}/report.py --recipe {params.recipe:q} --results {R} --output {output:q} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/report.py --recipe {params.recipe:q} --results {R:q} --output {output:q} > {log:q} 2>&1"

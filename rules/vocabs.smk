@@ -10,7 +10,10 @@ rule train_vocab:
         f"{R}/logs/vocabs/{{vocab}}.log",
     threads: 2
     params:
+        corpus=lambda w: T.corpus_folder(SPECS.vocabs[w.vocab].corpus),
+        parts=lambda w: len(T.shards(SPECS.vocabs[w.vocab].corpus)),
         version=T.version("vocab"),
         recipe=lambda w: as_json(T.vocab_recipe(w.vocab)),
     shell:
-        "python {SCRIPTS}/train_vocab.py --parts {input:q} --output {R}/vocabs/{wildcards.vocab} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/train_vocab.py --corpus {params.corpus:q} --parts {params.parts}"
+        " --output {R:q}/vocabs/{wildcards.vocab:q} --recipe {params.recipe:q} > {log:q} 2>&1"

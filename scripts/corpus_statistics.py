@@ -1,9 +1,9 @@
 """Add up what is in a corpus, and list its documents.
 
-    python scripts/corpus_statistics.py --parts part-0000.parquet part-0001.parquet \\
+    python scripts/corpus_statistics.py --corpus corpora/CORPUS --parts 2 \\
         --manifest manifest.parquet --output stats.json --recipe '{}'
 
-Input: the parts of a corpus, each with its statistics beside it (part-0000.json).
+Input: the parts of a corpus (part-0000.parquet ...), each with its statistics beside it (part-0000.json).
 Output: manifest (id, version, date, part, row) and totals: parsed, documents, words, bytes,
 rejected by reason with samples, by source, by year. The recipe is recorded, nothing more.
 """
@@ -18,25 +18,26 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill.corpus.statistics import total, write_manifest
 from pubmill.errors import PubmillError, run
 from pubmill.files import write_json
+from pubmill.parts import part_files
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description="Add up what is in a corpus, and list its documents.", fromfile_prefix_chars="@"
+        description="Add up what is in a corpus, and list its documents."
     )
-    parser.add_argument(
-        "--parts", type=Path, nargs="+", required=True, help="its parts; or @FILE, one a line"
-    )
+    parser.add_argument("--corpus", required=True, type=Path, help="folder of the corpus, with its parts")
+    parser.add_argument("--parts", required=True, type=int, help="how many parts it has")
     parser.add_argument("--manifest", type=Path, required=True, help="the list of documents to write")
     parser.add_argument("--output", type=Path, required=True, help="stats.json to write")
     parser.add_argument("--recipe", required=True, help="JSON: what decided the corpus, as recorded")
     arguments = parser.parse_args()
+    parts = part_files(arguments.corpus, arguments.parts)
     try:
         recipe = json.loads(arguments.recipe)
     except json.JSONDecodeError as error:
         raise PubmillError(f"--recipe: not valid JSON: {error}") from None
-    rows = write_manifest(arguments.manifest, arguments.parts)
-    stats = total([part.with_suffix(".json") for part in arguments.parts], rows)
+    rows = write_manifest(arguments.manifest, parts)
+    stats = total([part.with_suffix(".json") for part in parts], rows)
     write_json(arguments.output, {**stats, "recipe": recipe})
     print(f"{stats['documents']} documents of {stats['parsed']}, {stats['words']} words")
 

@@ -1,7 +1,7 @@
 """Find which version of each document is in force, over all parsed shards of a corpus.
 
-    python scripts/latest_versions.py --shards a.parquet b.parquet --output latest.parquet \\
-        --recipe '{"sources": [{"name": "pubmed", "shards": 1}, {"name": "notes", "shards": 1}]}'
+    python scripts/latest_versions.py --parsed corpora/parsed --output latest.parquet \\
+        --recipe '{"sources": [{"name": "pubmed", "shards": ["pubmed26n0001"]}]}'
 
 Input: parsed shards, source by source in the order of the recipe, which is the order of authority.
 Output: one row for each citation: shard, position, reason it is not in force (null if it is).
@@ -16,40 +16,40 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.corpus.versions import write_latest
-from pubmill.errors import PubmillError, run
+from pubmill.errors import run
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A source and how many of the shards are its own."""
+    """A source and the names of its shards, in the order of loading."""
 
     name: str
-    shards: int
+    shards: list[str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LatestRecipe:
     """The sources in the order of authority."""
 
-    sources: tuple[dict[str, object], ...]
+    sources: list[dict[str, object]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Find the citations in force.", fromfile_prefix_chars="@")
-    parser.add_argument(
-        "--shards", type=Path, nargs="+", required=True, help="parsed shards, by source; or @FILE, one a line"
-    )
+    parser = argparse.ArgumentParser(description="Find the citations in force.")
+    parser.add_argument("--parsed", type=Path, required=True, help="folder holding SOURCE/SHARD.parquet")
     parser.add_argument("--output", type=Path, required=True, help="latest.parquet to write")
     parser.add_argument(
-        "--recipe", required=True, help='JSON: {"sources": [{"name": ..., "shards": N}, ...]}'
+        "--recipe", required=True, help='JSON: {"sources": [{"name": ..., "shards": [...]}, ...]}'
     )
     arguments = parser.parse_args()
     recipe = recipes.read(LatestRecipe, arguments.recipe)
     sources = [recipes.build(Source, source, "--recipe.sources") for source in recipe.sources]
-    ranks = [rank for rank, source in enumerate(sources) for _ in range(source.shards)]
-    if len(ranks) != len(arguments.shards):
-        raise PubmillError(f"the recipe has {len(ranks)} shards, --shards names {len(arguments.shards)}")
-    write_latest(arguments.output, arguments.shards, ranks)
+    shards = [
+        (rank, arguments.parsed / source.name / f"{shard}.parquet")
+        for rank, source in enumerate(sources)
+        for shard in source.shards
+    ]
+    write_latest(arguments.output, [shard for _, shard in shards], [rank for rank, _ in shards])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Split a corpus into sentences and pack it as token ids for pretraining.
 
-    python scripts/pack.py --recipe JSON --parts corpora/CORPUS/part-*.parquet --vocab vocabs/VOCAB
+    python scripts/pack.py --recipe JSON --corpus corpora/CORPUS --parts N --vocab vocabs/VOCAB
         --punkt punkt_tab.zip --output pretraining/RECIPE/tokens
 
 Inputs: the parts of a corpus, a WordPiece vocabulary, NLTK's punkt_tab.zip, and the recipe
@@ -17,25 +17,28 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
+from pubmill.parts import part_files
 from pubmill.pretraining.packing import PackingRecipe, pack, useful_processes
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Pack a corpus as token ids for pretraining.")
     parser.add_argument("--recipe", required=True, help="JSON text or file: a PackingRecipe")
-    parser.add_argument("--parts", required=True, nargs="+", type=Path, help="the corpus's part-NNNN.parquet")
+    parser.add_argument("--corpus", required=True, type=Path, help="folder of the corpus, with its parts")
+    parser.add_argument("--parts", required=True, type=int, help="how many parts it has")
     parser.add_argument("--vocab", required=True, type=Path, help="folder of a WordPiece vocabulary")
     parser.add_argument("--punkt", required=True, type=Path, help="NLTK's punkt_tab.zip")
     parser.add_argument("--output", required=True, type=Path, help="folder to write")
     parser.add_argument("--processes", type=int, help="default: as many as this job has cores")
     arguments = parser.parse_args()
+    parts = part_files(arguments.corpus, arguments.parts)
     index = pack(
         recipes.read(PackingRecipe, arguments.recipe),
-        arguments.parts,
+        parts,
         arguments.vocab,
         arguments.punkt,
         arguments.output,
-        arguments.processes or useful_processes(arguments.parts),
+        arguments.processes or useful_processes(parts),
     )
     print(
         f"{arguments.output}: {index['tokens']} tokens in {index['sentences']} sentences of "

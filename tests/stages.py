@@ -34,6 +34,7 @@ SOURCES: dict[str, tuple[str, ...]] = {
         "pubmill/pretraining/optimisation.py",
         "pubmill/pretraining/engine.py",
         "pubmill/pretraining/checkpoints.py",
+        "pubmill/precision.py",
         "scripts/pretrain.py",
     ),
     "export": (
@@ -42,7 +43,7 @@ SOURCES: dict[str, tuple[str, ...]] = {
         "scripts/export_model.py",
     ),
     "convert": ("pubmill/convert/*.py", "pubmill/examples.py", "scripts/convert.py"),
-    "finetune": ("pubmill/finetuning/*.py", "scripts/finetune.py"),
+    "finetune": ("pubmill/finetuning/*.py", "pubmill/precision.py", "scripts/finetune.py"),
     "choose": ("pubmill/finetuning/selection.py", "scripts/select_trial.py"),
     "score": ("pubmill/metrics/*.py", "pubmill/records.py", "scripts/score.py"),
     "table": ("pubmill/tables/*.py", "pubmill/tables/templates/*", "scripts/table.py"),

@@ -19,8 +19,9 @@ from pubmill.examples import TokensExample, read_examples
 from pubmill.finetuning.batches import prediction_batches, training_batches
 from pubmill.finetuning.heads import TokenTagger, load_encoder, load_tokenizer
 from pubmill.finetuning.inputs import Window, Windows, collate, encode
-from pubmill.finetuning.optimisation import adam, resolve_precision, schedule
+from pubmill.finetuning.optimisation import adam, schedule
 from pubmill.finetuning.scores import entity_f1
+from pubmill.precision import choose_precision
 from pubmill.provenance import provenance
 from pubmill.recipes import FinetuningRecipe
 
@@ -83,7 +84,7 @@ class Trainer:
         self.recipe, self.tagger, self.labels, self.seed = recipe, tagger, list(labels), seed
         self.pad = pad
         self.device = tagger.linear.weight.device
-        self.precision = resolve_precision(recipe.precision, self.device)
+        self.precision = choose_precision(recipe.precision, self.device)
         self.optimiser = adam(tagger, recipe)
 
     def train(self, train: Split, dev: Split) -> Progress:

@@ -8,11 +8,15 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
 
+AS_RELEASED = (
+    "weights as they were (a pickle turned into safetensors), "
+    "the tokenizer rewritten with its treatment of capitals explicit"
+)
 INTRODUCTIONS = {
     "pretraining": "Pretrained from scratch by pubmill.",
     "random": "Freshly initialised, never trained: what an architecture does without pretraining.",
-    "folder": "Copied from a folder of the user's own; only pubmill's checks were done on it.",
-    "hub": "Copied unchanged from the Hugging Face hub.",
+    "folder": f"From a folder of the user's own: {AS_RELEASED}.",
+    "hub": f"From the Hugging Face hub: {AS_RELEASED}.",
 }
 
 
@@ -94,5 +98,5 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, list | tuple):
-        return ", ".join(_cell(item) for item in value)
+        return ", ".join(_cell(item) for item in value) or "–"
     return str(value).replace("|", "\\|").replace("\n", " ")

@@ -2,28 +2,29 @@
 
     model.safetensors, config.json   the weights in float32, as transformers reads them
     optimizer.safetensors            NAME.exp_avg, NAME.exp_avg_sq and NAME.step of every weight
-    state.json                       step, recipe, sums not yet logged, hardware, versions
+    state.json                       step, recipe, inputs, sums not yet logged, packages, hardware
     log.jsonl                        a line for every stretch of steps
 
 The random numbers of a step come from (seed, step), so there is no state of a generator to keep.
-While a segment runs, it saves itself in a hidden folder beside its output.
+While a segment runs, it saves itself in a hidden folder beside its output; such a save is gone on from only
+by the same work, which `fingerprints` and the recipe tell.
 """
 
 import json
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
 from pubmill.errors import PubmillError
-from pubmill.files import read_json, write_json, writing_folder
+from pubmill.files import lock, read_json, sha256, write_json, writing_folder
+from pubmill.pretraining.tokens import PackedTokens
 
 Log = list[dict[str, Any]]
-BOOKKEEPING = ("save_every", "checkpoints")  # what a recipe may change without changing the weights
 
 
 @dataclass
@@ -43,7 +44,7 @@ class Progress:
 def save(
     folder: Path, model: Any, optimizer: torch.optim.Optimizer, progress: Progress, facts: dict[str, Any]
 ) -> None:
-    """Write a checkpoint; `facts` (recipe, hardware, versions) go into state.json as they are."""
+    """Write a checkpoint; `facts` (recipe, inputs, hardware) go into state.json as they are."""
     with writing_folder(folder) as temporary:
         model.config.save_pretrained(temporary)
         # weights that are shared (embeddings and output) are written once, as transformers does
@@ -80,10 +81,7 @@ def load(
             f"{folder} is no whole checkpoint: it lacks {', '.join(missing)}; delete it, run again"
         )
     state = read_json(folder / "state.json")
-    differing = sorted(
-        key for key in recipe if state["recipe"].get(key) != recipe[key] and key not in BOOKKEEPING
-    )
-    if differing:
+    if differing := _differing(state["recipe"], recipe):
         raise PubmillError(
             f"{folder} was made by another recipe (differing: {', '.join(differing)}); "
             "delete it, or give the recipe it was made by"
@@ -119,6 +117,39 @@ def _load_optimizer(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
         except KeyError as error:
             raise PubmillError(f"{path} lacks {error}: it is of another model") from None
         optimizer.state[weight] = {key: tensor.to(weight.device) for key, tensor in state.items()}
+
+
+def fingerprints(packed: PackedTokens, vocab: Path, start: Path | None, version: int) -> dict[str, Any]:
+    """What a segment was made from, beside its recipe: SHA-256 of its inputs, and the stage's version."""
+    return {
+        "tokens": packed.fingerprint(),
+        "vocab": sha256(vocab / "vocab.txt"),
+        "start": sha256(start / "model.safetensors") if start else None,
+        "version": version,
+    }
+
+
+def other_work(folder: Path, facts: dict[str, Any]) -> list[str]:
+    """In what the work that a save belongs to differs from this one; nothing if it is the same."""
+    state = read_json(folder / "state.json")
+    recipe = _differing(state["recipe"], facts["recipe"])
+    return _differing(state.get("inputs", {}), facts["inputs"]) + [f"recipe.{key}" for key in recipe]
+
+
+def _differing(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    return sorted(
+        key for key in before.keys() | now.keys() if key not in before or before[key] != now.get(key)
+    )
+
+
+def hold(output: Path) -> IO[str]:
+    """Lock a segment until the returned file is closed; raises `PubmillError` if a process is at work on it.
+
+    An orphan left by a killed workflow would else write to the same saves as its successor. The lock
+    file stays: if it were removed, one process could still get the lock of the removed file and another
+    that of a new one.
+    """
+    return lock(output.with_name(f".{output.name}.lock"))
 
 
 def partial_folder(output: Path) -> Path:

@@ -1,14 +1,9 @@
-"""How the weights are moved: Adam, its learning rate at each step, and the precision of the products."""
-
-from pathlib import Path
+"""How the weights are moved: Adam, and its learning rate at each step."""
 
 import torch
 from torch import nn
 
-from pubmill.errors import PubmillError
-from pubmill.recipes import Optimisation, Precision
-
-NATIVE_BFLOAT16 = {"avx512_bf16", "amx_bf16", "bf16"}
+from pubmill.recipes import Optimisation
 
 
 def build_optimizer(model: nn.Module, optimisation: Optimisation) -> torch.optim.AdamW:
@@ -39,25 +34,3 @@ def set_learning_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
     """Use this rate for the next update."""
     for group in optimizer.param_groups:
         group["lr"] = rate
-
-
-def choose_precision(precision: Precision, device: torch.device) -> torch.dtype:
-    """What matrix products are done in; weights and optimiser are in float32 always.
-
-    `auto` is bfloat16 where the processor has instructions for it (a step is then about twice as
-    fast on 2 cores with avx512_bf16), else float32. Asking for it where a GPU has none is a `PubmillError`.
-    """
-    native = torch.cuda.is_bf16_supported() if device.type == "cuda" else bool(cpu_flags() & NATIVE_BFLOAT16)
-    if precision == "bfloat16" and device.type == "cuda" and not native:
-        raise PubmillError("precision: this GPU has no bfloat16; ask for float32 or auto")
-    if precision == "bfloat16" or (precision == "auto" and native):
-        return torch.bfloat16
-    return torch.float32
-
-
-def cpu_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> set[str]:
-    """What this processor says it can do; nothing where the system does not tell."""
-    if not cpuinfo.is_file():
-        return set()
-    lines = cpuinfo.read_text().splitlines()
-    return {flag for line in lines if line.lower().startswith(("flags", "features")) for flag in line.split()}

@@ -5,11 +5,12 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pubmill.errors import PubmillError
-from pubmill.specs import PubmedSource
+from pubmill.specs import PubmedSource, Specs
+from pubmill.study import Study
 from pubmill.targets.base import Base
 
 _RANGE = re.compile(r"^(\d\d)n(\d{4,})(?:-(\d\d)n(\d{4,}))?$")
@@ -21,18 +22,31 @@ def pubmed_files(source: PubmedSource) -> list[str]:
     for folder in ("baseline", "updatefiles"):
         for written in source.files.get(folder, ()):
             matched = _RANGE.match(written)
-            if not matched or (matched[3] and matched[3] != matched[1]):
+            last = matched and (matched[3] or matched[1], int(matched[4] or matched[2]))
+            if not matched or not last or last < (matched[1], int(matched[2])) or last[0] != matched[1]:
                 raise PubmillError(
                     f"source {source.name}: {folder}: {written!r} is no range of PubMed files; "
                     f"write 26n0001 or 26n0001-26n1334 (one year)"
                 )
-            year, first, last = matched[1], int(matched[2]), int(matched[4] or matched[2])
-            paths += [f"{folder}/pubmed{year}n{number:04d}.xml.gz" for number in range(first, last + 1)]
+            numbers = range(int(matched[2]), last[1] + 1)
+            paths += [f"{folder}/pubmed{matched[1]}n{number:04d}.xml.gz" for number in numbers]
     return paths
+
+
+class Shard(NamedTuple):
+    """One file of a source: the source's name, the shard's, and where the raw file lies."""
+
+    source: str
+    name: str
+    file: str
 
 
 class CorpusTargets(Base):
     """From URLs to the parts of a corpus."""
+
+    def __init__(self, study: Study, specs: Specs) -> None:
+        super().__init__(study, specs)
+        self._shards: dict[str, list[Shard]] = {}
 
     def source(self, url: str) -> str:
         """Where the file of a URL lies."""
@@ -66,28 +80,36 @@ class CorpusTargets(Base):
             raise PubmillError(f"no spec names {url}, so pubmill does not know how to check it")
         return self._known_files[url]
 
-    def download_checks(self, path: str) -> str:
+    def download_checks(self, path: str) -> list[str]:
         """The download program's arguments that say how the content is checked."""
         checks = self.download(path)
         if checks["md5_beside"]:
-            return "--md5-beside"
-        return f"--sha256 {checks['sha256']}" if checks["sha256"] else ""
+            return ["--md5-beside"]
+        return ["--sha256", checks["sha256"]] if checks["sha256"] else []
+
+    def local_file(self, key: str, name: str) -> str:
+        """The user's own file behind `sources/local/KEY/NAME`."""
+        return str(self.local(key, f"sources/local/{key}/{name}").resolve() / name)
 
     def parse_recipe(self, source: str) -> dict[str, Any]:
         return {"source": source}
 
-    def shards(self, corpus: str) -> list[tuple[str, str, str]]:
-        """(source, shard, raw file) of a corpus, in order of authority and then in NCBI's order."""
-        found = []
+    def shards(self, corpus: str) -> list[Shard]:
+        """The shards of a corpus, in order of authority and then in NCBI's order."""
+        if corpus not in self._shards:
+            self._shards[corpus] = list(self._find_shards(corpus))
+        return self._shards[corpus]
+
+    def _find_shards(self, corpus: str) -> Iterator[Shard]:
         for source in self.specs.corpora[corpus].sources:
             if isinstance(source, PubmedSource):
                 for path in pubmed_files(source):
-                    shard = Path(path).name.removesuffix(".xml.gz")
-                    found.append((source.name, shard, self.source(f"{source.url}/{path}")))
+                    name = Path(path).name.removesuffix(".xml.gz")
+                    yield Shard(source.name, name, self.source(f"{source.url}/{path}"))
             else:
                 for file in self._local_files(corpus, source.local, source.files):
-                    found.append((source.name, file.name.split(".jsonl")[0], str(file)))
-        return found
+                    name = file.name.split(".jsonl")[0]
+                    yield Shard(source.name, name, f"{self.results}/sources/local/{source.local}/{file.name}")
 
     def _local_files(self, corpus: str, key: str, pattern: str) -> list[Path]:
         folder = self.local(key, f"corpus {corpus}")
@@ -100,11 +122,11 @@ class CorpusTargets(Base):
 
     def raw(self, source: str, shard: str) -> str:
         """The raw file behind a parsed shard."""
-        for corpus in self.specs.corpora:
-            if any(s.name == source for s in self.specs.corpora[corpus].sources):
-                for name, found, file in self.shards(corpus):
-                    if (name, found) == (source, shard):
-                        return file
+        for corpus, spec in self.specs.corpora.items():
+            if any(found.name == source for found in spec.sources):
+                for found in self.shards(corpus):
+                    if (found.source, found.name) == (source, shard):
+                        return found.file
         raise PubmillError(f"no corpus has a source {source!r} with a shard {shard!r}")
 
     def source_names(self, kind: str) -> list[str]:
@@ -114,20 +136,27 @@ class CorpusTargets(Base):
     def parsed(self, corpus: str) -> list[str]:
         """Parsed shards of a corpus, in the order of `shards`."""
         return [
-            f"{self.results}/corpora/parsed/{name}/{shard}.parquet" for name, shard, _ in self.shards(corpus)
+            f"{self.parsed_folder()}/{shard.source}/{shard.name}.parquet" for shard in self.shards(corpus)
         ]
+
+    def parsed_folder(self) -> str:
+        return f"{self.results}/corpora/parsed"
+
+    def corpus_folder(self, corpus: str) -> str:
+        return f"{self.results}/corpora/{corpus}"
 
     def parts(self, corpus: str) -> list[str]:
         """Parts of a corpus, one a shard."""
-        return [
-            f"{self.results}/corpora/{corpus}/part-{i:04d}.parquet" for i, _ in enumerate(self.shards(corpus))
-        ]
+        return [f"{self.corpus_folder(corpus)}/part-{i:04d}.parquet" for i in range(len(self.shards(corpus)))]
 
     def latest_recipe(self, corpus: str) -> dict[str, Any]:
-        """Which sources, in order of authority, with how many shards each."""
-        names = [name for name, _, _ in self.shards(corpus)]
-        sources = [{"name": name, "shards": len(list(run))} for name, run in itertools.groupby(names)]
-        return {"sources": sources}
+        """Which sources, in order of authority, with the names of their shards in NCBI's order.
+
+        The names stand here, and not on the command line as paths: those of a whole baseline would be
+        longer than a shell command may be.
+        """
+        runs = itertools.groupby(self.shards(corpus), key=lambda shard: shard.source)
+        return {"sources": [{"name": name, "shards": [shard.name for shard in run]} for name, run in runs]}
 
     def selection_recipe(self, corpus: str) -> dict[str, Any]:
         """The filters of a corpus."""

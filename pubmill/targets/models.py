@@ -1,6 +1,7 @@
 """Vocabularies, pretraining and models."""
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from pubmill.specs import FolderWeights
@@ -32,11 +33,11 @@ class ModelTargets(CorpusTargets):
         return [f"{self.results}/pretraining/{recipe}/step-{step}/{name}" for name in CHECKPOINT_FILES]
 
     def pretraining_recipe(self, recipe: str) -> dict[str, Any]:
-        """The training recipe. `checkpoints` and `save_every` cut the work and don't change its result."""
+        """The training recipe. Which checkpoints are kept is not in it: they cut the work, not its result."""
         return asdict(self.specs.pretraining[recipe].recipe)
 
     def steps(self, recipe: str) -> list[int]:
-        return list(self.specs.pretraining[recipe].recipe.checkpoints)
+        return list(self.specs.pretraining[recipe].checkpoints)
 
     def previous_step(self, recipe: str, step: int) -> int | None:
         """The checkpoint that a segment ending at `step` starts from; None at the beginning."""
@@ -77,28 +78,24 @@ class ModelTargets(CorpusTargets):
 
     def model_inputs(self, model: str) -> dict[str, Any]:
         """Named inputs of the export of a model."""
-        weights = self.weights(model)
-        if weights["kind"] not in ("pretraining", "random"):
+        weights, spec = self.weights(model), self.specs.models[model]
+        if isinstance(spec.weights, FolderWeights) and weights["kind"] == "folder":
+            folder = self.local(spec.weights.local, f"model {model}")
+            return {"folder": sorted(str(path) for path in folder.glob("*") if path.is_file())}
+        if weights["kind"] == "hub":
             return {}
-        spec = self.specs.pretraining[weights["recipe"]]
-        inputs: dict[str, Any] = {"vocab": self.vocab_files(spec.vocab)}
+        pretraining = self.specs.pretraining[weights["recipe"]]
+        inputs: dict[str, Any] = {"vocab": self.vocab_files(pretraining.vocab)}
         if weights["kind"] == "pretraining":
-            inputs["checkpoint"] = self.checkpoint_files(weights["recipe"], spec.recipe.steps)
-            inputs["statistics"] = f"{self.results}/corpora/{spec.corpus}/stats.json"
+            inputs["checkpoint"] = self.checkpoint_files(weights["recipe"], pretraining.recipe.steps)
+            inputs["statistics"] = f"{self.corpus_folder(pretraining.corpus)}/stats.json"
         return inputs
 
-    def model_arguments(self, model: str) -> str:
+    def model_arguments(self, model: str) -> list[str]:
         """The export program's arguments that name inputs."""
-        weights, spec = self.weights(model), self.specs.models[model]
-        if weights["kind"] == "hub":
-            return ""
-        if isinstance(spec.weights, FolderWeights):
-            return f"--folder '{self.local(spec.weights.local, f'model {model}')}'"
-        pretraining = self.specs.pretraining[weights["recipe"]]
-        arguments = f"--vocab {self.results}/vocabs/{pretraining.vocab}"
-        if weights["kind"] == "pretraining":
-            folder = f"{self.results}/pretraining/{weights['recipe']}/step-{pretraining.recipe.steps}"
-            arguments += (
-                f" --checkpoint {folder} --statistics {self.results}/corpora/{pretraining.corpus}/stats.json"
-            )
-        return arguments
+        inputs = self.model_inputs(model)
+        arguments = []
+        for name in ("vocab", "checkpoint", "folder"):
+            if inputs.get(name):
+                arguments += [f"--{name}", str(Path(inputs[name][0]).parent)]
+        return [*arguments, *(["--statistics", inputs["statistics"]] if "statistics" in inputs else [])]

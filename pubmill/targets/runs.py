@@ -31,6 +31,11 @@ class RunTargets(ModelTargets):
     def dataset_inputs(self, dataset: str) -> dict[str, str]:
         return {split: self.source(file.url) for split, file in self.specs.datasets[dataset].sources.items()}
 
+    def dataset_arguments(self, dataset: str) -> list[str]:
+        """The conversion's arguments that name the raw files."""
+        inputs = self.dataset_inputs(dataset).items()
+        return [text for split, path in inputs for text in ("--input", f"{split}={path}")]
+
     def dataset_files(self, dataset: str) -> list[str]:
         return [f"{self.results}/datasets/{dataset}/{name}" for name in DATASET_FILES]
 
@@ -78,9 +83,13 @@ class RunTargets(ModelTargets):
         searches = self.specs.protocols[protocol].search is not None
         return [self.selected(protocol, dataset, setting)] if searches else []
 
-    def selection_arguments(self, protocol: str, dataset: str, setting: str) -> str:
+    def selection_arguments(self, protocol: str, dataset: str, setting: str) -> list[str]:
         """The fine-tuning program's argument that names the choice."""
-        return " ".join(f"--selected {path}" for path in self.selection_inputs(protocol, dataset, setting))
+        return [
+            text
+            for path in self.selection_inputs(protocol, dataset, setting)
+            for text in ("--selected", path)
+        ]
 
     def seeds(self, protocol: str, dataset: str) -> range:
         seeds = self.specs.protocols[protocol].final.seeds

@@ -144,7 +144,18 @@ class TableTargets(RunTargets):
             "vocabs": sorted({self.specs.pretraining[r].vocab for r in recipes}),
             "models": self.models(),
             "datasets": self.datasets(),
+            "sources": self._source_records(recipes),
         }
+
+    def _source_records(self, recipes: list[str]) -> list[str]:
+        """Where each raw file of the study came from: its .source.json, below the results folder."""
+        specs = [self.specs.pretraining[recipe] for recipe in recipes]
+        files = [
+            *(path for dataset in self.datasets() for path in self.dataset_inputs(dataset).values()),
+            *(shard.file for spec in specs for shard in self.shards(spec.corpus)),
+            *(self.source(spec.sentence_splitter) for spec in specs),
+        ]
+        return sorted({f"{path.removeprefix(f'{self.results}/')}.source.json" for path in files})
 
     def report_inputs(self) -> list[str]:
         """Everything that the report shows."""
@@ -153,9 +164,10 @@ class TableTargets(RunTargets):
             *(f"{self.results}/tables/{table}.json" for table in self.study.tables),
             *(path for table in self.study.tables for path in self.record_files(table)),
             *(
-                f"{self.results}/{step}/log.jsonl"
+                f"{self.results}/{step}/{name}"
                 for steps in recipe["pretraining"].values()
                 for step in steps
+                for name in ("log.jsonl", "state.json")
             ),
             *(f"{self.results}/corpora/{corpus}/stats.json" for corpus in recipe["corpora"]),
             *(f"{self.results}/vocabs/{vocab}/diagnosis.json" for vocab in recipe["vocabs"]),

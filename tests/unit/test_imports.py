@@ -16,6 +16,7 @@ COMMON = {
     "examples",
     "records",
     "recipes",
+    "precision",
     "provenance",
     "specs",
     "study",

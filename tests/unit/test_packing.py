@@ -251,12 +251,15 @@ def test_another_tokenizer_is_refused(tmp_path: Path, vocab: Path) -> None:
 
 
 def test_killed_and_run_again_gives_the_same_bytes(tmp_path: Path, vocab: Path, punkt: Path) -> None:
-    parts = [write_part(tmp_path / f"part-{n}.parquet", TEXTS * 1000) for n in range(4)]
+    for number in range(4):
+        write_part(tmp_path / f"part-{number:04d}.parquet", TEXTS * 1000)
     output = tmp_path / "out" / "tokens"
     command = [sys.executable, str(ROOT / "scripts/pack.py"), "--recipe", "{}", "--processes", "2"]
     command += [
+        "--corpus",
+        str(tmp_path),
         "--parts",
-        *map(str, parts),
+        "4",
         "--vocab",
         str(vocab),
         "--punkt",

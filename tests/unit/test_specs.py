@@ -121,6 +121,31 @@ def test_checkpoints_must_end_with_the_last_step(folder: Path) -> None:
     assert "checkpoints must rise and end with steps (62500)" in mistakes(folder, "full")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("dropout: 0.1", "dropuot: 0.1", "dropuot: unknown key"),
+        ("epochs: 60", "epochs: many", "epochs"),
+        ("tagging: bio", "tagging: io", "tagging"),
+        ("weight_decay: 0.0", "learning_rate: 1e-5", "both decide ['learning_rate']"),
+    ],
+)
+def test_a_protocol_that_makes_no_recipe_is_told(folder: Path, old: str, new: str, told: str) -> None:
+    replace(folder / "protocols/blurb.yaml", old, new)
+    found = mistakes(folder, "full")
+    assert "specs/protocols/blurb.yaml:" in found and told in found
+
+
+def test_a_setting_that_the_protocol_lacks_is_told(folder: Path) -> None:
+    replace(folder / "tables/gu2020/table06.yaml", "setting: standard", "setting: standart")
+    assert "protocol blurb has no setting 'standart'" in mistakes(folder)
+
+
+def test_a_composite_of_strangers_is_told(folder: Path) -> None:
+    replace(folder / "tables/gu2020/table06.yaml", "    sts: [biosses]", "    sts: [bioses]")
+    assert "no rows of the table: ['bioses']" in mistakes(folder)
+
+
 def test_the_configuration_is_as_strict(root: Path) -> None:
     config = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
     check_study(config, root / "specs")

@@ -1,6 +1,7 @@
 """File names and recipes."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,44 @@ def test_trials_are_named_by_their_point(root: Path) -> None:
     assert made.selection_inputs("blurb", "bc2gm", "standard") == [
         "results/full/runs/blurb/selected/bc2gm/standard.json"
     ]
+
+
+def test_text_of_the_users_own_is_recorded_as_a_source(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl.gz").touch()
+    made = targets(root, scale="small", local_files={"abstracts": str(tmp_path)})
+    shard = made.shards("pubmed-abstracts")[-1]
+    assert shard == ("abstracts", "a", "results/small/sources/local/abstracts/a.jsonl.gz")
+    assert made.raw("abstracts", "a") == shard.file
+    assert made.local_file("abstracts", "a.jsonl.gz") == str(tmp_path / "a.jsonl.gz")
+    assert "sources/local/abstracts/a.jsonl.gz.source.json" in made.report_recipe()["sources"]
+
+
+def test_a_whole_baseline_fits_on_a_command_line(root: Path) -> None:
+    """One argument of a Linux program has at most 131,072 bytes, and `bash -c` takes the command as one."""
+    made = targets(root, scale="full", models=["no-pretraining"])
+    assert len(made.shards("pubmed-abstracts")) == 1514
+    assert len(as_json(made.latest_recipe("pubmed-abstracts"))) < 65536
+    assert len(as_json(made.report_recipe())) < 131072
+
+
+def test_checkpoints_and_saves_are_no_part_of_the_recipe(root: Path) -> None:
+    assert not {"checkpoints", "save_minutes"} & targets(root).pretraining_recipe("pubmedbert-base").keys()
+
+
+def test_a_models_own_folder_is_its_input(root: Path, tmp_path: Path) -> None:
+    """So that weights which changed in place are noticed."""
+    specs_folder, weights = tmp_path / "specs", tmp_path / "weights"
+    shutil.copytree(root / "specs", specs_folder)
+    weights.mkdir()
+    (weights / "config.json").touch()
+    (specs_folder / "models/mine.yaml").write_text(
+        "name: mine\nlowercase: true\nweights: {kind: folder, local: mine}\ntables: [gu2020/table06]\n"
+    )
+    config = {
+        "study": "x", "title": "x", "scale": "full", "tables": ["gu2020/table06"],
+        "local_files": {"mine": str(weights)},
+    }  # fmt: skip
+    made = Targets(*check_study(config, specs_folder))
+    assert made.model_inputs("mine") == {"folder": [str(weights / "config.json")]}
+    assert made.model_arguments("mine") == ["--folder", str(weights)]
+    assert [column["model"] for column in made.table_recipe("gu2020/table06")["columns"]][-1] == "mine"

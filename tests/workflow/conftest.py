@@ -94,7 +94,6 @@ def make_project(root: Path, world: Path, folder: Path) -> Project:
          "layers: 1, hidden_size: 32, attention_heads: 2, intermediate_size: 64"),
         (r"\n      steps: \d+", "\n      steps: 40"),
         (r"checkpoints: \[.*\]", "checkpoints: [20, 40]"),
-        (r"save_every: \d+", "save_every: 5"),
         (r"epochs: \d+", "epochs: 1"),
     ):  # fmt: skip
         text, count = re.subn(pattern, new, text)
@@ -102,6 +101,7 @@ def make_project(root: Path, world: Path, folder: Path) -> Project:
     scale.write_text(text)
     config = folder / "config.yaml"
     text = re.sub(r"datasets: \[.*\]", "datasets: [bc5-chem, jnlpba]", config.read_text())
+    text = re.sub(r"save_minutes: .*", "save_minutes: 0", text)
     config.write_text(re.sub(r"mirror: .*", f"mirror: {world}", text))
     return project
 
