@@ -24,10 +24,10 @@ import torch
 from transformers import BertConfig, BertForTokenClassification, BertModel
 
 from pubmill.examples import TokensExample
-from pubmill.finetuning import training
 from pubmill.finetuning.heads import TokenTagger
 from pubmill.finetuning.inputs import Window, Windows
 from pubmill.finetuning.training import Progress, Split, Trainer
+from pubmill.precision import choose_precision
 from pubmill.recipes import FinetuningRecipe
 
 FIXED_LENGTH, BATCH, LABELS = 128, 32, ["O", "B", "I"]

@@ -78,7 +78,6 @@ def main() -> None:
         "sequence_length": 128,
         "batch_size": 32,
         "steps": 1000,
-        "checkpoints": (1000,),
     }
     names = {"plain": "float32", "float32": "float32", "auto": "auto"}
     works = {

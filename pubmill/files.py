@@ -18,8 +18,11 @@ from typing import IO, Any
 from pubmill.errors import PubmillError
 
 
-def _temporary(path: Path) -> Path:
-    """A name beside `path` for this process alone; what killed processes left there is removed."""
+def temporary_name(path: Path) -> Path:
+    """A name beside `path` for this process alone; what killed processes left there is removed.
+
+    The caller removes it; `writing` and `writing_folder` do.
+    """
     host = socket.gethostname()
     for left in path.parent.glob(f".{glob.escape(path.name)}.{glob.escape(host)}.*.tmp"):
         if not _alive(int(left.name.split(".")[-2])):
@@ -62,7 +65,7 @@ def writing(path: Path) -> Iterator[Path]:
     `PubmillError`; whatever was half-written is removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = _temporary(path)
+    temporary = temporary_name(path)
     try:
         yield temporary
         os.replace(temporary, path)
@@ -78,7 +81,7 @@ def writing(path: Path) -> Iterator[Path]:
 def writing_folder(path: Path) -> Iterator[Path]:
     """Like `writing`, for a folder; an older folder at `path` is replaced."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = _temporary(path)
+    temporary = temporary_name(path)
     try:
         temporary.mkdir()
         yield temporary
@@ -99,16 +102,38 @@ def lock(path: Path) -> IO[str]:
     `PubmillError` tells that another process holds it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    held = path.open("a+")
+    while True:
+        held = path.open("a+")
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            held.close()
+            raise PubmillError(
+                f"another process is at work here and holds {path}. Wait until it has ended, or end it; "
+                f"then run the same command again."
+            ) from None
+        if _names(path, held):
+            return held
+        held.close()  # `locked` removed the file between opening and locking
+
+
+def _names(path: Path, held: IO[str]) -> bool:
+    """Whether `path` is still the name of the open file."""
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        return os.path.samestat(path.stat(), os.fstat(held.fileno()))
+    except FileNotFoundError:
+        return False
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock file while the block runs, and remove it."""
+    held = lock(path)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
         held.close()
-        raise PubmillError(
-            f"another process is at work here and holds {path}. Wait until it has ended, or end it; "
-            f"then run the same command again."
-        ) from None
-    return held
 
 
 def write_json(path: Path, value: Any) -> None:

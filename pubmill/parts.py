@@ -1,6 +1,16 @@
-"""The parts of a corpus on disk."""
+"""The parts of a corpus: where they lie, and their texts as vocabularies and packing must see them."""
 
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pubmill.errors import PubmillError
+
+# str.split breaks at these control characters; BERT's normaliser deletes them, joining what is around them
+_DELETED = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 
 
 def part_files(folder: Path, count: int) -> list[Path]:
@@ -11,3 +21,23 @@ def part_files(folder: Path, count: int) -> list[Path]:
     command may be.
     """
     return [folder / f"part-{number:04d}.parquet" for number in range(count)]
+
+
+def read_texts(parts: Iterable[Path], title: bool = False) -> Iterator[str]:
+    """The texts of corpus parts, in order, a few at a time in memory.
+
+    With `title`, a document's title stands before its text as a line of its own.
+    """
+    columns = ["title", "text"] if title else ["text"]
+    for part in parts:
+        try:
+            with pq.ParquetFile(part) as file:
+                for batch in file.iter_batches(1000, columns=columns):
+                    yield from ("\n".join(texts) for texts in zip(*batch.to_pydict().values(), strict=True))
+        except (pa.ArrowException, OSError, TypeError, KeyError) as error:
+            raise PubmillError(f"{part}: no readable corpus part with columns {columns}: {error}") from None
+
+
+def split_words(text: str) -> list[str]:
+    """A text at its white space; no token of a BERT vocabulary ever reaches over it."""
+    return _DELETED.sub("", text).split()

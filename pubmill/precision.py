@@ -33,7 +33,7 @@ def choose_precision(wanted: Precision, device: torch.device) -> Literal["float3
 def multiplies_bfloat16(device: torch.device) -> bool:
     """Whether a device has instructions for products of bfloat16."""
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     return device.type == "cpu" and bool(cpu_flags() & NATIVE_BFLOAT16)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
 from pubmill.errors import PubmillError
-from pubmill.files import write_json, writing
+from pubmill.files import locked, write_json, writing
 from pubmill.network import discard, fetch, say
 
 CHUNK = 1 << 20
@@ -46,7 +46,8 @@ def download(
     if md5_beside:
         expected["md5"] = published_md5(read(f"{url}.md5", mirror), name_in(url), f"{url}.md5")
     part = output.with_name(f"{output.name}.part")
-    with writing(output) as temporary:
+    # Two processes must not write one part: a killed Snakemake may have left a download behind it.
+    with locked(output.with_name(f".{output.name}.lock")), writing(output) as temporary:
         found = _bring(url, source, part, expected)
         record = {
             "url": url,
@@ -57,7 +58,7 @@ def download(
         }
         write_json(output.with_name(f"{output.name}.source.json"), record)
         part.replace(temporary)
-    discard(part)
+        discard(part)
 
 
 def read(url: str, mirror: str | None = None) -> bytes:

@@ -22,9 +22,7 @@ from pubmill.parts import part_files
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description="Add up what is in a corpus, and list its documents."
-    )
+    parser = argparse.ArgumentParser(description="Add up what is in a corpus, and list its documents.")
     parser.add_argument("--corpus", required=True, type=Path, help="folder of the corpus, with its parts")
     parser.add_argument("--parts", required=True, type=int, help="how many parts it has")
     parser.add_argument("--manifest", type=Path, required=True, help="the list of documents to write")

@@ -1,12 +1,13 @@
 r"""Pretrain a language model up to one checkpoint.
 
     python scripts/pretrain.py --recipe JSON --tokens DIR --vocab DIR --output R/step-N --to N \
-        [--start R/step-M]
+        [--start R/step-M] [--save-minutes 10] [--version 0]
 
 Inputs: packed tokens (scripts/pack.py), the vocabulary they were packed with, and the checkpoint before.
 Output: a folder with model.safetensors and config.json (as transformers reads them), optimizer.safetensors,
-state.json (step, loss, tokens, seconds, hardware, versions, precision) and log.jsonl (loss, rate and
-speed). It saves itself every `save_every` steps and when asked to stop; the same command goes on from there.
+state.json (step, loss, tokens, seconds, recipe, inputs, commit, packages, hardware) and log.jsonl (loss, rate
+and speed). It saves itself every few minutes and when asked to stop; the same command goes on from there, but
+from a save of other work (other inputs, recipe or version) it begins anew and says so.
 Needs torch and transformers only.
 """
 
@@ -33,9 +34,24 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="checkpoint folder to write")
     parser.add_argument("--to", required=True, type=int, help="the step to stop at")
     parser.add_argument("--start", type=Path, help="checkpoint folder to go on from (default: from scratch)")
+    parser.add_argument(
+        "--save-minutes", type=float, default=10.0, help="save after so many minutes (0: after each step)"
+    )
+    parser.add_argument(
+        "--version", type=int, default=0, help="version of this stage, which decides the result"
+    )
     given = parser.parse_args()
     recipe = recipes.read(PretrainingRecipe, given.recipe)
-    pretrain(recipe, given.tokens, given.vocab, given.output, given.to, given.start)
+    pretrain(
+        recipe,
+        given.tokens,
+        given.vocab,
+        given.output,
+        given.to,
+        given.start,
+        given.save_minutes,
+        given.version,
+    )
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 Each filter takes a document and the corpus's selection (`pubmill.specs.Selection`) and gives the
 reason for a rejection, or None. They apply in the order of `FILTERS`; the first reason counts.
 
-gu2020 section 6.1: "we filter out any abstracts with less than 128 words to reduce noise". Words
-are here the whitespace-separated words of the abstract, without its title and section labels.
+gu2020 section 6.1 leaves out abstracts of fewer than 128 words as noise. Words are here the
+whitespace-separated words of the abstract, without its title and section labels.
 """
 
 import json

@@ -19,7 +19,7 @@ import duckdb
 import pyarrow.dataset as ds
 
 from pubmill.errors import PubmillError
-from pubmill.files import writing
+from pubmill.files import temporary_name, writing
 
 # Rows beyond this spill to a folder beside the output; all of PubMed is about 40 million rows.
 MEMORY = "4GB"
@@ -64,10 +64,11 @@ def write_latest(path: Path, shards: Sequence[Path], sources: Sequence[int]) -> 
     for shard in shards:
         if not shard.is_file():
             raise PubmillError(f"{shard} does not exist; parse the source file first")
+    spill = temporary_name(path.with_suffix(".spill"))  # DuckDB makes it where it must and removes it
     with writing(path) as temporary, duckdb.connect() as connection:
         try:
             connection.execute(f"SET memory_limit = '{MEMORY}'")
-            connection.execute("SET temp_directory = $folder", {"folder": f"{temporary}.spill"})
+            connection.execute("SET temp_directory = $folder", {"folder": str(spill)})
             connection.execute("CREATE TABLE shards (shard INTEGER, source INTEGER, file VARCHAR)")
             rows = [[shard, *pair] for shard, pair in enumerate(zip(sources, files, strict=True))]
             connection.executemany("INSERT INTO shards VALUES (?, ?, ?)", rows)

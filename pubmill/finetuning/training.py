@@ -16,6 +16,7 @@ from transformers import PreTrainedTokenizerBase
 
 from pubmill.errors import PubmillError
 from pubmill.examples import TokensExample, read_examples
+from pubmill.files import sha256
 from pubmill.finetuning.batches import prediction_batches, training_batches
 from pubmill.finetuning.heads import TokenTagger, load_encoder, load_tokenizer
 from pubmill.finetuning.inputs import Window, Windows, collate, encode
@@ -271,7 +272,7 @@ def read_split(dataset: Path, name: str, tokenizer: PreTrainedTokenizerBase, max
     if not examples:
         raise PubmillError(f"{path} holds no example; convert the dataset again")
     encoded = encode([example.words for example in examples], tokenizer, max_length)
-    return Split(examples=examples, encoded=encoded, sha256=_file_sha256(path))
+    return Split(examples=examples, encoded=encoded, sha256=sha256(path))
 
 
 def label_set(train: Split, dataset: Path) -> list[str]:
@@ -286,7 +287,7 @@ def folder_sha256(folder: Path) -> str:
     """One hash over a model folder's weights, configuration and tokenizer: names and contents."""
     digest = hashlib.sha256()
     for path in _content(folder):
-        digest.update(f"{path.name} {_file_sha256(path)}\n".encode())
+        digest.update(f"{path.name} {sha256(path)}\n".encode())
     return digest.hexdigest()
 
 
@@ -294,11 +295,6 @@ def _content(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.iterdir()):
         if path.suffix in {".safetensors", ".json", ".txt"}:
             yield path
-
-
-def _file_sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _say(message: str) -> None:

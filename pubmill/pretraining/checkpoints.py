@@ -12,16 +12,17 @@ by the same work, which `fingerprints` and the recipe tell.
 
 import json
 import shutil
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
 from pubmill.errors import PubmillError
-from pubmill.files import lock, read_json, sha256, write_json, writing_folder
+from pubmill.files import locked, read_json, sha256, write_json, writing_folder
 from pubmill.pretraining.tokens import PackedTokens
 
 Log = list[dict[str, Any]]
@@ -142,14 +143,12 @@ def _differing(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     )
 
 
-def hold(output: Path) -> IO[str]:
-    """Lock a segment until the returned file is closed; raises `PubmillError` if a process is at work on it.
+def hold(output: Path) -> AbstractContextManager[None]:
+    """Have a segment to oneself while the block runs, or stop with a `PubmillError`.
 
-    An orphan left by a killed workflow would else write to the same saves as its successor. The lock
-    file stays: if it were removed, one process could still get the lock of the removed file and another
-    that of a new one.
+    An orphan left by a killed workflow would else write to the same saves as its successor.
     """
-    return lock(output.with_name(f".{output.name}.lock"))
+    return locked(output.with_name(f".{output.name}.lock"))
 
 
 def partial_folder(output: Path) -> Path:

@@ -6,12 +6,11 @@ run again, on the same processor, number of threads and version of torch; these 
 
 import math
 import os
-import platform
 import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
@@ -20,10 +19,10 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-import transformers
 
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
+from pubmill.precision import choose_precision
 from pubmill.pretraining import checkpoints
 from pubmill.pretraining.architectures import build_model, encode, masked_lm_logits, next_sentence_logits
 from pubmill.pretraining.checkpoints import Progress
@@ -37,13 +36,9 @@ from pubmill.pretraining.instances import (
     seed_sequence,
 )
 from pubmill.pretraining.masking import Masked, Vocabulary, mask, read_vocabulary
-from pubmill.pretraining.optimisation import (
-    build_optimizer,
-    choose_precision,
-    learning_rate,
-    set_learning_rate,
-)
+from pubmill.pretraining.optimisation import build_optimizer, learning_rate, set_learning_rate
 from pubmill.pretraining.tokens import PackedTokens
+from pubmill.provenance import provenance
 from pubmill.recipes import PretrainingRecipe
 
 # Positions worked on at once. On a CPU few, to be near the cache and, the sequences being sorted by
@@ -51,6 +46,11 @@ from pubmill.recipes import PretrainingRecipe
 TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 65536}
 LENGTH_MULTIPLE = 8
 LOG_LINES, REPORT_SECONDS = 200, 5.0
+# what the last digits depend on, of what state.json says of the surroundings
+DECIDING = {
+    "hardware": ("cpu", "gpus", "device", "threads", "precision"),
+    "packages": ("torch", "transformers", "numpy"),
+}
 SUMS = (
     "mlm_loss",
     "masked",
@@ -110,7 +110,7 @@ class Pretraining:
 
     def _accumulate(self, part: dict[str, Any], masked: int, pairs: int, sums: dict[str, float]) -> None:
         """Add a micro-batch's gradients and sums; losses are means over the batch's `masked` and `pairs`."""
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == torch.bfloat16):
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
             vectors = encode(self.model, part["ids"], part["segments"], part["mask"], part["rows"])
             count = len(part["next_sentence"])
             logits = masked_lm_logits(self.model, vectors[count:]).float()
@@ -210,28 +210,19 @@ def stop_requests() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def facts(work: Pretraining) -> dict[str, Any]:
+def facts(work: Pretraining, inputs: dict[str, Any]) -> dict[str, Any]:
     """What state.json says of how the weights came about."""
-    gpu = torch.cuda.get_device_name() if work.device.type == "cuda" else None
-    return {
-        "recipe": asdict(work.recipe) | {"checkpoints": list(work.recipe.checkpoints)},
-        "precision": str(work.precision).removeprefix("torch."),
-        "hardware": {"device": gpu or processor(), "threads": torch.get_num_threads(), "processes": 1},
-        "versions": {
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "transformers": transformers.__version__,
-            "numpy": np.__version__,
-        },
+    found = provenance()
+    found["hardware"] |= {
+        "device": work.device.type,
+        "threads": torch.get_num_threads(),
+        "precision": work.precision,
+    }
+    return found | {
+        "recipe": asdict(work.recipe),
+        "inputs": inputs,
         "instances_per_epoch": len(work.instances),
     }
-
-
-def processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
-    """The processor's name."""
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.is_file() else []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 def check(recipe: PretrainingRecipe, packed: PackedTokens, vocabulary: Vocabulary, to: int) -> None:
@@ -254,70 +245,104 @@ def check(recipe: PretrainingRecipe, packed: PackedTokens, vocabulary: Vocabular
 
 
 def pretrain(
-    recipe: PretrainingRecipe, tokens: Path, vocab: Path, output: Path, to: int, start: Path | None = None
+    recipe: PretrainingRecipe,
+    tokens: Path,
+    vocab: Path,
+    output: Path,
+    to: int,
+    start: Path | None = None,
+    save_minutes: float = 10.0,
+    version: int = 0,
 ) -> None:
     """Pretrain up to step `to` and write the checkpoint `output`; `start` is the checkpoint to go on from.
 
-    A segment that was interrupted goes on from its own last save. Raises `PubmillError` where the loss is no
-    number any more (the last save stays), and `SystemExit` after saving where it was asked to stop.
+    A segment that was interrupted goes on from its own last save, made every `save_minutes` (0: after each
+    step), unless that belongs to other work: another recipe, other inputs or another `version` of the stage.
+    Raises `PubmillError` where another process is at work on the segment or the loss is no number any more
+    (the last save stays), and `SystemExit` after saving where it was asked to stop.
     """
-    packed, vocabulary = PackedTokens(tokens), read_vocabulary(vocab)
-    check(recipe, packed, vocabulary, to)
-    torch.use_deterministic_algorithms(not torch.cuda.is_available())
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-    work = Pretraining(recipe, packed, vocabulary)
-    known = facts(work)
-    source = checkpoints.latest_partial(output) or start
-    progress = Progress()
-    if source:
-        progress = checkpoints.load(source, work.model, work.optimizer, known["recipe"])
-        warn_of_changes(read_json(source / "state.json"), known)
-    if progress.step >= to:
+    with checkpoints.hold(output):
+        packed, vocabulary = PackedTokens(tokens), read_vocabulary(vocab)
+        check(recipe, packed, vocabulary, to)
+        torch.use_deterministic_algorithms(not torch.cuda.is_available())
+        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+        work = Pretraining(recipe, packed, vocabulary)
+        known = facts(work, checkpoints.fingerprints(packed, vocab, start, version))
+        progress = resume(work, output, to, start, known)
+        train(work, progress, to, output, known, save_minutes)
+
+
+def resume(work: Pretraining, output: Path, to: int, start: Path | None, known: dict[str, Any]) -> Progress:
+    """Put `work` where it stood: at the segment's own last save, else at `start`, else at the beginning."""
+    own = checkpoints.latest_partial(output)
+    if own and (others := checkpoints.other_work(own, known)):
+        say(f"{own} belongs to other work (differing: {', '.join(others)}): discarded, beginning anew")
+        checkpoints.remove_partial(output)
+        own = None
+    source = own or start
+    if source is None:
+        return Progress()
+    progress = checkpoints.load(source, work.model, work.optimizer, known["recipe"])
+    if progress.step > to or (progress.step == to and own is None):
         raise PubmillError(f"{source} is at step {progress.step} already, --to is {to}")
-    train(work, progress, to, output, known)
-    checkpoints.save(output, work.model, work.optimizer, progress, known)
-    checkpoints.remove_partial(output)
+    warn_of_changes(read_json(source / "state.json"), known)
+    return progress
 
 
 def warn_of_changes(before: dict[str, Any], now: dict[str, Any]) -> None:
     """Say so where the result will not be bit for bit that of an undisturbed run."""
-    for key in ("hardware", "versions", "precision"):
-        if before[key] != now[key]:
-            print(
-                f"pretrain: {key} was {before[key]}, is now {now[key]}: last digits may differ",
-                file=sys.stderr,
-            )
+    for group, names in DECIDING.items():
+        for name in names:
+            old, new = before.get(group, {}).get(name), now[group].get(name)
+            if old != new:
+                say(f"{name} was {old}, is now {new}: last digits may differ")
 
 
-def train(work: Pretraining, progress: Progress, to: int, output: Path, known: dict[str, Any]) -> None:
-    """Do the updates from `progress` up to step `to`, logging, reporting and saving on the way."""
-    every = max(1, work.recipe.steps // LOG_LINES)
-    reported = time.monotonic()
+def train(
+    work: Pretraining,
+    progress: Progress,
+    to: int,
+    output: Path,
+    known: dict[str, Any],
+    save_minutes: float,
+) -> None:
+    """Do the updates from `progress` up to step `to`, saving on the way, and write the checkpoint."""
+    reported = saved = time.monotonic()
     with stop_requests() as stops:
         while progress.step < to:
-            began = time.monotonic()
-            try:
-                sums = work.update(progress.step)
-            except FloatingPointError as error:
-                raise lost(error, progress.step, output) from None
-            sums["seconds"] = time.monotonic() - began
-            progress.step += 1
-            progress.tokens += int(sums["tokens"])
-            progress.seconds += sums["seconds"]
-            progress.pending = {key: progress.pending.get(key, 0.0) + sums[key] for key in SUMS}
-            rate = learning_rate(work.recipe.optimisation, progress.step - 1, work.recipe.steps)
-            line = log_line(progress, rate)
-            if began - reported > REPORT_SECONDS:
-                reported = began
-                report(line, work.recipe.steps, to, progress)
-            if progress.step % every == 0 or progress.step == work.recipe.steps:
-                progress.log.append(line)
-                progress.pending = {}
-            if stops or (progress.step % work.recipe.save_every == 0 and progress.step < to):
+            line = advance(work, progress, output)
+            now = time.monotonic()
+            if stops or (now - saved >= 60 * save_minutes and progress.step < to):
                 made = checkpoints.save_partial(output, work.model, work.optimizer, progress, known)
+                saved = time.monotonic()
                 if stops:
-                    print(f"pretrain: asked to stop; saved {made}; the same command goes on", file=sys.stderr)
+                    say(f"asked to stop; saved {made}; the same command goes on")
                     raise SystemExit(128 + stops[0])
+            if now - reported > REPORT_SECONDS:
+                reported = now
+                report(line, work.recipe.steps, to, progress)
+        checkpoints.save(output, work.model, work.optimizer, progress, known)
+    checkpoints.remove_partial(output)
+
+
+def advance(work: Pretraining, progress: Progress, output: Path) -> dict[str, Any]:
+    """Do one update and count it; return the line of the log as it stands, kept where one is due."""
+    began = time.monotonic()
+    try:
+        sums = work.update(progress.step)
+    except FloatingPointError as error:
+        raise lost(error, progress.step, output) from None
+    sums["seconds"] = time.monotonic() - began
+    progress.step += 1
+    progress.tokens += int(sums["tokens"])
+    progress.seconds += sums["seconds"]
+    progress.pending = {key: progress.pending.get(key, 0.0) + sums[key] for key in SUMS}
+    steps = work.recipe.steps
+    line = log_line(progress, learning_rate(work.recipe.optimisation, progress.step - 1, steps))
+    if progress.step % max(1, steps // LOG_LINES) == 0 or progress.step == steps:
+        progress.log.append(line)
+        progress.pending = {}
+    return line
 
 
 def lost(error: FloatingPointError, step: int, output: Path) -> PubmillError:
@@ -330,11 +355,15 @@ def lost(error: FloatingPointError, step: int, output: Path) -> PubmillError:
 
 
 def report(line: dict[str, Any], steps: int, to: int, progress: Progress) -> None:
-    """Say on stderr how far it is."""
+    """Say how far it is."""
     left = (to - progress.step) * progress.seconds / progress.step
-    print(
-        f"pretrain: step {progress.step}/{to} (of {steps})  loss {line['loss']:.3f}  "
-        f"{line['tokens_per_second']:,.0f} tokens/s  {left / 60:.0f} min left",
-        file=sys.stderr,
-        flush=True,
+    say(
+        f"step {progress.step}/{to} (of {steps})  loss {line['loss']:.3f}  "
+        f"{line['tokens_per_second']:,.0f} tokens/s  {left / 60:.0f} min left"
     )
+
+
+def say(text: str) -> None:
+    """Print on stderr; where nobody listens any more (a closed pipe), go on in silence."""
+    with suppress(OSError):
+        print(f"pretrain: {text}", file=sys.stderr, flush=True)

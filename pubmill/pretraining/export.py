@@ -157,8 +157,8 @@ def _copy_released(source: Path, target: Path) -> None:
         )
     except (OSError, ValueError, RuntimeError, pickle.UnpicklingError) as error:
         raise PubmillError(
-            f"{source / PICKLED} is damaged or holds more than tensors ({type(error).__name__}). Nothing in a "
-            f"pickle is ever run here: if you trust the file, write it as safetensors with save_pretrained."
+            f"{source / PICKLED} is damaged or holds more than tensors ({type(error).__name__}). Nothing in "
+            f"a pickle is ever run here: if you trust the file, write it as safetensors with save_pretrained."
         ) from None
     model.save_pretrained(target)
 

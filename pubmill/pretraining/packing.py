@@ -7,7 +7,6 @@ in order, so the bytes don't depend on the number of processes.
 
 import multiprocessing
 import os
-import re
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -19,17 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from tokenizers import Tokenizer
 
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
+from pubmill.parts import read_texts, split_words
 from pubmill.pretraining.sentences import SentenceSplitter
 from pubmill.pretraining.tokens import SPECIAL, Shard, id_dtype, write_packed
 
-# str.split breaks at these control characters; BERT's normaliser deletes them, joining what is around them
-_DELETED = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 # words kept in memory by each process, about 100 MB; the rest is encoded again when it comes
 CACHED_WORDS = 500_000
 # bytes of parquet
@@ -86,7 +82,7 @@ class WordEncoder(dict[str, bytes]):
 
     def encode(self, text: str) -> bytes:
         """The ids of a text; equal to the tokenizer's, `add_special_tokens=False`."""
-        return b"".join([self[word] for word in _DELETED.sub("", text).split()])
+        return b"".join([self[word] for word in split_words(text)])
 
 
 def pack_documents(texts: Iterable[str], splitter: SentenceSplitter, encoder: WordEncoder) -> Shard:
@@ -115,17 +111,6 @@ def pack_documents(texts: Iterable[str], splitter: SentenceSplitter, encoder: Wo
     )
 
 
-def read_texts(part: Path, title: bool) -> Iterator[str]:
-    """The texts of a corpus part in order, the title as a line of its own before it where asked for."""
-    columns = ["title", "text"] if title else ["text"]
-    try:
-        with pq.ParquetFile(part) as file:
-            for batch in file.iter_batches(1000, columns=columns):
-                yield from ("\n".join(texts) for texts in zip(*batch.to_pydict().values(), strict=True))
-    except (pa.ArrowException, OSError, TypeError, KeyError) as error:
-        raise PubmillError(f"{part}: not a readable corpus part with columns {columns}: {error}") from None
-
-
 def _leave_after(parent: BaseProcess) -> None:
     parent.join()
     os._exit(1)
@@ -140,7 +125,7 @@ class _Worker:
         self.splitter, self.encoder = SentenceSplitter(punkt), WordEncoder(load_tokenizer(vocab))
 
     def pack(self, part: Path, title: bool) -> Shard:
-        return pack_documents(read_texts(part, title), self.splitter, self.encoder)
+        return pack_documents(read_texts([part], title), self.splitter, self.encoder)
 
     @staticmethod
     def start(vocab: Path, punkt: Path) -> None:

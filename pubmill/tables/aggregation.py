@@ -6,7 +6,7 @@ one row: such records are refused, both named.
 
 import csv
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -31,6 +31,19 @@ NOT_RUN = "not run in this study"
 
 Records = dict[str, dict[str, dict[int, Record | None]]]
 """model -> dataset -> seed -> record; None where the expected file does not exist."""
+
+Place = tuple[str, Record]
+"""A record and the path where it was found."""
+
+SAME_IN_ROW = {
+    "split": "split",
+    "data hash": "data_sha256",
+    "training data": "trained_on_sha256",
+    "versions": "versions",
+}
+"""Name -> field of what all records of a dataset must share."""
+SAME_IN_CELL = {"model weights": "model_sha256", "recipe": "recipe"}
+"""Name -> field of what the seeds of a model on a dataset must share."""
 
 
 class Published:
@@ -107,35 +120,44 @@ def _check_place(path: Path, record: Record, place: tuple[str | int, ...]) -> No
 
 
 def refuse_mixtures(recipe: TableRecipe, records: Records) -> None:
-    """Refuse records of one dataset that other data, another split or other stage versions made."""
+    """Refuse a row that is not of the same data, split and stage versions throughout, and a cell whose
+    seeds are not of the same weights and recipe."""
     for row in recipe.rows:
-        first: tuple[str, Record] | None = None
+        in_row: list[Place] = []
         for model, found in records.items():
-            for seed, record in found.get(row.dataset, {}).items():
-                if record is None:
-                    continue
-                path = _path(recipe, model, row.dataset, seed)
-                first = first or (path, record)
-                _compare(*first, path, record)
+            in_cell = [
+                (_path(recipe, model, row.dataset, seed), record)
+                for seed, record in found.get(row.dataset, {}).items()
+                if record is not None
+            ]
+            _compare("cell", SAME_IN_CELL, in_cell)
+            in_row += in_cell
+        _compare("row", SAME_IN_ROW, in_row)
 
 
 def _path(recipe: TableRecipe, model: str, dataset: str, seed: int) -> str:
     return next(p for p in recipe.records[model][dataset] if Path(p).stem == f"seed-{seed}")
 
 
-def _compare(first_path: str, first: Record, path: str, record: Record) -> None:
-    pairs = {
-        "split": (first.split, record.split),
-        "data hash": (first.data_sha256, record.data_sha256),
-        "training data": (first.trained_on_sha256, record.trained_on_sha256),
-        "versions": (first.versions, record.versions),
-    }
-    mixed = [f"{name}: {one} against {other}" for name, (one, other) in pairs.items() if one != other]
-    if mixed:
-        raise PubmillError(
-            f"{first_path} and {path} must not stand in one row; they differ in {'; '.join(mixed)}. "
-            f"Make the older one again (remove it and ask for the table)"
-        )
+def _compare(where: str, same: Mapping[str, str], places: Sequence[Place]) -> None:
+    """Refuse records that differ from the first of them in what must be the same."""
+    for path, record in places[1:]:
+        first_path, first = places[0]
+        pairs = {name: (getattr(first, field), getattr(record, field)) for name, field in same.items()}
+        mixed = [f"{name}: {_difference(*pair)}" for name, pair in pairs.items() if pair[0] != pair[1]]
+        if mixed:
+            raise PubmillError(
+                f"{first_path} and {path} must not stand in one {where}; they differ in {'; '.join(mixed)}. "
+                f"Make the older one again (remove it and ask for the table)"
+            )
+
+
+def _difference(one: object, other: object) -> str:
+    """Two values in words; of two mappings only the keys that differ."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        keys = sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
+        return ", ".join(f"{key} {one.get(key)} against {other.get(key)}" for key in keys)
+    return f"{one} against {other}"
 
 
 def build(recipe: TableRecipe, published: Published, records: Records) -> Table:
@@ -249,10 +271,8 @@ def provenance(records: list[Record]) -> Provenance:
 
 
 def machine(hardware: Mapping[str, object]) -> str:
-    """One line for a machine, as fine-tuning or pretraining describe it: GPUs, else the processor."""
+    """One line for a machine, as `pubmill.provenance` describes it: GPUs, else the processor."""
     gpus = hardware.get("gpus")
     if isinstance(gpus, list) and gpus:
         return ", ".join(f"{gpus.count(gpu)} x {gpu}" for gpu in dict.fromkeys(gpus))
-    if "cpu" in hardware:
-        return f"{hardware['cpu']}, {hardware.get('cores', '?')} cores"
-    return f"{hardware.get('device', 'unknown')}, {hardware.get('threads', '?')} threads"
+    return f"{hardware.get('cpu', 'unknown')}, {hardware.get('cores', '?')} cores"

@@ -25,7 +25,8 @@ SOURCE = ("url", "bytes", "sha256", "origin", "retrieved")
 
 
 class ReportRecipe(Shape):
-    """What decides a report; all paths are below the results folder."""
+    """What decides a report; all paths are below the results folder. `sources` are the .source.json
+    records of the raw files that the study is made from."""
 
     study: str
     title: str
@@ -38,6 +39,7 @@ class ReportRecipe(Shape):
     vocabs: tuple[str, ...]
     models: tuple[str, ...]
     datasets: tuple[str, ...]
+    sources: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         corpora=_objects(results / "corpora", recipe.corpora, "stats.json", STATISTICS),
         vocabs=_objects(results / "vocabs", recipe.vocabs, "diagnosis.json", DIAGNOSIS),
         datasets=_objects(results / "datasets", recipe.datasets, "card.json", CARD),
-        sources=read_sources(results / "sources"),
+        sources=read_sources(results, recipe.sources),
     )
 
 
@@ -154,13 +156,18 @@ def read_log(path: Path) -> list[dict[str, Any]]:
     return lines
 
 
-def read_sources(folder: Path) -> list[SourceFolder]:
-    """Every source file that was brought in, by the folder it lies in."""
+def read_sources(results: Path, records: Sequence[str]) -> list[SourceFolder]:
+    """The source files whose records are listed (below `results`), by the folder they lie in."""
     found: dict[str, list[dict[str, Any]]] = {}
-    for path in sorted(folder.rglob("*.source.json")):
-        place = path.parent.relative_to(folder).as_posix()
-        source = _object(path, SOURCE)
-        found.setdefault(place, []).append({**source, "name": path.name.removesuffix(".source.json")})
+    for record in sorted(records):
+        path, file = results / record, Path(record.removesuffix(".source.json"))
+        if not path.is_file():
+            raise PubmillError(
+                f"{path} does not exist, so nothing tells where {file.name} came from; remove {file} "
+                f"from {results} and run the study again, which brings both in anew"
+            )
+        place = file.parent.as_posix().removeprefix("sources/")
+        found.setdefault(place, []).append({**_object(path, SOURCE), "name": file.name})
     return [_source_folder(name, files) for name, files in found.items()]
 
 

@@ -7,13 +7,10 @@ pieces are learnt from the counts (`pubmill.vocabs.merges`). The folder loads wi
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from tokenizers import AddedToken, Tokenizer
 from tokenizers.decoders import WordPiece as WordPieceDecoder
 from tokenizers.models import WordPiece
@@ -23,6 +20,7 @@ from tokenizers.processors import BertProcessing
 
 from pubmill.errors import PubmillError
 from pubmill.files import write_json, writing_folder
+from pubmill.parts import read_texts, split_words
 from pubmill.vocabs.diagnosis import diagnose
 from pubmill.vocabs.merges import learn_pieces
 
@@ -30,8 +28,6 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 # white-space-separated chunks counted before they are taken apart into words; bounds the memory they need
 COUNTED_CHUNKS = 2_000_000
 
-# str.split breaks at these control characters; BERT's normaliser deletes them, joining what is around them
-_DELETED = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 _ASCII_WORD = re.compile("[A-Za-z0-9]+|[^A-Za-z0-9]")
 
 
@@ -44,17 +40,6 @@ class WordPieceRecipe:
     lowercase: bool
     strip_accents: bool | None = None
     max_positions: int = 512
-
-
-def read_texts(parts: Iterable[Path]) -> Iterator[str]:
-    """The texts of corpus parts, in order, a few at a time in memory."""
-    for part in parts:
-        try:
-            with pq.ParquetFile(part) as file:
-                for batch in file.iter_batches(1000, columns=["text"]):
-                    yield from batch.column("text").to_pylist()
-        except (pa.ArrowException, OSError, KeyError) as error:
-            raise PubmillError(f"{part}: not a readable corpus part with a column text: {error}") from None
 
 
 class WordCounter:
@@ -70,7 +55,7 @@ class WordCounter:
         self._splitter = BertPreTokenizer()
 
     def add(self, text: str) -> None:
-        chunks = _DELETED.sub("", text).split()
+        chunks = split_words(text)
         self._chunks.update(chunks)
         self.documents += 1
         self.running_words += len(chunks)

@@ -66,6 +66,32 @@ def test_mixtures_are_refused_and_both_files_named(
     assert "ours/bc2gm/standard/final/seed-2.json" in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"model_sha256": "f" * 64}, f"model weights: None against {'f' * 64}"),
+        ({"recipe": {"epochs": 9}}, "recipe: epochs None against 9"),
+    ],
+)
+def test_seeds_of_other_weights_or_another_recipe_are_refused(
+    tmp_path: Path, changes: dict[str, Any], told: str
+) -> None:
+    made_up.write_all(tmp_path)
+    made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.9, **changes))
+    with pytest.raises(PubmillError, match=rf"one cell; they differ in {told}\.") as error:
+        made_up.table(tmp_path)
+    assert "ours/bc2gm/standard/final/seed-1.json and " in str(error.value)
+    assert "ours/bc2gm/standard/final/seed-2.json" in str(error.value)
+
+
+def test_models_of_one_row_may_differ_in_weights_and_recipe(tmp_path: Path) -> None:
+    for model, rate in (("bert", 1), ("ours", 2)):
+        changes = {"model_sha256": model[0] * 64, "recipe": {"learning_rate": rate}}
+        for seed in (1, 2):
+            made_up.write(tmp_path, made_up.record(model, "bc2gm", seed, 0.9, **changes))
+    assert made_up.table(tmp_path).cells["ours"]["bc2gm"].value == pytest.approx(90.0)
+
+
 @pytest.mark.parametrize("changes", [{"scale": "full"}, {"setting": "other"}, {"seed": 7}])
 def test_a_record_in_the_wrong_place_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
     made_up.write_all(tmp_path)
@@ -146,5 +172,4 @@ def test_published_blurb_scores_follow_from_their_rows() -> None:
 
 def test_a_machine_is_its_gpus_or_its_processor() -> None:
     assert machine({"gpus": ["H200", "H200"], "cpu": "x", "cores": 16}) == "2 x H200"
-    assert machine({"device": "EPYC", "threads": 2, "processes": 1}) == "EPYC, 2 threads"
-    assert machine({"gpus": [], "cpu": "EPYC", "cores": 2}) == "EPYC, 2 cores"
+    assert machine({"gpus": [], "cpu": "EPYC", "cores": 2, "threads": 1}) == "EPYC, 2 cores"

@@ -27,7 +27,6 @@ PRETRAINING: dict[str, Any] = {
     "sequence_length": 64,
     "batch_size": 8,
     "steps": 12345,
-    "checkpoints": [12345],
 }
 
 
@@ -51,7 +50,12 @@ def checkpoint(tmp_path: Path, vocab: Path) -> Path:
         folder
     )
     (folder / "optimizer.safetensors").write_bytes(b"not weights")
-    write_json(folder / "state.json", {"step": 12345, "recipe": PRETRAINING, "hardware": {"device": "a CPU"}})
+    facts = {
+        "hardware": {"cpu": "a CPU", "gpus": []},
+        "inputs": {"tokens": "0ddba11"},
+        "packages": {"torch": "2.0"},
+    }
+    write_json(folder / "state.json", {"step": 12345, "recipe": PRETRAINING, **facts})
     (folder / "log.jsonl").write_text('{"step": 1, "loss": 9.5}\n{"step": 12345, "loss": 1.25}\n')
     return folder
 
@@ -84,7 +88,10 @@ def test_the_card_says_what_was_done(tmp_path: Path, checkpoint: Path, vocab: Pa
         "1,234,567",
         "| step | 12,345 |",
         "loss | 1.25",
-        "a CPU",
+        "| hardware: cpu | a CPU |",
+        "| hardware: gpus | – |",
+        "0ddba11",
+        "| packages: torch | 2.0 |",
         "whole-word",
         "0.0006",
         "not comparable",
@@ -211,7 +218,8 @@ def test_the_hub_is_pinned(tmp_path: Path, vocab: Path, monkeypatch: pytest.Monk
     revision = "0123456789" * 4
     export(recipe("hub", weights={"id": "lab/bert", "revision": revision}), tmp_path / "m")
     assert asked == [("lab/bert", revision)]
-    assert revision in (tmp_path / "m/README.md").read_text()
+    card = (tmp_path / "m/README.md").read_text()
+    assert revision in card and "capitals explicit" in card and "unchanged" not in card
     with pytest.raises(PubmillError, match="full commit hash"):
         export(recipe("hub", weights={"id": "lab/bert", "revision": "main"}), tmp_path / "other")
 

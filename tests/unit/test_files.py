@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.files import lock, read_json, write_json, write_jsonl_gz, writing, writing_folder
+from pubmill.files import lock, locked, read_json, write_json, write_jsonl_gz, writing, writing_folder
 
 
 def full_disk(*_: object) -> None:
@@ -97,3 +97,13 @@ def test_a_lock_is_held_once_and_freed_when_its_holder_is_killed(tmp_path: Path)
         os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
     lock(tmp_path / "lock").close()
+
+
+def test_a_lock_that_was_removed_while_waiting_is_not_mistaken_for_held(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with locked(path):
+        with pytest.raises(PubmillError, match="another process is at work here"):
+            lock(path)
+    assert not path.exists()
+    with locked(path):
+        assert path.exists()

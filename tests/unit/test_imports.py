@@ -1,12 +1,12 @@
 """Who may import whom (CONTRIBUTING, "Rooms"), read from the syntax trees."""
 
-import ast
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.imports import imported, reached
 
 ROOMS = ("corpus", "vocabs", "convert", "pretraining", "finetuning", "metrics", "tables")
 COMMON = {
@@ -16,6 +16,7 @@ COMMON = {
     "examples",
     "records",
     "recipes",
+    "parts",
     "precision",
     "provenance",
     "specs",
@@ -24,17 +25,6 @@ COMMON = {
 }
 RULES_MAY = {"errors", "files", "specs", "study", "targets"}
 BARE = {"torch", "transformers", "numpy", "tokenizers", "safetensors", "tqdm", "yaml", "pubmill"}
-
-
-def imported(path: Path) -> Iterator[str]:
-    """Every module that a file imports, also inside functions."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            assert node.level == 0, f"{path}: relative import"
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -62,18 +52,12 @@ def test_the_package_never_imports_the_scripts(root: Path) -> None:
 @pytest.mark.parametrize("script", ["pretrain", "finetune"])
 def test_training_programs_need_only_torch_and_transformers(root: Path, script: str) -> None:
     """Follows every import of pubmill's own that the program reaches at start."""
-    waiting, seen = [root / "scripts" / f"{script}.py"], set()
-    while waiting:
-        path = waiting.pop()
-        if path in seen or not path.is_file():
-            continue
-        seen.add(path)
+    files = reached(root, [root / "scripts" / f"{script}.py"])
+    assert len(files) > 3
+    for path in files:
         for module in imported(path):
             top = module.split(".")[0]
             assert top in BARE or top in sys.stdlib_module_names, f"{path} imports {module}"
-            if top == "pubmill":
-                waiting.append(root / (module.replace(".", "/") + ".py"))
-    assert len(seen) > 3
 
 
 def test_parsing_the_workflow_loads_neither_torch_nor_transformers(root: Path) -> None:

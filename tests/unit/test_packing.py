@@ -20,6 +20,7 @@ from tokenizers import Tokenizer
 
 from pubmill.errors import PubmillError
 from pubmill.files import read_json, write_json
+from pubmill.pretraining import packing
 from pubmill.pretraining.packing import PackingRecipe, WordEncoder, load_tokenizer, pack
 from pubmill.pretraining.sentences import FOLDER, SentenceSplitter, read_punkt
 from pubmill.pretraining.tokens import SPECIAL, PackedTokens, Shard, make_shard, write_packed
@@ -226,6 +227,14 @@ def test_titles_come_first_where_asked_for(tmp_path: Path, vocab: Path, punkt: P
     assert with_titles.document(1)[1:] == without.document(1)
 
 
+def test_one_process_starts_no_others(
+    tmp_path: Path, vocab: Path, punkt: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packing, "ProcessPoolExecutor", None)
+    parts = [write_part(tmp_path / f"part-{n}.parquet", TEXTS) for n in range(2)]
+    pack(PackingRecipe(), parts, vocab, punkt, tmp_path / "tokens", processes=1)
+
+
 def test_bytes_do_not_depend_on_the_processes(tmp_path: Path, vocab: Path, punkt: Path) -> None:
     parts = [write_part(tmp_path / f"part-{n}.parquet", TEXTS[n:] * (5 - n)) for n in range(5)]
     pack(PackingRecipe(), parts, vocab, punkt, tmp_path / "one", processes=1)
@@ -251,8 +260,7 @@ def test_another_tokenizer_is_refused(tmp_path: Path, vocab: Path) -> None:
 
 
 def test_killed_and_run_again_gives_the_same_bytes(tmp_path: Path, vocab: Path, punkt: Path) -> None:
-    for number in range(4):
-        write_part(tmp_path / f"part-{number:04d}.parquet", TEXTS * 1000)
+    parts = [write_part(tmp_path / f"part-{number:04d}.parquet", TEXTS * 1000) for number in range(4)]
     output = tmp_path / "out" / "tokens"
     command = [sys.executable, str(ROOT / "scripts/pack.py"), "--recipe", "{}", "--processes", "2"]
     command += [

@@ -22,9 +22,7 @@ CPU, GPU = torch.device("cpu"), torch.device("cuda")
         (set(), "float32"),
     ],
 )
-def test_auto_follows_the_processor(
-    monkeypatch: pytest.MonkeyPatch, flags: set[str], expected: str
-) -> None:
+def test_auto_follows_the_processor(monkeypatch: pytest.MonkeyPatch, flags: set[str], expected: str) -> None:
     monkeypatch.setattr(precision, "cpu_flags", lambda: flags)
     assert choose_precision("auto", CPU) == expected
     assert choose_precision("float32", CPU) == "float32"

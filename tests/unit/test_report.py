@@ -32,6 +32,7 @@ def recipe(**changes: Any) -> ReportRecipe:
         "vocabs": ["uncased"],
         "models": ["bert", "ours"],
         "datasets": ["bc2gm"],
+        "sources": ["sources/host/one.tsv.source.json"],
     }
     return ReportRecipe.model_validate(values | changes)
 
@@ -71,7 +72,7 @@ def results(tmp_path: Path, table: Table) -> Path:
                 "step": end,
                 "tokens": end * 1000,
                 "seconds": 15.0 * end,
-                "hardware": {"device": "EPYC", "threads": 2},
+                "hardware": {"cpu": "EPYC", "cores": 2, "gpus": [], "threads": 2},
             },
         )
     put(
@@ -131,7 +132,7 @@ def test_a_pretraining_is_read_from_its_last_log_and_marked_at_checkpoints(resul
 def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> None:
     empty = made_up.table(tmp_path, made_up.recipe(records={}))
     put(tmp_path / "tables/gu2020/table06.json", to_json(empty))
-    bare = recipe(pretraining={}, corpora=[], vocabs=[], datasets=[], models=[])
+    bare = recipe(pretraining={}, corpora=[], vocabs=[], datasets=[], models=[], sources=[])
     assert "No run has a score yet" in render(read_report(bare, tmp_path))
 
 
@@ -157,11 +158,25 @@ def test_a_missing_log_is_named(tmp_path: Path) -> None:
 
 
 def test_folders_of_many_sources_are_one_line_with_one_digest(tmp_path: Path) -> None:
-    for i in range(25):
-        put_source(tmp_path, f"f{i:02}.gz")
-    (folder,) = read_sources(tmp_path / "sources")
+    names = [f"f{i:02}.gz" for i in range(25)]
+    for name in names:
+        put_source(tmp_path, name)
+    (folder,) = read_sources(tmp_path, [f"sources/host/{name}.source.json" for name in names])
     assert (folder.count, folder.files, folder.bytes, folder.retrieved) == (25, (), 125, "2026-01-02")
     assert len(folder.sha256) == 64
+
+
+def test_only_the_studys_own_sources_are_shown(results: Path) -> None:
+    put_source(results, "of-another-study.tsv")
+    page = render(read_report(recipe(), results))
+    assert "one.tsv" in page and "of-another-study" not in page
+
+
+def test_an_absent_record_of_a_source_is_named(results: Path) -> None:
+    (results / "sources/host/one.tsv.source.json").unlink()
+    told = r"one\.tsv\.source\.json does not exist.*where one\.tsv came from"
+    with pytest.raises(PubmillError, match=told):
+        read_report(recipe(), results)
 
 
 def test_a_strip_tells_every_seed_in_words(table: Table) -> None:

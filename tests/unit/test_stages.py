@@ -2,15 +2,41 @@
 
 from pathlib import Path
 
+import pytest
+
 from pubmill.targets import VERSIONS
 from tests import stages
 
 
 def test_every_stage_has_sources_that_exist(root: Path) -> None:
-    assert stages.SOURCES.keys() == VERSIONS.keys()
-    for stage, patterns in stages.SOURCES.items():
+    assert stages.BEGINNINGS.keys() == VERSIONS.keys()
+    for stage, patterns in stages.BEGINNINGS.items():
         for pattern in patterns:
             assert list(root.glob(pattern)), f"{stage}: nothing matches {pattern}"
+
+
+@pytest.mark.parametrize(
+    ("stage", "file"),
+    [
+        ("parse", "corpus/gzipped.py"),
+        ("select", "corpus/statistics.py"),
+        ("pack", "pretraining/tokens.py"),
+        ("pack", "parts.py"),
+        ("export", "pretraining/cards.py"),
+        ("convert", "convert/conll.py"),
+        ("finetune", "recipes.py"),
+        ("score", "files.py"),
+        ("table", "tables/templates/table.html.j2"),
+    ],
+)
+def test_what_programs_reach_through_others_counts(root: Path, stage: str, file: str) -> None:
+    assert root / "pubmill" / file in stages.sources(stage)
+
+
+def test_messages_specs_and_the_other_rooms_do_not_count(root: Path) -> None:
+    found = {path.relative_to(root).as_posix() for path in stages.sources("select")}
+    assert not found & {"pubmill/errors.py", "pubmill/specs.py", "pubmill/strict_yaml.py"}
+    assert {Path(name).parent.as_posix() for name in found} == {"pubmill", "pubmill/corpus", "scripts"}
 
 
 def test_stages_are_as_confirmed() -> None:

@@ -1,11 +1,14 @@
 """The pass over ids against a plain model of NLM's rules."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pubmill.corpus import versions
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.versions import read_reasons, write_latest
 from pubmill.errors import PubmillError
@@ -107,6 +110,26 @@ def test_same_input_same_bytes(tmp_path: Path) -> None:
     first = (tmp_path / "latest.parquet").read_bytes()
     latest(tmp_path, files)
     assert (tmp_path / "latest.parquet").read_bytes() == first
+
+
+def test_what_a_killed_process_spilled_is_cleared(tmp_path: Path) -> None:
+    code = (
+        "import os, signal; from pathlib import Path; from pubmill.files import temporary_name;"
+        f"temporary_name(Path({str(tmp_path / 'latest.spill')!r})).mkdir();"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False)
+    assert len(list(tmp_path.glob(".latest.spill.*"))) == 1
+    latest(tmp_path, [(0, 1, [(1, 1, False)])])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.parquet", "latest.parquet"]
+
+
+def test_spilling_is_beside_the_output_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(versions, "MEMORY", "40MB")
+    latest(tmp_path, [(0, n, [(pmid, 1, False) for pmid in range(200_000)]) for n in range(3)])
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_errors(tmp_path: Path) -> None:

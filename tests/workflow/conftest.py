@@ -6,7 +6,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,17 +58,49 @@ class Project:
 
     def kill_when(self, *targets: str, ready: Callable[[], bool]) -> None:
         """Start Snakemake and kill it and all its jobs (SIGKILL) as soon as `ready` holds."""
+        process = self._start_until(ready, targets)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        wait_until_gone(process.pid)
+
+    def orphan_when(self, *targets: str, ready: Callable[[], bool]) -> int:
+        """Start Snakemake and kill it alone as soon as `ready` holds; its jobs live on, but stand still.
+
+        Returns their process group, to be sent SIGCONT.
+        """
+        process = self._start_until(ready, targets)
+        os.killpg(process.pid, signal.SIGSTOP)
+        process.kill()
+        process.wait()
+        return process.pid
+
+    def _start_until(self, ready: Callable[[], bool], targets: tuple[str, ...]) -> subprocess.Popen[bytes]:
+        """Start Snakemake in a process group with its jobs; return as soon as `ready` holds."""
         with (self.folder / "killed.log").open("w") as log:
             process = subprocess.Popen(
                 self.command(*targets), cwd=self.folder, stdout=log, stderr=log, start_new_session=True
             )
-            try:
-                while not ready():
-                    ended = process.poll()
-                    assert ended is None, (self.folder / "killed.log").read_text()
-            finally:
+        try:
+            while not ready():
+                assert process.poll() is None, (self.folder / "killed.log").read_text()
+                time.sleep(0.001)
+        except BaseException:
+            with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+            process.wait()
+            raise
+        return process
+
+
+def wait_until_gone(group: int) -> None:
+    """Wait for the end of a process group whose members are no children of ours."""
+    for _ in range(600):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"process group {group} is still there after a minute")
 
 
 @pytest.fixture(scope="session")
@@ -77,8 +111,8 @@ def world(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
     return folder
 
 
-def make_project(root: Path, world: Path, folder: Path) -> Project:
-    """The checkout's code with a demo that is over in a minute: two datasets, a few steps."""
+def copy_code(root: Path, folder: Path) -> Path:
+    """Copy the checkout's code and specs into a folder, and name it."""
     ignored = shutil.ignore_patterns("__pycache__")
     for name in CODE:
         source = root / name
@@ -86,7 +120,12 @@ def make_project(root: Path, world: Path, folder: Path) -> Project:
             shutil.copytree(source, folder / name, ignore=ignored)
         else:
             shutil.copy2(source, folder / name)
-    project = Project(folder)
+    return folder
+
+
+def make_project(root: Path, world: Path, folder: Path) -> Project:
+    """The checkout's code with a demo that is over in a minute: two datasets, a few steps."""
+    project = Project(copy_code(root, folder))
     scale = folder / "specs/scales/demo.yaml"
     text = scale.read_text()
     for pattern, new in (

@@ -1,14 +1,20 @@
 """Killed at any time, the same command again ends with the same result."""
 
 import hashlib
-from collections.abc import Callable
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.workflow.conftest import TABLE, Project
+from tests.workflow.conftest import TABLE, Project, wait_until_gone
 
 PRETRAINING = "results/demo/pretraining/pubmedbert-base"
+WEIGHTS = f"{PRETRAINING}/step-40/model.safetensors"
+PREDICTIONS = "results/demo/runs/blurb/*/*/standard/final/*.predictions.jsonl.gz"
+SAVED = f"{PRETRAINING}/.step-*.partial/*/state.json"
 
 
 def sha256(path: Path) -> str:
@@ -19,42 +25,81 @@ def appears(project: Project, pattern: str) -> Callable[[], bool]:
     return lambda: any(project.folder.glob(pattern))
 
 
+def half_written(project: Project) -> list[Path]:
+    return [*project.folder.glob("results/**/.*.tmp"), *project.folder.glob("results/**/*.part")]
+
+
+def same_weights(project: Project, finished: Project) -> bool:
+    names = [f"{PRETRAINING}/step-{step}/model.safetensors" for step in (20, 40)]
+    return all(sha256(project.folder / name) == sha256(finished.folder / name) for name in names)
+
+
 def test_killed_in_pretraining_the_same_command_gives_the_same_weights(
     project: Project, finished: Project
 ) -> None:
-    weights = f"{PRETRAINING}/step-40/model.safetensors"
-    project.kill_when(weights, ready=appears(project, f"{PRETRAINING}/.step-*.partial/*"))
-    assert not (project.folder / weights).exists()
-    project.run(weights)
-    for step in (20, 40):
-        name = f"{PRETRAINING}/step-{step}/model.safetensors"
-        assert sha256(project.folder / name) == sha256(finished.folder / name)
+    project.kill_when(WEIGHTS, ready=appears(project, SAVED))
+    assert not (project.folder / WEIGHTS).exists()
+    project.run(WEIGHTS)
+    assert same_weights(project, finished)
+
+
+@pytest.fixture
+def orphans(project: Project) -> Iterator[int]:
+    """The process group of a pretraining, standing still, whose Snakemake alone was killed."""
+    group = project.orphan_when(WEIGHTS, ready=appears(project, SAVED))
+    yield group
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def test_a_pretraining_that_outlives_snakemake_is_waited_for(
+    project: Project, finished: Project, orphans: int
+) -> None:
+    """The same command says that another process is at work, and once that has ended it succeeds."""
+    too_early = project.run(WEIGHTS, check=False)
+    assert too_early.returncode != 0
+    assert "another process is at work here" in too_early.stdout + too_early.stderr
+    os.killpg(orphans, signal.SIGCONT)
+    wait_until_gone(orphans)
+    project.run(WEIGHTS)
+    assert same_weights(project, finished)
 
 
 @pytest.mark.parametrize(
-    "stage",
-    ["results/demo/sources/**/*.xml.gz", "results/demo/corpora/parsed/*/*.parquet", f"{PRETRAINING}/tokens"],
+    "half_done",
+    [
+        pytest.param("results/demo/sources/*/**/*", id="as the first downloads begin"),
+        pytest.param("results/demo/corpora/parsed/*/.pubmed*.tmp", id="parsing"),
+        pytest.param(f"{PRETRAINING}/.tokens.*.tmp", id="packing"),
+    ],
 )
 def test_killed_while_preparing_the_same_command_gives_the_same_tokens(
-    project: Project, finished: Project, stage: str
+    project: Project, finished: Project, half_done: str
 ) -> None:
-    tokens = f"{PRETRAINING}/tokens/index.json"
-    project.kill_when(tokens, ready=appears(project, stage))
-    project.run(tokens)
+    tokens = f"{PRETRAINING}/tokens"
+    project.kill_when(f"{tokens}/index.json", ready=appears(project, half_done))
+    assert not (project.folder / tokens / "index.json").exists()
+    project.run(f"{tokens}/index.json")
+    assert half_written(project) == []
     for name in ("ids.bin", "sentences.npy", "documents.npy", "index.json"):
-        path = f"{PRETRAINING}/tokens/{name}"
+        path = f"{tokens}/{name}"
         assert sha256(project.folder / path) == sha256(finished.folder / path)
 
 
 def test_killed_in_fine_tuning_the_same_command_gives_the_same_table(
     copy: Project, finished: Project
 ) -> None:
-    for path in (copy.folder / "results/demo/runs").rglob("final/*"):
-        path.unlink()
-    predictions = "results/demo/runs/blurb/*/*/standard/final/*.predictions.jsonl.gz"
-    copy.kill_when(TABLE, ready=appears(copy, predictions))
+    logs = copy.folder / "results/demo/logs/runs"
+    for folder in (logs, copy.folder / "results/demo/runs"):
+        for path in folder.rglob("final/*"):
+            path.unlink()
+    copy.kill_when(
+        TABLE, ready=lambda: any("epoch 1" in log.read_text() for log in logs.rglob("final/*.log"))
+    )
+    assert len(list(copy.folder.glob(PREDICTIONS))) < 8
     copy.run(TABLE)
-    found = sorted(path.relative_to(finished.folder) for path in finished.folder.glob(predictions))
+    assert half_written(copy) == []
+    found = sorted(path.relative_to(finished.folder) for path in finished.folder.glob(PREDICTIONS))
     assert len(found) == 8
     for path in found:
         assert sha256(copy.folder / path) == sha256(finished.folder / path)
