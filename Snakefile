@@ -29,7 +29,7 @@ except PubmillError as error:
 R = T.results
 SCRIPTS = str(ROOT / "scripts")
 shell.prefix(
-    f"export PYTHONUNBUFFERED=1 PYTHONPATH={shlex.quote(str(ROOT))} "
+    f"set -euo pipefail; export PYTHONUNBUFFERED=1 PYTHONPATH={shlex.quote(str(ROOT))} "
     f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH; "
 )
 

@@ -19,6 +19,8 @@ rule download:
         version=T.version("download"),
         url=lambda w: T.download(w.path)["url"],
         checks=lambda w: T.download_checks(w.path),
+    message:
+        "Downloading {params.url}"
     shell:
         "python {SCRIPTS:q}/download.py --url {params.url:q} --output {output.file:q} {params.checks:q} {MIRROR:q} > {log:q} 2>&1"
 
@@ -37,6 +39,8 @@ rule take_local:
     params:
         version=T.version("download"),
         url=lambda w: Path(T.local_file(w.key, w.name)).as_uri(),
+    message:
+        "Taking {input}"
     shell:
         "python {SCRIPTS:q}/download.py --url {params.url:q} --output {output.file:q} > {log:q} 2>&1"
 
@@ -53,6 +57,8 @@ rule parse_medline:
     params:
         version=T.version("parse"),
         recipe=lambda w: as_json(T.parse_recipe(w.source)),
+    message:
+        "Parsing {input}"
     shell:
         "python {SCRIPTS:q}/parse_medline.py --input {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
@@ -69,6 +75,8 @@ rule parse_text:
     params:
         version=T.version("parse"),
         recipe=lambda w: as_json(T.parse_recipe(w.source)),
+    message:
+        "Parsing {input}"
     shell:
         "python {SCRIPTS:q}/parse_text.py --input {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
@@ -84,6 +92,8 @@ rule latest_versions:
         version=T.version("latest"),
         recipe=lambda w: as_json(T.latest_recipe(w.corpus)),
         parsed=T.parsed_folder(),
+    message:
+        "Finding the latest version of each document of {wildcards.corpus}"
     shell:
         "python {SCRIPTS:q}/latest_versions.py --parsed {params.parsed:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
@@ -103,6 +113,8 @@ rule select_documents:
         version=T.version("select"),
         recipe=lambda w: as_json(T.selection_recipe(w.corpus)),
         index=lambda w: int(w.part),
+    message:
+        "Selecting documents of {wildcards.corpus}, part {wildcards.part}"
     shell:
         "python {SCRIPTS:q}/select_documents.py --shard {input.shard:q} --index {params.index} --latest {input.latest:q}"
         " --output {output.part:q} --statistics {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"
@@ -122,6 +134,8 @@ rule corpus_statistics:
         recipe=lambda w: as_json({"corpus": w.corpus}),
         corpus=lambda w: T.corpus_folder(w.corpus),
         parts=lambda w: len(T.shards(w.corpus)),
+    message:
+        "Counting {wildcards.corpus}"
     shell:
         "python {SCRIPTS:q}/corpus_statistics.py --corpus {params.corpus:q} --parts {params.parts}"
         " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"

@@ -12,5 +12,7 @@ rule convert:
         version=T.version("convert"),
         recipe=lambda w: as_json(T.dataset_recipe(w.dataset)),
         inputs=lambda w: T.dataset_arguments(w.dataset),
+    message:
+        "Converting {wildcards.dataset}"
     shell:
         "python {SCRIPTS:q}/convert.py --recipe {params.recipe:q} {params.inputs:q} --output {R:q}/datasets/{wildcards.dataset:q} > {log:q} 2>&1"

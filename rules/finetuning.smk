@@ -15,6 +15,8 @@ rule trial:
     params:
         recipe=lambda w: as_json(T.finetuning_recipe(w.protocol, w.dataset, w.setting, w.trial)),
         version=T.version("finetune"),
+    message:
+        "Trying {wildcards.trial}: {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
         "python {SCRIPTS:q}/finetune.py --recipe {params.recipe:q} --model {R:q}/models/{wildcards.model:q}"
         " --dataset {R:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed} --split dev --output {output.predictions:q} > {log:q} 2>&1"
@@ -30,6 +32,8 @@ rule choose:
     params:
         version=T.version("choose"),
         recipe=as_json({"by": "dev"}),
+    message:
+        "Choosing hyper-parameters for {wildcards.dataset}"
     shell:
         "python {SCRIPTS:q}/select_trial.py --trials {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
@@ -49,6 +53,8 @@ rule finetune:
         version=T.version("finetune"),
         selected=lambda w: T.selection_arguments(w.protocol, w.dataset, w.setting),
         split=lambda w: SPECS.protocols[w.protocol].final.split,
+    message:
+        "Fine-tuning {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
         "python {SCRIPTS:q}/finetune.py --recipe {params.recipe:q} {params.selected:q} --model {R:q}/models/{wildcards.model:q}"
         " --dataset {R:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed} --split {params.split}"
@@ -69,6 +75,8 @@ rule score:
     params:
         version=T.version("score"),
         recipe=lambda w: as_json(T.score_recipe(w.protocol, w.model, w.dataset, w.setting, int(w.seed))),
+    message:
+        "Scoring {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
         "python {SCRIPTS:q}/score.py --predictions {input.predictions:q} --training {input.training:q}"
         " --examples {input.examples:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"

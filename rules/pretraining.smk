@@ -17,6 +17,8 @@ rule pack:
         corpus=lambda w: T.corpus_folder(SPECS.pretraining[w.recipe].corpus),
         parts=lambda w: len(T.shards(SPECS.pretraining[w.recipe].corpus)),
         vocab=lambda w: f"{R}/vocabs/{SPECS.pretraining[w.recipe].vocab}",
+    message:
+        "Packing tokens for {wildcards.recipe}"
     shell:
         "python {SCRIPTS:q}/pack.py --corpus {params.corpus:q} --parts {params.parts} --vocab {params.vocab:q} --punkt {input.punkt:q}"
         " --output {R:q}/pretraining/{wildcards.recipe:q}/tokens --recipe {params.recipe:q} > {log:q} 2>&1"
@@ -39,6 +41,8 @@ rule pretrain:
         version=T.version("pretrain"),
         vocab=lambda w: f"{R}/vocabs/{SPECS.pretraining[w.recipe].vocab}",
         start=lambda w: T.segment_arguments(w.recipe, int(w.step)),
+    message:
+        "Pretraining {wildcards.recipe} up to step {wildcards.step}"
     shell:
         "python {SCRIPTS:q}/pretrain.py --recipe {params.recipe:q} --tokens {R:q}/pretraining/{wildcards.recipe:q}/tokens"
         " --vocab {params.vocab:q} --to {wildcards.step} {params.start:q}"
@@ -57,5 +61,7 @@ rule export_model:
         version=T.version("export"),
         recipe=lambda w: as_json(T.model_recipe(w.model)),
         arguments=lambda w: T.model_arguments(w.model),
+    message:
+        "Making the model {wildcards.model}"
     shell:
         "python {SCRIPTS:q}/export_model.py --recipe {params.recipe:q} --output {R:q}/models/{wildcards.model:q} {params.arguments:q} > {log:q} 2>&1"

@@ -12,6 +12,8 @@ rule table:
     params:
         version=T.version("table"),
         recipe=lambda w: as_json(T.table_recipe(f"{w.paper}/{w.table}")),
+    message:
+        "Building {wildcards.paper}/{wildcards.table}"
     shell:
         "python {SCRIPTS:q}/table.py --recipe {params.recipe:q} --published {input.published:q} --results {R:q}"
         " --output {R:q}/tables/{wildcards.paper}/{wildcards.table} > {log:q} 2>&1"
@@ -27,5 +29,7 @@ rule report:
     params:
         version=T.version("report"),
         recipe=as_json(T.report_recipe()),
+    message:
+        "Writing the report {output}"
     shell:
         "python {SCRIPTS:q}/report.py --recipe {params.recipe:q} --results {R:q} --output {output:q} > {log:q} 2>&1"

@@ -14,6 +14,8 @@ rule train_vocab:
         parts=lambda w: len(T.shards(SPECS.vocabs[w.vocab].corpus)),
         version=T.version("vocab"),
         recipe=lambda w: as_json(T.vocab_recipe(w.vocab)),
+    message:
+        "Learning the vocabulary {wildcards.vocab}"
     shell:
         "python {SCRIPTS:q}/train_vocab.py --corpus {params.corpus:q} --parts {params.parts}"
         " --output {R:q}/vocabs/{wildcards.vocab:q} --recipe {params.recipe:q} > {log:q} 2>&1"

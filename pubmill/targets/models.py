@@ -48,9 +48,12 @@ class ModelTargets(CorpusTargets):
         previous = self.previous_step(recipe, step)
         return self.checkpoint_files(recipe, previous) if previous is not None else []
 
-    def segment_arguments(self, recipe: str, step: int) -> str:
+    def segment_arguments(self, recipe: str, step: int) -> list[str]:
+        """The pretraining program's argument that names that checkpoint."""
         previous = self.previous_step(recipe, step)
-        return f"--start {self.results}/pretraining/{recipe}/step-{previous}" if previous is not None else ""
+        if previous is None:
+            return []
+        return ["--start", f"{self.results}/pretraining/{recipe}/step-{previous}"]
 
     def weights(self, model: str) -> dict[str, Any]:
         """Where a model's weights come from at this scale."""

@@ -121,8 +121,11 @@ class TableTargets(RunTargets):
                 reasons[row.dataset] = row.missing or "not run in this study"
         return reasons
 
-    def published(self, table: str, specs_folder: Path) -> str:
-        return str(specs_folder / "tables" / f"{table}.published.csv")
+    def published(self, table: str, specs: Path) -> str:
+        """The published values of a table. Relative to the working folder where that is the checkout:
+        a checkout that moves with its results would else look changed."""
+        path = specs.resolve() / "tables" / f"{table}.published.csv"
+        return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
     def table_files(self, table: str) -> list[str]:
         return [f"{self.results}/tables/{table}.{form}" for form in TABLE_FORMS]
