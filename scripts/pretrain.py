@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 # Threads of a CPU run that wait for each other give way soon instead of spinning: a few percent slower on a
-# machine of one's own, and not at a tenth of the speed beside another busy process. Read when torch is loaded.
+# machine of one's own, and not at a tenth of the speed beside another busy process. Read as torch is loaded.
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 from pubmill import recipes
