@@ -89,6 +89,7 @@ def test_killed_while_preparing_the_same_command_gives_the_same_tokens(
 def test_killed_in_fine_tuning_the_same_command_gives_the_same_table(
     copy: Project, finished: Project
 ) -> None:
+    (copy.folder / TABLE).unlink()  # or Snakemake would not miss what it was made from
     logs = copy.folder / "results/demo/logs/runs"
     for folder in (logs, copy.folder / "results/demo/runs"):
         for path in folder.rglob("final/*"):
