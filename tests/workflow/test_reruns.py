@@ -69,9 +69,13 @@ def test_a_dataset_version_reruns_its_conversion_and_what_follows(copy: Project)
     assert planned == {"convert": 1, "trial": 2, "choose": 1, "finetune": RUNS, "score": RUNS, "table": 1}
 
 
-def test_the_last_segment_alone_when_training_goes_on(copy: Project) -> None:
-    """A longer pretraining keeps its earlier checkpoints only if their recipe stays: here it doesn't,
-    since the schedule's length changes every learning rate, so both segments run again."""
+def test_a_longer_pretraining_repeats_its_segments(copy: Project) -> None:
+    """The schedule's length changes every learning rate, so no checkpoint of a shorter one serves."""
     copy.edit("specs/scales/demo.yaml", "checkpoints: [20, 40]", "checkpoints: [20, 60]")
     copy.edit("specs/scales/demo.yaml", "\n      steps: 40", "\n      steps: 60")
     assert copy.planned("results/demo/pretraining/pubmedbert-base/step-60/state.json") == {"pretrain": 2}
+
+
+def test_another_checkpoint_on_the_way_is_no_other_recipe(copy: Project) -> None:
+    copy.edit("specs/scales/demo.yaml", "checkpoints: [20, 40]", "checkpoints: [10, 20, 40]")
+    assert copy.planned("results/demo/pretraining/pubmedbert-base/step-10/state.json") == {"pretrain": 1}
