@@ -17,8 +17,8 @@ rule download:
         downloads=1,
     params:
         version=T.version("download"),
-        url=lambda w: T.download(w.path)["url"],
-        checks=lambda w: T.download_checks(w.path),
+        url=lambda w: f"https://{w.path}",
+        checks=lambda w: T.download_checks(f"https://{w.path}"),
     message:
         "Downloading {params.url}"
     shell:

@@ -54,38 +54,27 @@ class CorpusTargets(Base):
         return f"{self.results}/sources/{parts.netloc}{parts.path}"
 
     @cached_property
-    def _known_files(self) -> dict[str, dict[str, Any]]:
-        """Every URL that the specs name, with how its content is checked."""
-        return dict(self._find_files())
+    def _checks(self) -> dict[str, list[str]]:
+        """Every URL that the specs name, with the download program's arguments that check its content."""
+        return dict(self._find_checks())
 
-    def _find_files(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Every URL that the specs name, with how its content is checked."""
+    def _find_checks(self) -> Iterator[tuple[str, list[str]]]:
         for dataset in self.specs.datasets.values():
             for file in dataset.sources.values():
-                yield file.url, {"url": file.url, "sha256": file.sha256, "md5_beside": False}
+                yield file.url, ["--sha256", file.sha256]
         for corpus in self.specs.corpora.values():
             for source in corpus.sources:
                 if isinstance(source, PubmedSource):
                     for path in pubmed_files(source):
-                        url = f"{source.url}/{path}"
-                        yield url, {"url": url, "sha256": None, "md5_beside": True}
+                        yield f"{source.url}/{path}", ["--md5-beside"]
         for recipe in self.specs.pretraining.values():
-            url = recipe.sentence_splitter
-            yield url, {"url": url, "sha256": None, "md5_beside": False}
+            yield recipe.sentence_splitter, []
 
-    def download(self, path: str) -> dict[str, Any]:
-        """What to fetch for `sources/PATH`, and how to check it."""
-        url = f"https://{path}"
-        if url not in self._known_files:
+    def download_checks(self, url: str) -> list[str]:
+        """The download program's arguments that say how the content of a URL is checked."""
+        if url not in self._checks:
             raise PubmillError(f"no spec names {url}, so pubmill does not know how to check it")
-        return self._known_files[url]
-
-    def download_checks(self, path: str) -> list[str]:
-        """The download program's arguments that say how the content is checked."""
-        checks = self.download(path)
-        if checks["md5_beside"]:
-            return ["--md5-beside"]
-        return ["--sha256", checks["sha256"]] if checks["sha256"] else []
+        return self._checks[url]
 
     def local_file(self, key: str, name: str) -> str:
         """The user's own file behind `sources/local/KEY/NAME`."""

@@ -105,7 +105,7 @@ def test_a_local_folder_without_files_is_told(root: Path, tmp_path: Path) -> Non
 
 def test_an_unknown_download_is_refused(root: Path) -> None:
     with pytest.raises(PubmillError, match="no spec names https://example.org/x"):
-        targets(root).download("example.org/x")
+        targets(root).download_checks("https://example.org/x")
 
 
 def test_trials_are_named_by_their_point(root: Path) -> None:
