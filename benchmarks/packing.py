@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.vocabs import make_texts
 from pubmill.pretraining.packing import PackingRecipe, WordEncoder, load_tokenizer, pack, pack_documents
-from pubmill.pretraining.sentences import FOLDER, TABLES, SentenceSplitter
+from pubmill.sentences import FOLDER, TABLES, SentenceSplitter
 from pubmill.vocabs.wordpiece import WordPieceRecipe, train
 
 

@@ -94,7 +94,7 @@ def score_run(
     A run that its trainer marks as failed gives a record without metrics: a failure is a result,
     and no substitute score stands for it.
     """
-    gold, trained = list(read_examples(examples)), read_json(training)
+    gold, trained = list(read_examples(examples, TokensExample)), read_json(training)
     data = sha256(examples)
     _check_training(recipe, trained, training, data)
     metrics, counts = None, None

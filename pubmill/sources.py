@@ -27,6 +27,7 @@ def download(
     mirror: str | None = None,
     sha256: str | None = None,
     md5_beside: bool = False,
+    git_blob: str | None = None,
 ) -> None:
     """Bring the file at `url` to `output`, checked, with its record in OUTPUT.source.json.
 
@@ -35,6 +36,8 @@ def download(
         output: Where the file goes; it appears only when it is whole and checked.
         mirror: Folder (or file:// URL of one) that stands in for the network.
         sha256: The expected digest in hex.
+        git_blob: The expected id that git gives the content (`git hash-object`), in hex: for files of
+            repositories whose sha256 nobody has published.
         md5_beside: Check against the md5 published at URL.md5, in NCBI's form or that of md5sum.
 
     Raises:
@@ -43,6 +46,8 @@ def download(
     """
     source = _file_for(url, mirror)
     expected = {"sha256": sha256.lower()} if sha256 else {}
+    if git_blob:
+        expected["git_blob"] = git_blob.lower()
     if md5_beside:
         expected["md5"] = published_md5(read(f"{url}.md5", mirror), name_in(url), f"{url}.md5")
     part = output.with_name(f"{output.name}.part")
@@ -157,12 +162,12 @@ def _bring(url: str, source: Path | None, part: Path, expected: Mapping[str, str
         _copy(source, part)
     else:
         fetch(url, part)
-    found = _digests(part)
+    found = _digests(part, "git_blob" in expected)
     if source is None and not _agree(expected, found):
         say(f"{url}: the checksum is wrong; fetching the whole file once more")
         discard(part)
         fetch(url, part)
-        found = _digests(part)
+        found = _digests(part, "git_blob" in expected)
     if not _agree(expected, found):
         size = part.stat().st_size
         discard(part)
@@ -177,13 +182,15 @@ def _copy(source: Path, part: Path) -> None:
             copy.write(block)
 
 
-def _digests(path: Path) -> dict[str, str]:
-    sha256, md5 = hashlib.sha256(), hashlib.md5(usedforsecurity=False)
+def _digests(path: Path, git_blob: bool) -> dict[str, str]:
+    kinds = {"sha256": hashlib.sha256(), "md5": hashlib.md5(usedforsecurity=False)}
+    if git_blob:
+        kinds["git_blob"] = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     with path.open("rb") as body:
         while block := body.read(CHUNK):
-            sha256.update(block)
-            md5.update(block)
-    return {"sha256": sha256.hexdigest(), "md5": md5.hexdigest()}
+            for kind in kinds.values():
+                kind.update(block)
+    return {name: kind.hexdigest() for name, kind in kinds.items()}
 
 
 def _agree(expected: Mapping[str, str], found: Mapping[str, str]) -> bool:

@@ -33,7 +33,7 @@ def check_study(config: dict[str, Any], specs_folder: Path) -> tuple[Study, Spec
         raise PubmillError("\n".join(lines)) from None
     specs = load(specs_folder, study.scale)
     known: dict[str, dict[str, Any]] = {
-        "tables": specs.tables,
+        "tables": {**specs.tables, **specs.dataset_tables},
         "models": specs.models,
         "datasets": specs.datasets,
     }

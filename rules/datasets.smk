@@ -3,7 +3,7 @@
 
 rule convert:
     input:
-        unpack(lambda w: T.dataset_inputs(w.dataset)),
+        lambda w: list(T.dataset_inputs(w.dataset).values()),
     output:
         [f"{R}/datasets/{{dataset}}/{name}" for name in T.DATASET_FILES],
     log:

@@ -1,8 +1,7 @@
 """Convert one dataset's files to examples, and check their counts.
 
-Command: python scripts/convert.py --recipe JSON --input train=PATH --input dev=PATH --input test=PATH
-         --output datasets/DATASET
-Inputs:  the dataset's source files, one for each split, and the recipe
+Command: python scripts/convert.py --recipe JSON --input ROLE=PATH ... --output datasets/DATASET
+Inputs:  the dataset's source files, each by the role that its spec gives it, and the recipe
          (pubmill.convert.dataset.ConversionRecipe)
 Outputs: the folder datasets/DATASET with train.jsonl.gz, dev.jsonl.gz, test.jsonl.gz and card.json
 """
@@ -17,12 +16,15 @@ from pubmill import recipes
 from pubmill.convert.dataset import ConversionRecipe, convert
 from pubmill.errors import PubmillError, run
 
+SHOWN = ("examples", "sentences", "documents", "mentions", "questions")
+"""The counts that are printed; the card has all of them."""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Convert one dataset's files to examples.")
     parser.add_argument("--recipe", required=True, help="JSON text or file: a ConversionRecipe")
     parser.add_argument(
-        "--input", required=True, action="append", metavar="SPLIT=PATH", help="source file of a split; repeat"
+        "--input", required=True, action="append", metavar="ROLE=PATH", help="a source file; repeat"
     )
     parser.add_argument("--output", required=True, type=Path, help="folder to write: examples and card.json")
     arguments = parser.parse_args()
@@ -30,17 +32,18 @@ def main() -> None:
         recipes.read(ConversionRecipe, arguments.recipe), read_inputs(arguments.input), arguments.output
     )
     for split, counts in card["counts"].items():
-        print(f"{card['dataset']} {split}: {counts['sentences']} sentences, {counts['mentions']} mentions")
+        shown = ", ".join(f"{name} {counts[name]}" for name in SHOWN if counts.get(name) is not None)
+        print(f"{card['dataset']} {split}: {shown}")
 
 
 def read_inputs(arguments: list[str]) -> dict[str, Path]:
-    """Read the `SPLIT=PATH` arguments."""
+    """Read the `ROLE=PATH` arguments."""
     inputs: dict[str, Path] = {}
     for argument in arguments:
-        split, equals, path = argument.partition("=")
-        if not equals or not path or split in inputs:
-            raise PubmillError(f"--input {argument}: expected SPLIT=PATH with each split once")
-        inputs[split] = Path(path)
+        role, equals, path = argument.partition("=")
+        if not equals or not path or role in inputs:
+            raise PubmillError(f"--input {argument}: expected ROLE=PATH with each role once")
+        inputs[role] = Path(path)
     return inputs
 
 

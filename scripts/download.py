@@ -1,6 +1,7 @@
 """Bring one file from the network, a mirror or this machine; whole, checked and recorded.
 
-    python scripts/download.py --url URL --output FILE [--mirror DIR] [--sha256 HEX] [--md5-beside]
+    python scripts/download.py --url URL --output FILE [--mirror DIR] [--sha256 HEX] [--git-blob HEX]
+                               [--md5-beside]
 
 Inputs: the file at URL (https://, or file:// for a file of this machine); with --mirror, DIR/HOST/PATH
 instead of the network.
@@ -26,11 +27,12 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="where the file goes")
     parser.add_argument("--mirror", help="folder that holds HOST/PATH, used instead of the network")
     parser.add_argument("--sha256", help="expected digest in hex")
+    parser.add_argument("--git-blob", help="expected id of the content as a git blob, in hex")
     parser.add_argument(
         "--md5-beside", action="store_true", help="check against the md5 published at URL.md5"
     )
     args = parser.parse_args()
-    download(args.url, args.output, args.mirror, args.sha256, args.md5_beside)
+    download(args.url, args.output, args.mirror, args.sha256, args.md5_beside, args.git_blob)
 
 
 if __name__ == "__main__":

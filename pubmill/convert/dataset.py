@@ -6,20 +6,20 @@ dataset than the published one, so nothing is written then.
 
 import importlib
 import re
+import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
+from pubmill.convert.counting import OPEN, Counts, count, lengths, overlaps
+from pubmill.convert.given import Converter, Given, withholding
 from pubmill.errors import PubmillError
-from pubmill.examples import TokensExample, write_examples
+from pubmill.examples import KINDS, Example, write_examples
 from pubmill.files import sha256, write_json, writing_folder
 
 SPLITS = ("train", "dev", "test")
-Converter = Callable[[Path, str, Mapping[str, Any]], Iterator[TokensExample]]
-Counts = dict[str, int | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +28,8 @@ class ConversionRecipe:
 
     dataset: str
     kind: str
+    access: str
+    splits: list[str]
     converter: str
     options: dict[str, Any]
     duplicates: str
@@ -37,93 +39,115 @@ class ConversionRecipe:
 
 
 def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) -> dict[str, Any]:
-    """Write `SPLIT.jsonl.gz` for each input and `card.json` into the folder `output`; return the card.
+    """Write train, dev and test.jsonl.gz and `card.json` into the folder `output`; return the card.
 
+    `inputs` are the source files by role. A split that the dataset doesn't have is an empty file.
     Raises a `PubmillError`, and leaves no examples, where a file is malformed or a count differs
-    from what `recipe.expect` says.
+    from what `recipe.expect` says. Text of a dataset that isn't public is in no message.
     """
-    _check(recipe, inputs)
-    read = _converter(recipe.converter)
-    splits = {name: list(read(inputs[name], name, recipe.options)) for name in SPLITS if name in inputs}
-    counts = {name: count(examples) for name, examples in splits.items()}
+    _check(recipe)
+    with withholding(recipe.access != "public"):
+        splits, left_out = _read(recipe, inputs)
+    counts = {name: _count(examples, left_out[name]) for name, examples in splits.items()}
     _compare(recipe.dataset, recipe.expect, counts)
     with writing_folder(output) as folder:
-        for name, examples in splits.items():
-            write_examples(folder / f"{name}.jsonl.gz", examples)
+        for name in SPLITS:
+            write_examples(folder / f"{name}.jsonl.gz", splits.get(name, ()))
         card = _card(recipe, inputs, splits, counts)
         card["examples_sha256"] = {name: sha256(folder / f"{name}.jsonl.gz") for name in splits}
         write_json(folder / "card.json", card)
     return card
 
 
-def count(examples: Sequence[TokensExample]) -> Counts:
-    """Count one split.
-
-    `mentions` are the B labels: BLURB's counts (gu2020 Table 3) are these, not runs of non-O
-    words. `illegal_starts` are I labels with no B or I of their type before them. `documents` are
-    counted as marked, None where they aren't; `repeated_documents` are those whose identifier stood
-    before, `repeated_sentences` those whose words did.
-    """
-    words = Counter(word for example in examples for word in example.words)
-    labels = Counter(label[0] for example in examples for label in example.labels)
-    documents = [name for name, _ in groupby(example.document for example in examples) if name is not None]
-    distinct_sentences = {tuple(example.words) for example in examples}
-    return {
-        "sentences": len(examples),
-        "documents": len(documents) or None,
-        "tokens": words.total(),
-        "mentions": labels["B"],
-        "tokens_in_mentions": labels["B"] + labels["I"],
-        "distinct_words": len(words),
-        "longest_sentence": max((len(example.words) for example in examples), default=0),
-        "illegal_starts": sum(_illegal_starts(example.labels) for example in examples),
-        "repeated_documents": len(documents) - len(set(documents)),
-        "repeated_sentences": len(examples) - len(distinct_sentences),
-    }
+def _read(
+    recipe: ConversionRecipe, inputs: Mapping[str, Path]
+) -> tuple[dict[str, Sequence[Example]], dict[str, Counter[str]]]:
+    read: Converter = named(recipe.converter, "converter")
+    splits: dict[str, Sequence[Example]] = {}
+    left_out: dict[str, Counter[str]] = {}
+    for name in SPLITS:
+        if name in recipe.splits:
+            left_out[name] = Counter()
+            given = Given(name, inputs, recipe.options, left_out[name])
+            splits[name] = _checked(recipe, name, _guarded(recipe, read, given))
+    return splits, left_out
 
 
-def _illegal_starts(labels: list[str]) -> int:
-    return sum(
-        label[0] == "I" and (last == "O" or last[1:] != label[1:]) for last, label in pairwise(["O", *labels])
-    )
+def _guarded(recipe: ConversionRecipe, read: Converter, given: Given) -> list[Example]:
+    """The examples; of a dataset that isn't public, an unforeseen error tells its place only, as its
+    own words may hold text."""
+    try:
+        return list(read(given))
+    except PubmillError:
+        raise
+    except Exception as error:
+        if recipe.access == "public":
+            raise
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        raise PubmillError(
+            f"dataset {recipe.dataset}, {given.split}: {type(error).__name__} at {Path(place.filename).name}:"
+            f"{place.lineno}; its words are withheld, as they may hold licensed text. Are these the "
+            f"original files of {recipe.dataset}?"
+        ) from None
 
 
-def _check(recipe: ConversionRecipe, inputs: Mapping[str, Path]) -> None:
+def _checked(recipe: ConversionRecipe, split: str, examples: list[Example]) -> list[Example]:
+    """That every example is sound and of the kind, and no id stands twice."""
+    seen: set[str] = set()
+    for example in examples:
+        fault = example.fault() if isinstance(example, KINDS[recipe.kind]) else f"not of kind {recipe.kind}"
+        if example.id in seen:
+            fault = "its id stands there twice"
+        if fault:
+            raise PubmillError(f"dataset {recipe.dataset}, {split}: example {example.id}: {fault}")
+        seen.add(example.id)
+    return examples
+
+
+def _count(examples: Sequence[Example], left_out: Counter[str]) -> Counts:
+    return {**count(examples), **{f"left_out.{reason}": n for reason, n in sorted(left_out.items())}}
+
+
+def _check(recipe: ConversionRecipe) -> None:
     where = f"dataset {recipe.dataset}"
-    if recipe.kind != "tokens" or recipe.duplicates != "keep":
+    if recipe.kind not in KINDS or recipe.duplicates != "keep":
         raise PubmillError(
             f"{where}: kind is {recipe.kind!r} and duplicates {recipe.duplicates!r}; "
-            "there is only kind `tokens` with duplicates `keep`"
+            f"kinds are {', '.join(KINDS)}, and duplicates can only be `keep`"
         )
-    if not inputs or not inputs.keys() <= set(SPLITS) or not recipe.expect.keys() <= inputs.keys():
+    if (
+        not recipe.splits
+        or not set(recipe.splits) <= set(SPLITS)
+        or not recipe.expect.keys() <= set(recipe.splits)
+    ):
         raise PubmillError(
-            f"{where}: input files for {sorted(inputs)}, expected counts for {sorted(recipe.expect)}; "
-            f"inputs must be among {list(SPLITS)}, and expected counts only for splits with an input"
+            f"{where}: splits {sorted(recipe.splits)}, expected counts for {sorted(recipe.expect)}; "
+            f"splits must be among {list(SPLITS)}, and expected counts only for these"
         )
 
 
-def _converter(name: str) -> Converter:
+def named(name: str, what: str) -> Callable[..., Any]:
     """The function named `pubmill.convert.MODULE:FUNCTION`; nothing else is ever imported."""
     if re.fullmatch(r"pubmill\.convert\.[a-z0-9_]+:[a-z_]+", name):
         module, function = name.split(":")
         try:
-            converter: Converter = getattr(importlib.import_module(module), function)
-            return converter
+            found: Callable[..., Any] = getattr(importlib.import_module(module), function)
+            return found
         except (ModuleNotFoundError, AttributeError):
             pass
-    raise PubmillError(f"there is no converter {name!r}; it is named `pubmill.convert.MODULE:FUNCTION`")
+    raise PubmillError(f"there is no {what} {name!r}; it is named `pubmill.convert.MODULE:FUNCTION`")
 
 
 def _compare(dataset: str, expect: Mapping[str, Mapping[str, int]], counts: Mapping[str, Counts]) -> None:
     differences = []
     for split, measures in expect.items():
         for measure, expected in measures.items():
-            if measure not in counts[split]:
+            if measure not in counts[split] and not measure.startswith(OPEN):
                 raise PubmillError(
                     f"dataset {dataset}: expect.{split} names {measure!r}; "
                     f"what is counted is {', '.join(counts[split])}"
                 )
-            found = counts[split][measure]
+            found = counts[split].get(measure, 0)
             if found is None:
                 differences.append(f"{split} {measure}: expected {expected}, but none are marked")
             elif found != expected:
@@ -142,37 +166,19 @@ def _compare(dataset: str, expect: Mapping[str, Mapping[str, int]], counts: Mapp
 def _card(
     recipe: ConversionRecipe,
     inputs: Mapping[str, Path],
-    splits: Mapping[str, Sequence[TokensExample]],
+    splits: dict[str, Sequence[Example]],
     counts: Mapping[str, Counts],
 ) -> dict[str, Any]:
     """The card: what was asked, what was found, from which bytes; paths and times stay out."""
+    asked = {name: value for name, value in vars(recipe).items() if name != "splits"}
     return {
-        "dataset": recipe.dataset,
-        "kind": recipe.kind,
-        "converter": recipe.converter,
-        "options": recipe.options,
-        "duplicates": recipe.duplicates,
-        "metric": recipe.metric,
-        "version": recipe.version,
-        "expect": recipe.expect,
+        **asked,
+        "splits": list(splits),
         "counts": counts,
-        "also_in_train": {
-            name: _overlap(splits["train"], examples)
-            for name, examples in splits.items()
-            if name != "train" and "train" in splits
-        },
+        "lengths": {name: lengths(examples) for name, examples in splits.items()},
+        "overlaps": overlaps(splits),
         "sources": {
-            name: {"file": path.name, "bytes": path.stat().st_size, "sha256": sha256(path)}
-            for name, path in inputs.items()
+            role: {"file": path.name, "bytes": path.stat().st_size, "sha256": sha256(path)}
+            for role, path in inputs.items()
         },
-    }
-
-
-def _overlap(train: Sequence[TokensExample], other: Sequence[TokensExample]) -> Counts:
-    """Sentences of `other` whose words `train` has too; documents in both, None where unmarked."""
-    sentences = {tuple(example.words) for example in train}
-    documents = [{example.document for example in split} - {None} for split in (train, other)]
-    return {
-        "sentences": sum(tuple(example.words) in sentences for example in other),
-        "documents": len(documents[0] & documents[1]) if all(documents) else None,
     }

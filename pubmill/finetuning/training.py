@@ -268,7 +268,7 @@ def read_split(dataset: Path, name: str, tokenizer: PreTrainedTokenizerBase, max
     path = dataset / f"{name}.jsonl.gz"
     if not path.is_file():
         raise PubmillError(f"{path} does not exist; scripts/convert.py makes it")
-    examples = list(read_examples(path))
+    examples = list(read_examples(path, TokensExample))
     if not examples:
         raise PubmillError(f"{path} holds no example; convert the dataset again")
     encoded = encode([example.words for example in examples], tokenizer, max_length)

@@ -23,8 +23,8 @@ from tokenizers import Tokenizer
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
 from pubmill.parts import read_texts, split_words
-from pubmill.pretraining.sentences import SentenceSplitter
 from pubmill.pretraining.tokens import SPECIAL, Shard, id_dtype, write_packed
+from pubmill.sentences import SentenceSplitter
 
 # words kept in memory by each process, about 100 MB; the rest is encoded again when it comes
 CACHED_WORDS = 500_000

@@ -182,7 +182,7 @@ def build(recipe: TableRecipe, published: Published, records: Records) -> Table:
 
 def _with_metric(row: Row, published: Published) -> Row:
     """The row with its metric; the paper's must be the same."""
-    printed = published.metrics.get(row.dataset)
+    printed = published.metrics.get(row.published)
     if row.metric and printed and row.metric != printed:
         raise PubmillError(
             f"{row.dataset} is scored by {row.metric}, but the published values are {printed}; "
@@ -197,7 +197,9 @@ def _with_metric(row: Row, published: Published) -> Row:
 def _refuse_strangers(recipe: TableRecipe, published: Published) -> None:
     """Every published value must have a cell, else a misspelt name would lose it."""
     models = {column.model for column in recipe.columns}
-    datasets = {row.dataset for row in recipe.rows} | ({recipe.composite.name} if recipe.composite else set())
+    datasets = {row.published for row in recipe.rows} | (
+        {recipe.composite.name} if recipe.composite else set()
+    )
     lost = [" / ".join(key) for key in published.values if key[0] not in models or key[1] not in datasets]
     if lost:
         raise PubmillError(
@@ -217,7 +219,7 @@ def _cell(
     seeds = [_seed_score(seed, record, row.metric) for seed, record in ours.get(row.dataset, {}).items()]
     named = (recipe.missing.get(key) for key in (f"{model}/{row.dataset}", model, row.dataset))
     reason = next(filter(None, named), NOT_RUN)
-    return cell_of_seeds(seeds, len(seeds), reason, published.values.get((model, row.dataset)))
+    return cell_of_seeds(seeds, len(seeds), reason, published.values.get((model, row.published)))
 
 
 def _seed_score(seed: int, record: Record | None, metric: str) -> SeedScore:

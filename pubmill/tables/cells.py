@@ -45,6 +45,11 @@ class Row(Shape):
     metric: str | None = None
     conflicts: tuple[str, ...] = ()
 
+    @property
+    def published(self) -> str:
+        """Its name among the published values, which know no forms (`chemprot@blurb` is `chemprot`)."""
+        return self.dataset.partition("@")[0]
+
 
 class Composite(Shape):
     """A mean over task groups of the mean over each group's datasets (gu2020, caption of Table 6)."""

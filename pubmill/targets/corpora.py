@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pubmill.errors import PubmillError
-from pubmill.specs import PubmedSource, Specs
+from pubmill.specs import File, PubmedSource, Specs
 from pubmill.study import Study
 from pubmill.targets.base import Base
 
@@ -31,6 +31,13 @@ def pubmed_files(source: PubmedSource) -> list[str]:
             numbers = range(int(matched[2]), last[1] + 1)
             paths += [f"{folder}/pubmed{matched[1]}n{number:04d}.xml.gz" for number in numbers]
     return paths
+
+
+def _check(file: File) -> list[str]:
+    """The download program's arguments that check a dataset's file."""
+    if file.git_blob:
+        return ["--git-blob", file.git_blob]
+    return ["--sha256", file.sha256] if file.sha256 else []
 
 
 class Shard(NamedTuple):
@@ -59,9 +66,6 @@ class CorpusTargets(Base):
         return dict(self._find_checks())
 
     def _find_checks(self) -> Iterator[tuple[str, list[str]]]:
-        for dataset in self.specs.datasets.values():
-            for file in dataset.sources.values():
-                yield file.url, ["--sha256", file.sha256]
         for corpus in self.specs.corpora.values():
             for source in corpus.sources:
                 if isinstance(source, PubmedSource):
@@ -69,6 +73,10 @@ class CorpusTargets(Base):
                         yield f"{source.url}/{path}", ["--md5-beside"]
         for recipe in self.specs.pretraining.values():
             yield recipe.sentence_splitter, []
+        for dataset in self.specs.datasets.values():
+            for file in dataset.sources.values():
+                if isinstance(file, File):
+                    yield file.url, _check(file)
 
     def download_checks(self, url: str) -> list[str]:
         """The download program's arguments that say how the content of a URL is checked."""

@@ -2,8 +2,11 @@
 
 import itertools
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
+from pubmill.recipes import FinetuningRecipe
+from pubmill.specs import LocalFile
+from pubmill.targets.datasets import conversion_recipe
 from pubmill.targets.models import ModelTargets
 from pubmill.targets.versions import METRIC_VERSIONS, VERSIONS
 
@@ -16,25 +19,39 @@ class RunTargets(ModelTargets):
     DATASET_FILES = DATASET_FILES
 
     def dataset_recipe(self, dataset: str) -> dict[str, Any]:
+        return conversion_recipe(dataset, self.specs.datasets[dataset])
+
+    def lacks(self, dataset: str) -> str | None:
+        """Why the dataset's files can't be had in this run, and where to apply for them; None if they can."""
         spec = self.specs.datasets[dataset]
-        return {
-            "dataset": dataset,
-            "kind": spec.kind,
-            "converter": spec.converter,
-            "options": spec.options,
-            "duplicates": spec.duplicates,
-            "expect": spec.expect,
-            "metric": spec.metric,
-            "version": spec.version,
-        }
+        missing = [key for key in spec.local_keys if key not in self.study.local_files]
+        if not missing:
+            return None
+        return f"needs files that you apply for at {spec.apply} (then set local_files: {', '.join(missing)})"
+
+    def obstacle(self, dataset: str) -> str | None:
+        """Why the dataset can't be run, if it can't."""
+        spec = self.specs.datasets[dataset]
+        if spec.kind not in get_args(get_type_hints(FinetuningRecipe)["task"]):
+            return f"pubmill does not fine-tune on examples of kind {spec.kind} yet"
+        if spec.metric not in METRIC_VERSIONS:
+            return f"pubmill does not compute {spec.metric} yet"
+        return self.lacks(dataset)
 
     def dataset_inputs(self, dataset: str) -> dict[str, str]:
-        return {split: self.source(file.url) for split, file in self.specs.datasets[dataset].sources.items()}
+        """The raw files of a dataset below the results folder, by role."""
+        sources = self.specs.datasets[dataset].sources
+        return {
+            role: f"{self.results}/sources/local/{file.local}/{file.file}"
+            if isinstance(file, LocalFile)
+            else self.source(file.url)
+            for role, file in sources.items()
+        }
 
     def dataset_arguments(self, dataset: str) -> list[str]:
         """The conversion's arguments that name the raw files."""
         inputs = self.dataset_inputs(dataset).items()
-        return [text for split, path in inputs for text in ("--input", f"{split}={path}")]
+        return [text for role, path in inputs for text in ("--input", f"{role}={path}")]
 
     def dataset_files(self, dataset: str) -> list[str]:
         return [f"{self.results}/datasets/{dataset}/{name}" for name in DATASET_FILES]

@@ -20,15 +20,19 @@ class TableTargets(RunTargets):
         weights = [self.weights(model) for model in self.models()]
         return sorted({w["recipe"] for w in weights if w["kind"] == "pretraining"})
 
+    def result_tables(self) -> list[str]:
+        """The study's tables of results; the others are of datasets."""
+        return [table for table in self.study.tables if table in self.specs.tables]
+
     def models(self) -> list[str]:
         """Models of all tables of the study, without repetition."""
         wanted = dict.fromkeys(
-            m for table in self.study.tables for m, _ in self._columns(table) if self._runs(m)
+            m for table in self.result_tables() for m, _ in self._columns(table) if self._runs(m)
         )
         return list(wanted)
 
     def datasets(self) -> list[str]:
-        rows = [row for table in self.study.tables for row in self.specs.tables[table].rows]
+        rows = [row for table in self.result_tables() for row in self.specs.tables[table].rows]
         return list(dict.fromkeys(row.dataset for row in rows if self._scores(row.dataset)))
 
     def _columns(self, table: str) -> list[tuple[str, str]]:
@@ -46,8 +50,10 @@ class TableTargets(RunTargets):
         return model in self.specs.models and (self.study.models is None or model in self.study.models)
 
     def _scores(self, dataset: str) -> bool:
-        return dataset in self.specs.datasets and (
-            self.study.datasets is None or dataset in self.study.datasets
+        return (
+            dataset in self.specs.datasets
+            and (self.study.datasets is None or dataset in self.study.datasets)
+            and self.obstacle(dataset) is None
         )
 
     def records(self, table: str) -> dict[str, dict[str, list[str]]]:
@@ -118,7 +124,7 @@ class TableTargets(RunTargets):
                 reasons[column.model] = column.missing or "not run in this study"
         for row in spec.rows:
             if not self._scores(row.dataset):
-                reasons[row.dataset] = row.missing or "not run in this study"
+                reasons[row.dataset] = row.missing or self.obstacle(row.dataset) or "not run in this study"
         return reasons
 
     def published(self, table: str, specs: Path) -> str:
@@ -165,7 +171,7 @@ class TableTargets(RunTargets):
         recipe = self.report_recipe()
         return [
             *(f"{self.results}/tables/{table}.json" for table in self.study.tables),
-            *(path for table in self.study.tables for path in self.record_files(table)),
+            *(path for table in self.result_tables() for path in self.record_files(table)),
             *(
                 f"{self.results}/{step}/{name}"
                 for steps in recipe["pretraining"].values()

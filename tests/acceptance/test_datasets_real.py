@@ -10,7 +10,7 @@ import yaml
 
 from pubmill.convert.dataset import ConversionRecipe, convert
 from pubmill.errors import PubmillError
-from pubmill.examples import read_examples
+from pubmill.examples import TokensExample, read_examples
 from pubmill.files import sha256
 from pubmill.metrics.entities import score_entities
 
@@ -45,7 +45,7 @@ def test_counts_are_the_published_ones(name: str, shared: Path, tmp_path: Path) 
     counts = convert(recipe, inputs, tmp_path / name)["counts"]
     assert tuple(counts[split]["mentions"] for split in ("train", "dev", "test")) == TABLE_3[name]
     assert all(counts[split]["illegal_starts"] == 0 for split in counts)
-    gold = [example.labels for example in read_examples(tmp_path / name / "test.jsonl.gz")]
+    gold = [example.labels for example in read_examples(tmp_path / name / "test.jsonl.gz", TokensExample)]
     metrics, scored = score_entities(gold, gold)
     assert metrics["entity_f1"] == 1.0
     assert scored["gold"] == counts["test"]["mentions"]
@@ -64,7 +64,7 @@ def test_the_two_extra_mentions_are_one_name_cut_by_the_sentence_splitter(
 ) -> None:
     _, recipe, inputs = of_spec("bc5-disease", shared)
     convert(recipe, inputs, tmp_path / "d")
-    dev = list(read_examples(tmp_path / "d/dev.jsonl.gz"))
+    dev = list(read_examples(tmp_path / "d/dev.jsonl.gz", TokensExample))
     cut = [
         (one.words[-2:], two.words[0])
         for one, two in pairwise(dev)

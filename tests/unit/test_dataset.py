@@ -44,7 +44,7 @@ def test_examples_and_card(tmp_path: Path, inputs: dict[str, Path]) -> None:
         "dev.jsonl.gz",
         "train.jsonl.gz",
     ]
-    train = list(read_examples(tmp_path / "toy/train.jsonl.gz"))
+    train = list(read_examples(tmp_path / "toy/train.jsonl.gz", TokensExample))
     assert [example.document for example in train] == ["1", "1", "2"]
     assert train[1].labels == ["I", "I"]
     card = read_json(tmp_path / "toy/card.json")
@@ -137,17 +137,17 @@ def test_broken_examples_are_told_with_their_line(tmp_path: Path, row: dict[str,
     good = {"id": "first", "document": None, "words": ["w"], "labels": ["O"]}
     write_jsonl_gz(tmp_path / "a.jsonl.gz", [good, row])
     with pytest.raises(PubmillError, match=rf"a\.jsonl\.gz:2: .*{told}"):
-        list(read_examples(tmp_path / "a.jsonl.gz"))
+        list(read_examples(tmp_path / "a.jsonl.gz", TokensExample))
 
 
 def test_missing_and_truncated_examples_are_told(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.gz"
     with pytest.raises(PubmillError, match="does not exist"):
-        list(read_examples(path))
+        list(read_examples(path, TokensExample))
     write_examples(path, [TokensExample(id="a", document=None, words=["w"], labels=["O"])])
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(PubmillError, match="broken after line"):
-        list(read_examples(path))
+        list(read_examples(path, TokensExample))
 
 
 def test_the_program_by_hand_and_its_errors(tmp_path: Path, inputs: dict[str, Path]) -> None:

@@ -22,8 +22,8 @@ from pubmill.errors import PubmillError
 from pubmill.files import read_json, write_json
 from pubmill.pretraining import packing
 from pubmill.pretraining.packing import PackingRecipe, WordEncoder, load_tokenizer, pack
-from pubmill.pretraining.sentences import FOLDER, SentenceSplitter, read_punkt
 from pubmill.pretraining.tokens import SPECIAL, PackedTokens, Shard, make_shard, write_packed
+from pubmill.sentences import FOLDER, SentenceSplitter, read_punkt
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL as TOKENS
 from pubmill.vocabs.wordpiece import WordPieceRecipe, make_tokenizer, save

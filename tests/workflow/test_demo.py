@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.examples import read_examples
+from pubmill.examples import TokensExample, read_examples
 from pubmill.metrics.entities import score_entities
 from tests.workflow.conftest import Project, copy_code
 
@@ -32,7 +32,8 @@ def chance(results: Path, dataset: str) -> float:
     """F1 of labels drawn at random, as often as they are in train."""
     draw = random.Random(1)
     train, test = (
-        list(read_examples(results / f"datasets/{dataset}/{s}.jsonl.gz")) for s in ("train", "test")
+        list(read_examples(results / f"datasets/{dataset}/{s}.jsonl.gz", TokensExample))
+        for s in ("train", "test")
     )
     labels = [label for example in train for label in example.labels]
     guesses = [draw.choices(labels, k=len(example.labels)) for example in test]

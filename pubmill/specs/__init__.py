@@ -1,0 +1,37 @@
+"""Everything under `specs/`: one strict model per kind, the loader, the cross-checks."""
+
+from pubmill.specs.base import Name, Spec, Strict, told
+from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, PubmedSource, Selection, TextSource, VocabSpec
+from pubmill.specs.datasets import DatasetSpec, Dummies, File, LocalFile, Published
+from pubmill.specs.loading import ScaleSpec, Specs, load
+from pubmill.specs.models import FolderWeights, HubWeights, ModelSpec, RecipeWeights
+from pubmill.specs.protocols import ProtocolSpec
+from pubmill.specs.tables import DatasetTableSpec, TableSpec
+
+__all__ = [
+    "CorpusSpec",
+    "DatasetSpec",
+    "DatasetTableSpec",
+    "Dummies",
+    "File",
+    "FolderWeights",
+    "HubWeights",
+    "LocalFile",
+    "ModelSpec",
+    "Name",
+    "PretrainingSpec",
+    "ProtocolSpec",
+    "Published",
+    "PubmedSource",
+    "RecipeWeights",
+    "ScaleSpec",
+    "Selection",
+    "Spec",
+    "Specs",
+    "Strict",
+    "TableSpec",
+    "TextSource",
+    "VocabSpec",
+    "load",
+    "told",
+]

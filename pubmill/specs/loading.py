@@ -1,0 +1,181 @@
+"""The loader: every file under `specs/` at one scale, checked, with all mistakes told together.
+
+A scale is an overlay that is laid on the raw YAML before it is checked, so what a rule gets is what was
+checked.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from pubmill import strict_yaml
+from pubmill.errors import PubmillError
+from pubmill.specs.base import Strict, shown, told
+from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, VocabSpec
+from pubmill.specs.datasets import DatasetSpec
+from pubmill.specs.models import ModelSpec, RecipeWeights
+from pubmill.specs.protocols import ProtocolSpec
+from pubmill.specs.tables import DatasetTableSpec, TableSpec
+from pubmill.strict_yaml import Document
+
+
+class ScaleSpec(Strict):
+    name: Literal["demo", "small", "full"]
+    title: str
+    comparable: bool
+    prefer: Literal["released", "own"]
+    corpora: dict[str, Any] = {}
+    vocabs: dict[str, Any] = {}
+    pretraining: dict[str, Any] = {}
+    models: dict[str, Any] = {}
+    datasets: dict[str, Any] = {}
+    protocols: dict[str, Any] = {}
+
+
+KINDS: dict[str, Any] = {
+    "corpora": CorpusSpec,
+    "vocabs": VocabSpec,
+    "pretraining": PretrainingSpec,
+    "models": ModelSpec,
+    "datasets": DatasetSpec,
+    "protocols": ProtocolSpec,
+    "tables": Annotated[TableSpec | DatasetTableSpec, Field(discriminator="kind")],
+}
+
+
+class Specs(Strict):
+    """All specs at one scale, by kind and name; tables by `PAPER/tableNN`."""
+
+    scale: ScaleSpec
+    corpora: dict[str, CorpusSpec]
+    vocabs: dict[str, VocabSpec]
+    pretraining: dict[str, PretrainingSpec]
+    models: dict[str, ModelSpec]
+    datasets: dict[str, DatasetSpec]
+    protocols: dict[str, ProtocolSpec]
+    tables: dict[str, TableSpec]
+    dataset_tables: dict[str, DatasetTableSpec]
+
+
+def load(folder: Path, scale: str) -> Specs:
+    """Read, overlay and check all specs; raise one `PubmillError` that lists every mistake."""
+    errors: list[str] = []
+    overlay = strict_yaml.read(
+        folder / "scales" / f"{scale}.yaml", f"{folder.name}/scales/{scale}.yaml", errors
+    )
+    checked_scale = _check(ScaleSpec, overlay, errors)
+    documents = {kind: _read_kind(folder, kind, overlay, errors) for kind in KINDS}
+    made = {
+        kind: {name: _check(KINDS[kind], document, errors) for name, document in found.items()}
+        for kind, found in documents.items()
+    }
+    if not errors:
+        errors += _dangling(made, documents)
+    if errors or checked_scale is None:
+        raise PubmillError("\n".join([f"{len(errors)} mistake(s) in {folder}:", *errors]))
+    made["dataset_tables"], made["tables"] = _apart(made["tables"])
+    return Specs.model_construct(_fields_set=None, scale=checked_scale, **made)
+
+
+def _apart(tables: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Tables of datasets, and those of results."""
+    of_datasets = {name: table for name, table in tables.items() if isinstance(table, DatasetTableSpec)}
+    return of_datasets, {name: table for name, table in tables.items() if name not in of_datasets}
+
+
+def _read_kind(folder: Path, kind: str, overlay: Document, errors: list[str]) -> dict[str, Document]:
+    documents = {}
+    for path in sorted((folder / kind).rglob("*.yaml")):
+        key = path.relative_to(folder / kind).with_suffix("").as_posix()
+        shown = path.relative_to(folder.parent).as_posix()
+        document = _with_base(path, shown, errors)
+        if document.value.get("name") != path.stem:
+            errors.append(f"{document.where(('name',))}: name must be {path.stem!r}, as the file is called")
+        documents[key] = document
+    for name in overlay.value.get(kind) or {}:
+        if name not in documents:
+            errors.append(f"{overlay.where((kind, name))}: there is no {folder.name}/{kind}/{name}.yaml")
+        else:
+            documents[name] = strict_yaml.merge(documents[name], strict_yaml.part(overlay, kind, name))
+    return documents
+
+
+def _with_base(path: Path, shown: str, errors: list[str]) -> Document:
+    """A spec with the one that it `include`s (by name, from the same folder) laid under it."""
+    document = strict_yaml.read(path, shown, errors)
+    base_name = document.value.pop("include", None)
+    if base_name is None:
+        return document
+    base_path = path.with_name(f"{base_name}.yaml")
+    if not base_path.is_file():
+        errors.append(f"{document.where(('include',))}: there is no {base_path.name} beside this file")
+        return document
+    base = strict_yaml.read(base_path, shown.replace(path.name, base_path.name), errors=[])
+    if "include" in base.value:
+        errors.append(f"{document.where(('include',))}: {base_name} itself includes; one base only")
+        base.value.pop("include")
+    return strict_yaml.merge(base, document)
+
+
+def _check(model: Any, document: Document, errors: list[str]) -> Any:
+    try:
+        return TypeAdapter(model).validate_python(document.value)
+    except ValidationError as error:
+        for problem in error.errors():
+            place = tuple(p for p in problem["loc"])
+            errors.append(f"{document.where(_written(document, place))}: {shown(place)}: {told(problem)}")
+        return None
+
+
+def _written(document: Document, place: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """A location without pydantic's own steps (the names of union members), so that lines are found."""
+    written: tuple[int | str, ...] = ()
+    for step in place:
+        if (*written, step) in document.lines:
+            written = (*written, step)
+    return written
+
+
+def _dangling(made: dict[str, dict[str, Any]], documents: dict[str, dict[str, Document]]) -> Iterator[str]:
+    """References to specs that don't exist, and `missing:` reasons for specs that do."""
+    for kind, name, at, target_kind, target, excused in _references(made):
+        exists = target in made[target_kind]
+        where = documents[kind][name].where(at)
+        if not exists and not excused:
+            yield f"{where}: there is no specs/{target_kind}/{target}.yaml"
+        elif exists and excused:
+            yield f"{where}: specs/{target_kind}/{target}.yaml exists; remove `missing:` here"
+    for name, table in made["tables"].items():
+        protocol = isinstance(table, TableSpec) and made["protocols"].get(table.protocol)
+        if protocol and table.setting not in protocol.settings:
+            where = documents["tables"][name].where(("setting",))
+            yield f"{where}: protocol {table.protocol} has no setting {table.setting!r}"
+
+
+Reference = tuple[str, str, tuple[str | int, ...], str, str, bool]
+
+
+def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
+    """(kind, name, location, kind of target, target, excused by a `missing:` reason)."""
+    for name, vocab in made["vocabs"].items():
+        yield "vocabs", name, ("corpus",), "corpora", vocab.corpus, False
+    for name, recipe in made["pretraining"].items():
+        yield "pretraining", name, ("corpus",), "corpora", recipe.corpus, False
+        yield "pretraining", name, ("vocab",), "vocabs", recipe.vocab, False
+    for name, model in made["models"].items():
+        if isinstance(model.weights, RecipeWeights):
+            yield "models", name, ("weights", "recipe"), "pretraining", model.weights.recipe, False
+        for i, table in enumerate(model.tables):
+            yield "models", name, ("tables", i), "tables", table, False
+    for name, protocol in made["protocols"].items():
+        for i, model_name in enumerate(protocol.search.models if protocol.search else ()):
+            yield "protocols", name, ("search", "models", i), "models", model_name, False
+    for name, table in made["tables"].items():
+        if isinstance(table, TableSpec):
+            yield "tables", name, ("protocol",), "protocols", table.protocol, False
+            for i, column in enumerate(table.columns):
+                yield "tables", name, ("columns", i, "model"), "models", column.model, bool(column.missing)
+        for i, row in enumerate(table.rows):
+            yield "tables", name, ("rows", i, "dataset"), "datasets", row.dataset, bool(row.missing)

@@ -1,0 +1,57 @@
+"""Word labels <-> mentions, for the three tagging schemes of the papers. Standard library only.
+
+BIO (IOB2) and BIOUL keep every mention apart. IO can't: neighbouring mentions of one type become one,
+and nothing else is lost (gu2020 section 5.2 compares the three).
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+Scheme = Literal["bio", "bioul", "io"]
+Mention = tuple[int, int, str]
+"""First word, word after the last, type ("" where labels have none)."""
+
+BEGINS, ENDS = frozenset("BU"), frozenset("LU")
+
+
+def to_mentions(labels: Sequence[str]) -> list[Mention]:
+    """The mentions that labels of any of the schemes stand for.
+
+    A label that continues nothing (I or L after O, or after another type) begins a mention, as in
+    conlleval and seqeval's default mode.
+    """
+    mentions: list[Mention] = []
+    start, kind = -1, ""
+    for place, label in enumerate([*labels, "O"]):
+        prefix, _, of = label.partition("-")
+        if start >= 0 and (prefix == "O" or prefix in BEGINS or of != kind):
+            mentions.append((start, place, kind))
+            start = -1
+        if prefix != "O" and start < 0:
+            start, kind = place, of
+        if prefix in ENDS:
+            mentions.append((start, place + 1, kind))
+            start = -1
+    return mentions
+
+
+def to_labels(mentions: Iterable[Mention], words: int, scheme: Scheme) -> list[str]:
+    """Labels of a sentence of so many words; mentions that overlap are a ValueError."""
+    labels = ["O"] * words
+    for start, end, kind in mentions:
+        if not 0 <= start < end <= words or any(label != "O" for label in labels[start:end]):
+            raise ValueError(
+                f"mention of words {start} to {end} overlaps another or leaves the {words} words"
+            )
+        labels[start:end] = [
+            f"{prefix}-{kind}" if kind else prefix for prefix in _prefixes(end - start, scheme)
+        ]
+    return labels
+
+
+def _prefixes(length: int, scheme: Scheme) -> str:
+    if scheme == "io":
+        return "I" * length
+    if scheme == "bio":
+        return "B" + "I" * (length - 1)
+    return "U" if length == 1 else "B" + "I" * (length - 2) + "L"
