@@ -28,9 +28,12 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="where the files go")
     parser.add_argument("--results", type=Path, default=Path("results/full"), help="results of a scale")
     arguments = parser.parse_args()
-    specs = load(ROOT / "specs", arguments.results.name)
-    recipe = recipes.build(PublishedRecipe, published_recipe(specs, arguments.dataset), arguments.dataset)
-    examples = arguments.results / "datasets" / arguments.dataset
+    specs = load(ROOT / "specs", arguments.results.name).datasets
+    name = arguments.dataset
+    if name not in specs:
+        raise PubmillError(f"there is no specs/datasets/{name}.yaml; datasets are {', '.join(specs)}")
+    recipe = recipes.build(PublishedRecipe, published_recipe(name, specs[name]), name)
+    examples = arguments.results / "datasets" / name
     if not (examples / "card.json").is_file():
         raise PubmillError(
             f"{examples} is not there yet. Make it with: snakemake --profile profiles/local --configfile "

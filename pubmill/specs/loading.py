@@ -90,7 +90,7 @@ def _read_kind(folder: Path, kind: str, overlay: Document, errors: list[str]) ->
     for path in sorted((folder / kind).rglob("*.yaml")):
         key = path.relative_to(folder / kind).with_suffix("").as_posix()
         shown = path.relative_to(folder.parent).as_posix()
-        document = _with_base(path, shown, errors)
+        document = with_base(path, shown, errors)
         if document.value.get("name") != path.stem:
             errors.append(f"{document.where(('name',))}: name must be {path.stem!r}, as the file is called")
         documents[key] = document
@@ -102,7 +102,7 @@ def _read_kind(folder: Path, kind: str, overlay: Document, errors: list[str]) ->
     return documents
 
 
-def _with_base(path: Path, shown: str, errors: list[str]) -> Document:
+def with_base(path: Path, shown: str, errors: list[str]) -> Document:
     """A spec with the one that it `include`s (by name, from the same folder) laid under it."""
     document = strict_yaml.read(path, shown, errors)
     base_name = document.value.pop("include", None)

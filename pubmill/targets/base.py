@@ -28,11 +28,20 @@ class Base:
         """The version of a stage, for its rule's params."""
         return VERSIONS[stage]
 
+    def find_local(self, key: str) -> Path | None:
+        """A folder of the user's own: `local_files.KEY`, or `local/KEY` in the mirror; None if neither is."""
+        if key in self.study.local_files:
+            return Path(self.study.local_files[key])
+        in_mirror = Path(self.study.mirror) / "local" / key if self.study.mirror else None
+        return in_mirror if in_mirror and in_mirror.is_dir() else None
+
     def local(self, key: str, who: str) -> Path:
         """A folder of the user's own, by the key that a spec names."""
-        if key not in self.study.local_files:
+        found = self.find_local(key)
+        if found is None:
             raise PubmillError(
                 f"{who} needs files of your own: set local_files: {{{key}: /path/to/folder}} in the "
-                f'configuration (or --config \'local_files={{"{key}": "/path/to/folder"}}\')'
+                f'configuration (or --config \'local_files={{"{key}": "/path/to/folder"}}\'), or put them '
+                f"into local/{key} of the mirror"
             )
-        return Path(self.study.local_files[key])
+        return found

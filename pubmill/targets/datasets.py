@@ -3,7 +3,7 @@
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.specs import DatasetSpec, Specs
+from pubmill.specs import DatasetSpec
 
 
 def conversion_recipe(name: str, spec: DatasetSpec) -> dict[str, Any]:
@@ -22,13 +22,8 @@ def conversion_recipe(name: str, spec: DatasetSpec) -> dict[str, Any]:
     }
 
 
-def published_recipe(specs: Specs, name: str) -> dict[str, Any]:
+def published_recipe(name: str, spec: DatasetSpec) -> dict[str, Any]:
     """PublishedRecipe of a dataset; a `PubmillError` for a dataset without a published form."""
-    spec = specs.datasets.get(name)
-    if spec is None:
-        raise PubmillError(
-            f"there is no specs/datasets/{name}.yaml; datasets are {', '.join(specs.datasets)}"
-        )
     if spec.published is None:
         raise PubmillError(f"specs/datasets/{name}.yaml has no `published` form to write")
     return {

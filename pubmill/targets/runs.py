@@ -24,7 +24,7 @@ class RunTargets(ModelTargets):
     def lacks(self, dataset: str) -> str | None:
         """Why the dataset's files can't be had in this run, and where to apply for them; None if they can."""
         spec = self.specs.datasets[dataset]
-        missing = [key for key in spec.local_keys if key not in self.study.local_files]
+        missing = [key for key in spec.local_keys if self.find_local(key) is None]
         if not missing:
             return None
         return f"needs files that you apply for at {spec.apply} (then set local_files: {', '.join(missing)})"

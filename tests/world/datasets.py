@@ -1,12 +1,11 @@
 """The five entity datasets, at their pinned addresses and in their original formats."""
 
 from dataclasses import dataclass
-from hashlib import sha256
-from typing import Any
 
 from tests.world.dice import Dice
 from tests.world.language import OUTSIDE, TYPED, Sentence, choose_templates, sentence
 from tests.world.lexicon import CHEMICAL, DISEASE, GENE, Lexicon, between
+from tests.world.part import Part
 
 _MTL = (
     "raw.githubusercontent.com/cambridgeltl/MTL-Bioinformatics-2016/"
@@ -109,17 +108,13 @@ def count(text: str) -> dict[str, int]:
     return found | ({"documents": documents} if documents else {})
 
 
-def facts(files: dict[str, str]) -> dict[str, Any]:
-    """For each dataset what a spec pins: the hash of each file and what it holds."""
-    return {
+def part(lexicon: Lexicon, seed: int) -> Part:
+    """All files, and what each dataset's spec must expect."""
+    files = dataset_files(lexicon, seed)
+    expect = {
         dataset.name: {
-            "sources": {
-                split: {"sha256": sha256(files[f"{dataset.folder}/{name}"].encode()).hexdigest()}
-                for split, name in dataset.files.items()
-            },
-            "expect": {
-                split: count(files[f"{dataset.folder}/{name}"]) for split, name in dataset.files.items()
-            },
+            split: count(files[f"{dataset.folder}/{name}"]) for split, name in dataset.files.items()
         }
         for dataset in DATASETS
     }
+    return Part({path: text.encode() for path, text in files.items()}, expect)

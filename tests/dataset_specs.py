@@ -1,0 +1,38 @@
+"""One dataset's spec, recipes and source files, for tests that need no graph and no other spec."""
+
+from pathlib import Path
+
+from pubmill import recipes
+from pubmill.convert.dataset import ConversionRecipe
+from pubmill.convert.published import PublishedRecipe
+from pubmill.specs import DatasetSpec, LocalFile
+from pubmill.specs.loading import with_base
+from pubmill.targets.datasets import conversion_recipe, published_recipe
+
+SPECS = Path(__file__).resolve().parents[1] / "specs/datasets"
+
+
+def spec_of(name: str) -> DatasetSpec:
+    """The spec as it stands in specs/datasets, at full scale."""
+    errors: list[str] = []
+    document = with_base(SPECS / f"{name}.yaml", name, errors)
+    assert not errors
+    return DatasetSpec.model_validate(document.value)
+
+
+def conversion_of(name: str) -> ConversionRecipe:
+    return recipes.build(ConversionRecipe, conversion_recipe(name, spec_of(name)), name)
+
+
+def published_of(name: str) -> PublishedRecipe:
+    return recipes.build(PublishedRecipe, published_recipe(name, spec_of(name)), name)
+
+
+def inputs_of(name: str, mirror: Path) -> dict[str, Path]:
+    """The dataset's source files in a mirror, by role; licensed ones below `local/KEY`."""
+    return {
+        role: mirror / "local" / source.local / source.file
+        if isinstance(source, LocalFile)
+        else mirror / source.url.removeprefix("https://")
+        for role, source in spec_of(name).sources.items()
+    }

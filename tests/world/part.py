@@ -1,0 +1,22 @@
+"""What each family of datasets brings to the world."""
+
+from dataclasses import dataclass
+
+CANARY = "Qzcanary"
+"""A word that stands in the text of every licensed file, and must stand in no log, card or message."""
+
+Expect = dict[str, dict[str, dict[str, int]]]
+"""Dataset -> split -> measure -> count, as the specs' `expect`; counted while writing, not by pubmill."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Files by their path below the mirror (`HOST/PATH`, or `local/KEY/FILE` for licensed ones)."""
+
+    files: dict[str, bytes]
+    expect: Expect
+
+    def joined(self, other: "Part") -> "Part":
+        both = (self.files.keys() & other.files.keys()) | (self.expect.keys() & other.expect.keys())
+        assert not both, f"two parts bring {sorted(both)}"
+        return Part({**self.files, **other.files}, {**self.expect, **other.expect})
