@@ -34,6 +34,18 @@ shell.prefix(
 )
 
 
+def plainly(find):
+    """An input function whose `PubmillError` ends the run as it stands, not wrapped into a traceback."""
+
+    def find_or_end(wildcards):
+        try:
+            return find(wildcards)
+        except PubmillError as error:
+            sys.exit(f"pubmill: error: {error}")
+
+    return find_or_end
+
+
 onstart:
     # Freed by the system if the run is killed, so that the same command can simply be run again.
     global LOCK

@@ -5,8 +5,9 @@ about a broken line never quote its text: that of licensed datasets must not rea
 """
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -77,8 +78,8 @@ class TokensExample(Example):
             return "labels must be a list of BIO labels"
         if not self.words or len(self.words) != len(self.labels):
             return f"{len(self.words)} words but {len(self.labels)} labels"
-        short = [name for name, layer in self.layers.items() if len(layer) != len(self.words)]
-        return f"layers {short} do not have one integer a word" if short else None
+        short = any(len(layer) != len(self.words) for layer in self.layers.values())
+        return "a layer does not have one integer a word" if short else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +108,8 @@ class MultilabelExample(Example):
     sentences: list[LabelledSentence] = field(default_factory=list)
 
     def fault(self) -> str | None:
+        if any(labels != sorted(set(labels)) for labels in (self.labels, *(s.labels for s in self.sentences))):
+            return "labels must be sorted, and each there once"
         outside = any(not 0 <= s.start <= s.end <= len(self.text) for s in self.sentences)
         return "a sentence lies outside of the text" if outside else None
 
@@ -120,21 +123,30 @@ class RegressionExample(Example):
     score: float
     ratings: list[float] = field(default_factory=list)
 
+    def fault(self) -> str | None:
+        finite = all(abs(value) <= sys.float_info.max for value in (self.score, *self.ratings))
+        return None if finite else "its score or a rating is no finite number"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanExample(Example):
     """A question whose answers stand in a context; no answers: it can't be answered from it.
 
     `group` joins the examples of one question that is asked of several contexts (BioASQ's snippets).
+    `golds` are the answers that its experts gave, synonyms of each other, whether or not they stand in
+    this context; where the source gives answers by their place alone, there are none.
     """
 
     question: str
     context: str
     answers: list[Answer]
     group: str | None = None
+    golds: list[str] = field(default_factory=list)
 
     def fault(self) -> str | None:
-        wrong = any(self.context[a.start : a.start + len(a.text)] != a.text for a in self.answers)
+        wrong = any(
+            not a.text or a.start < 0 or not self.context.startswith(a.text, a.start) for a in self.answers
+        )
         return "an answer is not what stands in the context at its place" if wrong else None
 
 
@@ -152,12 +164,36 @@ Kind = TypeVar("Kind", bound=Example)
 
 def write_examples(path: Path, examples: Iterable[Example]) -> None:
     """Write one split; equal examples give equal bytes. Empty optional fields are left out."""
-    write_jsonl_gz(path, map(_row, examples))
+    written = ""
+
+    def rows() -> Iterator[dict[str, Any]]:
+        nonlocal written
+        for example in examples:
+            written = example.id
+            yield _row(example)
+
+    try:
+        write_jsonl_gz(path, rows())
+    except UnicodeEncodeError:
+        raise PubmillError(
+            f"{path}: example {written!a} holds half of a pair of surrogates (as `\\ud83d` alone in JSON), "
+            "which is no character; correct it in the source file"
+        ) from None
 
 
-def _row(example: Example) -> dict[str, Any]:
+def _row(example: Any) -> dict[str, Any]:
+    """The fields as JSON takes them; not `asdict`, whose deep copies take most of the time."""
     optional = _OPTIONAL[type(example)]
-    return {name: value for name, value in asdict(example).items() if value or name not in optional}
+    values = {name: getattr(example, name) for name in _HINTS[type(example)]}
+    return {name: _plain(value) for name, value in values.items() if value or name not in optional}
+
+
+def _plain(value: Any) -> Any:
+    return [_row(item) for item in value] if isinstance(value, list) and _is_nested(value) else value
+
+
+def _is_nested(value: list[Any]) -> bool:
+    return bool(value) and is_dataclass(value[0])
 
 
 def _optional_fields(kind: type[Any]) -> frozenset[str]:

@@ -156,7 +156,7 @@ def read_json(path: Path) -> Any:
 def write_jsonl_gz(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     """Write one JSON object a line, gzipped with no time stamp: equal rows give equal bytes."""
     with writing(path) as temporary, temporary.open("wb") as raw:
-        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
+        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as packed:
             for row in rows:
                 packed.write((json.dumps(row, ensure_ascii=False, sort_keys=True) + "\n").encode())
 
@@ -165,6 +165,8 @@ def read_jsonl_gz(path: Path) -> Iterator[dict[str, Any]]:
     """Read gzipped JSON lines; errors name the file and the line."""
     number = 0
     try:
+        if not path.stat().st_size:  # to Python's gzip, a file cut to nothing is a whole one
+            raise EOFError("it is empty")
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):  # noqa: B007 (the errors below name it)
                 yield json.loads(line)
@@ -174,6 +176,8 @@ def read_jsonl_gz(path: Path) -> Iterator[dict[str, Any]]:
         raise PubmillError(f"{path} does not exist") from None
     except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
         raise PubmillError(f"{path}: broken after line {number}: {error}") from None
+    except (RecursionError, ValueError):
+        raise PubmillError(f"{path}:{number}: nested too deeply, or a number too long, to be read") from None
 
 
 def sha256(path: Path) -> str:

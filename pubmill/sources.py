@@ -77,13 +77,23 @@ def read(url: str, mirror: str | None = None) -> bytes:
         return body.read_bytes()
 
 
+def check(url: str, path: Path, expected: Mapping[str, str]) -> None:
+    """Check a copy of the file at `url` that lies at `path`; a `PubmillError` tells how it differs.
+
+    `expected` is as in a spec: kind of digest (`sha256`, `git_blob`) -> its value in hex.
+    """
+    found = _digests(path, "git_blob" in expected)
+    if not _agree(expected, found):
+        raise PubmillError(_explain_difference(url, path, path.stat().st_size, expected, found))
+
+
 def list_folder(url: str, mirror: str | None = None) -> list[str]:
     """Names of the files directly in the folder at `url`, sorted.
 
     Over HTTPS the folder must answer with a page of links, as NCBI's and any Apache server's folders do.
     """
     url = url.rstrip("/") + "/"
-    folder = _path_in_mirror(url, mirror)
+    folder = path_in_mirror(url, mirror)
     if folder is not None:
         if not folder.is_dir():
             raise PubmillError(
@@ -131,7 +141,7 @@ def _file_for(url: str, mirror: str | None) -> Path | None:
         path = Path(unquote(urlsplit(url).path))
         advice = "check the path in the settings"
     else:
-        found = _path_in_mirror(url, mirror)
+        found = path_in_mirror(url, mirror)
         if found is None:
             return None
         path, advice = found, f"fetch {url} on a machine with a network connection and put it there"
@@ -140,7 +150,8 @@ def _file_for(url: str, mirror: str | None) -> Path | None:
     return path
 
 
-def _path_in_mirror(url: str, mirror: str | None) -> Path | None:
+def path_in_mirror(url: str, mirror: str | None) -> Path | None:
+    """Where a mirror would have the file of a URL; None without a mirror."""
     if mirror is None:
         return None
     root = Path(unquote(urlsplit(mirror).path)) if mirror.startswith("file://") else Path(mirror)
@@ -159,7 +170,7 @@ def _path_in_mirror(url: str, mirror: str | None) -> Path | None:
 def _bring(url: str, source: Path | None, part: Path, expected: Mapping[str, str]) -> dict[str, str]:
     """Make `part` the whole, checked file and return its digests; a bad network copy is fetched once anew."""
     if source is not None:
-        _copy(source, part)
+        _copy(source, part, private=urlsplit(url).scheme == "file")
     else:
         fetch(url, part)
     found = _digests(part, "git_blob" in expected)
@@ -175,8 +186,10 @@ def _bring(url: str, source: Path | None, part: Path, expected: Mapping[str, str
     return found
 
 
-def _copy(source: Path, part: Path) -> None:
+def _copy(source: Path, part: Path, private: bool) -> None:
+    """A file of the user's own may be licensed to them alone, so nobody else may read its copy."""
     discard(part)  # what a broken network download left is no longer true
+    part.touch(mode=0o600 if private else 0o666)
     with source.open("rb") as body, part.open("wb") as copy:
         while block := body.read(CHUNK):
             copy.write(block)

@@ -27,7 +27,7 @@ rule download:
 
 rule take_local:
     input:
-        lambda w: T.local_file(w.key, w.name),
+        plainly(lambda w: T.local_file(w.key, w.name)),
     output:
         file=f"{R}/sources/local/{{key}}/{{name}}",
         source=f"{R}/sources/local/{{key}}/{{name}}.source.json",
@@ -39,10 +39,11 @@ rule take_local:
     params:
         version=T.version("download"),
         url=lambda w: Path(T.local_file(w.key, w.name)).as_uri(),
+        checks=lambda w: T.local_checks(w.key, w.name),
     message:
         "Taking {input}"
     shell:
-        "python {SCRIPTS:q}/download.py --url {params.url:q} --output {output.file:q} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/download.py --url {params.url:q} --output {output.file:q} {params.checks:q} > {log:q} 2>&1"
 
 
 rule parse_medline:

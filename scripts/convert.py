@@ -33,7 +33,12 @@ def main() -> None:
     )
     for split, counts in card["counts"].items():
         shown = ", ".join(f"{name} {counts[name]}" for name in SHOWN if counts.get(name) is not None)
-        print(f"{card['dataset']} {split}: {shown}")
+        print(f"{card['dataset']} {split}: {shown}; {counts['repeated_texts']} repeated")
+    for found in card["overlaps"]:
+        documents = "" if found["documents"] is None else f", {found['documents']} documents"
+        print(
+            f"{card['dataset']} {found['split']}: in {found['with']} too: {found['texts']} texts{documents}"
+        )
 
 
 def read_inputs(arguments: list[str]) -> dict[str, Path]:

@@ -19,6 +19,12 @@ from pubmill.errors import PubmillError, run
 from pubmill.specs import load
 from pubmill.targets.datasets import published_recipe
 
+STUDIES = {
+    "full": "--configfile studies/gu2020.yaml ",
+    "small": "--configfile studies/small.yaml ",
+}
+"""Scale -> what snakemake must be told besides; the demo is what it does by itself."""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(
@@ -28,16 +34,20 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="where the files go")
     parser.add_argument("--results", type=Path, default=Path("results/full"), help="results of a scale")
     arguments = parser.parse_args()
-    specs = load(ROOT / "specs", arguments.results.name).datasets
+    scale = arguments.results.name
+    if not (ROOT / "specs/scales" / f"{scale}.yaml").is_file():
+        raise PubmillError(f"--results {arguments.results}: expected a folder named as a scale: results/full")
+    specs = load(ROOT / "specs", scale).datasets
     name = arguments.dataset
     if name not in specs:
         raise PubmillError(f"there is no specs/datasets/{name}.yaml; datasets are {', '.join(specs)}")
     recipe = recipes.build(PublishedRecipe, published_recipe(name, specs[name]), name)
     examples = arguments.results / "datasets" / name
     if not (examples / "card.json").is_file():
+        study = STUDIES.get(scale, "")
         raise PubmillError(
-            f"{examples} is not there yet. Make it with: snakemake --profile profiles/local --configfile "
-            f"studies/gu2020.yaml {examples}/card.json"
+            f"{examples} is not there yet. Make it with: snakemake --profile profiles/local {study}"
+            f"{examples}/card.json"
         )
     for split, told in publish(recipe, examples, arguments.folder).items():
         known = {True: "the published bytes", False: "", None: "published bytes not known"}[told["equal"]]

@@ -1,72 +1,314 @@
-"""CoNLL column files -> tokens examples.
+"""CoNLL column files <-> tokens examples.
 
-One line a word, `word<TAB>label`; a blank line ends a sentence; a line `-DOCSTART- ID` starts the
-document ID and is no word (the form that BLURB's generator writes for JNLPBA). Labels are BIO (IOB2).
+One line a word, its columns separated by a tab or a blank; a blank line ends a sentence; a document
+mark starts a document and is no word. Without options, a file is `word<TAB>label` in BIO (IOB2) with
+marks `-DOCSTART- ID`, the form that BLURB's generator writes.
+
+Options of `read`, of which only `labels` must be given:
+
+- `labels`: `first_character` or `as_written`. BLURB keeps the first character (B, I, O): all types
+  become one, and a B right after an entity of another type stays a B.
+- `types`: the types that are kept; words of other types become O, and their mentions are counted as
+  `left_out.mentions_of_other_types`.
+- `separator`: `tab` or `blank`.
+- `columns`: the names of all columns, `word` and `label` among them (SciBERT's files:
+  `[word, pos, chunk, label]`).
+- `outside`: what the file writes for O.
+- `scheme`: one of `SCHEMES`; everything but `iob2` is turned into BIO.
+- `documents`: one of `MARKS`.
+- `files`: split -> `{source, member, from, before}`, where a split isn't a source of its own: `source` is
+  the role, `member` the file in an archive, and the split holds the documents from the first one with
+  the identifier `from` on, up to but without the one with the identifier `before`.
 """
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, NamedTuple
 
+from pubmill.convert.archives import decode, members
 from pubmill.convert.given import Given, lines, quote
+from pubmill.convert.published import Form
 from pubmill.errors import PubmillError
-from pubmill.examples import BIO_LABEL, TokensExample
+from pubmill.examples import TokensExample
+from pubmill.tagging import to_labels, to_mentions
 
-DOCUMENT_MARK = "-DOCSTART-"
+OPTIONS = ("labels", "types", "separator", "columns", "outside", "scheme", "documents", "files")
 LABELS: dict[str, Callable[[str], str]] = {
     "first_character": lambda label: label[0],
     "as_written": lambda label: label,
 }
-"""What the option `labels` can say. BLURB keeps the first character (B, I, O): all types become one,
-and a B right after an entity of another type stays a B."""
+SEPARATORS = {"tab": "\t", "blank": " "}
+SCHEMES: dict[str, dict[str, str]] = {
+    "iob2": {"B": "B", "I": "I"},
+    "iob1": {"B": "B", "I": "I"},
+    "io": {"I": "I"},
+    "bioul": {"B": "B", "I": "I", "L": "L", "U": "U"},
+    "iobes": {"B": "B", "I": "I", "E": "L", "S": "U"},
+    "bare": {},
+}
+"""Scheme -> the prefixes that a file writes, and what `pubmill.tagging` calls them.
+
+In `iob1` a B stands only where a mention touches another of its type; `bare` labels are types without
+prefix, one a word. `bioul` and `iobes` (MTL-Bioinformatics-2016) must be well-formed."""
+MARKS: dict[str, str | None] = {
+    "docstart": "-DOCSTART- {}",
+    "parenthesised": "-DOCSTART- ({})",
+    "medline": "###MEDLINE:{}",
+    "unnamed": None,
+}
+"""How a document's mark is written, its identifier in the braces. `medline` is the GENIA corpus's own;
+`unnamed` marks (`-DOCSTART-` and anything) have no identifier and only end a sentence."""
+_UNNAMED = "-DOCSTART-"
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What the options say of a file's form."""
+
+    columns: Sequence[str]
+    separator: str
+    outside: str
+    scheme: str
+    mark: str | None
+    types: Sequence[str]
+    relabel: Callable[[str], str]
+
+
+class _Sentence(NamedTuple):
+    """Words and labels in BIO, where the sentence begins, and its document's identifier."""
+
+    place: str
+    document: str | None
+    words: list[str]
+    labels: list[str]
 
 
 def read(given: Given) -> Iterator[TokensExample]:
     """Read one split; ids are `SPLIT-000001` and on in the order of the file.
 
-    The option `labels` is one of `LABELS`. A `PubmillError` names the file and line of anything that
-    isn't in the form above.
+    A `PubmillError` names the file and line of anything that isn't in the form that the options say.
     """
-    given.check_options("labels")
-    relabel = given.option("labels", LABELS)
-    for number, (document, rows) in enumerate(_sentences(given.of_split()), 1):
+    form = _form(given)
+    source, bounds = _source(given)
+    sentences = _between(_sentences(source, form), bounds, f"{given.split}: the option `files`")
+    for number, sentence in enumerate(_of_types(sentences, form.types, given), 1):
         yield TokensExample(
             id=f"{given.split}-{number:06d}",
-            document=document,
-            words=[word for word, _ in rows],
-            labels=[relabel(label) for _, label in rows],
+            document=sentence.document,
+            words=sentence.words,
+            labels=[form.relabel(label) for label in sentence.labels],
         )
 
 
-def _sentences(path: Path) -> Iterator[tuple[str | None, list[tuple[str, str]]]]:
-    """Sentences as (document, [(word, label)]); a sentence also ends at a document mark."""
-    document: str | None = None
-    rows: list[tuple[str, str]] = []
+def write(examples: Sequence[TokensExample], form: Form) -> Iterator[str]:
+    """Write `word<TAB>label` with a blank line after each sentence.
+
+    The option `documents` is one of `MARKS` with an identifier, and a mark then stands, with a blank line
+    after it, before each document; without it there are no marks.
+    """
+    template = MARKS.get(form.options.get("documents", ""))
+    unknown = sorted(form.options.keys() - {"documents"})
+    if unknown or (form.options and template is None):
+        raise PubmillError(
+            f"published.options is {dict(form.options)}; it can only be `documents`, one of "
+            f"{[name for name, mark in MARKS.items() if mark]}"
+        )
+    document = None
+    for example in examples:
+        if template and example.document is not None and example.document != document:
+            yield template.format(example.document) + "\n\n"
+        document = example.document
+        rows = zip(example.words, example.labels, strict=True)
+        yield "".join(f"{word}\t{label}\n" for word, label in rows) + "\n"
+
+
+def _form(given: Given) -> _Form:
+    given.check_options(*OPTIONS)
+    chosen = Given(given.split, given.inputs, {**_DEFAULTS, **given.options}, given.left_out)
+    columns, outside, types = (chosen.options[name] for name in ("columns", "outside", "types"))
+    if not _texts(columns) or sorted(columns) != sorted({*columns, "word", "label"}):
+        raise PubmillError(
+            f"the converter's option `columns` is {columns!r}; give a name for each column, `word` and "
+            "`label` among them"
+        )
+    if not _texts(types) or not isinstance(outside, str) or not outside:
+        raise PubmillError(
+            f"the converter's options `types` and `outside` are {types!r} and {outside!r}; give a list of "
+            "types and the label of words outside of mentions"
+        )
+    return _Form(
+        columns=columns,
+        separator=chosen.option("separator", SEPARATORS),
+        outside=outside,
+        scheme=chosen.option("scheme", {name: name for name in SCHEMES}),
+        mark=chosen.option("documents", MARKS),
+        types=types,
+        relabel=chosen.option("labels", LABELS),
+    )
+
+
+_DEFAULTS = {
+    "types": [],
+    "separator": "tab",
+    "columns": ["word", "label"],
+    "outside": "O",
+    "scheme": "iob2",
+    "documents": "docstart",
+}
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) and item for item in value)
+
+
+def _source(given: Given) -> tuple[Iterator[tuple[str, str]], Mapping[str, str]]:
+    """The split's lines with their places, and the bounds of its documents."""
+    files = given.options.get("files")
+    if files is None:
+        return _lines_of_file(given, None), {}
+    file = files.get(given.split) if isinstance(files, dict) else None
+    if (
+        not isinstance(file, dict)
+        or not {"source"} <= file.keys() <= {"source", "member", "from", "before"}
+        or not _texts(list(file.values()))
+    ):
+        raise PubmillError(
+            f"the converter's option `files` says of {given.split}: {file!r}; give `source`, and where "
+            "needed `member`, `from` and `before`, all as texts"
+        )
+    if "member" in file:
+        return _lines_of_member(given, file["source"], file["member"]), file
+    return _lines_of_file(given, file["source"]), file
+
+
+def _lines_of_file(given: Given, role: str | None) -> Iterator[tuple[str, str]]:
+    path = given.input(role) if role else given.of_split()
     for number, line in lines(path):
-        if line and not line.startswith(DOCUMENT_MARK):
-            rows.append(_columns(line, f"{path}:{number}"))
+        yield f"{path}:{number}", line
+
+
+def _lines_of_member(given: Given, role: str, name: str) -> Iterator[tuple[str, str]]:
+    """Lines of the one member of an archive with this file name, in whatever folder."""
+    archive = given.input(role)
+    found = [(full, content) for full, content in members(archive) if full.split("/")[-1] == name]
+    if len(found) != 1:
+        raise PubmillError(f"{archive}: expected one file {name} in it, found {[full for full, _ in found]}")
+    where = f"{archive}:{found[0][0]}"
+    text = decode(found[0][1], where)
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
+        yield f"{where}:{number}", line.rstrip("\r")
+
+
+def _between(sentences: Iterable[_Sentence], bounds: Mapping[str, str], where: str) -> Iterator[_Sentence]:
+    """The sentences of the documents from `from` on and before `before`; both must be met, in this order."""
+    first, end = bounds.get("from"), bounds.get("before")
+    unmet = {bound for bound in (first, end) if bound is not None}
+    inside = first is None
+    for sentence in sentences:
+        unmet.discard(sentence.document or "")
+        if sentence.document is not None and sentence.document == end:
+            break
+        inside = inside or sentence.document == first
+        if inside:
+            yield sentence
+    if unmet:
+        raise PubmillError(f"{where} names documents {sorted(unmet)}, which the file doesn't have there")
+
+
+def _of_types(sentences: Iterable[_Sentence], types: Sequence[str], given: Given) -> Iterator[_Sentence]:
+    """The sentences with other types' words as O; no types means all. A mention's words have one type,
+    so a mention is kept whole or not at all."""
+    met, others = False, set()
+    for sentence in sentences:
+        if types:
+            mentions = to_mentions(sentence.labels)
+            left = [of for _, _, of in mentions if of not in types]
+            given.left_out["mentions_of_other_types"] += len(left)
+            others |= set(left)
+            met |= len(left) < len(mentions)
+            kept = [label if label[2:] in types else "O" for label in sentence.labels]
+            sentence = sentence._replace(labels=kept)
+        yield sentence
+    if others and not met:
+        raise PubmillError(
+            f"{given.split}: no mention is of the types {list(types)} that the option `types` keeps; "
+            f"there are {sorted(others)}"
+        )
+
+
+def _sentences(source: Iterable[tuple[str, str]], form: _Form) -> Iterator[_Sentence]:
+    """Sentences, also ended by document marks; the empty line that is put after the last ends the last.
+
+    A named document without any sentence is an error.
+    """
+    document: str | None = None
+    start, empty = "", False
+    rows: list[tuple[str, str]] = []
+    for place, line in chain(source, [("", "")]):
+        mark = _is_mark(line, form.mark)
+        if line and not mark:
+            start = start if rows else place
+            rows.append(_row(line, form, place))
             continue
         if rows:
-            yield document, rows
-            rows = []
-        if line:
-            document = _document(line, f"{path}:{number}")
-    if rows:
-        yield document, rows
+            words, labels = map(list, zip(*rows, strict=True))
+            yield _Sentence(start, document, words, _as_bio(labels, form.scheme, start))
+            rows, empty = [], False
+        if empty and (mark or not place):
+            raise PubmillError(f"{start}: no sentence follows the mark of document {document}")
+        if mark:
+            document, start, empty = _document(line, form.mark, place), place, form.mark is not None
 
 
-def _columns(line: str, where: str) -> tuple[str, str]:
-    columns = line.split("\t")
-    if len(columns) != 2 or not columns[0].strip():
-        raise PubmillError(f"{where}: expected `word<TAB>label`, found {quote(line)}")
-    if not BIO_LABEL.fullmatch(columns[1]):
+def _is_mark(line: str, template: str | None) -> bool:
+    beginning = _UNNAMED if template is None else template.partition("{}")[0].rstrip(" (")
+    return line.startswith(beginning)
+
+
+def _document(line: str, template: str | None, place: str) -> str | None:
+    """The identifier in a mark; None for one without name."""
+    if template is None:
+        return None
+    before, _, after = template.partition("{}")
+    name = line.removeprefix(before).removesuffix(after)
+    if template.format(name) != line or not name or name.split() != [name]:
+        raise PubmillError(f"{place}: expected `{template.format('ID')}`, found {quote(line)}")
+    return name
+
+
+def _row(line: str, form: _Form, place: str) -> tuple[str, str]:
+    values = line.split(form.separator)
+    word = values[form.columns.index("word")] if len(values) == len(form.columns) else ""
+    if not word.strip():
+        expected = ("<TAB>" if form.separator == "\t" else " ").join(form.columns)
+        raise PubmillError(f"{place}: expected `{expected}`, found {quote(line)}")
+    return word, _label(values[form.columns.index("label")], form, place)
+
+
+def _label(text: str, form: _Form, place: str) -> str:
+    """The label in the words of `pubmill.tagging`."""
+    if text == form.outside:
+        return "O"
+    if form.scheme == "bare" and text.split() == [text]:
+        return f"I-{text}"
+    prefix, dash, of = text.partition("-")
+    known = SCHEMES[form.scheme]
+    if prefix in known and (not dash or of.split() == [of]):
+        return known[prefix] + dash + of
+    name = "BIO" if form.scheme == "iob2" else form.scheme
+    forms = ", ".join([form.outside, *known, *(f"{one}-TYPE" for one in known)] if known else ["TYPE"])
+    raise PubmillError(f"{place}: expected a {name} label ({forms}), found {quote(text)}")
+
+
+def _as_bio(labels: list[str], scheme: str, place: str) -> list[str]:
+    """The same mentions in BIO; BIO itself stays as it is, faults included (they are counted later)."""
+    if scheme == "iob2":
+        return labels
+    mentions = to_mentions(labels)
+    if scheme in ("bioul", "iobes") and to_labels(mentions, len(labels), "bioul") != labels:
         raise PubmillError(
-            f"{where}: expected a BIO label (O, B, I, B-TYPE or I-TYPE), found {quote(columns[1])}"
+            f"{place}: the labels of the sentence that begins here are not well-formed {scheme}: a mention "
+            "doesn't end, or is continued without beginning"
         )
-    return columns[0], columns[1]
-
-
-def _document(line: str, where: str) -> str:
-    columns = line.split(" ")
-    if len(columns) != 2 or not columns[1].strip():
-        raise PubmillError(f"{where}: expected `{DOCUMENT_MARK} ID`, found {quote(line)}")
-    return columns[1]
+    return to_labels(mentions, len(labels), "bio")

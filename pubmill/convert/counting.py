@@ -96,14 +96,27 @@ def _regression(examples: Sequence[RegressionExample]) -> Counts:
 
 
 def _span(examples: Sequence[SpanExample]) -> Counts:
-    """`questions` are groups of examples where the source has them; `distinct_answers` are by text."""
+    """`questions` are groups of examples where the source has them; `distinct_answers` are by text.
+
+    `fewest_repeats` and `most_repeats` are in how many examples the rarest and the commonest answer
+    stands (shin2020, caption of Table 8), `..._of_pair` those of a question together with an answer
+    (its section 5.5). An answer counts once an example, however many annotators gave it.
+    """
+    told = [
+        (example.question, answer) for example in examples for answer in {a.text for a in example.answers}
+    ]
+    answers, pairs = Counter(answer for _, answer in told), Counter(told)
     return {
         "examples": len(examples),
         "questions": len({example.group or example.id for example in examples}),
         "contexts": len({example.context for example in examples}),
         "unanswerable": sum(not example.answers for example in examples),
         "answers": sum(len(example.answers) for example in examples),
-        "distinct_answers": len({answer.text for example in examples for answer in example.answers}),
+        "distinct_answers": len(answers),
+        "fewest_repeats": min(answers.values(), default=0),
+        "most_repeats": max(answers.values(), default=0),
+        "fewest_repeats_of_pair": min(pairs.values(), default=0),
+        "most_repeats_of_pair": max(pairs.values(), default=0),
     }
 
 

@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.convert.counting import OPEN, Counts, count, lengths, overlaps
-from pubmill.convert.given import Converter, Given, withholding
+from pubmill.convert.given import SPLITS, Converter, Given, withholding
 from pubmill.errors import PubmillError
 from pubmill.examples import KINDS, Example, write_examples
 from pubmill.files import sha256, write_json, writing_folder
-
-SPLITS = ("train", "dev", "test")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +47,13 @@ def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) 
     with withholding(recipe.access != "public"):
         splits, left_out = _read(recipe, inputs)
     counts = {name: _count(examples, left_out[name]) for name, examples in splits.items()}
-    _compare(recipe.dataset, recipe.expect, counts)
+    _compare(recipe, inputs, counts)
     with writing_folder(output) as folder:
         for name in SPLITS:
-            write_examples(folder / f"{name}.jsonl.gz", splits.get(name, ()))
+            examples = folder / f"{name}.jsonl.gz"
+            write_examples(examples, splits.get(name, ()))
+            if recipe.access != "public":
+                examples.chmod(0o600)  # licensed to the owner, and to nobody else who has this machine
         card = _card(recipe, inputs, splits, counts)
         card["examples_sha256"] = {name: sha256(folder / f"{name}.jsonl.gz") for name in splits}
         write_json(folder / "card.json", card)
@@ -69,7 +70,7 @@ def _read(
         if name in recipe.splits:
             left_out[name] = Counter()
             given = Given(name, inputs, recipe.options, left_out[name])
-            splits[name] = _checked(recipe, name, _guarded(recipe, read, given))
+            splits[name] = _checked(recipe, given, _guarded(recipe, read, given))
     return splits, left_out
 
 
@@ -91,17 +92,26 @@ def _guarded(recipe: ConversionRecipe, read: Converter, given: Given) -> list[Ex
         ) from None
 
 
-def _checked(recipe: ConversionRecipe, split: str, examples: list[Example]) -> list[Example]:
-    """That every example is sound and of the kind, and no id stands twice."""
+def _checked(recipe: ConversionRecipe, given: Given, examples: list[Example]) -> list[Example]:
+    """That there are examples, every one is sound and of the kind, and no id stands twice."""
+    where = f"dataset {recipe.dataset}, {given.split}"
+    if not examples:
+        raise PubmillError(f"{where}: there are no examples in its files ({_files(given.inputs)})")
     seen: set[str] = set()
     for example in examples:
         fault = example.fault() if isinstance(example, KINDS[recipe.kind]) else f"not of kind {recipe.kind}"
         if example.id in seen:
             fault = "its id stands there twice"
         if fault:
-            raise PubmillError(f"dataset {recipe.dataset}, {split}: example {example.id}: {fault}")
+            raise PubmillError(
+                f"{where}: example {example.id}: {fault}; it was read from {_files(given.inputs)}"
+            )
         seen.add(example.id)
     return examples
+
+
+def _files(inputs: Mapping[str, Path]) -> str:
+    return ", ".join(map(str, dict.fromkeys(inputs.values())))
 
 
 def _count(examples: Sequence[Example], left_out: Counter[str]) -> Counts:
@@ -138,13 +148,13 @@ def named(name: str, what: str) -> Callable[..., Any]:
     raise PubmillError(f"there is no {what} {name!r}; it is named `pubmill.convert.MODULE:FUNCTION`")
 
 
-def _compare(dataset: str, expect: Mapping[str, Mapping[str, int]], counts: Mapping[str, Counts]) -> None:
+def _compare(recipe: ConversionRecipe, inputs: Mapping[str, Path], counts: Mapping[str, Counts]) -> None:
     differences = []
-    for split, measures in expect.items():
+    for split, measures in recipe.expect.items():
         for measure, expected in measures.items():
             if measure not in counts[split] and not measure.startswith(OPEN):
                 raise PubmillError(
-                    f"dataset {dataset}: expect.{split} names {measure!r}; "
+                    f"dataset {recipe.dataset}: expect.{split} names {measure!r}; "
                     f"what is counted is {', '.join(counts[split])}"
                 )
             found = counts[split].get(measure, 0)
@@ -156,10 +166,10 @@ def _compare(dataset: str, expect: Mapping[str, Mapping[str, int]], counts: Mapp
                 )
     if differences:
         raise PubmillError(
-            f"dataset {dataset} does not have the expected counts, so no examples were written:\n  "
+            f"dataset {recipe.dataset} does not have the expected counts, so no examples were written:\n  "
             + "\n  ".join(differences)
-            + "\nCheck the source files and the converter's options. A published count in conflict "
-            "with the files is a decision for the dataset's spec, never for a tolerance."
+            + f"\nCheck the source files ({_files(inputs)}) and the converter's options. A published "
+            "count in conflict with the files is a decision for the dataset's spec, never for a tolerance."
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.examples import Example
 
+SPLITS = ("train", "dev", "test")
 _WITHHELD: ContextVar[bool] = ContextVar("withheld", default=False)
 
 
@@ -58,6 +59,14 @@ class Given:
 Converter = Callable[[Given], Iterator[Example]]
 
 
+def for_split(options: Mapping[str, Any], split: str) -> dict[str, Any]:
+    """The options that hold for one split: those under its own name (`test: {...}`) lie over the others."""
+    own = options.get(split) or {}
+    if not isinstance(own, Mapping):
+        raise PubmillError(f"the option `{split}` is {own!r}; give the options of that split, by name")
+    return {**{name: value for name, value in options.items() if name not in SPLITS}, **own}
+
+
 @contextmanager
 def withholding(text: bool) -> Iterator[None]:
     """While the block runs, `quote` shows nothing of the text that it is given, if `text` is true."""
@@ -75,14 +84,22 @@ def quote(text: str) -> str:
     return repr(text if len(text) <= 80 else text[:80] + "...")
 
 
+def one_line(text: str) -> str:
+    """The text with one blank for each tab, line feed and carriage return, so that offsets still hold."""
+    return text.translate(_BLANKS)
+
+
+_BLANKS = str.maketrans("\t\n\r", "   ")
+
+
 def lines(path: Path) -> Iterator[tuple[int, str]]:
     """Numbered lines without their end; only line feeds separate them, whatever the text holds."""
     number = 0
     try:
-        with path.open(encoding="utf-8", newline="\n") as rows:
+        with path.open("rb") as rows:  # bytes, so that the line that isn't UTF-8 is known
             for number, row in enumerate(rows, 1):
-                yield number, row.rstrip("\r\n")
+                yield number, row.rstrip(b"\r\n").decode()
     except FileNotFoundError:
         raise PubmillError(f"{path} does not exist") from None
     except UnicodeDecodeError as error:
-        raise PubmillError(f"{path}: not UTF-8 somewhere after line {number}: {error.reason}") from None
+        raise PubmillError(f"{path}:{number}: not UTF-8: {error.reason}") from None

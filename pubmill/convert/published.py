@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.convert.dataset import named
+from pubmill.convert.given import for_split
 from pubmill.entities import Transformed, dummies
 from pubmill.errors import PubmillError
 from pubmill.examples import KINDS, SequenceExample, read_examples
@@ -21,7 +22,8 @@ class PublishedRecipe:
     """How a dataset's published form is written.
 
     `files`: split -> `{"name", "sha256"}`, the hash null where the published bytes aren't known.
-    `dummies`: `{"types", "overlap"}` of a dataset with entity mentions, else null.
+    `options` under the name of a split hold for that split alone. `dummies`: `{"types", "overlap"}` of a
+    dataset with entity mentions, else null.
     """
 
     dataset: str
@@ -57,10 +59,10 @@ def publish(recipe: PublishedRecipe, examples: Path, output: Path) -> dict[str, 
     known. Bytes that differ from the published ones are a `PubmillError`, and no file is written.
     """
     writer: Writer = named(recipe.writer, "writer")
-    form = Form(recipe.options, recipe.dummies)
     texts: dict[str, bytes] = {}
     told: dict[str, dict[str, Any]] = {}
     for split, file in recipe.files.items():
+        form = Form(for_split(recipe.options, split), recipe.dummies)
         rows = list(read_examples(examples / f"{split}.jsonl.gz", KINDS[recipe.kind]))
         texts[split] = "".join(writer(rows, form)).encode()
         found = hashlib.sha256(texts[split]).hexdigest()

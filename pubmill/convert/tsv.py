@@ -1,29 +1,188 @@
-"""Tab-separated text: the published form of most sequence datasets."""
+"""Tab-separated text, read and written: the form in which most sequence datasets are passed on.
+
+No quoting: a quotation mark is a character like others, and a cell holds neither a tab nor a line feed.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from pubmill import recipes
+from pubmill.convert.given import Given, for_split, lines, one_line, quote
 from pubmill.convert.published import Form
 from pubmill.errors import PubmillError
+from pubmill.examples import Entity, SequenceExample
 
-COLUMNS: dict[str, Callable[[Any, Form], str]] = {
-    "id": lambda example, form: example.id,
-    "document": lambda example, form: example.document or "",
-    "text": lambda example, form: example.text,
-    "text_pair": lambda example, form: example.text_pair or "",
-    "label": lambda example, form: example.label,
-    "score": lambda example, form: f"{example.score:g}",
-    "dummies": lambda example, form: form.with_dummies(example).text,
+READ = ("id", "document", "text", "text_pair", "label", "number", "skip")
+"""What a column can hold. `number` is the row's place in its file from 0 on, and checked to be;
+`skip` is not read."""
+
+WRITTEN: dict[str, Callable[[int, Any, Form], str]] = {
+    "number": lambda number, example, form: str(number),
+    "id": lambda number, example, form: example.id,
+    "document": lambda number, example, form: example.document or "",
+    "text": lambda number, example, form: example.text,
+    "text_pair": lambda number, example, form: example.text_pair or "",
+    "label": lambda number, example, form: example.label,
+    "score": lambda number, example, form: str(example.score),
+    "dummies": lambda number, example, form: form.with_dummies(example).text,
 }
-"""What a column can hold; `dummies` is the text with a dummy for each mention."""
+"""What a column of a published form can hold; `dummies` is the text with a dummy for each mention."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """How a file is laid out: the options of `read`, as a spec gives them.
+
+    `columns`: what each column holds, in order, of `READ`. `header`: the first line's headings, which
+    must be these; null where the first line is a row. `labels`: those that may stand there, or a
+    mapping from what stands there to the examples' label. `entities`: dummy in the text -> type of the
+    mention that it stands for; each must stand there once. `first_row` and `last_row` (counted from 1,
+    without the header) cut a split out of its file.
+    """
+
+    columns: list[str]
+    labels: list[str] | dict[str, str]
+    header: list[str] | None = None
+    entities: dict[str, str] | None = None
+    first_row: int = 1
+    last_row: int | None = None
+
+    def __post_init__(self) -> None:
+        used = [name for name in self.columns if name != "skip"]
+        if not set(used) <= set(READ) or not {"text", "label"} <= set(used) or len(set(used)) < len(used):
+            raise PubmillError(
+                f"the converter's option `columns` is {self.columns}; give for each column one of "
+                f"{', '.join(READ)}, `text` and `label` among them, none but `skip` twice"
+            )
+        if self.header is not None and len(self.header) != len(self.columns):
+            raise PubmillError(
+                f"the converter's option `header` names {len(self.header)} columns, but `columns` "
+                f"{len(self.columns)}"
+            )
+        for option, mapping in {"labels": self.label_of, "entities": self.entities or {}}.items():
+            if not all(isinstance(text, str) and text for pair in mapping.items() for text in pair):
+                raise PubmillError(
+                    f"the converter's option `{option}` is {mapping}; "
+                    "give all of it as text, in quotation marks"
+                )
+        if not 1 <= self.first_row <= (self.last_row or self.first_row):
+            raise PubmillError(
+                f"the converter's options cut out rows {self.first_row} to {self.last_row}; rows count from 1"
+            )
+
+    @property
+    def label_of(self) -> dict[str, str]:
+        """Label as it stands in the file -> label of the example."""
+        return self.labels if isinstance(self.labels, dict) else {label: label for label in self.labels}
+
+
+def read(given: Given) -> Iterator[SequenceExample]:
+    """Read one split, by the options that `Layout` explains; those under a split's name are for it alone.
+
+    Ids are `SPLIT-000001` and on where no column has them. Rows of the file that are outside of the cut
+    are counted as left out. A `PubmillError` names the file and line of anything in another form.
+    """
+    layout = recipes.build(Layout, for_split(given.options, given.split), "the converter's options")
+    path = given.of_split()
+    number = 0
+    for number, (where, cells) in enumerate(_rows(path, layout), 1):
+        if layout.first_row <= number <= (layout.last_row or number):
+            place = f"{given.split}-{number - layout.first_row + 1:06d}"
+            yield _example(cells, layout, number - 1, place, where)
+        else:
+            given.left_out["rows_outside_the_cut"] += 1
+    wanted = layout.last_row or layout.first_row
+    if number < wanted:
+        raise PubmillError(
+            f"{path}: expected at least {wanted} rows, found {number}; is it the file that the spec means?"
+        )
+
+
+def _rows(path: Path, layout: Layout) -> Iterator[tuple[str, dict[str, str]]]:
+    """(file and line, what a column holds -> its cell) of each row after the header."""
+    numbered = lines(path)
+    if layout.header is not None:
+        number, line = next(numbered, (1, ""))
+        if line.split("\t") != layout.header:
+            raise PubmillError(
+                f"{path}:{number}: expected the headings {'<TAB>'.join(layout.header)}, found {quote(line)}"
+            )
+    for number, line in numbered:
+        cells = line.split("\t")
+        if len(cells) != len(layout.columns):
+            raise PubmillError(
+                f"{path}:{number}: expected {len(layout.columns)} columns ({', '.join(layout.columns)}), "
+                f"found {len(cells)}"
+            )
+        yield f"{path}:{number}", dict(zip(layout.columns, cells, strict=True))
+
+
+def _example(cells: dict[str, str], layout: Layout, number: int, place: str, where: str) -> SequenceExample:
+    for name in ("id", "document", "text", "text_pair"):
+        if name in cells and not cells[name].strip():
+            raise PubmillError(f"{where}: the column `{name}` is empty")
+    if cells.get("number", str(number)) != str(number):
+        raise PubmillError(f"{where}: expected the row's number {number}, found {quote(cells['number'])}")
+    if cells["label"] not in layout.label_of:
+        raise PubmillError(
+            f"{where}: expected a label ({', '.join(layout.label_of)}), found {quote(cells['label'])}"
+        )
+    text = one_line(cells["text"])
+    return SequenceExample(
+        id=cells.get("id", place),
+        document=cells.get("document"),
+        text=text,
+        text_pair=one_line(cells["text_pair"]) if "text_pair" in cells else None,
+        label=layout.label_of[cells["label"]],
+        entities=[_mention(text, dummy, of, where) for dummy, of in (layout.entities or {}).items()],
+    )
+
+
+def _mention(text: str, dummy: str, of: str, where: str) -> Entity:
+    """The mention that a dummy stands for, as the dummy's own characters: the name itself is lost."""
+    if text.count(dummy) != 1:
+        raise PubmillError(f"{where}: expected {dummy} once in the text, found it {text.count(dummy)} times")
+    start = text.index(dummy)
+    return Entity(start=start, end=start + len(dummy), type=of)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """The options of `write`: `columns`, names of `WRITTEN`; `header`, as many headings, or null."""
+
+    columns: list[str]
+    header: list[str] | None = None
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.columns) - WRITTEN.keys())
+        if unknown or not self.columns:
+            raise PubmillError(
+                f"published.options.columns is {self.columns}, {unknown} unknown; known are {list(WRITTEN)}"
+            )
+        if self.header is not None and len(self.header) != len(self.columns):
+            raise PubmillError(
+                f"published.options: {len(self.header)} headings in `header`, {len(self.columns)} `columns`"
+            )
 
 
 def write(examples: Sequence[Any], form: Form) -> Iterator[str]:
-    """One row an example. Options: `columns`, names of `COLUMNS`; `header`, a list of headings or null."""
-    unknown = sorted(set(form.options["columns"]) - COLUMNS.keys())
-    if unknown:
-        raise PubmillError(f"published.options.columns: {unknown} are unknown; known are {sorted(COLUMNS)}")
-    if form.options.get("header"):
-        yield "\t".join(form.options["header"]) + "\n"
-    for example in examples:
-        yield "\t".join(COLUMNS[name](example, form) for name in form.options["columns"]) + "\n"
+    """One row an example, by the options that `Written` explains."""
+    layout = recipes.build(Written, dict(form.options), "published.options")
+    if layout.header is not None:
+        yield "\t".join(layout.header) + "\n"
+    for number, example in enumerate(examples):
+        yield "\t".join(_cells(number, example, layout.columns, form)) + "\n"
+
+
+def _cells(number: int, example: Any, columns: list[str], form: Form) -> list[str]:
+    try:
+        cells = [WRITTEN[name](number, example, form) for name in columns]
+    except AttributeError:
+        raise PubmillError(
+            f"published.options.columns is {columns}, not all of which a {type(example).__name__} has"
+        ) from None
+    if any(mark in cell for cell in cells for mark in "\t\n\r"):
+        raise PubmillError(f"example {example.id} has a tab or line feed, which this form can't hold")
+    return cells

@@ -30,8 +30,8 @@ class File(Strict):
 class LocalFile(Strict):
     """A file of the user's own: `file` in the folder that the configuration's `local_files.KEY` names."""
 
-    local: str
-    file: Annotated[str, Field(pattern=r"^[^/]+$")]
+    local: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$")]
+    file: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]*$")]
     sha256: Sha256 | None = None
 
 

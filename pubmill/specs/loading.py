@@ -62,9 +62,7 @@ class Specs(Strict):
 def load(folder: Path, scale: str) -> Specs:
     """Read, overlay and check all specs; raise one `PubmillError` that lists every mistake."""
     errors: list[str] = []
-    overlay = strict_yaml.read(
-        folder / "scales" / f"{scale}.yaml", f"{folder.name}/scales/{scale}.yaml", errors
-    )
+    overlay = with_base(folder / "scales" / f"{scale}.yaml", f"{folder.name}/scales/{scale}.yaml", errors)
     checked_scale = _check(ScaleSpec, overlay, errors)
     documents = {kind: _read_kind(folder, kind, overlay, errors) for kind in KINDS}
     made = {

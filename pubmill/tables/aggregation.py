@@ -6,7 +6,7 @@ one row: such records are refused, both named.
 
 import csv
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -57,21 +57,31 @@ class Published:
 def read_published(path: Path) -> Published:
     """Read `tableNN.published.csv` (row = model, column = dataset); errors name file and line."""
     published = Published()
+    for where, line in published_lines(path):
+        _add(published, line, where)
+    return published
+
+
+def published_lines(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """The lines of a file of published values, each with where it stands; errors name file and line."""
+    seen: set[tuple[str, str]] = set()
     with path.open(newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
         if reader.fieldnames != COLUMNS:
             raise PubmillError(f"{path}:1: the header is {reader.fieldnames}, expected {COLUMNS}")
         for line in reader:
-            _add(published, line, f"{path}:{reader.line_num}")
-    return published
+            where = f"{path}:{reader.line_num}"
+            if None in line or None in line.values():
+                raise PubmillError(f"{where}: expected {len(COLUMNS)} fields; quote a note that holds commas")
+            key = line["row"], line["column"]
+            if key in seen:
+                raise PubmillError(f"{where}: {' / '.join(key)} stands here for the second time; remove one")
+            seen.add(key)
+            yield where, line
 
 
 def _add(published: Published, line: dict[str, str], where: str) -> None:
-    if None in line or None in line.values():
-        raise PubmillError(f"{where}: expected {len(COLUMNS)} fields; quote a note that holds commas")
     key = line["row"], line["column"]
-    if key in published.values:
-        raise PubmillError(f"{where}: {' / '.join(key)} stands here for the second time; remove one")
     if not re.fullmatch(r"-?\d+(\.\d+)?", line["value"]):
         raise PubmillError(f"{where}: the value {line['value']!r} is not a number, such as 93.33")
     value = float(line["value"])

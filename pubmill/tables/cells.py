@@ -22,7 +22,7 @@ class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-AnyShape = TypeVar("AnyShape", bound=Shape)
+AnyShape = TypeVar("AnyShape", bound=BaseModel)
 
 
 class Column(Shape):
@@ -60,7 +60,7 @@ class Composite(Shape):
 
 
 class Heading(Shape):
-    """What stands over a table. `scale_title` says in words what a scale is; numbers of a scale that
+    """What stands over any table. `scale_title` says in words what a scale is; numbers of a scale that
     is not `comparable` must never be read as the paper's."""
 
     paper: str
@@ -72,13 +72,28 @@ class Heading(Shape):
     scale: str
     scale_title: str
     comparable: bool
+
+    @property
+    def warning(self) -> str:
+        """What every title at this scale must say beside itself; empty where the paper's scale is run."""
+        return "" if self.comparable else self.scale_title
+
+    @property
+    def heading(self) -> str:
+        """The title, with the scale's warning so that nothing small poses as full."""
+        return f"{self.title} ({self.warning})" if self.warning else self.title
+
+
+class ResultHeading(Heading):
+    """What stands over a table of results."""
+
     protocol: str
     setting: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
 
 
-class TableRecipe(Heading):
+class TableRecipe(ResultHeading):
     """What decides a table. `records`: model -> dataset -> the expected records, below the results
     folder; `missing`: model, dataset or `model/dataset` -> why there is nothing of our own."""
 
@@ -131,7 +146,7 @@ class Provenance(Shape):
     hardware: tuple[str, ...] = ()
 
 
-class Table(Heading):
+class Table(ResultHeading):
     """A whole table: `cells[model][dataset]`, the composite under its own name."""
 
     composite: Row | None
@@ -141,16 +156,6 @@ class Table(Heading):
     @property
     def all_rows(self) -> tuple[Row, ...]:
         return self.rows if self.composite is None else (*self.rows, self.composite)
-
-    @property
-    def warning(self) -> str:
-        """What every title at this scale must say beside itself; empty where the paper's scale is run."""
-        return "" if self.comparable else self.scale_title
-
-    @property
-    def heading(self) -> str:
-        """The title, with the scale's warning so that nothing small poses as full."""
-        return f"{self.title} ({self.warning})" if self.warning else self.title
 
     @property
     def has_runs(self) -> dict[str, bool]:

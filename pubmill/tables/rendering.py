@@ -12,13 +12,17 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from pubmill.tables.cells import Cell, Column, Row, Table
+from pubmill.tables.cells import Cell, Column, Heading, Row, Table
 
 MINUS = "\N{MINUS SIGN}"
 METRICS = {
     "entity_f1": "entity F1",
     "word_macro_f1": "macro F1 over words",
     "micro_f1": "micro F1",
+    "macro_f1": "macro F1",
+    "example_f1": "F1 over examples",
+    "f1": "F1 of the positive label",
+    "mrr": "mean reciprocal rank",
     "pearson": "Pearson correlation",
     "accuracy": "accuracy",
     "score": "mean of task means",
@@ -44,6 +48,7 @@ TEX = {
     "“": "``",
     "”": "''",
     "\N{NO-BREAK SPACE}": "~",
+    "\N{NARROW NO-BREAK SPACE}": r"\,",
     **{character: f"\\{character}" for character in "{}$&#_%"},
 }
 
@@ -62,6 +67,24 @@ def signed(value: float) -> str:
 def count(value: int) -> str:
     """A whole number with thin groups of three digits."""
     return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def fact(value: bool | int | float | str | None, kind: str) -> str:
+    """A fact of a dataset, by its kind: text, count, boolean or ratio; also as printed, where it is text."""
+    match kind:
+        case "boolean":
+            return "yes" if value in (True, "1") else "no"
+        case "count":
+            return count(int(value or 0))
+        case "ratio" if isinstance(value, float):
+            return f"{value:.3g}"
+    return str(value)
+
+
+def surplus(value: int, printed: str) -> str:
+    """A count minus the published one, with its sign."""
+    gap = value - int(printed)
+    return f"{'+' if gap > 0 else MINUS}{count(abs(gap))}"
 
 
 def quantity(value: float) -> str:
@@ -104,8 +127,13 @@ def metric(name: str | None) -> str:
 
 
 def reasons(table: Table) -> dict[str, str]:
-    """Every distinct reason for a missing value -> its mark (a, b, ... z, aa), in reading order."""
-    told = dict.fromkeys(cell.missing for _, _, cell in table.read() if cell.missing)
+    """Every distinct reason for a missing value -> its mark."""
+    return marks(cell.missing for _, _, cell in table.read())
+
+
+def marks(reasons: Iterable[str | None]) -> dict[str, str]:
+    """Every distinct reason -> its mark (a, b, ... z, aa), in the order given."""
+    told = dict.fromkeys(reason for reason in reasons if reason)
     return {reason: _letters(i) for i, reason in enumerate(told)}
 
 
@@ -116,7 +144,8 @@ def _letters(index: int) -> str:
 
 def escape_tex(text: str) -> str:
     """Text for LaTeX. Letters that plain pdfLaTeX cannot set are shown as their code, never dropped."""
-    return "".join(TEX.get(c) or _plain_tex(c) for c in re.sub(r"[^\S\N{NO-BREAK SPACE}]+", " ", text))
+    spaced = re.sub(r"[^\S\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]+", " ", text)
+    return "".join(TEX.get(c) or _plain_tex(c) for c in spaced)
 
 
 def _plain_tex(character: str) -> str:
@@ -156,49 +185,57 @@ def environment(escape: Callable[[str], str] | None = None) -> Environment:
         "groups": groups,
         "quantity": quantity,
         "count": count,
+        "fact": fact,
+        "surplus": surplus,
         "duration": duration,
     }
     made.globals["share"] = share
     return made
 
 
-def to_json(table: Table) -> str:
+def to_json(table: Heading) -> str:
     """What the report reads."""
     return json.dumps(table.model_dump(mode="json"), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def to_csv(table: Table) -> str:
     """One line a cell; full precision, as programs want it."""
+    return csv_text([_csv_line(table, row, column, cell) for row, column, cell in table.read()])
+
+
+def csv_text(lines: list[dict[str, Any]]) -> str:
+    """Lines of equal keys as CSV; no text is one that a spreadsheet takes for a formula."""
     text = io.StringIO()
-    lines = [_csv_line(table, row, column, cell) for row, column, cell in table.read()]
     writer = csv.DictWriter(text, fieldnames=list(lines[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(lines)
+    for line in lines:
+        writer.writerow(
+            {key: _inert(value) if isinstance(value, str) else value for key, value in line.items()}
+        )
     return text.getvalue()
 
 
 def _csv_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, Any]:
-    line = {
+    return {
         "paper": table.paper,
         "table": table.table,
         "scale": table.scale,
         "model": column.model,
         "dataset": row.dataset,
         "metric": row.metric,
-        "value": _exact(cell.value),
-        "spread": _exact(cell.spread),
+        "value": exact(cell.value),
+        "spread": exact(cell.spread),
         "n": cell.n,
         "expected": cell.expected,
-        "seeds": "; ".join(f"{seed.seed}: {seed.failed or _exact(seed.value)}" for seed in cell.seeds),
+        "seeds": "; ".join(f"{seed.seed}: {seed.failed or exact(seed.value)}" for seed in cell.seeds),
         "missing": cell.missing,
         "published": cell.published and cell.published.value,
         "published_note": cell.published and cell.published.note,
-        "difference": _exact(cell.difference),
+        "difference": exact(cell.difference),
     }
-    return {key: _inert(value) if isinstance(value, str) else value for key, value in line.items()}
 
 
-def _exact(value: float | None) -> float | None:
+def exact(value: float | None) -> float | None:
     """Without the last bits, which differ by the order of a sum."""
     return None if value is None else round(value, 6)
 

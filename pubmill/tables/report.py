@@ -10,7 +10,10 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
 from pubmill.tables.aggregation import machine
+from pubmill.tables.cards import Card, read_card
 from pubmill.tables.cells import Shape, Table, read_table
+from pubmill.tables.dataset_rendering import dataset_marks
+from pubmill.tables.dataset_tables import DatasetTable, read_dataset_table
 from pubmill.tables.figures import Curve, Strip, curve, strips
 from pubmill.tables.rendering import environment, reasons
 
@@ -19,7 +22,6 @@ LISTED_FILES = 20
 
 STATISTICS = ("parsed", "documents", "words", "bytes", "rejected", "samples", "by_source", "years")
 DIAGNOSIS = ("size", "documents", "distinct_words", "subwords_per_word", "split_words", "unknown_words")
-CARD = ("metric", "expect", "counts", "examples_sha256")
 STATE = ("step", "tokens", "seconds", "hardware")
 SOURCE = ("url", "bytes", "sha256", "origin", "retrieved")
 
@@ -34,6 +36,7 @@ class ReportRecipe(Shape):
     scale_title: str
     comparable: bool
     tables: tuple[str, ...]
+    dataset_tables: tuple[str, ...]
     pretraining: dict[str, tuple[str, ...]]
     corpora: tuple[str, ...]
     vocabs: tuple[str, ...]
@@ -74,11 +77,12 @@ class Report:
 
     recipe: ReportRecipe
     tables: dict[str, Table]
+    dataset_tables: dict[str, DatasetTable]
     strips: dict[str, list[Strip]]
     pretrainings: list[Pretraining]
     corpora: dict[str, dict[str, Any]]
     vocabs: dict[str, dict[str, Any]]
-    datasets: dict[str, dict[str, Any]]
+    datasets: dict[str, Card]
     sources: list[SourceFolder]
 
     @property
@@ -91,6 +95,14 @@ class Report:
         columns = [column for table in self.tables.values() for column in table.columns]
         return list(dict.fromkeys(c.label for c in columns if c.model in self.recipe.models))
 
+    @property
+    def datasets_by_sizes(self) -> dict[tuple[str, ...], dict[str, Card]]:
+        """The cards by what tells the size of their kind: each group is one table."""
+        groups: dict[tuple[str, ...], dict[str, Card]] = {}
+        for name, card in self.datasets.items():
+            groups.setdefault(card.sizes, {})[name] = card
+        return groups
+
 
 def read_report(recipe: ReportRecipe, results: Path) -> Report:
     """Read everything a report shows; a `PubmillError` names the first file that is absent or wrong."""
@@ -98,6 +110,9 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
     return Report(
         recipe=recipe,
         tables=tables,
+        dataset_tables={
+            name: read_dataset_table(results / "tables" / f"{name}.json") for name in recipe.dataset_tables
+        },
         strips={name: strips(table) for name, table in tables.items()},
         pretrainings=[
             read_pretraining(name, [results / folder for folder in folders])
@@ -105,7 +120,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         ],
         corpora=_objects(results / "corpora", recipe.corpora, "stats.json", STATISTICS),
         vocabs=_objects(results / "vocabs", recipe.vocabs, "diagnosis.json", DIAGNOSIS),
-        datasets=_objects(results / "datasets", recipe.datasets, "card.json", CARD),
+        datasets={name: read_card(results / "datasets" / name / "card.json") for name in recipe.datasets},
         sources=read_sources(results, recipe.sources),
     )
 
@@ -187,4 +202,5 @@ def _source_folder(name: str, files: Sequence[Mapping[str, Any]]) -> SourceFolde
 
 def render(report: Report) -> str:
     """The report as one page, without scripts and without anything from elsewhere."""
-    return environment().get_template("report.html.j2").render(report=report, reasons=reasons)
+    template = environment().get_template("report.html.j2")
+    return template.render(report=report, reasons=reasons, dataset_marks=dataset_marks)

@@ -15,6 +15,14 @@ def as_json(recipe: Any) -> str:
     return json.dumps(recipe, sort_keys=True)
 
 
+def how_to_bring(key: str) -> str:
+    """What to do with files of one's own that a spec names by a key."""
+    return (
+        f"set local_files: {{{key}: /path/to/folder}} in the configuration (or --config "
+        f'\'local_files={{"{key}": "/path/to/folder"}}\'), or put them into local/{key} of the mirror'
+    )
+
+
 class Base:
     """A study and its specs."""
 
@@ -30,18 +38,20 @@ class Base:
 
     def find_local(self, key: str) -> Path | None:
         """A folder of the user's own: `local_files.KEY`, or `local/KEY` in the mirror; None if neither is."""
+        found = Path(self.study.mirror) / "local" / key if self.study.mirror else None
         if key in self.study.local_files:
-            return Path(self.study.local_files[key])
-        in_mirror = Path(self.study.mirror) / "local" / key if self.study.mirror else None
-        return in_mirror if in_mirror and in_mirror.is_dir() else None
+            found = Path(self.study.local_files[key]).expanduser()
+        elif found and not found.is_dir():
+            return None
+        if found and set("{}") & set(str(found.resolve())):
+            raise PubmillError(
+                f"{found} ({key}): Snakemake takes braces in a path for wildcards; rename the folder"
+            )
+        return found
 
     def local(self, key: str, who: str) -> Path:
         """A folder of the user's own, by the key that a spec names."""
         found = self.find_local(key)
         if found is None:
-            raise PubmillError(
-                f"{who} needs files of your own: set local_files: {{{key}: /path/to/folder}} in the "
-                f'configuration (or --config \'local_files={{"{key}": "/path/to/folder"}}\'), or put them '
-                f"into local/{key} of the mirror"
-            )
+            raise PubmillError(f"{who} needs files of your own: {how_to_bring(key)}")
         return found

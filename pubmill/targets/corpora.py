@@ -84,10 +84,6 @@ class CorpusTargets(Base):
             raise PubmillError(f"no spec names {url}, so pubmill does not know how to check it")
         return self._checks[url]
 
-    def local_file(self, key: str, name: str) -> str:
-        """The user's own file behind `sources/local/KEY/NAME`."""
-        return str(self.local(key, f"sources/local/{key}/{name}").resolve() / name)
-
     def parse_recipe(self, source: str) -> dict[str, Any]:
         return {"source": source}
 

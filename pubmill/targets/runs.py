@@ -6,14 +6,14 @@ from typing import Any, get_args, get_type_hints
 
 from pubmill.recipes import FinetuningRecipe
 from pubmill.specs import LocalFile
+from pubmill.targets.access import AccessTargets
 from pubmill.targets.datasets import conversion_recipe
-from pubmill.targets.models import ModelTargets
 from pubmill.targets.versions import METRIC_VERSIONS, VERSIONS
 
 DATASET_FILES = ("train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz", "card.json")
 
 
-class RunTargets(ModelTargets):
+class RunTargets(AccessTargets):
     """From task files to scored runs."""
 
     DATASET_FILES = DATASET_FILES
@@ -21,32 +21,28 @@ class RunTargets(ModelTargets):
     def dataset_recipe(self, dataset: str) -> dict[str, Any]:
         return conversion_recipe(dataset, self.specs.datasets[dataset])
 
-    def lacks(self, dataset: str) -> str | None:
-        """Why the dataset's files can't be had in this run, and where to apply for them; None if they can."""
-        spec = self.specs.datasets[dataset]
-        missing = [key for key in spec.local_keys if self.find_local(key) is None]
-        if not missing:
-            return None
-        return f"needs files that you apply for at {spec.apply} (then set local_files: {', '.join(missing)})"
-
     def obstacle(self, dataset: str) -> str | None:
-        """Why the dataset can't be run, if it can't."""
+        """Why the dataset can't be run, if it can't: every reason."""
         spec = self.specs.datasets[dataset]
+        reasons = [lacks] if (lacks := self.lacks(dataset)) else []
         if spec.kind not in get_args(get_type_hints(FinetuningRecipe)["task"]):
-            return f"pubmill does not fine-tune on examples of kind {spec.kind} yet"
-        if spec.metric not in METRIC_VERSIONS:
-            return f"pubmill does not compute {spec.metric} yet"
-        return self.lacks(dataset)
+            reasons.append(f"pubmill does not fine-tune on examples of kind {spec.kind} yet")
+        elif spec.metric not in METRIC_VERSIONS:
+            reasons.append(f"pubmill does not compute {spec.metric} yet")
+        return "; ".join(reasons) or None
 
     def dataset_inputs(self, dataset: str) -> dict[str, str]:
         """The raw files of a dataset below the results folder, by role."""
         sources = self.specs.datasets[dataset].sources
         return {
-            role: f"{self.results}/sources/local/{file.local}/{file.file}"
-            if isinstance(file, LocalFile)
-            else self.source(file.url)
+            role: self.taken(file) if isinstance(file, LocalFile) else self.source(file.url)
             for role, file in sources.items()
         }
+
+    def conversion_inputs(self, dataset: str) -> list[str]:
+        """The raw files of a dataset that is to be converted; a `PubmillError` where they can't be had."""
+        self.check_access(dataset)
+        return list(self.dataset_inputs(dataset).values())
 
     def dataset_arguments(self, dataset: str) -> list[str]:
         """The conversion's arguments that name the raw files."""

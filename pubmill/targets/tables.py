@@ -1,19 +1,14 @@
 """Tables and reports: what a study asks for."""
 
-from pathlib import Path
 from typing import Any
 
 from pubmill.specs import DatasetSpec, TableSpec
-from pubmill.targets.runs import RunTargets
+from pubmill.targets.dataset_tables import DatasetTableTargets
 from pubmill.targets.versions import VERSIONS
 
-TABLE_FORMS = ("json", "csv", "md", "tex", "html")
 
-
-class TableTargets(RunTargets):
+class TableTargets(DatasetTableTargets):
     """From records to tables and the report."""
-
-    TABLE_FORMS = TABLE_FORMS
 
     def pretrainings(self) -> list[str]:
         """Recipes that the study's models are pretrained by."""
@@ -32,8 +27,11 @@ class TableTargets(RunTargets):
         return list(wanted)
 
     def datasets(self) -> list[str]:
+        """Datasets of all tables of the study that are converted, without repetition."""
         rows = [row for table in self.result_tables() for row in self.specs.tables[table].rows]
-        return list(dict.fromkeys(row.dataset for row in rows if self._scores(row.dataset)))
+        scored = [row.dataset for row in rows if self._scores(row.dataset)]
+        shown = [name for table in self.dataset_tables() for name in self.shown_datasets(table)]
+        return list(dict.fromkeys(scored + shown))
 
     def _columns(self, table: str) -> list[tuple[str, str]]:
         """(model, label): those the table names, then those that join it, by their spec or by the study."""
@@ -127,15 +125,6 @@ class TableTargets(RunTargets):
                 reasons[row.dataset] = row.missing or self.obstacle(row.dataset) or "not run in this study"
         return reasons
 
-    def published(self, table: str, specs: Path) -> str:
-        """The published values of a table. Relative to the working folder where that is the checkout:
-        a checkout that moves with its results would else look changed."""
-        path = specs.resolve() / "tables" / f"{table}.published.csv"
-        return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
-
-    def table_files(self, table: str) -> list[str]:
-        return [f"{self.results}/tables/{table}.{form}" for form in TABLE_FORMS]
-
     def report(self) -> str:
         return f"{self.results}/reports/{self.study.study}.html"
 
@@ -147,7 +136,8 @@ class TableTargets(RunTargets):
             "scale": self.study.scale,
             "scale_title": self.specs.scale.title,
             "comparable": self.specs.scale.comparable,
-            "tables": list(self.study.tables),
+            "tables": self.result_tables(),
+            "dataset_tables": self.dataset_tables(),
             "pretraining": {r: [f"pretraining/{r}/step-{step}" for step in self.steps(r)] for r in recipes},
             "corpora": sorted({self.specs.pretraining[r].corpus for r in recipes}),
             "vocabs": sorted({self.specs.pretraining[r].vocab for r in recipes}),
@@ -185,4 +175,6 @@ class TableTargets(RunTargets):
 
     def everything(self) -> list[str]:
         """The targets of a study."""
-        return [self.report(), *(path for table in self.study.tables for path in self.table_files(table))]
+        tables = [path for table in self.study.tables for path in self.table_files(table)]
+        pages = [path for dataset in self.datasets() for path in self.page_files(dataset)]
+        return [self.report(), *tables, *pages]

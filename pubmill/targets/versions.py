@@ -16,6 +16,8 @@ VERSIONS = {
     "choose": 1,
     "score": 1,
     "table": 1,
+    "dataset_table": 1,
+    "page": 1,
     "report": 1,
 }
 METRIC_VERSIONS = {"entity_f1": 1}

@@ -1,21 +1,34 @@
-"""Reading CoNLL files: documents, label forms, and every malformed line told with its place."""
+"""CoNLL files, read and written: documents, label forms, archives; malformed lines told with their place."""
 
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pubmill.convert.conll import read
+from pubmill.convert.conll import read, write
+from pubmill.convert.given import Given, withholding
+from pubmill.convert.published import Form
 from pubmill.errors import PubmillError
 from pubmill.examples import TokensExample
+from pubmill.tagging import to_labels, to_mentions
+from tests.world.tarballs import tarball
 
 FIRST = {"labels": "first_character"}
+TYPED = {"labels": "as_written"}
 
 
-def convert(path: Path, text: str, options: dict[str, str] = FIRST) -> list[TokensExample]:
+def convert(path: Path, text: str, options: dict[str, Any] = FIRST) -> list[TokensExample]:
     path.write_bytes(text.encode())
-    return list(read(path, "dev", options))
+    return list(read(Given("dev", {"dev": path}, options, Counter())))
+
+
+def labels_of(path: Path, labels: str, options: dict[str, Any]) -> list[str]:
+    """The labels of one sentence of a file, written and given with blanks between."""
+    (example,) = convert(path, "".join(f"w\t{label}\n" for label in labels.split()), options)
+    return example.labels
 
 
 def test_sentences_get_ids_words_and_cut_labels(tmp_path: Path) -> None:
@@ -29,7 +42,7 @@ def test_sentences_get_ids_words_and_cut_labels(tmp_path: Path) -> None:
 
 
 def test_types_can_be_kept(tmp_path: Path) -> None:
-    (example,) = convert(tmp_path / "a.tsv", "pain\tB-Disease\nor\tO\n", {"labels": "as_written"})
+    (example,) = convert(tmp_path / "a.tsv", "pain\tB-Disease\nor\tO\n", TYPED)
     assert example.labels == ["B-Disease", "O"]
 
 
@@ -48,9 +61,142 @@ def test_document_marks_are_no_words_and_end_sentences(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("form", "mark", "document"),
+    [
+        ("medline", "###MEDLINE:95369245", "95369245"),
+        ("parenthesised", "-DOCSTART- (7)", "7"),
+        ("unnamed", "-DOCSTART-\tO", None),
+        ("unnamed", "-DOCSTART- -X- O O", None),
+    ],
+)
+def test_other_document_marks(tmp_path: Path, form: str, mark: str, document: str | None) -> None:
+    examples = convert(tmp_path / "a.tsv", f"{mark}\n\nA\tO\n{mark}\nB\tB\n", {**TYPED, "documents": form})
+    assert [(example.document, example.words) for example in examples] == [
+        (document, ["A"]),
+        (document, ["B"]),
+    ]
+
+
 def test_a_last_line_without_line_feed_and_windows_lines_are_read(tmp_path: Path) -> None:
     (example,) = convert(tmp_path / "a.tsv", "A\tO\r\nB\tB")
     assert (example.words, example.labels) == (["A", "B"], ["O", "B"])
+
+
+def test_four_columns_with_blanks(tmp_path: Path) -> None:
+    options = {**TYPED, "separator": "blank", "columns": ["word", "pos", "chunk", "label"]}
+    (example,) = convert(tmp_path / "a.txt", "Pain NN O B-D\nnow RB O O\n", options)
+    assert (example.words, example.labels) == (["Pain", "now"], ["B-D", "O"])
+    with pytest.raises(PubmillError, match=r"a\.txt:2: expected `word pos chunk label`, found 'now RB O'"):
+        convert(tmp_path / "a.txt", "Pain NN O B-D\nnow RB O\n", options)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "written", "read_as"),
+    [
+        ("iob1", "I-x I-x B-x O I-y I-x", "B-x I-x B-x O B-y B-x"),
+        ("io", "I I O I-x I-y", "B I O B-x B-y"),
+        ("bioul", "B-x I-x L-x U-x O U-y", "B-x I-x I-x B-x O B-y"),
+        ("iobes", "B-x I-x E-x S-x O S-y", "B-x I-x I-x B-x O B-y"),
+        ("bare", "x x O y x-z", "B-x I-x O B-y B-x-z"),
+    ],
+)
+def test_other_schemes_become_bio(tmp_path: Path, scheme: str, written: str, read_as: str) -> None:
+    found = labels_of(tmp_path / "a.tsv", written, {**TYPED, "scheme": scheme})
+    assert found == read_as.split()
+
+
+def test_a_file_can_write_another_label_for_outside(tmp_path: Path) -> None:
+    options = {**TYPED, "outside": "N", "scheme": "bare"}
+    assert labels_of(tmp_path / "a.tsv", "N p p N o", options) == ["O", "B-p", "I-p", "O", "B-o"]
+    with pytest.raises(
+        PubmillError, match=r":2: expected a BIO label \(N, B, I, B-TYPE, I-TYPE\), found 'O'"
+    ):
+        labels_of(tmp_path / "a.tsv", "N O", {**TYPED, "outside": "N"})
+
+
+@pytest.mark.parametrize("broken", ["B-x O", "O L-x", "I-x L-x", "B-x L-y", "U-x L-x", "B-x B-x L-x"])
+@pytest.mark.parametrize(("scheme", "letters"), [("bioul", {}), ("iobes", {"L": "E", "U": "S"})])
+def test_labels_that_are_not_well_formed_are_told(
+    tmp_path: Path, broken: str, scheme: str, letters: dict[str, str]
+) -> None:
+    written = "".join(letters.get(letter, letter) for letter in broken)
+    with pytest.raises(PubmillError, match=rf"a\.tsv:1: .*not well-formed {scheme}"):
+        labels_of(tmp_path / "a.tsv", written, {**TYPED, "scheme": scheme})
+
+
+def test_kept_types_stay_whole_and_the_others_are_counted(tmp_path: Path) -> None:
+    path, left_out = tmp_path / "a.tsv", Counter[str]()
+    path.write_text("a\tB-p\nb\tI-p\nc\tB-p\nd\tB-D\ne\tI-D\nf\tI-p\n\ng\tB-R\n")
+    options = {**TYPED, "types": ["p", "q"]}
+    examples = list(read(Given("dev", {"dev": path}, options, left_out)))
+    assert [example.labels for example in examples] == [["B-p", "I-p", "B-p", "O", "O", "I-p"], ["O"]]
+    assert left_out == {"mentions_of_other_types": 2}
+
+
+def test_types_that_no_mention_has_are_told(tmp_path: Path) -> None:
+    with pytest.raises(
+        PubmillError, match=r"no mention is of the types \['proteins'\].*\['DNA', 'protein'\]"
+    ):
+        convert(tmp_path / "a.tsv", "a\tB-protein\nb\tB-DNA\n", {**TYPED, "types": ["proteins"]})
+
+
+GENIA = "###MEDLINE:{}\n\nA\tB-protein\nof\tO\n{}\tB-DNA\n\nA\tO\n\n"
+FILES = {
+    "train": {"source": "training", "member": "task2.iob2", "before": "30"},
+    "dev": {"source": "training", "member": "task2.iob2", "from": "30"},
+    "test": {"source": "evaluation"},
+}
+
+
+@pytest.fixture
+def genia(tmp_path: Path) -> dict[str, Path]:
+    """An archive with the documents 10, 20, 10 and 30, 40, and a file with the document 50."""
+    text = "".join(GENIA.format(name, name) for name in (10, 20, 10, 30, 40))
+    files = {"README": b"\xff", "original/task1.iob2": b"", "original/task2.iob2": text.encode()}
+    (tmp_path / "training.tar.gz").write_bytes(tarball(files))
+    (tmp_path / "test.iob2").write_text(GENIA.format(50, 50))
+    return {"training": tmp_path / "training.tar.gz", "evaluation": tmp_path / "test.iob2"}
+
+
+def split_of(genia: dict[str, Path], split: str, files: Any = FILES) -> list[TokensExample]:
+    options = {**TYPED, "documents": "medline", "files": files}
+    return list(read(Given(split, genia, options, Counter())))
+
+
+def test_splits_are_cut_from_an_archives_member(genia: dict[str, Path]) -> None:
+    documents = {split: [example.document for example in split_of(genia, split)] for split in FILES}
+    assert documents == {
+        "train": ["10", "10", "20", "20", "10", "10"],
+        "dev": ["30", "30", "40", "40"],
+        "test": ["50", "50"],
+    }
+    assert split_of(genia, "dev")[0].id == "dev-000001"
+
+
+@pytest.mark.parametrize(
+    ("file", "told"),
+    [
+        ({"source": "training", "member": "task2.iob2", "before": "99"}, r"documents \['99'\]"),
+        ({"source": "training", "member": "task2.iob2", "from": "30", "before": "20"}, r"documents \['30'\]"),
+        ({"source": "training", "member": "task3.iob2"}, r"expected one file task3\.iob2 in it, found \[\]"),
+        ({"source": "training", "member": "task2.iob2", "until": "30"}, "`files` says of train"),
+        ({"source": "training", "member": "task2.iob2", "from": 30}, "`files` says of train"),
+        ({"member": "task2.iob2"}, "`files` says of train"),
+        ({"source": "elsewhere"}, "needs a source 'elsewhere'"),
+        (None, "`files` says of train: None"),
+    ],
+)
+def test_files_that_are_not_there(genia: dict[str, Path], file: Any, told: str) -> None:
+    with pytest.raises(PubmillError, match=told):
+        split_of(genia, "train", {"train": file})
+
+
+def test_a_broken_line_of_a_member_is_told_with_archive_member_and_line(tmp_path: Path) -> None:
+    archive = tmp_path / "a.tar.gz"
+    archive.write_bytes(tarball({"x/task2.iob2": b"###MEDLINE:1\n\nA\tB-protein\nbroken\n"}))
+    with pytest.raises(PubmillError, match=r"a\.tar\.gz:x/task2\.iob2:4: expected `word<TAB>label`"):
+        split_of({"training": archive}, "train", {"train": {"source": "training", "member": "task2.iob2"}})
 
 
 @pytest.mark.parametrize(
@@ -62,8 +208,13 @@ def test_a_last_line_without_line_feed_and_windows_lines_are_read(tmp_path: Path
         ("A\tO\n\nB\tE-Disease\n", 3, "BIO label"),
         ("A\t\n", 1, "BIO label"),
         ("A\tB-\n", 1, "BIO label"),
+        ("A\tO-x\n", 1, "BIO label"),
+        ("A\tB-x y\n", 1, "BIO label"),
         ("-DOCSTART-\n", 1, "-DOCSTART- ID"),
         ("-DOCSTART-\tO\n", 1, "-DOCSTART- ID"),
+        ("-DOCSTART- 1 2\n", 1, "-DOCSTART- ID"),
+        ("-DOCSTART- 1\n\n-DOCSTART- 2\nA\tO\n", 1, "no sentence follows the mark of document 1"),
+        ("A\tO\n-DOCSTART- 1\n\n", 2, "no sentence follows the mark of document 1"),
     ],
 )
 def test_malformed_lines_are_told_with_file_and_line(tmp_path: Path, text: str, line: int, told: str) -> None:
@@ -73,13 +224,39 @@ def test_malformed_lines_are_told_with_file_and_line(tmp_path: Path, text: str, 
 
 def test_missing_file_other_encoding_and_unknown_options_are_told(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="does not exist"):
-        list(read(tmp_path / "none.tsv", "dev", FIRST))
-    (tmp_path / "latin.tsv").write_bytes(b"caf\xe9\tO\n")
-    with pytest.raises(PubmillError, match="UTF-8"):
-        list(read(tmp_path / "latin.tsv", "dev", FIRST))
-    for options in ({}, {"labels": "second"}, {**FIRST, "lower": "yes"}):
-        with pytest.raises(PubmillError, match="first_character"):
-            convert(tmp_path / "a.tsv", "A\tO\n", options)
+        list(read(Given("dev", {"dev": tmp_path / "none.tsv"}, FIRST, Counter())))
+    (tmp_path / "latin.tsv").write_bytes(b"A\tO\ncaf\xe9\tO\n")
+    with pytest.raises(PubmillError, match=r"latin\.tsv:2: not UTF-8"):
+        list(read(Given("dev", {"dev": tmp_path / "latin.tsv"}, FIRST, Counter())))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({}, "first_character"),
+        ({"labels": "second"}, "first_character"),
+        ({**FIRST, "lower": "yes"}, "no options"),
+        ({**FIRST, "separator": ","}, "`separator`.*blank"),
+        ({**FIRST, "scheme": "bmes"}, "`scheme`.*iobes"),
+        ({**FIRST, "documents": "pmid"}, "`documents`.*medline"),
+        ({**FIRST, "columns": ["word", "tag"]}, "`columns`"),
+        ({**FIRST, "columns": ["word", "label", "label"]}, "`columns`"),
+        ({**FIRST, "columns": 2}, "`columns`"),
+        ({**FIRST, "types": "protein"}, "`types`"),
+        ({**FIRST, "outside": ""}, "`outside`"),
+        ({**FIRST, "files": []}, "`files`"),
+    ],
+)
+def test_what_options_cannot_say(tmp_path: Path, options: dict[str, Any], told: str) -> None:
+    with pytest.raises(PubmillError, match=told):
+        convert(tmp_path / "a.tsv", "A\tO\n", options)
+
+
+@pytest.mark.parametrize("text", ["Qzcanary\n", "Qzcanary\tQzcanary\n", "A\tB-Qzcanary x\n"])
+def test_licensed_text_is_in_no_message(tmp_path: Path, text: str) -> None:
+    with withholding(True), pytest.raises(PubmillError) as caught:
+        convert(tmp_path / "a.tsv", text)
+    assert "Qzcanary" not in str(caught.value)
 
 
 WORDS = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1).filter(
@@ -94,5 +271,85 @@ SENTENCES = st.lists(
 def test_every_word_and_label_survives(tmp_path_factory: pytest.TempPathFactory, sentences: list) -> None:
     path = tmp_path_factory.getbasetemp() / "any.tsv"
     text = "\n".join("".join(f"{word}\t{label}\n" for word, label in rows) for rows in sentences)
-    examples = convert(path, text, {"labels": "as_written"})
+    examples = convert(path, text, TYPED)
     assert [list(zip(example.words, example.labels, strict=True)) for example in examples] == sentences
+
+
+@given(st.lists(st.sampled_from(["O", "B-x", "I-x", "B-y", "I-y"]), min_size=1), st.sampled_from(["x", "y"]))
+def test_keeping_a_type_keeps_its_mentions_and_no_other(
+    tmp_path_factory: pytest.TempPathFactory, labels: list[str], kept: str
+) -> None:
+    mentions = to_mentions(labels)
+    wanted = [mention for mention in mentions if mention[2] == kept]
+    if mentions and not wanted:
+        return
+    path, options = tmp_path_factory.getbasetemp() / "types.tsv", {**TYPED, "types": [kept]}
+    assert to_mentions(labels_of(path, " ".join(labels), options)) == wanted
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3), st.sampled_from("xy")), max_size=5))
+def test_every_scheme_reads_the_same_mentions(
+    tmp_path_factory: pytest.TempPathFactory, gaps: list[tuple[int, int, str]]
+) -> None:
+    """Mentions as (words before, words in it, type), written in each scheme that keeps them apart."""
+    mentions, place = [], 0
+    for before, length, of in gaps:
+        mentions.append((place + before, place + before + length, of))
+        place += before + length
+    path = tmp_path_factory.getbasetemp() / "schemes.tsv"
+    bioul = " ".join(to_labels(mentions, place + 1, "bioul"))
+    iobes = bioul.replace("L-", "E-").replace("U-", "S-")
+    for scheme, written in {"bioul": bioul, "iobes": iobes}.items():
+        found = labels_of(path, written, {**TYPED, "scheme": scheme})
+        assert to_mentions(found) == mentions and found == to_labels(mentions, place + 1, "bio")
+
+
+def form(**options: str) -> Form:
+    return Form(options, None)
+
+
+@pytest.mark.parametrize("documents", ["docstart", "medline", "parenthesised"])
+def test_what_is_written_is_read_again(tmp_path: Path, documents: str) -> None:
+    examples = [
+        TokensExample(id=f"dev-{number:06d}", document=document, words=["a", word], labels=["O", "B-x"])
+        for number, (document, word) in enumerate([("1", "b"), ("1", "c"), ("2", "d"), ("1", "e")], 1)
+    ]
+    text = "".join(write(examples, form(documents=documents)))
+    assert convert(tmp_path / "a.tsv", text, {**TYPED, "documents": documents}) == examples
+
+
+def test_the_written_form_is_that_of_blurb() -> None:
+    examples = [
+        TokensExample(id=str(number), document=document, words=["a"], labels=["B"])
+        for number, document in enumerate(["1", "1", "2"])
+    ]
+    marked = "-DOCSTART- 1\n\na\tB\n\na\tB\n\n-DOCSTART- 2\n\na\tB\n\n"
+    assert "".join(write(examples, form(documents="docstart"))) == marked
+    assert "".join(write(examples, form())) == "a\tB\n\n" * 3
+
+
+@pytest.mark.parametrize("options", [{"documents": "unnamed"}, {"documents": "docstart", "header": "yes"}])
+def test_what_a_published_form_cannot_say(options: dict[str, str]) -> None:
+    with pytest.raises(PubmillError, match="one of.*docstart"):
+        list(write([], form(**options)))
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_damage_is_an_error_or_leaves_every_other_sentence_as_it_was(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """A character replaced by another: an error with the line, or a change in that sentence alone."""
+    path = tmp_path_factory.getbasetemp() / "damage.tsv"
+    text = "".join(f"-DOCSTART- {n}\n\nA\tO\nB\tB-x\nC\tI-x\n\n" for n in range(3))
+    whole = convert(path, text, TYPED)
+    place = data.draw(st.integers(0, len(text) - 1))
+    damaged = text[:place] + data.draw(st.sampled_from("\t \n-XBO\x00")) + text[place + 1 :]
+    try:
+        found = convert(path, damaged, TYPED)
+    except PubmillError as error:
+        assert "damage.tsv:" in str(error)
+    else:
+        words = [(example.document, tuple(example.words), tuple(example.labels)) for example in found]
+        before = [(example.document, tuple(example.words), tuple(example.labels)) for example in whole]
+        assert len(set(before) - set(words)) <= 2

@@ -14,6 +14,7 @@ from pubmill.tables.cells import Table
 from pubmill.tables.figures import MAX_POINTS, Axis, curve, strips, thinned
 from pubmill.tables.rendering import to_json
 from pubmill.tables.report import ReportRecipe, read_log, read_report, read_sources, render
+from tests.unit import cards_made_up as made_up_cards
 from tests.unit import tables_made_up as made_up
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -27,6 +28,7 @@ def recipe(**changes: Any) -> ReportRecipe:
         "scale_title": "small scale, not comparable with the paper",
         "comparable": False,
         "tables": ["gu2020/table06"],
+        "dataset_tables": [],
         "pretraining": {"base": ["pretraining/base/step-2", "pretraining/base/step-4"]},
         "corpora": ["abstracts"],
         "vocabs": ["uncased"],
@@ -85,10 +87,7 @@ def results(tmp_path: Path, table: Table) -> Path:
         {"size": 100, "documents": 7, "distinct_words": 50, "subwords_per_word": 1.25, "split_words": 0.2,
          "unknown_words": 0.0},
     )  # fmt: skip
-    counts = {"sentences": 3, "mentions": 2, "tokens": 30, "documents": None, "illegal_starts": 0,
-              "repeated_sentences": 0}  # fmt: skip
-    card = {"metric": "entity_f1", "expect": {"train": {"sentences": 3}}, "counts": {"train": counts}}
-    put(tmp_path / "datasets/bc2gm/card.json", {**card, "examples_sha256": {}})
+    put(tmp_path / "datasets/bc2gm/card.json", made_up_cards.card("bc2gm", kind="tokens"))
     put_source(tmp_path, "one.tsv")
     return tmp_path
 

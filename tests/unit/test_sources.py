@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import json
+import os
 import random
 import signal
 import subprocess
@@ -21,12 +22,13 @@ from hypothesis import strategies as st
 
 from pubmill import network, sources
 from pubmill.errors import PubmillError
-from pubmill.sources import PubmedYear, download, list_folder, published_md5, pubmed_years, read
+from pubmill.sources import PubmedYear, check, download, list_folder, published_md5, pubmed_years, read
 
 ROOT = Path(__file__).resolve().parents[2]
 BODY = random.Random(1).randbytes(1_024_000)  # so that a piece in the wrong place is seen
 SHA256 = hashlib.sha256(BODY).hexdigest()
 MD5 = hashlib.md5(BODY).hexdigest()
+GIT_BLOB = hashlib.sha1(b"blob 1024000\0" + BODY).hexdigest()
 LISTING = b"""<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">
 <html><head><title>Index of /pubmed/baseline</title></head>
 <body><h1>Index of /pubmed/baseline</h1><table><tr><th><a href="?C=N;O=D">Name</a></th></tr>
@@ -205,16 +207,16 @@ def test_a_damaged_part_is_fetched_once_anew(server: Server, tmp_path: Path) -> 
     assert server.ranges("/f.gz") == ["bytes=7-", None]
 
 
-@pytest.mark.parametrize("check", [{"sha256": SHA256}, {"md5_beside": True}])
+@pytest.mark.parametrize("checked", [{"sha256": SHA256}, {"md5_beside": True}, {"git_blob": GIT_BLOB}])
 def test_a_wrong_body_is_refused_after_a_second_look(
-    server: Server, tmp_path: Path, check: dict[str, Any]
+    server: Server, tmp_path: Path, checked: dict[str, Any]
 ) -> None:
     server.files["/f.gz"] = b"<html>please sign in</html>"
     with pytest.raises(PubmillError) as caught:
-        download(f"{server.url}/f.gz", tmp_path / "f.gz", **check)
+        download(f"{server.url}/f.gz", tmp_path / "f.gz", **checked)
     assert len(server.ranges("/f.gz")) == 2
     assert names(tmp_path) == []
-    expected = SHA256 if "sha256" in check else MD5
+    expected = MD5 if "md5_beside" in checked else next(iter(checked.values()))
     assert f"{server.url}/f.gz" in str(caught.value) and f"expected {expected}, found" in str(caught.value)
 
 
@@ -323,6 +325,65 @@ def test_a_damaged_mirror_file_is_refused(mirror: Path, tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match=f"expected {MD5}, found"):
         download(URL, tmp_path / "out" / "f.gz", mirror=str(mirror), md5_beside=True)
     assert names(tmp_path / "out") == []
+
+
+def test_the_id_of_a_git_blob_is_that_of_git(tmp_path: Path) -> None:
+    """The id that `git hash-object` gives a file that holds `hello` and a line feed."""
+    (tmp_path / "in").write_bytes(b"hello\n")
+    blob = "ce013625030ba8dba906f756967f9e9ca394464a"
+    download(f"file://{tmp_path}/in", tmp_path / "out", git_blob=blob.upper())
+    assert json.loads((tmp_path / "out.source.json").read_text())["git_blob"] == blob
+
+
+def test_a_file_that_is_another_blob_is_refused(mirror: Path, tmp_path: Path) -> None:
+    damaged = BODY[:-1] + b"?"
+    (mirror / "ftp.example.org/pubmed/baseline/f.gz").write_bytes(damaged)
+    found = hashlib.sha1(b"blob %d\0" % len(damaged) + damaged).hexdigest()
+    with pytest.raises(PubmillError, match=f"git_blob: expected {GIT_BLOB}, found {found}"):
+        download(URL, tmp_path / "out" / "f.gz", mirror=str(mirror), git_blob=GIT_BLOB)
+    assert names(tmp_path / "out") == []
+
+
+def test_the_program_checks_a_git_blob(mirror: Path, tmp_path: Path) -> None:
+    script = [sys.executable, str(ROOT / "scripts" / "download.py"), "--url", URL, "--mirror", str(mirror)]
+    output = tmp_path / "f.gz"
+    for blob, status in ((GIT_BLOB, 0), (GIT_BLOB[::-1], 1)):
+        command = [*script, "--output", str(output), "--git-blob", blob]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == status and output.exists() is (status == 0)
+        assert status == 0 or f"git_blob: expected {blob}, found {GIT_BLOB}" in done.stderr
+        output.unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("expected", "said"),
+    [
+        ({}, None),
+        ({"sha256": SHA256, "git_blob": GIT_BLOB}, None),
+        ({"git_blob": "0" * 40}, f"git_blob: expected {'0' * 40}, found {GIT_BLOB}"),
+        ({"sha256": "0" * 64}, f"sha256: expected {'0' * 64}, found {SHA256}"),
+    ],
+)
+def test_a_copy_can_be_checked_where_it_lies(
+    mirror: Path, expected: dict[str, str], said: str | None
+) -> None:
+    path = mirror / "ftp.example.org/pubmed/baseline/f.gz"
+    if said is None:
+        return check(URL, path, expected)
+    with pytest.raises(PubmillError, match=said):
+        check(URL, path, expected)
+
+
+def test_only_its_owner_may_read_the_copy_of_a_file_of_their_own(mirror: Path, tmp_path: Path) -> None:
+    path = mirror / "ftp.example.org/pubmed/baseline/f.gz"
+    before = os.umask(0o022)
+    try:
+        download(f"file://{path}", tmp_path / "own", mirror=str(mirror))
+        download(URL, tmp_path / "public", mirror=str(mirror))
+    finally:
+        os.umask(before)
+    assert (tmp_path / "own").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "public").stat().st_mode & 0o777 == 0o644
 
 
 def test_nothing_outside_the_mirror_is_reached(mirror: Path, tmp_path: Path) -> None:

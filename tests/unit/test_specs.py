@@ -81,7 +81,7 @@ def test_a_file_called_otherwise_than_its_name(folder: Path) -> None:
 def test_all_mistakes_of_all_files_are_told_together(folder: Path) -> None:
     replace(folder / "vocabs/pubmed-uncased.yaml", "kind: wordpiece", "kind: wordpice")
     replace(folder / "models/no-pretraining.yaml", "kind: random", "kind: randon")
-    replace(folder / "datasets/bc2gm.yaml", "metric: entity_f1", "metric: f1")
+    replace(folder / "datasets/bc2gm.yaml", "metric: entity_f1", "metric: f2")
     (folder / "protocols/bad.yaml").write_text("name: bad\n  wrong: [\n")
     told = mistakes(folder)
     for file in ("vocabs/pubmed-uncased", "models/no-pretraining", "datasets/bc2gm", "protocols/bad"):

@@ -10,18 +10,17 @@ from hashlib import sha1, sha256
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from tests.world import citations, datasets, medline, punkt
+from pubmill.specs import DatasetSpec, File
+from tests.world import answers, citations, clinical, datasets, documents, medline, punkt, relations, tokens
+from tests.dataset_specs import spec_of
 from tests.world.citations import Citation
 from tests.world.lexicon import Lexicon, make_lexicon
 from tests.world.part import Part
 
-VERSION = 2
+VERSION = 3
 """Counts up whenever the content changes; a folder of another version is written anew."""
 
-SPECS = Path(__file__).resolve().parents[2] / "specs/datasets"
-PARTS = (datasets.part,)
+PARTS = (datasets.part, tokens.part, relations.part, documents.part, answers.part, clinical.part)
 """What makes the files of the datasets, one function for each family of formats."""
 
 _SEED = 20260101
@@ -60,30 +59,39 @@ def write_world(folder: Path) -> bool:
 
 
 def facts() -> dict[str, Any]:
-    """What specs and tests pin: hashes and counts of the datasets, counts of the PubMed files."""
-    whole = dataset_parts()
+    """Counts of the PubMed files, and the hash of Punkt's archive."""
     return {
-        "datasets": {
-            name: {**_pins(name, whole.files), "expect": expect} for name, expect in whole.expect.items()
-        },
         "pubmed": citations.facts(_pubmed(make_lexicon(_SEED))),
         "punkt": {"sha256": sha256(punkt.punkt_zip()).hexdigest()},
     }
 
 
-def _pins(name: str, files: dict[str, bytes]) -> dict[str, Any]:
-    """The digests that the dataset's spec pins, of this world's files."""
+def overlay() -> dict[str, Any]:
+    """What the demo's scale lays over the specs of datasets: this world's hashes and counts.
+
+    The published forms' hashes are those of the real files, so here there are none.
+    """
+    whole = dataset_parts()
+    return {"datasets": {name: _laid_over(name, whole, expect) for name, expect in whole.expect.items()}}
+
+
+def _laid_over(name: str, whole: Part, expect: dict[str, dict[str, int]]) -> dict[str, Any]:
+    spec = spec_of(name)
+    written: dict[str, Any] = {"sources": _pins(spec, whole.files), "expect": expect}
+    if spec.published and any(file.sha256 for file in spec.published.files.values()):
+        written["published"] = {"files": {split: {"sha256": None} for split in spec.published.files}}
+    return {key: value for key, value in written.items() if value}
+
+
+def _pins(spec: DatasetSpec, files: dict[str, bytes]) -> dict[str, dict[str, str]]:
+    """The digests that the spec pins, of this world's files."""
     pins = {}
-    for role, source in _sources(name).items():
-        content = files.get(source.get("url", "").removeprefix("https://"))
-        if content is not None and "sha256" in source:
-            pins[role] = {"sha256": sha256(content).hexdigest()}
-        elif content is not None and "git_blob" in source:
-            pins[role] = {"git_blob": sha1(b"blob %d\0" % len(content) + content).hexdigest()}
-    return {"sources": pins} if pins else {}
-
-
-def _sources(name: str) -> dict[str, dict[str, str]]:
-    spec = yaml.safe_load((SPECS / f"{name}.yaml").read_text())
-    base = _sources(spec["include"]) if "include" in spec else {}
-    return {**base, **spec.get("sources", {})}
+    for role, source in spec.sources.items():
+        if isinstance(source, File) and not source.unchecked:
+            content = files[source.url.removeprefix("https://")]
+            pins[role] = (
+                {"sha256": sha256(content).hexdigest()}
+                if source.sha256
+                else {"git_blob": sha1(b"blob %d\0" % len(content) + content).hexdigest()}
+            )
+    return pins

@@ -1,27 +1,44 @@
-"""Write the miniature mirror: `python -m tests.world FOLDER`; with `--facts`, print what specs pin.
+"""Write the miniature mirror: `python -m tests.world FOLDER`.
 
-The folder is left alone if it holds this version of the world already.
+The folder is left alone if it holds this version of the world already. `--overlay` prints instead what
+specs/scales/demo-datasets.yaml must hold, after the world or a dataset's spec has changed:
+
+    python -m tests.world --overlay > overlay.yaml && mv overlay.yaml specs/scales/demo-datasets.yaml
 """
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import yaml
 
-from tests.world import facts, write_world
+from tests.world import overlay, write_world
+
+HEADING = "# The miniature world's hashes and counts. Written by `python -m tests.world --overlay`; not by hand.\n"
+
+
+def written_out(content: dict[str, Any]) -> str:
+    """The content as YAML, every value in full: the specs' reader takes no anchors."""
+    dumper = yaml.SafeDumper
+    dumper.ignore_aliases = lambda *_: True  # type: ignore[method-assign, assignment]
+    return yaml.dump(content, Dumper=dumper, sort_keys=False, default_flow_style=None, width=110)
 
 
 def main() -> None:
-    """Write the world and, if asked, print the facts as YAML."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="where the mirror goes")
-    parser.add_argument("--facts", action="store_true", help="print hashes and counts as YAML")
+    """Write the world, or print the overlay."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path, nargs="?", help="where the mirror goes")
+    parser.add_argument("--overlay", action="store_true", help="print the demo scale's share of datasets")
     options = parser.parse_args()
-    written = write_world(options.folder)
-    if options.facts:
-        print(yaml.safe_dump(facts(), sort_keys=False), end="")
-    else:
+    if options.overlay:
+        print(HEADING + written_out(overlay()), end="")
+    elif options.folder:
+        written = write_world(options.folder)
         print(f"{options.folder}: {'written' if written else 'already there'}")
+    else:
+        parser.error("give a FOLDER, or --overlay")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,259 @@
+"""BioASQ task B (Tsatsaronis et al. 2015): its own JSON, and its factoid questions in SQuAD's form.
+
+BioASQ gives registered users, for each year N, an archive with one training file and one with the five
+test batches and their gold answers. A question has a type, snippets (texts cut from PubMed, with their
+addresses) and an exact answer: `yes` or `no`, or a factoid's synonyms. Control white space in questions
+and snippets becomes one blank each, as in BLURB's own script.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from pubmill.convert import json_files, squad
+from pubmill.convert.archives import members
+from pubmill.convert.given import Given, one_line, quote
+from pubmill.errors import PubmillError
+from pubmill.examples import Answer, SequenceExample, SpanExample
+
+TYPES = {
+    "yesno": "yes_no_questions",
+    "factoid": "factoid_questions",
+    "list": "list_questions",
+    "summary": "summary_questions",
+}
+"""Types of questions, and as what one is counted where it is left out."""
+
+_OF_SNIPPET = re.compile(r"(.+)_\d+")
+
+
+class Snippet(json_files.Form):
+    text: str
+    document: Annotated[str, Field(pattern=r"/[\w.-]+$")]
+
+
+class Question(json_files.Form):
+    """A question; the form of `exact_answer` depends on the type and the year."""
+
+    id: Annotated[str, Field(pattern=r"^\w+$")]
+    type: Literal["yesno", "factoid", "list", "summary"]
+    body: str
+    exact_answer: Any = None
+    snippets: tuple[Snippet, ...] = ()
+
+
+class _File(json_files.Form):
+    questions: list[Question]
+
+
+def questions(archive: Path, left_out: Counter[str]) -> dict[str, Question]:
+    """All questions of the JSON files of an archive, by id, in their order.
+
+    A question that is repeated word for word (the early years have such) is left out and counted; one
+    that is repeated with another content is a `PubmillError`.
+    """
+    found: dict[str, Question] = {}
+    files = [(name, content) for name, content in members(archive) if _is_json(name)]
+    if not files:
+        raise PubmillError(f"{archive}: there is no .json file in it; is it BioASQ's own archive?")
+    for name, content in files:
+        for question in json_files.parse(_File, content, f"{archive}:{name}").questions:
+            if question.id not in found:
+                found[question.id] = question
+            elif found[question.id] == question:
+                left_out["repeated_questions"] += 1
+            else:
+                raise PubmillError(
+                    f"{archive}:{name}: question {question.id} stood there before, with another content"
+                )
+    return found
+
+
+def _is_json(name: str) -> bool:
+    """Whether a member is data; macOS adds files of its own, with the same ending, to archives."""
+    return name.lower().endswith(".json") and "__MACOSX" not in name and "/._" not in f"/{name}"
+
+
+def _of_type(found: dict[str, Question], wanted: str, left_out: Counter[str]) -> Iterator[Question]:
+    for question in found.values():
+        if question.type == wanted:
+            yield question
+        else:
+            left_out[TYPES[question.type]] += 1
+
+
+def yes_no(given: Given) -> Iterator[SequenceExample]:
+    """Yes/no questions with all their snippets, joined by blanks: BLURB's task (gu2020 section 4.6).
+
+    The sources are the archives `train` and `test`. The option `dev_questions` lists the ids of the training
+    questions that are dev.
+    """
+    given.check_options("dev_questions")
+    dev = _ids(given.options.get("dev_questions"))
+    archive = given.input("test" if given.split == "test" else "train")
+    # dev reads the file of train, which tells what both leave out
+    left_out = Counter[str]() if given.split == "dev" else given.left_out
+    found = {one.id: one for one in _of_type(questions(archive, left_out), "yesno", left_out)}
+    absent = sorted(dev - found.keys())
+    if given.split != "test" and absent:
+        raise PubmillError(
+            f"{archive}: {len(absent)} of the {len(dev)} dev questions are not among its yes/no questions, "
+            f"the first is {absent[0]}; is it the training data of the right year?"
+        )
+    for question in found.values():
+        if given.split == "test" or (question.id in dev) == (given.split == "dev"):
+            yield _yes_no(question, archive)
+
+
+def _ids(value: Any) -> set[str]:
+    if (
+        not isinstance(value, list)
+        or not all(isinstance(one, str) for one in value)
+        or len(set(value)) < len(value)
+    ):
+        raise PubmillError(
+            "the converter's option `dev_questions` must be a list of question ids, each there once"
+        )
+    return set(value)
+
+
+def _yes_no(question: Question, archive: Path) -> SequenceExample:
+    label = question.exact_answer.lower() if isinstance(question.exact_answer, str) else None
+    if label not in ("yes", "no"):
+        raise PubmillError(
+            f"{archive}: question {question.id}: exact_answer is neither yes nor no"
+            + (f" but {quote(label)}" if label else "")
+        )
+    if not question.snippets:
+        raise PubmillError(f"{archive}: question {question.id} has no snippets; they are its second text")
+    return SequenceExample(
+        id=question.id,
+        document=None,
+        text=one_line(question.body),
+        text_pair=" ".join(one_line(snippet.text) for snippet in question.snippets),
+        label=label,
+    )
+
+
+def factoid(given: Given) -> Iterator[SpanExample]:
+    """Factoid questions, each asked of every one of its snippets.
+
+    The sources are the archives `train` and `test`. The example QUESTION_NNN asks the question's snippet
+    NNN, counted from 000; its document is the last part of the snippet's address, a PMID; its answers are
+    `find`'s. As in BioBERT's files (Lee et al. 2020), train leaves out contexts without an answer, and so
+    questions without any, and counts both; test keeps them.
+    """
+    given.check_options()
+    archive = given.of_split()
+    for question in _of_type(questions(archive, given.left_out), "factoid", given.left_out):
+        golds = synonyms(question, archive)
+        asked = list(_of_snippets(question, golds, given.left_out))
+        if not golds or not asked:
+            given.left_out["questions_without_" + ("snippets" if golds else "gold")] += 1
+            continue
+        kept = [example for example in asked if example.answers or given.split == "test"]
+        if len(kept) < len(asked):
+            given.left_out["snippets_without_answer"] += len(asked) - len(kept)
+        if not kept:
+            given.left_out["questions_without_answer"] += 1
+        yield from kept
+
+
+def _of_snippets(question: Question, golds: list[str], left_out: Counter[str]) -> Iterator[SpanExample]:
+    for number, snippet in enumerate(question.snippets):
+        context = one_line(snippet.text)
+        if not context.strip():
+            left_out["empty_snippets"] += 1
+            continue
+        yield SpanExample(
+            id=f"{question.id}_{number:03}",
+            document=snippet.document.rpartition("/")[2],
+            question=one_line(question.body),
+            context=context,
+            answers=find(golds, context),
+            group=question.id,
+            golds=golds,
+        )
+
+
+def factoid_squad(given: Given) -> Iterator[SpanExample]:
+    """Factoid questions as BioBERT's authors publish them: SQuAD's JSON with PubMed abstracts as contexts.
+
+    The sources are `train`, `test` and `golden`. An id is QUESTION_NNN. `train` has its answers; `test`
+    has none: the golds are those of BioASQ's own archive `golden`, the answers are found as for
+    `factoid`. Questions of `golden` that `test` doesn't ask are left out and counted.
+    """
+    given.check_options()
+    if given.split == "test":
+        yield from _with_golds(given)
+        return
+    for example in squad.examples(given.of_split(), given.left_out):
+        yield replace(example, document=None, group=_question_of(example.id, given.of_split()))
+
+
+def _with_golds(given: Given) -> Iterator[SpanExample]:
+    test, archive = given.of_split(), given.input("golden")
+    golden = {one.id: one for one in _of_type(questions(archive, Counter()), "factoid", Counter())}
+    met: set[str] = set()
+    for one in squad.asked(test):
+        group = _question_of(one.id, test)
+        golds = synonyms(golden[group], archive) if group in golden else []
+        if not golds:
+            raise PubmillError(f"{test}: question {group} has no factoid answer in {archive}; same year?")
+        if one.answers or one.impossible:
+            raise PubmillError(
+                f"{test}: question {one.id} has answers of its own; the published file has none"
+            )
+        met.add(group)
+        yield SpanExample(
+            id=one.id,
+            document=None,
+            question=one.question,
+            context=one.context,
+            answers=find(golds, one.context),
+            group=group,
+            golds=golds,
+        )
+    if len(met) < len(golden):
+        given.left_out["questions_without_context"] += len(golden) - len(met)
+
+
+def _question_of(example: str, path: Path) -> str:
+    matched = _OF_SNIPPET.fullmatch(example)
+    if not matched:
+        raise PubmillError(f"{path}: question {example}: expected an id like QUESTION_000")
+    return matched[1]
+
+
+def synonyms(question: Question, archive: Path) -> list[str]:
+    """A factoid's gold answers, each once and none blank; empty where the file gives none.
+
+    Early years give a string or a list of lists instead of a list of strings; all are synonyms then, as
+    a factoid has one answer.
+    """
+    given = question.exact_answer
+    flat: list[Any] = []
+    for item in given if isinstance(given, list) else [given] * (given is not None):
+        flat += item if isinstance(item, list) else [item]
+    if not all(isinstance(item, str) for item in flat):
+        raise PubmillError(f"{archive}: question {question.id}: exact_answer is not a list of strings")
+    return list(dict.fromkeys(one_line(item).strip() for item in flat if item.strip()))
+
+
+def find(golds: Sequence[str], context: str) -> list[Answer]:
+    """Where each gold first stands in the context, in the golds' order and each place once.
+
+    Case doesn't matter, nor which or how many blanks separate words; nothing else is made equal, and a place
+    inside a longer word is a place. The answer's text is the context's.
+    """
+    places: dict[tuple[int, int], None] = {}
+    for gold in golds:
+        pattern = r"\s+".join(map(re.escape, gold.split()))
+        if found := pattern and re.search(pattern, context, re.IGNORECASE):
+            places[found.span()] = None
+    return [Answer(text=context[start:end], start=start) for start, end in places]

@@ -1,0 +1,89 @@
+"""BIOSSES: pairs of sentences whose similarity five annotators scored from 0 to 4.
+
+The original file has the pairs and each annotator's score; BLUE cut it into three lists of pairs, which
+BLURB passes on as tab-separated files `pair_id, sent1, sent2, score`. The examples are those of the
+lists, in their order, with the scores computed again from the annotators' (their mean).
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import fmean
+from typing import NamedTuple
+
+from pubmill.convert.given import Given, lines, quote
+from pubmill.errors import PubmillError
+from pubmill.examples import RegressionExample
+
+ANNOTATORS = [f"annotator_{letter}" for letter in "abcde"]
+RATED = ["sentence_id", "sentence_1", "sentence_2", *ANNOTATORS]
+LISTED = ["pair_id", "sent1", "sent2", "score"]
+RATINGS = {"0", "1", "2", "3", "4"}
+
+
+class Pair(NamedTuple):
+    """A pair as the original file has it."""
+
+    text: str
+    text_pair: str
+    ratings: list[float]
+
+
+def read(given: Given) -> Iterator[RegressionExample]:
+    """Read one split: sources `ratings` (the original file) and, by split, BLURB's list.
+
+    The sentences are as the list has them: they differ from the original's in white space only (a
+    no-break space for a blank, none at the ends), which is checked. A `PubmillError` tells, by file and
+    line, of a pair that the original lacks or has with other words, and of a score that isn't the mean.
+    """
+    given.check_options()
+    rated = _rated(given.input("ratings"))
+    seen: set[str] = set()
+    for where, (pair, text, text_pair, score) in _rows(given.of_split(), LISTED):
+        if pair not in rated or pair in seen:
+            what = "stands here for the second time" if pair in seen else "is not in the file of ratings"
+            raise PubmillError(f"{where}: the pair {pair} {what}")
+        seen.add(pair)
+        original = rated[pair]
+        _check_words(where, text, original.text)
+        _check_words(where, text_pair, original.text_pair)
+        mean = fmean(original.ratings)
+        if score != str(mean):
+            raise PubmillError(
+                f"{where}: pair {pair} has the score {quote(score)}, but the mean of its annotators is {mean}"
+            )
+        yield RegressionExample(
+            id=pair, document=None, text=text, text_pair=text_pair, score=mean, ratings=original.ratings
+        )
+
+
+def _rated(path: Path) -> dict[str, Pair]:
+    """The original file's pairs by their number."""
+    pairs: dict[str, Pair] = {}
+    for where, (pair, text, text_pair, *ratings) in _rows(path, RATED):
+        if not pair.isdecimal() or pair in pairs:
+            raise PubmillError(f"{where}: expected a pair's number that isn't used yet, found {quote(pair)}")
+        if not set(ratings) <= RATINGS:
+            raise PubmillError(f"{where}: expected scores from 0 to 4, found {quote(' '.join(ratings))}")
+        pairs[pair] = Pair(text, text_pair, [float(rating) for rating in ratings])
+    return pairs
+
+
+def _rows(path: Path, headings: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """(file and line, cells) of each row after the headings."""
+    for number, line in lines(path):
+        cells = line.split("\t")
+        if number == 1 and cells != headings:
+            raise PubmillError(
+                f"{path}:1: expected the headings {'<TAB>'.join(headings)}, found {quote(line)}"
+            )
+        if len(cells) != len(headings) or not all(cell.strip() for cell in cells):
+            raise PubmillError(f"{path}:{number}: expected {len(headings)} columns, none of them empty")
+        if number > 1:
+            yield f"{path}:{number}", cells
+
+
+def _check_words(where: str, listed: str, original: str) -> None:
+    if listed.split() != original.split():
+        raise PubmillError(
+            f"{where}: the sentence {quote(listed)} is not that of the file of ratings, {quote(original)}"
+        )

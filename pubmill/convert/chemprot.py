@@ -1,0 +1,269 @@
+"""ChemProt (BioCreative VI, task 5) from its original files -> one example a pair of chemical and gene.
+
+Four files a split, tab-separated, without header:
+
+- `abstracts`: PMID, title, abstract. Offsets count characters of `title TAB abstract`.
+- `entities`: PMID, id, type (CHEMICAL, GENE-Y, GENE-N), start, end (exclusive), text.
+- `relations`: PMID, group (CPR:0 to CPR:10), Y if evaluated, else N, name, `Arg1:CHEMICAL`, `Arg2:GENE`.
+- `gold_standard`: the evaluated relations again: PMID, group, `Arg1:CHEMICAL`, `Arg2:GENE`.
+
+As in BLURB's generator (gu2020, section 2.3), every chemical is paired with every gene of the same
+sentence, and a pair without an evaluated relation is `false`. The mentions stay spans of the sentence.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+
+from pubmill.convert.given import Given, lines, one_line, quote
+from pubmill.errors import PubmillError
+from pubmill.examples import Entity, SequenceExample
+from pubmill.sentences import SentenceSplitter
+
+CHEMICAL, GENES = "CHEMICAL", ("GENE-Y", "GENE-N")
+GROUPS = frozenset(f"CPR:{number}" for number in range(11))
+EVALUATED = frozenset({"CPR:3", "CPR:4", "CPR:5", "CPR:6", "CPR:9"})
+NEGATIVE = "false"
+
+Span = tuple[int, int]
+Pair = tuple[str, str]
+"""The ids of a chemical and a gene of one document."""
+
+
+@dataclass
+class _Document:
+    """`labels` are the evaluated groups of each pair, one for each line of the relations, in their order."""
+
+    text: str
+    entities: dict[str, Entity] = field(default_factory=dict)
+    labels: dict[Pair, list[str]] = field(default_factory=dict)
+
+
+def read(given: Given) -> Iterator[SequenceExample]:
+    """Read one split; ids are `PMID.FIRST.SECOND`, the mentions as they come in the text.
+
+    Options: `sentences`, one of `SENTENCES`, and `labels`, one of `LABELS`. Left out, and counted: relations
+    of groups that aren't evaluated, evaluated pairs without a common sentence, groups that `labels` drops,
+    and mentions that no sentence holds whole. A `PubmillError` names the file and line of what isn't in the
+    form above, of offsets where the text isn't the entity's, and of ids that lead nowhere.
+    """
+    given.check_options("sentences", "labels")
+    sentences: _Sentences = given.option("sentences", SENTENCES)
+    choose: _Choice = given.option("labels", LABELS)
+    splitter = SentenceSplitter(given.input("punkt"))
+    for pmid, document in _documents(given).items():
+        placed: set[str | None] = set()
+        missed = set(document.labels)
+        for start, end in sentences(splitter, document.text):
+            mentions = [e for e in document.entities.values() if start <= e.start and e.end <= end]
+            placed.update(mention.id for mention in mentions)
+            text = one_line(document.text[start:end])
+            for chemical, gene in _pairs(mentions):
+                pair = (str(chemical.id), str(gene.id))
+                missed.discard(pair)
+                stated = document.labels.get(pair, ())
+                labels = choose(stated)
+                given.left_out["further_labels"] += len(set(stated)) - len(labels)
+                arguments = [_within(chemical, start), _within(gene, start)]
+                yield from _examples(pmid, text, arguments, labels or [NEGATIVE])
+        given.left_out["evaluated_pairs_across_sentences"] += len(missed)
+        given.left_out["mentions_across_sentences"] += len(document.entities) - len(placed)
+
+
+def _pairs(mentions: Sequence[Entity]) -> Iterator[tuple[Entity, Entity]]:
+    """Every chemical with every gene, in the order of the entities' file; some overlap."""
+    return product(
+        [mention for mention in mentions if mention.type == CHEMICAL],
+        [mention for mention in mentions if mention.type in GENES],
+    )
+
+
+def _within(entity: Entity, start: int) -> Entity:
+    return replace(entity, start=entity.start - start, end=entity.end - start)
+
+
+def _examples(
+    pmid: str, text: str, arguments: Sequence[Entity], labels: Sequence[str]
+) -> Iterator[SequenceExample]:
+    """One example a label. BLURB's identifier names the mentions in the text's order (of two that begin
+    together, the gene first); the second row of a pair says that it is one."""
+    chemical, gene = arguments
+    first, second = (chemical, gene) if chemical.start < gene.start else (gene, chemical)
+    for number, label in enumerate(labels, 1):
+        yield SequenceExample(
+            id=f"{pmid}.{first.id}.{second.id}" + (f".{number}" if number > 1 else ""),
+            document=pmid,
+            text=text,
+            label=label,
+            entities=list(arguments),
+        )
+
+
+def _punkt(splitter: SentenceSplitter, text: str) -> list[Span]:
+    """Punkt's sentences; one that holds a tab (a title without a full stop before it) is two."""
+    return _places(text, [part for sentence in splitter.split(text) for part in sentence.split("\t")])
+
+
+def _merged(splitter: SentenceSplitter, text: str) -> list[Span]:
+    """BLUE's sentences (blue/bert/create_chemprot_bert.py), but cut by Punkt where BLUE has spaCy: title and
+    abstract are one text, and a cut holds only after `.`, `?` or `!` (not after `i.v.`) and before an
+    upper-case letter."""
+    joined: list[Span] = []
+    for start, end in _places(text, splitter.split(one_line(text))):
+        before = text[joined[-1][0] : joined[-1][1]] if joined else ""
+        cut = before.endswith((".", "?", "!")) and not before.endswith("i.v.") and text[start].isupper()
+        if joined and not cut:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _places(text: str, pieces: Sequence[str]) -> list[Span]:
+    found: list[Span] = []
+    end = 0
+    plain = one_line(text)
+    for piece in pieces:
+        start = plain.index(one_line(piece), end)
+        end = start + len(piece)
+        found.append((start, end))
+    return found
+
+
+_Sentences = Callable[[SentenceSplitter, str], list[Span]]
+SENTENCES: dict[str, _Sentences] = {"punkt": _punkt, "punkt_merged": _merged}
+"""What the option `sentences` can say: BLURB's, or BLUE's as near as they can be made."""
+
+
+def _last(labels: Sequence[str]) -> list[str]:
+    return list(labels[-1:])
+
+
+def _each(labels: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(labels))
+
+
+_Choice = Callable[[Sequence[str]], list[str]]
+LABELS: dict[str, _Choice] = {"last": _last, "each": _each}
+"""What the option `labels` can say of a pair with several groups: the last line of the relations wins
+(BLURB), or each group is a row (BLUE)."""
+
+
+def _documents(given: Given) -> dict[str, _Document]:
+    documents = _abstracts(given.of_split("abstracts"))
+    _add_entities(documents, given.of_split("entities"))
+    given.left_out["relations_not_evaluated"] += _add_relations(documents, given.of_split("relations"))
+    _compare(documents, given.of_split("gold_standard"), given.of_split("relations"))
+    return documents
+
+
+def _rows(path: Path, columns: str) -> Iterator[tuple[str, list[str]]]:
+    """(place, columns) of each line; `columns` names them. A line that stands there twice is an error."""
+    seen: set[str] = set()
+    for number, line in lines(path):
+        where, row = f"{path}:{number}", line.split("\t")
+        if len(row) != len(columns.split()) or not all(cell.strip() for cell in row):
+            raise PubmillError(
+                f"{where}: expected the tab-separated columns {columns}, none of them empty; "
+                f"found {len(row)}: {quote(line)}"
+            )
+        if line in seen:
+            raise PubmillError(f"{where}: this line stands there twice; is this the original file?")
+        seen.add(line)
+        yield where, row
+
+
+def _abstracts(path: Path) -> dict[str, _Document]:
+    documents: dict[str, _Document] = {}
+    for where, (pmid, title, abstract) in _rows(path, "pmid title abstract"):
+        if not re.fullmatch(r"\d+", pmid):
+            raise PubmillError(f"{where}: expected a PMID, digits only, found {quote(pmid)}")
+        if pmid in documents:
+            raise PubmillError(f"{where}: PMID {pmid} stands there for the second time")
+        documents[pmid] = _Document(f"{title}\t{abstract}")
+    return documents
+
+
+def _document(documents: dict[str, _Document], pmid: str, where: str) -> _Document:
+    if pmid not in documents:
+        raise PubmillError(f"{where}: there is no abstract of PMID {pmid}; are the files of one split?")
+    return documents[pmid]
+
+
+def _add_entities(documents: dict[str, _Document], path: Path) -> None:
+    for where, (pmid, name, kind, start, end, text) in _rows(path, "pmid id type start end text"):
+        document = _document(documents, pmid, where)
+        if kind not in (CHEMICAL, *GENES):
+            raise PubmillError(
+                f"{where}: expected the type {CHEMICAL}, {' or '.join(GENES)}, found {quote(kind)}"
+            )
+        if not (start.isdecimal() and end.isdecimal() and int(start) < int(end) <= len(document.text)):
+            raise PubmillError(
+                f"{where}: {name} of PMID {pmid} is from {quote(start)} to {quote(end)}; expected two "
+                f"offsets, in this order, within its {len(document.text)} characters"
+            )
+        found = document.text[int(start) : int(end)]
+        if found != text:
+            raise PubmillError(
+                f"{where}: {name} of PMID {pmid} is {quote(text)}, but at its offsets stands {quote(found)}; "
+                "are abstracts and entities of one release?"
+            )
+        if name in document.entities:
+            raise PubmillError(f"{where}: PMID {pmid} has a second entity {name}")
+        document.entities[name] = Entity(start=int(start), end=int(end), type=kind, id=name)
+
+
+def _add_relations(documents: dict[str, _Document], path: Path) -> int:
+    """Give the documents their labels; return how many relations aren't evaluated."""
+    others = 0
+    for where, row in _rows(path, "pmid group evaluated name arg1 arg2"):
+        pmid, group, evaluated, _, chemical, gene = row
+        document = _document(documents, pmid, where)
+        pair = _pair(document, pmid, chemical, gene, where)
+        if group not in GROUPS or evaluated.strip() != ("Y" if group in EVALUATED else "N"):
+            raise PubmillError(
+                f"{where}: expected a group CPR:0 to CPR:10 with `Y` where it is one of "
+                f"{', '.join(sorted(EVALUATED))}, else `N`; found {quote(group)} with {quote(evaluated)}"
+            )
+        if group in EVALUATED:
+            document.labels.setdefault(pair, []).append(group)
+        else:
+            others += 1
+    return others
+
+
+def _pair(document: _Document, pmid: str, chemical: str, gene: str, where: str) -> Pair:
+    ids = []
+    for cell, argument, kinds in ((chemical, "Arg1", (CHEMICAL,)), (gene, "Arg2", GENES)):
+        found, _, name = cell.partition(":")
+        entity = document.entities.get(name)
+        if found != argument or entity is None or entity.type not in kinds:
+            raise PubmillError(
+                f"{where}: expected `{argument}:ID` of an entity of type {' or '.join(kinds)} of PMID "
+                f"{pmid}, found {quote(cell)}"
+            )
+        ids.append(name)
+    return ids[0], ids[1]
+
+
+def _compare(documents: dict[str, _Document], gold_standard: Path, relations: Path) -> None:
+    """That the two files say the same of what is evaluated."""
+    stated = {
+        (pmid, group, *pair)
+        for pmid, document in documents.items()
+        for pair, groups in document.labels.items()
+        for group in groups
+    }
+    told = set()
+    for where, (pmid, group, chemical, gene) in _rows(gold_standard, "pmid group arg1 arg2"):
+        relation = (pmid, group, *_pair(_document(documents, pmid, where), pmid, chemical, gene, where))
+        if relation not in stated:
+            raise PubmillError(f"{where}: {' '.join(relation)} is no evaluated relation of {relations}")
+        told.add(relation)
+    if stated - told:
+        raise PubmillError(
+            f"{gold_standard}: {' '.join(min(stated - told))} is missing, which {relations} has; are the "
+            "files of one release?"
+        )

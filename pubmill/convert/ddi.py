@@ -1,0 +1,259 @@
+"""The DDI corpus (SemEval-2013, task 9) from its XML -> one example a pair of drugs.
+
+One XML file a document, in an archive:
+
+    <document id="DDI-DrugBank.d1">
+      <sentence id="DDI-DrugBank.d1.s0" text="...">
+        <entity id="DDI-DrugBank.d1.s0.e0" charOffset="0-8" type="drug" text="..."/>
+        <pair id="DDI-DrugBank.d1.s0.p0" e1="...e0" e2="...e1" ddi="true" type="effect"/>
+
+Offsets include the last character; a mention in pieces has one range each, `a-b;c-d`. Which files are in a
+split is told by lists, one file name a line (BLURB's; the corpus itself has no dev split).
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lxml import etree
+
+from pubmill.convert.archives import decode, members
+from pubmill.convert.given import Given, lines, one_line, quote
+from pubmill.errors import PubmillError
+from pubmill.examples import Entity, SequenceExample
+
+TYPES = frozenset({"drug", "brand", "group", "drug_n"})
+INTERACTIONS = frozenset({"advise", "effect", "int", "mechanism"})
+NEGATIVE = "DDI-false"
+
+_RANGES = re.compile(r"\d+-\d+(;\d+-\d+)*")
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    """A `<sentence>`, its element, and where it stands."""
+
+    document: str
+    id: str
+    text: str
+    element: etree._Element
+    where: str
+
+
+def read(given: Given) -> Iterator[SequenceExample]:
+    """Read one split: the listed files in the list's order, all pairs in theirs; ids are the pairs'.
+
+    Sources: `archive`, and the lists `SPLIT_files`. Options: `folders`, which gives the first part of a
+    listed name its folder in the archive; `displaced`, the ids of the sentences whose offsets are known not
+    to fit their text.
+
+    A mention in pieces spans from its first to its last character, the words between included
+    (`mentions_in_pieces`). In a displaced sentence a mention is what stands at its offsets, as in BLURB, not
+    the text that the corpus gives for it (`texts_of_displaced_mentions`). A pair that interacts in no stated
+    way has no label and is left out (`interactions_without_type`). All three are counted in `left_out`.
+
+    A `PubmillError` names the file and line of anything that isn't in the form above: offsets outside of the
+    text or, but in displaced sentences, where another text stands; ids twice or that lead nowhere; a listed
+    file that the archive doesn't have.
+    """
+    given.check_options("folders", "displaced")
+    if not isinstance(given.options.get("displaced", []), list):
+        raise PubmillError("the converter's option `displaced` is not a list of sentence ids")
+    given.left_out.update(dict.fromkeys(_LEFT_OUT, 0))
+    seen: set[str] = set()
+    for sentence in _sentences(given):
+        entities = _entities(given, sentence)
+        for pair in sentence.element.iterchildren("pair"):
+            example = _example(given, sentence, entities, pair)
+            if example is None:
+                continue
+            if example.id in seen:
+                raise PubmillError(f"{_at(sentence, pair)}: a second pair {example.id}")
+            seen.add(example.id)
+            yield example
+
+
+_LEFT_OUT = ("mentions_in_pieces", "texts_of_displaced_mentions", "interactions_without_type")
+
+
+def _example(
+    given: Given, sentence: _Sentence, entities: dict[str, Entity], pair: etree._Element
+) -> SequenceExample | None:
+    where = _at(sentence, pair)
+    name = _id(pair, sentence.id, where)
+    first, second = _attribute(pair, "e1", where), _attribute(pair, "e2", where)
+    if first == second or not {first, second} <= entities.keys():
+        raise PubmillError(
+            f"{where}: the pair {name} is of {first} and {second}; expected two entities of {sentence.id}"
+        )
+    label = _label(pair, where)
+    if label is None:
+        given.left_out["interactions_without_type"] += 1
+        return None
+    return SequenceExample(
+        id=name,
+        document=sentence.document,
+        text=one_line(sentence.text),
+        label=label,
+        entities=[entities[first], entities[second]],
+    )
+
+
+def _label(pair: etree._Element, where: str) -> str | None:
+    match pair.get("ddi"), pair.get("type"):
+        case "false", None:
+            return NEGATIVE
+        case "true", None:
+            return None
+        case "true", str(kind) if kind in INTERACTIONS:
+            return f"DDI-{kind}"
+    raise PubmillError(
+        f'{where}: expected ddi="false", or ddi="true" with a type among {", ".join(sorted(INTERACTIONS))}; '
+        f"found ddi={pair.get('ddi')} type={pair.get('type')}"
+    )
+
+
+def _entities(given: Given, sentence: _Sentence) -> dict[str, Entity]:
+    found: dict[str, Entity] = {}
+    for element in sentence.element.iterchildren("entity"):
+        where = _at(sentence, element)
+        name, kind = _id(element, sentence.id, where), _attribute(element, "type", where)
+        if name in found or kind not in TYPES:
+            raise PubmillError(
+                f"{where}: expected an entity with an id of its own and a type among "
+                f"{', '.join(sorted(TYPES))}; found {name} of type {kind}"
+            )
+        ranges = _ranges(_attribute(element, "charOffset", where), sentence, where)
+        given.left_out["mentions_in_pieces"] += len(ranges) > 1
+        _check_text(given, sentence, _attribute(element, "text", where), ranges, where)
+        found[name] = Entity(start=ranges[0][0], end=ranges[-1][1], type=kind, id=name)
+    return found
+
+
+def _ranges(offsets: str, sentence: _Sentence, where: str) -> list[tuple[int, int]]:
+    """Starts and ends (exclusive), in order and without overlap."""
+    if _RANGES.fullmatch(offsets):
+        pieces = [piece.split("-") for piece in offsets.split(";")]
+        ranges = [(int(start), int(end) + 1) for start, end in pieces]
+        bounds = [bound for one in ranges for bound in one]
+        if bounds == sorted(bounds) and bounds[-1] <= len(sentence.text) and all(a < b for a, b in ranges):
+            return ranges
+    raise PubmillError(
+        f"{where}: expected charOffset `first-last`, or several with `;` between, in order and within the "
+        f"{len(sentence.text)} characters of {sentence.id}; found {quote(offsets)}"
+    )
+
+
+def _check_text(
+    given: Given, sentence: _Sentence, text: str, ranges: list[tuple[int, int]], where: str
+) -> None:
+    """That the mention is what stands at its offsets; blanks between pieces don't count."""
+    found = "".join(sentence.text[start:end] for start, end in ranges)
+    if found == text or (len(ranges) > 1 and _solid(found) == _solid(text)):
+        return
+    if sentence.id not in given.options.get("displaced", ()):
+        raise PubmillError(
+            f"{where}: the entity is {quote(text)}, but at its offsets stands {quote(found)}; is this the "
+            "archive that the spec names? (`displaced` lists the sentences that are known to be damaged)"
+        )
+    given.left_out["texts_of_displaced_mentions"] += 1
+
+
+def _solid(text: str) -> str:
+    return "".join(text.split())
+
+
+def _sentences(given: Given) -> Iterator[_Sentence]:
+    archive = given.input("archive")
+    listed = _listed(given)
+    contents = _contents(archive, listed)
+    for name, where in listed.items():
+        if name not in contents:
+            raise PubmillError(
+                f"{where}: {archive} has no file {name}; are the list and the archive of one corpus?"
+            )
+        place = f"{archive}: {name}"
+        root = _parsed(contents[name], place)
+        document = _attribute(root, "id", f"{place}:{root.sourceline}")
+        for element in root:
+            at = f"{place}:{element.sourceline}"
+            _check_children(root, element, at)
+            text = _attribute(element, "text", at, may_be_empty=True)
+            yield _Sentence(document, _id(element, document, at), text, element, place)
+
+
+def _contents(archive: Path, listed: Mapping[str, str]) -> dict[str, bytes]:
+    contents: dict[str, bytes] = {}
+    for name, content in members(archive):
+        if name in contents:
+            raise PubmillError(f"{archive}: {name} stands there twice; fetch the archive again")
+        if name in listed:
+            contents[name] = content
+    return contents
+
+
+def _listed(given: Given) -> dict[str, str]:
+    """Names in the archive, in the list's order, and where they are listed."""
+    folders = given.options.get("folders")
+    if not isinstance(folders, dict) or not folders:
+        raise PubmillError("the converter's option `folders` is missing; give each listed folder its own")
+    path = given.of_split("files")
+    listed: dict[str, str] = {}
+    for number, line in lines(path):
+        where = f"{path}:{number}"
+        folder, _, rest = line.partition("/")
+        if folder not in folders or not rest.endswith(".xml"):
+            raise PubmillError(f"{where}: expected {' or '.join(folders)}/....xml, found {quote(line)}")
+        name = f"{folders[folder]}/{rest}"
+        if name in listed:
+            raise PubmillError(f"{where}: {line} is listed for the second time")
+        listed[name] = where
+    return listed
+
+
+def _parsed(content: bytes, place: str) -> etree._Element:
+    """The `<document>`. No file of the corpus has a document type, so nothing is ever declared or fetched."""
+    if "<!DOCTYPE" in decode(content, place):
+        raise PubmillError(f"{place}: has a document type, which no file of the corpus has; it is not read")
+    parser = etree.XMLParser(
+        encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False,
+        remove_comments=True, remove_pis=True,
+    )  # fmt: skip
+    try:
+        root = etree.fromstring(content, parser)
+    except etree.XMLSyntaxError as error:
+        raise PubmillError(f"{place}:{error.lineno}: not well-formed XML; fetch the archive again") from None
+    if root.tag != "document":
+        raise PubmillError(f"{place}:{root.sourceline}: expected a <document>, found <{root.tag}>")
+    return root
+
+
+def _check_children(root: etree._Element, sentence: etree._Element, where: str) -> None:
+    tags = {child.tag for child in sentence}
+    if sentence.tag != "sentence" or not tags <= {"entity", "pair"}:
+        raise PubmillError(
+            f"{where}: expected <sentence> with <entity> and <pair> in <{root.tag}>, "
+            f"found <{sentence.tag}> with {sorted(tags)}"
+        )
+
+
+def _attribute(element: etree._Element, name: str, where: str, *, may_be_empty: bool = False) -> str:
+    value = element.get(name)
+    if value is None or not (value or may_be_empty):
+        raise PubmillError(f"{where}: <{element.tag}> has no {name}")
+    return str(value)
+
+
+def _id(element: etree._Element, parent: str, where: str) -> str:
+    """Identifiers go on from that of the element around."""
+    name = _attribute(element, "id", where)
+    if not name.startswith(f"{parent}."):
+        raise PubmillError(
+            f"{where}: <{element.tag}> has the id {name}; expected one that begins with {parent}."
+        )
+    return name
+
+
+def _at(sentence: _Sentence, element: etree._Element) -> str:
+    return f"{sentence.where}:{element.sourceline}"

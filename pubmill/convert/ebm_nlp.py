@@ -1,0 +1,169 @@
+"""EBM-NLP 2.00, the archive that its authors publish -> tokens examples for PICO, and BLURB's form of them.
+
+The archive holds `documents/PMID.tokens`, one word a line, and
+`annotations/aggregated/starting_spans/LAYER/FOLDER/PMID.AGGREGATED.ann`, a 0 or 1 a line for each word, with
+the layers participants, interventions and outcomes and the folders `train` and `test/gold`. The split is
+SciBERT's, which BLURB uses: lists of PMIDs, separated by commas.
+
+BLURB's recipe (its `data_generation` script for EBM-PICO; gu2020 section 4.2): a word in several layers is an
+outcome before an intervention before a participant; a sentence ends after every word `.`; documents come in
+the order of the list. A layer that a document lacks has no words. The layers as they are, of which the
+original evaluation scores each by itself, are kept in the examples.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from pubmill.convert.archives import decode, members
+from pubmill.convert.given import Given, lines, quote
+from pubmill.convert.published import Form
+from pubmill.errors import PubmillError
+from pubmill.examples import TokensExample
+
+LAYERS = {"participants": "I-PAR", "interventions": "I-INT", "outcomes": "I-OUT"}
+"""Layer -> its label, which a later one of them overrides."""
+FOLDERS = {"train": "train", "dev": "train", "test": "test/gold"}
+"""Split -> folder of its annotations: dev is cut from the training set, test is the experts'."""
+SENTENCE_END = "."
+
+_WORDS = re.compile(r"(?:.*/)?documents/([0-9]+)\.tokens")
+_LABELS = re.compile(
+    rf"(?:.*/)?annotations/aggregated/starting_spans/({'|'.join(LAYERS)})/(train|test/gold)/([0-9]+)\.AGGREGATED\.ann"
+)
+
+
+Value = TypeVar("Value")
+
+
+class _Tree(NamedTuple):
+    """The archive's files for one split: words by PMID, labels by layer and PMID."""
+
+    words: dict[str, list[str]]
+    labels: dict[str, dict[str, list[int]]]
+
+
+def read(given: Given) -> Iterator[TokensExample]:
+    """Read one split from the sources `archive` and `SPLIT_pmids`; ids are `SPLIT-000001` and on.
+
+    `left_out.documents_without_LAYER` counts the documents that lack a layer. Raises a `PubmillError` for a
+    listed document without words or without any layer, and for files that don't fit each other.
+    """
+    given.check_options()
+    pmids = _pmids(given.of_split("pmids"))
+    archive = given.input("archive")
+    tree = _tree(archive, FOLDERS[given.split], frozenset(pmids))
+    number = 0
+    for pmid in pmids:
+        words, layers = _document(tree, pmid, f"{archive}: {pmid}")
+        for name in LAYERS.keys() - layers.keys():
+            given.left_out[f"documents_without_{name}"] += 1
+        labels = _resolved(layers, len(words))
+        for start, end in _sentences(words):
+            number += 1
+            yield TokensExample(
+                id=f"{given.split}-{number:06d}",
+                document=pmid,
+                words=words[start:end],
+                labels=labels[start:end],
+                layers={name: layer[start:end] for name, layer in layers.items()},
+            )
+
+
+def write(examples: Sequence[TokensExample], form: Form) -> Iterator[str]:
+    """Write BLURB's form: a mark and a blank line before each document, then `word<TAB>label` with a blank
+    line after every word `.`, and nowhere else. There are no options."""
+    if form.options:
+        raise PubmillError(f"published.options is {dict(form.options)}; this form has no options")
+    document = None
+    for example in examples:
+        if example.document != document:
+            yield f"-DOCSTART- ({example.document})\n\n"
+            document = example.document
+        for word, label in zip(example.words, example.labels, strict=True):
+            yield f"{word}\t{label}\n" + ("\n" if word == SENTENCE_END else "")
+
+
+def _pmids(path: Path) -> list[str]:
+    rows = [line for _, line in lines(path) if line]
+    pmids = rows[0].split(",") if len(rows) == 1 else []
+    wrong = [pmid for pmid in pmids if not re.fullmatch("[0-9]+", pmid)]
+    if not pmids or wrong:
+        found = quote(rows[0] if rows else "")
+        raise PubmillError(f"{path}:1: expected one line of PMIDs with commas between, found {found}")
+    if len(set(pmids)) < len(pmids):
+        twice = sorted({pmid for pmid in pmids if pmids.count(pmid) > 1})
+        raise PubmillError(f"{path}:1: listed more than once: {', '.join(twice)}")
+    return pmids
+
+
+def _tree(archive: Path, folder: str, pmids: frozenset[str]) -> _Tree:
+    tree = _Tree({}, {name: {} for name in LAYERS})
+    for name, content in members(archive):
+        where = f"{archive}:{name}"
+        words, labels = _WORDS.fullmatch(name), _LABELS.fullmatch(name)
+        if words and words[1] in pmids:
+            _add(tree.words, words[1], _words(content, where), where)
+        elif labels and labels[2] == folder and labels[3] in pmids:
+            _add(tree.labels[labels[1]], labels[3], _flags(content, where), where)
+    return tree
+
+
+def _add(known: dict[str, Value], pmid: str, value: Value, where: str) -> None:
+    if pmid in known:
+        raise PubmillError(f"{where}: document {pmid} has such a file already")
+    known[pmid] = value
+
+
+def _rows(content: bytes, where: str) -> list[str]:
+    return decode(content, where).removesuffix("\n").split("\n")
+
+
+def _words(content: bytes, where: str) -> list[str]:
+    words = _rows(content, where)
+    for number, word in enumerate(words, 1):
+        if word.split() != [word]:
+            raise PubmillError(
+                f"{where}:{number}: expected one word a line, as in release 2.00, found {quote(word)}"
+            )
+    return words
+
+
+def _flags(content: bytes, where: str) -> list[int]:
+    rows = _rows(content, where)
+    for number, row in enumerate(rows, 1):
+        if row not in ("0", "1"):
+            raise PubmillError(f"{where}:{number}: expected 0 or 1, as in release 2.00, found {quote(row)}")
+    return [int(row) for row in rows]
+
+
+def _document(tree: _Tree, pmid: str, where: str) -> tuple[list[str], dict[str, list[int]]]:
+    """A document's words and those of its layers that there are."""
+    words = tree.words.get(pmid)
+    if words is None:
+        raise PubmillError(f"{where} is listed, but there is no documents/{pmid}.tokens")
+    layers = {name: labels[pmid] for name, labels in tree.labels.items() if pmid in labels}
+    if not layers:
+        raise PubmillError(f"{where} is listed, but has no annotations in the split's folder")
+    for name, layer in layers.items():
+        if len(layer) != len(words):
+            raise PubmillError(f"{where} has {len(words)} words, but {len(layer)} labels of {name}")
+    return words, layers
+
+
+def _resolved(layers: Mapping[str, Sequence[int]], words: int) -> list[str]:
+    labels = ["O"] * words
+    for name, label in LAYERS.items():
+        labels = [
+            label if flag else old for flag, old in zip(layers.get(name, [0] * words), labels, strict=True)
+        ]
+    return labels
+
+
+def _sentences(words: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """First word and word after the last of each sentence."""
+    ends = [place + 1 for place, word in enumerate(words) if word == SENTENCE_END]
+    if not ends or ends[-1] < len(words):
+        ends.append(len(words))
+    yield from zip([0, *ends], ends, strict=False)

@@ -1,0 +1,144 @@
+"""Hallmarks of Cancer (Baker et al. 2016, 2017): abstracts whose sentences are labelled with ten hallmarks.
+
+The corpus is an archive with a text and a file of labels for each abstract, `text/PMID.txt` and
+`labels/PMID.txt`. A line of a text is a sentence. The one line of labels has a part for each sentence,
+each beginning with `<`; a part is hallmarks joined by `AND`, each a path like `Resisting cell
+death--Apoptosis` of which the first step is the hallmark; ` ` and `NULL` are none. Which abstracts make
+a split is said by lists of PMIDs.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pubmill.convert.archives import decode, members
+from pubmill.convert.given import Given, one_line, quote
+from pubmill.convert.published import Form
+from pubmill.errors import PubmillError
+from pubmill.examples import LabelledSentence, MultilabelExample
+
+HALLMARKS = [
+    "activating invasion and metastasis",
+    "avoiding immune destruction",
+    "cellular energetics",
+    "enabling replicative immortality",
+    "evading growth suppressors",
+    "genomic instability and mutation",
+    "inducing angiogenesis",
+    "resisting cell death",
+    "sustaining proliferative signaling",
+    "tumor promoting inflammation",
+]
+"""In the order of the alphabet, by which published forms number them."""
+
+MEMBER = re.compile(r"[^/]+/(text|labels)/([0-9]+)\.txt")
+LISTED = re.compile(r"([0-9]+)(\.txt)?")
+
+
+def read(given: Given) -> Iterator[MultilabelExample]:
+    """Read one split: the source `archive` and, by split, a list (`PMID.txt`s joined by commas, as BLURB
+    has it, or a PMID a line, as BLUE has it); one example an abstract, in the order of the list.
+
+    An abstract's text is its sentences joined by a blank, its labels are those of any of its sentences.
+    A `PubmillError` tells of a listed abstract that the archive lacks, of a hallmark that isn't one of
+    the ten, and of labels that aren't as many as the sentences.
+    """
+    given.check_options()
+    wanted = _listed(given.of_split())
+    archive = given.input("archive")
+    found = _contents(archive, set(wanted))
+    for pmid in wanted:
+        if not {("text", pmid), ("labels", pmid)} <= found.keys():
+            raise PubmillError(
+                f"{archive} has no text or no labels of {pmid}, which {given.of_split()} names; "
+                "is it the archive that the dataset's spec means?"
+            )
+        text_of, labels_of = (f"{archive}: {folder}/{pmid}.txt" for folder in ("text", "labels"))
+        sentences = _sentences(decode(found["text", pmid], text_of), text_of)
+        labels = _labels(decode(found["labels", pmid], labels_of), labels_of)
+        if len(labels) != len(sentences):
+            raise PubmillError(
+                f"{labels_of}: labels of {len(labels)} sentences, but the text has {len(sentences)}"
+            )
+        yield _example(pmid, sentences, labels)
+
+
+def _listed(path: Path) -> list[str]:
+    """The PMIDs of a list, in its order."""
+    try:
+        names = [name.strip() for name in re.split(r"[,\n]", path.read_text(encoding="utf-8").strip())]
+    except FileNotFoundError:
+        raise PubmillError(f"{path} does not exist") from None
+    except UnicodeDecodeError as error:
+        raise PubmillError(f"{path}: not UTF-8: {error.reason}") from None
+    pmids: dict[str, None] = {}
+    for number, name in enumerate(names, 1):
+        match = LISTED.fullmatch(name)
+        if match is None or match[1] in pmids:
+            raise PubmillError(
+                f"{path}: expected PMIDs, none of them twice, joined by commas or one a line; "
+                f"number {number} is {quote(name)}"
+            )
+        pmids[match[1]] = None
+    return list(pmids)
+
+
+def _contents(archive: Path, wanted: set[str]) -> dict[tuple[str, str], bytes]:
+    """(folder, PMID) -> content of the members that are wanted."""
+    contents: dict[tuple[str, str], bytes] = {}
+    for name, content in members(archive):
+        match = MEMBER.fullmatch(name)
+        if match and match[2] in wanted:
+            if (match[1], match[2]) in contents:
+                raise PubmillError(f"{archive}: {match[1]}/{match[2]}.txt is there twice")
+            contents[match[1], match[2]] = content
+    return contents
+
+
+def _sentences(text: str, where: str) -> list[str]:
+    sentences = text.removesuffix("\n").split("\n")
+    for number, sentence in enumerate(sentences, 1):
+        if not sentence.strip():
+            raise PubmillError(f"{where}:{number}: expected a sentence, found a blank line")
+    return [one_line(sentence) for sentence in sentences]
+
+
+def _labels(line: str, where: str) -> list[list[str]]:
+    """The hallmarks of each sentence, sorted."""
+    before, *parts = line.split("<")
+    if before or "\n" in line.removesuffix("\n"):
+        raise PubmillError(f"{where}: expected one line, each sentence's labels after a `<`")
+    return [sorted(_hallmarks(part, where, number)) for number, part in enumerate(parts, 1)]
+
+
+def _hallmarks(part: str, where: str, number: int) -> set[str]:
+    names = {path.partition("--")[0].strip().lower() for path in part.split("AND")} - {"", "null"}
+    if unknown := sorted(names - set(HALLMARKS)):
+        raise PubmillError(
+            f"{where}: sentence {number}: {quote(', '.join(unknown))} is none of the ten hallmarks"
+        )
+    return names
+
+
+def _example(pmid: str, sentences: list[str], labels: list[list[str]]) -> MultilabelExample:
+    spans: list[LabelledSentence] = []
+    start = 0
+    for sentence, own in zip(sentences, labels, strict=True):
+        spans.append(LabelledSentence(start=start, end=start + len(sentence), labels=own))
+        start += len(sentence) + 1
+    return MultilabelExample(
+        id=pmid,
+        document=pmid,
+        text=" ".join(sentences),
+        labels=sorted({label for own in labels for label in own}),
+        sentences=spans,
+    )
+
+
+def write(examples: Sequence[MultilabelExample], form: Form) -> Iterator[str]:
+    """BLURB's form: a row a sentence, with 1 or 0 for each hallmark (`0_0,1_1,...`) and `PMID_s0` and on."""
+    yield "labels\tsentence\tindex\n"
+    for example in examples:
+        for number, sentence in enumerate(example.sentences):
+            flags = ",".join(f"{i}_{int(label in sentence.labels)}" for i, label in enumerate(HALLMARKS))
+            yield f"{flags}\t{example.text[sentence.start : sentence.end]}\t{example.id}_s{number}\n"

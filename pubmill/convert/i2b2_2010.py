@@ -1,0 +1,254 @@
+"""The i2b2/VA 2010 corpus (concepts and relations) from its archives -> tokens and sequence examples.
+
+Notes are `.txt` files, one sentence a line, blanks between the tokens. A `.con` file has one concept a
+line, `c="..." LINE:TOKEN LINE:TOKEN||t="problem"`; a `.rel` file one relation, `c="..." L:T
+L:T||r="TrAP"||c="..." L:T L:T`. Lines count from 1 and tokens from 0; in a line that begins with a blank,
+token 0 is the empty one before it (as BLUE and ClinicalBERT read it). The quoted text is that of the
+note in small letters, and every one is compared with it.
+
+Sources: `train` (concept_assertion_relation_training_data.tar.gz, with the folders `beth` and
+`partners`), `test` (reference_standard_for_test_data.tar.gz) and `test_texts` (test_data.tar.gz).
+dev is held out of train, by documents, in each of the two hospitals (`held_out`).
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path, PurePosixPath
+
+from pubmill.convert import held_out, words
+from pubmill.convert.archives import decode, members
+from pubmill.convert.given import Given, one_line, quote
+from pubmill.errors import PubmillError
+from pubmill.examples import Entity, SequenceExample, TokensExample
+
+HOSPITALS = ("beth", "partners")
+TYPES = ("problem", "test", "treatment")
+RELATIONS = ("PIP", "TeCP", "TeRP", "TrAP", "TrCP", "TrIP", "TrNAP", "TrWP")
+NEGATIVE = "false"
+"""BLUE's label of a pair that no relation joins."""
+
+_PLACE = r'c="(.*)" (\d{1,9}):(\d{1,9}) (\d{1,9}):(\d{1,9})'
+_CONCEPT = re.compile(_PLACE + r'\|\|t="([^"]*)"')
+_RELATION = re.compile(_PLACE + r'\|\|r="([^"]*)"\|\|' + _PLACE)
+_TOKEN = re.compile(r"\S+")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+Files = dict[str, dict[str, tuple[str, str]]]
+"""Document -> kind of file (txt, con, rel) -> (where it is, its text)."""
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """Lines from 1 on; characters of the note, `end` exclusive."""
+
+    first_line: int
+    last_line: int
+    start: int
+    end: int
+    type: str
+
+
+def concepts(given: Given) -> Iterator[TokensExample]:
+    """One example a line, `DOCUMENT.LINE`, with the types problem, test and treatment."""
+    given.check_options("dev")
+    for document, note, found in _documents(given, "con"):
+        mentions = [words.Mention(concept.start, concept.end, concept.type) for concept in found]
+        for sentence in words.sentences(note.text, mentions, given.left_out):
+            yield TokensExample(
+                id=f"{document}.{sentence.line}",
+                document=document,
+                words=sentence.words,
+                labels=sentence.labels,
+            )
+
+
+def relations(given: Given) -> Iterator[SequenceExample]:
+    """One example for every two concepts of a line, whatever their types, in the order of the `.con` file.
+
+    So BLUE makes its candidates, whose files lewis2020 takes. Its label is the relation between the two
+    in either direction, else `false`; a pair with several relations is there once for each, as in BLUE.
+    Ids are `DOCUMENT.CONCEPT.CONCEPT` (numbers in the file), `.2` and on for further relations. Counted in
+    `left_out`: `concepts_across_lines` and `relations_without_pair` (their concepts share no line).
+    """
+    given.check_options("dev")
+    for document, note, found in _documents(given, "rel"):
+        labels = _labels(given, note, found)
+        across = sum(concept.first_line != concept.last_line for concept in found)
+        if across:
+            given.left_out["concepts_across_lines"] += across
+        for (i, one), (j, other) in combinations(enumerate(found, 1), 2):
+            if one.first_line == one.last_line == other.first_line == other.last_line:
+                for number, label in enumerate(labels.pop((i, j), [NEGATIVE]), 1):
+                    example = f"{document}.{i}.{j}" + (f".{number}" if number > 1 else "")
+                    yield _pair(example, document, note, (one, other), label)
+        rest = sum(map(len, labels.values()))
+        if rest:
+            given.left_out["relations_without_pair"] += rest
+
+
+def _pair(
+    example: str, document: str, note: "_Note", pair: tuple[Concept, Concept], label: str
+) -> SequenceExample:
+    start, end = note.line(pair[0].first_line)
+    return SequenceExample(
+        id=example,
+        document=document,
+        text=one_line(note.text[start:end]),
+        label=label,
+        entities=[Entity(start=c.start - start, end=c.end - start, type=c.type) for c in pair],
+    )
+
+
+def _documents(given: Given, needed: str) -> Iterator[tuple[str, "_Note", list[Concept]]]:
+    """The split's documents in the order of their names, with their concepts; all have a `needed` file."""
+    files = _test_files(given) if given.split == "test" else _train_files(given)
+    for document, kinds in sorted(files.items()):
+        lacking = [kind for kind in dict.fromkeys(("txt", "con", needed)) if kind not in kinds]
+        if lacking:
+            where = next(iter(kinds.values()))[0]
+            raise PubmillError(
+                f"{where} is there without {document}.{lacking[0]}; expected a text, a concept and a "
+                f"relation file of every note. {_PACK}"
+            )
+        note = _Note(document, kinds)
+        yield document, note, _concepts(note)
+
+
+_PACK = (
+    "Bring the archives as the portal gives them; from unpacked copies make them again, "
+    "`tar czf NAME.tar.gz FOLDER`"
+)
+
+
+def _train_files(given: Given) -> Files:
+    chosen: Files = {}
+    for hospital in HOSPITALS:
+        found = _files(given.input("train"), ("txt", "con", "rel"), hospital)
+        of_split = held_out.kept(given, found)
+        twice = sorted(found.keys() & chosen.keys())
+        if twice:
+            raise PubmillError(f"{given.input('train')}: both hospitals have a note {twice[0]}")
+        chosen |= {document: kinds for document, kinds in found.items() if document in of_split}
+    return chosen
+
+
+def _test_files(given: Given) -> Files:
+    found = _files(given.input("test"), ("con", "rel"), None)
+    for document, kinds in _files(given.input("test_texts"), ("txt",), None).items():
+        found[document] |= kinds
+    return found
+
+
+def _files(archive: Path, kinds: tuple[str, ...], folder: str | None) -> Files:
+    """Files of these kinds; with a `folder`, those below one of this name."""
+    found: Files = defaultdict(dict)
+    for member, content in members(archive):
+        path, where = PurePosixPath(member), f"{archive}:{member}"
+        kind = path.suffix.removeprefix(".")
+        if kind not in kinds or path.name.startswith(".") or (folder and folder not in path.parts[:-1]):
+            continue
+        if kind in found[path.stem]:
+            raise PubmillError(f"{where}: a second {path.name}; the first is {found[path.stem][kind][0]}")
+        found[path.stem][kind] = (where, decode(content, where))
+    if not found:
+        below = f" below a folder {folder}" if folder else ""
+        raise PubmillError(f"{archive} has no .{' or .'.join(kinds)} files{below}. {_PACK}")
+    return found
+
+
+class _Note:
+    """A note's text with line feeds between its lines, and where its tokens are."""
+
+    def __init__(self, document: str, kinds: dict[str, tuple[str, str]]) -> None:
+        self.document, self.kinds = document, kinds
+        lines = _LINE_END.split(kinds["txt"][1])
+        self.text = "\n".join(lines)
+        self._lines: list[Span] = []
+        start = 0
+        for line in lines:
+            self._lines.append((start, start + len(line)))
+            start += len(line) + 1
+
+    def line(self, number: int) -> Span:
+        return self._lines[number - 1]
+
+    def place(self, numbers: tuple[str, ...], text: str, where: str) -> tuple[int, int, int, int]:
+        """(first line, last line, start, end) of `L:T L:T`; an error if other text is there."""
+        first_line, first, last_line, last = map(int, numbers)
+        starts, ends = self._tokens(first_line, where), self._tokens(last_line, where)
+        if first >= len(starts) or last >= len(ends) or starts[first][0] >= ends[last][1]:
+            raise PubmillError(
+                f"{where}: no tokens {first_line}:{first} to {last_line}:{last} in {self.kinds['txt'][0]}; "
+                f"its lines {first_line} and {last_line} have {len(starts)} and {len(ends)} tokens"
+            )
+        start, end = starts[first][0], ends[last][1]
+        found = self.text[start:end]
+        # A concept can't begin at the empty token before a line's first blank: `found` has that blank then.
+        if _folded(found) != _folded(text) or found != found.strip():
+            raise PubmillError(
+                f"{where}: says {quote(text)}, but {self.kinds['txt'][0]} has {quote(found)} at "
+                f"{first_line}:{first} to {last_line}:{last}; the two files aren't of one release"
+            )
+        return first_line, last_line, start, end
+
+    def _tokens(self, line: int, where: str) -> list[Span]:
+        if not 1 <= line <= len(self._lines):
+            raise PubmillError(
+                f"{where}: names line {line}, but {self.kinds['txt'][0]} has {len(self._lines)} lines"
+            )
+        start, end = self._lines[line - 1]
+        spans = [word.span() for word in _TOKEN.finditer(self.text, start, end)]
+        blank_first = bool(spans) and spans[0][0] > start
+        return [(start, start), *spans] if blank_first else spans
+
+
+def _folded(text: str) -> list[str]:
+    return text.lower().split()
+
+
+def _rows(note: _Note, kind: str, form: re.Pattern[str], shown: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """(where, the parts of the line) of each line of a `.con` or `.rel` file; blank lines are skipped."""
+    path, text = note.kinds[kind]
+    for number, line in enumerate(_LINE_END.split(text), 1):
+        if line.strip():
+            parts = form.fullmatch(line.strip())
+            if not parts:
+                raise PubmillError(f"{path}:{number}: expected `{shown}`, found {quote(line)}")
+            yield f"{path}:{number}", parts.groups()
+
+
+def _concepts(note: _Note) -> list[Concept]:
+    found = []
+    for where, (text, *numbers, of) in _rows(note, "con", _CONCEPT, 'c="..." L:T L:T||t="TYPE"'):
+        if of not in TYPES:
+            raise PubmillError(f"{where}: expected a type of {', '.join(TYPES)}, found {quote(of)}")
+        found.append(Concept(*note.place(tuple(numbers), text, where), of))
+    return found
+
+
+def _labels(given: Given, note: _Note, found: list[Concept]) -> dict[tuple[int, int], list[str]]:
+    """Numbers of two concepts, the smaller first -> their relations, in the order of the `.rel` file."""
+    numbers: dict[Span, int] = {}
+    for number, concept in enumerate(found, 1):
+        numbers.setdefault((concept.start, concept.end), number)
+    labels: dict[tuple[int, int], list[str]] = defaultdict(list)
+    shown = 'c="..." L:T L:T||r="TYPE"||c="..." L:T L:T'
+    for where, parts in _rows(note, "rel", _RELATION, shown):
+        if parts[5] not in RELATIONS:
+            raise PubmillError(
+                f"{where}: expected a relation of {', '.join(RELATIONS)}, found {quote(parts[5])}"
+            )
+        pair = []
+        for text, *places in (parts[:5], parts[6:]):
+            _, _, start, end = note.place(tuple(places), text, where)
+            if (start, end) not in numbers:
+                raise PubmillError(
+                    f"{where}: no concept of {note.kinds['con'][0]} stands at {places[0]}:{places[1]}"
+                )
+            pair.append(numbers[start, end])
+        labels[min(pair), max(pair)].append(parts[5])
+    return labels

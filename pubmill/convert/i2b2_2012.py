@@ -1,0 +1,41 @@
+"""The i2b2 2012 corpus of temporal relations (EVENT and TIMEX3) from its archives -> tokens examples.
+
+Sources: `train` (2012-07-15.original-annotation.release.tar.gz) and `test`
+(2012-08-08.test-data.event-timex-groundtruth.tar.gz), with a file `NUMBER.xml` for each note. The form
+and its traits are described in `i2b2_xml`. dev is held out of train, by documents (`held_out`).
+"""
+
+import re
+from collections.abc import Iterator
+
+from pubmill.convert import held_out, i2b2_xml
+from pubmill.convert.given import Given
+from pubmill.errors import PubmillError
+from pubmill.examples import TokensExample
+
+TYPES = {
+    "EVENT": frozenset({"CLINICAL_DEPT", "EVIDENTIAL", "OCCURRENCE", "PROBLEM", "TEST", "TREATMENT"}),
+    "TIMEX3": frozenset({"DATE", "DURATION", "FREQUENCY", "TIME"}),
+}
+OTHERS = frozenset({"SECTIME", "TLINK"})
+_NAME = re.compile(r"([0-9]+)\.xml")
+
+
+def read(given: Given) -> Iterator[TokensExample]:
+    """Read one split.
+
+    Options: `tags`, which of EVENT and TIMEX3 are mentions; `dev` (`held_out.kept`); `differing`
+    (`i2b2_xml`). Annotations of other names are counted in `left_out` by their names, those of an empty
+    type (ClinicalBERT and bio-lm skip them too) as `mentions_without_type`.
+    """
+    given.check_options("tags", "dev", "differing")
+    tags = given.options.get("tags")
+    if not isinstance(tags, list) or not tags or not set(map(str, tags)) <= TYPES.keys():
+        raise PubmillError(f"the converter's option `tags` is {tags!r}; give a list of {sorted(TYPES)}")
+    found = i2b2_xml.notes(given.input("test" if given.split == "test" else "train"), _NAME)
+    if given.split != "test":
+        of_split = held_out.kept(given, found)
+        found = {document: note for document, note in found.items() if document in of_split}
+    types = {name: TYPES[name] for name in tags}
+    known = i2b2_xml.Tags(types, OTHERS | TYPES.keys() - types.keys(), "type", untyped=True)
+    yield from i2b2_xml.examples(given, found.values(), known)

@@ -1,0 +1,45 @@
+"""The i2b2/UTHealth 2014 corpus for de-identification from its archives -> tokens examples.
+
+Sources: `train_set1`, `train_set2` and `test` (the PHI gold archives), with a file `PATIENT-RECORD.xml`
+for each record. The form and its traits are described in `i2b2_xml`. dev is held out of train by
+patients, so that no patient is in both (as in ClinicalBERT and bio-lm).
+"""
+
+import re
+from collections.abc import Iterator
+
+from pubmill.convert import held_out, i2b2_xml
+from pubmill.convert.given import Given
+from pubmill.errors import PubmillError
+from pubmill.examples import TokensExample
+
+CATEGORIES = ("NAME", "PROFESSION", "LOCATION", "AGE", "DATE", "CONTACT", "ID", "OTHER", "PHI")
+"""Names of the annotations. `PHI` stands for some of all types; the type alone says what one is."""
+TYPES = frozenset(
+    "PATIENT DOCTOR USERNAME PROFESSION ROOM DEPARTMENT HOSPITAL ORGANIZATION STREET CITY STATE COUNTRY ZIP "
+    "LOCATION-OTHER AGE DATE PHONE FAX EMAIL URL IPADDRESS SSN MEDICALRECORD HEALTHPLAN ACCOUNT LICENSE "
+    "VEHICLE DEVICE BIOID IDNUM OTHER".split()
+)
+"""The types of the annotation guidelines (Stubbs and Uzuner 2015); 23 of them occur."""
+_NAME = re.compile(r"([0-9]+-[0-9]+)\.xml")
+
+
+def read(given: Given) -> Iterator[TokensExample]:
+    """Read one split. Options: `dev` (`held_out.kept`) and `differing` (`i2b2_xml`)."""
+    given.check_options("dev", "differing")
+    found: dict[str, i2b2_xml.Note] = {}
+    for role in ("test",) if given.split == "test" else ("train_set1", "train_set2"):
+        more = i2b2_xml.notes(given.input(role), _NAME)
+        twice = sorted(found.keys() & more.keys())
+        if twice:
+            raise PubmillError(f"{more[twice[0]].where}: {found[twice[0]].where} is the same record")
+        found |= more
+    if given.split != "test":
+        of_split = held_out.kept(given, {_patient(document) for document in found})
+        found = {document: note for document, note in found.items() if _patient(document) in of_split}
+    known = i2b2_xml.Tags(dict.fromkeys(CATEGORIES, TYPES), frozenset(), "TYPE", untyped=False)
+    yield from i2b2_xml.examples(given, found.values(), known)
+
+
+def _patient(document: str) -> str:
+    return document.partition("-")[0]

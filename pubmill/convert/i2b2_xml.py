@@ -1,0 +1,243 @@
+"""Notes with annotations in the XML of the i2b2 challenges of 2012 and 2014.
+
+`<TEXT><![CDATA[...]]></TEXT>` holds the note, and each child of `<TAGS>` is an annotation with `start`,
+`end` and `text`. Offsets count from 0 at the first character of the note, which is often a line feed;
+`end` is exclusive. What the releases are known for, and what is done about it:
+
+- annotations with a bare `&`, so that the file isn't well-formed (2012; the bio-lm and BigBIO loaders
+  list such files): it is read as `&amp;`, if nothing else is wrong;
+- entities as plain text within CDATA (`&apos;`, 2012): they are part of the note, offsets count their
+  characters, and texts are compared after resolving them on both sides;
+- offsets in bytes from the first letter on that isn't ASCII (2014, 180-03): where a text isn't at its
+  characters but is at these bytes of the note in UTF-8, this is its place.
+
+Any other annotation whose text isn't at its place is an error, but in the documents that the option
+`differing` names: there it is taken at its offsets, and counted in `left_out` as `differing_texts`.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+from xml.sax.saxutils import unescape
+
+from lxml import etree
+
+from pubmill.convert import words
+from pubmill.convert.archives import decode, members
+from pubmill.convert.given import Given, quote
+from pubmill.errors import PubmillError
+from pubmill.examples import TokensExample
+
+_CDATA = re.compile(r"(<!\[CDATA\[.*?\]\]>)", re.DOTALL)
+_BARE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9A-Fa-f]+);)")
+_OFFSET = re.compile(r"[0-9]{1,9}")
+_SHOWN = 20
+"""How many annotations one error lists."""
+
+
+@dataclass(frozen=True)
+class Tags:
+    """What the children of `<TAGS>` may be: name -> types of those that are read; names of the others;
+    the attribute that has the type, and whether it may be empty (the annotation is left out then)."""
+
+    types: Mapping[str, frozenset[str]]
+    others: frozenset[str]
+    attribute: str
+    untyped: bool
+
+
+@dataclass(frozen=True)
+class Note:
+    """A document, its text, and its annotations as (name, attributes, line of the file)."""
+
+    document: str
+    where: str
+    text: str
+    tags: list[tuple[str, dict[str, str], int]]
+
+
+def notes(archive: Path, name: re.Pattern[str]) -> dict[str, Note]:
+    """All XML files of an archive by document; `name` matches a file's name, its first group the document.
+
+    Raises a `PubmillError` for an XML file of another name, two of one document, and none at all.
+    """
+    found: dict[str, Note] = {}
+    for member, content in members(archive):
+        path, where = PurePosixPath(member), f"{archive}:{member}"
+        if path.suffix != ".xml" or path.name.startswith("."):
+            continue
+        match = name.fullmatch(path.name)
+        if not match:
+            raise PubmillError(
+                f"{where}: not the name of a note's file; is {archive.name} the right archive?"
+            )
+        if match[1] in found:
+            raise PubmillError(f"{where}: a second {path.name}; the first is {found[match[1]].where}")
+        found[match[1]] = _note(match[1], decode(content, where), where)
+    if not found:
+        raise PubmillError(
+            f"{archive} has no XML files. Bring it as the portal gives it; from an unpacked copy make it "
+            f"again, `tar czf {archive.name} FOLDER`"
+        )
+    return found
+
+
+def examples(given: Given, chosen: Iterable[Note], tags: Tags) -> Iterator[TokensExample]:
+    """The sentences of these notes, `DOCUMENT.LINE`, in the order of the documents' names.
+
+    All annotations are checked before the first sentence is given.
+    """
+    differing = _differing(given)
+    bad: list[str] = []
+    found = []
+    for note in sorted(chosen, key=lambda note: note.document):
+        allowed = note.document in differing
+        found.append((note, list(_mentions(note, tags, given.left_out, None if allowed else bad))))
+    if bad:
+        raise PubmillError(
+            f"{len(bad)} annotations whose `text` is not what the note has at `start` to `end`:\n  "
+            + "\n  ".join(bad[:_SHOWN] + ["..."] * (len(bad) > _SHOWN))
+            + "\nIs this the original release? If it is, name the documents in the option `differing` of the "
+            "dataset's spec; such annotations are then taken at their offsets and counted."
+        )
+    for note, mentions in found:
+        for sentence in words.sentences(note.text, mentions, given.left_out):
+            yield TokensExample(
+                id=f"{note.document}.{sentence.line}",
+                document=note.document,
+                words=sentence.words,
+                labels=sentence.labels,
+            )
+
+
+def _differing(given: Given) -> list[str]:
+    value = given.options.get("differing", [])
+    if not isinstance(value, list) or not all(isinstance(document, str) for document in value):
+        raise PubmillError(
+            "the converter's option `differing` must be a list of documents' names (in quotes)"
+        )
+    return value
+
+
+def _note(document: str, content: str, where: str) -> Note:
+    # None of the notes has one; without it there are no entities to expand, and nothing is fetched.
+    if "<!DOCTYPE" in content or "<!ENTITY" in content:
+        raise PubmillError(
+            f"{where}: declares a document type or entities, which files of the release never do; refused"
+        )
+    root = _parsed(content.removeprefix("\ufeff"), where)
+    texts, tags = root.findall("TEXT"), root.findall("TAGS")
+    if len(texts) != 1 or len(tags) != 1 or len(texts[0]) or not texts[0].text:
+        raise PubmillError(f"{where}: expected one <TEXT> with the note and one <TAGS> with its annotations")
+    return Note(document, where, texts[0].text, [_tag(tag) for tag in tags[0]])
+
+
+def _tag(tag: etree._Element) -> tuple[str, dict[str, str], int]:
+    line: Any = tag.sourceline  # the stubs have it as an ellipsis
+    return str(tag.tag), {str(name): str(value) for name, value in tag.attrib.items()}, line
+
+
+def _parsed(content: str, where: str) -> etree._Element:
+    """The root; messages tell only the place, as the parser's own words may hold text."""
+    try:
+        return _parse(content)
+    except etree.XMLSyntaxError:
+        pieces = _CDATA.split(content)
+        pieces[::2] = [_BARE.sub("&amp;", piece) for piece in pieces[::2]]
+    try:
+        return _parse("".join(pieces))
+    except etree.XMLSyntaxError as error:
+        raise PubmillError(
+            f"{where}:{error.lineno}: not well-formed XML; unpack the archive anew from the original"
+        ) from None
+
+
+def _parse(content: str) -> etree._Element:
+    parser = etree.XMLParser(
+        encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False,
+        huge_tree=False, remove_comments=True, remove_pis=True, collect_ids=False,
+    )  # fmt: skip
+    root: etree._Element = etree.fromstring(content.encode(), parser)
+    return root
+
+
+def _mentions(
+    note: Note, tags: Tags, left_out: Counter[str], bad: list[str] | None
+) -> Iterator[words.Mention]:
+    """The annotations that are read. Where one's text differs it is listed in `bad`, or, without that,
+    counted. Those that aren't read are counted by their name."""
+    for name, attributes, line in note.tags:
+        where = f"{note.where}:{line}"
+        if name in tags.others:
+            left_out[name.lower()] += 1
+            continue
+        if name not in tags.types:
+            raise PubmillError(f"{where}: unknown annotation {quote(name)}; known are {_list(tags.types)}")
+        of = _attribute(attributes, tags.attribute, f"{where}: {name}")
+        if tags.untyped and not of.strip():
+            left_out["mentions_without_type"] += 1
+            continue
+        if of not in tags.types[name]:
+            raise PubmillError(
+                f"{where}: {name} of unknown type {quote(of)}; known are {_list(tags.types[name])}"
+            )
+        start, end, agrees = _place(note, attributes, f"{where}: {name}")
+        if not agrees and bad is not None:
+            bad.append(f"{where}: {name}")
+        elif not agrees:
+            left_out["differing_texts"] += 1
+        yield words.Mention(start, end, of)
+
+
+def _list(names: Iterable[Any]) -> str:
+    return ", ".join(sorted(names))
+
+
+def _attribute(attributes: Mapping[str, str], name: str, where: str) -> str:
+    if name not in attributes:
+        raise PubmillError(f"{where} has no attribute `{name}`")
+    return attributes[name]
+
+
+def _place(note: Note, attributes: Mapping[str, str], where: str) -> tuple[int, int, bool]:
+    """Where an annotation is in the note, and whether its text stands there."""
+    start, end = (_offset(attributes, name, where) for name in ("start", "end"))
+    text = _plain(_attribute(attributes, "text", where))
+    if start < end <= len(note.text) and _plain(note.text[start:end]) == text:
+        return start, end, True
+    in_bytes = _characters(note.text, start, end)
+    if in_bytes and _plain(note.text[slice(*in_bytes)]) == text:
+        return *in_bytes, True
+    if not start < end <= len(note.text):
+        raise PubmillError(
+            f"{where} is at {start} to {end}, but the note has {len(note.text)} characters, and an end must "
+            "be after its start"
+        )
+    return start, end, False
+
+
+def _offset(attributes: Mapping[str, str], name: str, where: str) -> int:
+    value = _attribute(attributes, name, where)
+    if not _OFFSET.fullmatch(value):
+        raise PubmillError(f"{where}: expected a number for `{name}`, found {quote(value)}")
+    return int(value)
+
+
+def _characters(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The characters that bytes `start` to `end` of the text are; None if they aren't whole ones."""
+    encoded = text.encode()
+    if not start < end <= len(encoded):
+        return None
+    try:
+        first = len(encoded[:start].decode())
+        return first, first + len(encoded[start:end].decode())
+    except UnicodeDecodeError:
+        return None
+
+
+def _plain(text: str) -> str:
+    """The text with XML's entities resolved and each stretch of white space one blank."""
+    return " ".join(unescape(text, {"&apos;": "'", "&quot;": '"'}).split())

@@ -1,0 +1,90 @@
+"""Files of JSON lines, one example a line -> sequence examples.
+
+Options, all but the last three needed, name the keys of the lines: `text`, `label`, `labels` (all labels
+that there are), `text_pair` (of a pair of texts), `id` and `document`. Other keys of a line are ignored.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pubmill.convert.given import Given, lines, one_line, quote
+from pubmill.errors import PubmillError
+from pubmill.examples import SequenceExample
+
+_NEEDED, _OPTIONAL = ("text", "label"), ("text_pair", "id", "document")
+
+
+def read(given: Given) -> Iterator[SequenceExample]:
+    """Read the file of the split; without the option `id`, ids are `SPLIT-000001` and on.
+
+    Labels, ids and documents may be strings or integers. A `PubmillError` names the file and line of
+    anything that isn't in this form, a label that isn't among `labels` and an id that was there before.
+    """
+    keys, labels = _options(given)
+    path = given.of_split()
+    seen: set[str] = set()
+    for number, line in lines(path):
+        where = f"{path}:{number}"
+        row = _row(line, where)
+        example = _value(row, keys["id"], where) if "id" in keys else f"{given.split}-{number:06d}"
+        if example in seen:
+            raise PubmillError(f"{where}: its {keys['id']} was on an earlier line; expected it once")
+        seen.add(example)
+        label = _value(row, keys["label"], where)
+        if label not in labels:
+            raise PubmillError(f"{where}: expected a {keys['label']} of {labels}, found {quote(label)}")
+        yield SequenceExample(
+            id=example,
+            document=_value(row, keys["document"], where) if "document" in keys else None,
+            text=_text(row, keys["text"], where),
+            text_pair=_text(row, keys["text_pair"], where) if "text_pair" in keys else None,
+            label=label,
+        )
+
+
+def _options(given: Given) -> tuple[dict[str, str], list[str]]:
+    given.check_options(*_NEEDED, *_OPTIONAL, "labels")
+    keys = {name: key for name, key in given.options.items() if name != "labels"}
+    labels = given.options.get("labels")
+    lacking = [name for name in _NEEDED if name not in keys]
+    strings = [*keys.values(), *labels] if isinstance(labels, list) and labels else [None]
+    if lacking or not all(isinstance(value, str) and value for value in strings):
+        raise PubmillError(
+            f"the converter's options must name the keys `text` and `label` (and may name those of "
+            f"{', '.join(_OPTIONAL)}) and list all `labels`, as strings; found {dict(given.options)!r}"
+        )
+    assert isinstance(labels, list)
+    return keys, labels
+
+
+def _row(line: str, where: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line, object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        # The decoder's message names a place and what was expected there, never what was found.
+        told = f": {error.msg} in column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise PubmillError(f"{where}: expected an object in JSON{told}") from None
+    if not isinstance(row, dict):
+        raise PubmillError(f"{where}: expected an object in JSON, found {type(row).__name__}")
+    return row
+
+
+def _once(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
+    """An object; one of its keys twice leaves it empty, so that none of them is found."""
+    row = dict(pairs)
+    return row if len(row) == len(pairs) else {}
+
+
+def _text(row: Mapping[str, Any], key: str, where: str) -> str:
+    value = row.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise PubmillError(f"{where}: expected the key {key!r}, once, with a text that isn't empty")
+    return one_line(value)
+
+
+def _value(row: Mapping[str, Any], key: str, where: str) -> str:
+    value = row.get(key)
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise PubmillError(f"{where}: expected the key {key!r}, once, with a string or an integer")
+    return str(value)

@@ -1,0 +1,138 @@
+"""SQuAD's JSON (Rajpurkar et al. 2016, version 1.1; Rajpurkar, Jia and Liang 2018, version 2.0).
+
+Articles hold paragraphs, paragraphs hold questions; an answer is a text and the character at which
+it starts. Texts are kept as they stand, white space included: the offsets count its characters, and
+SQuAD's own evaluation reads the same texts.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from pubmill.convert import json_files
+from pubmill.convert.given import Given, quote
+from pubmill.convert.published import Form
+from pubmill.errors import PubmillError
+from pubmill.examples import Answer, SpanExample
+
+VERSIONS = ("1.1", "v2.0")
+"""As the files themselves name them."""
+
+
+class _Answer(json_files.Form):
+    text: Annotated[str, Field(min_length=1)]
+    answer_start: Annotated[int, Field(ge=0)]
+
+
+class _Question(json_files.Form):
+    id: Annotated[str, Field(min_length=1)]
+    question: str
+    answers: tuple[_Answer, ...] = ()
+    is_impossible: bool = False
+    plausible_answers: tuple[_Answer, ...] = ()
+
+
+class _Paragraph(json_files.Form):
+    context: str
+    qas: list[_Question]
+
+
+class _Article(json_files.Form):
+    title: str
+    paragraphs: list[_Paragraph]
+
+
+class _File(json_files.Form):
+    data: list[_Article]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question as the file has it, with its context; `answers` are known to stand there."""
+
+    id: str
+    title: str
+    context: str
+    question: str
+    answers: list[Answer]
+    impossible: bool
+    plausible: int
+
+
+def asked(path: Path) -> Iterator[Asked]:
+    """The questions of a file in its order; a `PubmillError` names one that stands twice, or whose answer
+    is not in the context at its place."""
+    seen: set[str] = set()
+    for article in json_files.read(_File, path).data:
+        for paragraph in article.paragraphs:
+            for question in paragraph.qas:
+                if question.id in seen:
+                    raise PubmillError(f"{path}: question {question.id} stands there for the second time")
+                seen.add(question.id)
+                yield _asked(path, article.title, paragraph.context, question)
+
+
+def _asked(path: Path, title: str, context: str, question: _Question) -> Asked:
+    for answer in question.answers:
+        there = context[answer.answer_start : answer.answer_start + len(answer.text)]
+        if there != answer.text:
+            raise PubmillError(
+                f"{path}: question {question.id}: the answer {quote(answer.text)} is not in the context at "
+                f"character {answer.answer_start}, where {quote(there)} stands; fetch the file again"
+            )
+    answers = [Answer(text=answer.text, start=answer.answer_start) for answer in question.answers]
+    plausible = len(question.plausible_answers)
+    return Asked(question.id, title, context, question.question, answers, question.is_impossible, plausible)
+
+
+def read(given: Given) -> Iterator[SpanExample]:
+    """Read one split, JSON or gzipped JSON. The document is the article's title.
+
+    A question without answers must be marked as impossible, and one marked so must have none; its
+    `plausible_answers`, which are wrong, are left out and counted.
+    """
+    given.check_options()
+    yield from examples(given.of_split(), given.left_out)
+
+
+def examples(path: Path, left_out: Counter[str]) -> Iterator[SpanExample]:
+    """The examples of a file, as `read` gives them."""
+    for one in asked(path):
+        if one.impossible == bool(one.answers):
+            has, marked = len(one.answers), "impossible" if one.impossible else "possible"
+            raise PubmillError(f"{path}: question {one.id} has {has} answers but is marked as {marked}")
+        if one.plausible:
+            left_out["plausible_answers"] += one.plausible
+        yield SpanExample(
+            id=one.id, document=one.title, question=one.question, context=one.context, answers=one.answers
+        )
+
+
+def write(examples: Sequence[SpanExample], form: Form) -> Iterator[str]:
+    """SQuAD's JSON; the option `version` is one of `VERSIONS`, and 2.0 marks what can't be answered.
+
+    An article is a run of examples of one document, a paragraph a run of one context.
+    """
+    version = form.options.get("version")
+    if version not in VERSIONS or form.options.keys() != {"version"}:
+        raise PubmillError(f"published.options must be `version`, one of {list(VERSIONS)}, and nothing else")
+    yield '{"data": ['
+    for number, (title, article) in enumerate(groupby(examples, lambda example: example.document or "")):
+        paragraphs = [
+            {"context": context, "qas": [_written(example, version) for example in of_context]}
+            for context, of_context in groupby(article, lambda example: example.context)
+        ]
+        yield (", " if number else "") + json.dumps({"title": title, "paragraphs": paragraphs})
+    yield f'], "version": "{version}"}}'
+
+
+def _written(example: SpanExample, version: str) -> dict[str, Any]:
+    answers = [{"answer_start": answer.start, "text": answer.text} for answer in example.answers]
+    marked = {"is_impossible": not answers} if version == "v2.0" else {}
+    return {"answers": answers, "question": example.question, "id": example.id, **marked}

@@ -1,0 +1,65 @@
+"""What the data check prints."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from pubmill.inspection.checks import Outcome, SplitFound, Unchecked
+from pubmill.inspection.printing import coloured, table
+
+
+def print_outcomes(to: Console, outcomes: Sequence[Outcome], unchecked: Sequence[Unchecked]) -> None:
+    """A row for each split, then the messages, what could not be checked, and the totals."""
+    rows = table("dataset", "variant", "split", "expected", "found", "equal", "hash", "seconds")
+    rows.columns[-1].justify = "right"
+    for outcome in sorted(outcomes, key=lambda outcome: outcome.dataset):
+        name, _, variant = outcome.dataset.partition("@")
+        first = (name, variant, f"{outcome.seconds:.1f}")
+        for split in outcome.splits:
+            rows.add_row(*first[:2], split.split, *_counts(split), _hash(split), first[2])
+            first = ("", "", "")
+    to.print(rows)
+    for outcome in outcomes:
+        for fault in outcome.faults:
+            to.print(Text(fault), style="red", soft_wrap=True)
+    if unchecked:
+        rows = table("not checked", "why")
+        for one in unchecked:
+            rows.add_row(one.dataset, one.why)
+        to.print(rows)
+    to.print(totals(outcomes, unchecked), soft_wrap=True)
+
+
+def _counts(split: SplitFound) -> tuple[str, str, Text]:
+    """Expected, found (the main measure of each), and how many of the expected measures are equal."""
+    if not split.expected or split.main is None:
+        return "nothing", "", coloured("–", None)
+    expected = f"{split.expected[split.main]} {split.main}"
+    if split.found is None:
+        return expected, "", coloured("not converted", False)
+    equal, of = len(split.equal), len(split.expected)
+    words = f"all {of}" if equal == of else f"{equal} of {of}"
+    return expected, f"{split.found.get(split.main, 0)} {split.main}", coloured(words, equal == of)
+
+
+def _hash(split: SplitFound) -> Text:
+    if not split.has_form:
+        return coloured("no other form", None)
+    if split.found is None:
+        return coloured("not written", False)
+    words = {True: "equal", False: "differs", None: "not known"}[split.hash]
+    return coloured(words, split.hash)
+
+
+def totals(outcomes: Sequence[Outcome], unchecked: Sequence[Unchecked]) -> str:
+    """One line: how many datasets, counts and hashes are equal."""
+    splits = [split for outcome in outcomes for split in outcome.splits]
+    right = sum(not outcome.faults for outcome in outcomes)
+    counts = sum(len(split.expected) for split in splits)
+    equal = sum(len(split.equal) for split in splits)
+    hashes = [split.hash for split in splits if split.hash is not None]
+    return (
+        f"{right} of {len(outcomes)} datasets are as expected: {equal} of {counts} counts and "
+        f"{sum(hashes)} of {len(hashes)} known hashes are equal; {len(unchecked)} datasets not checked"
+    )

@@ -1,0 +1,68 @@
+"""Which URLs still answer, asked in parallel and without fetching what they give."""
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import requests
+
+TIMEOUT = (5, 15)  # seconds to connect, seconds without a byte
+AT_ONCE = 8
+
+
+class Links(NamedTuple):
+    """`dead`: URL -> what is wrong with it. Without `network` no host answers, and nothing is known."""
+
+    network: bool
+    dead: Mapping[str, str]
+
+
+class _NoAnswerError(Exception):
+    """The host can't be reached."""
+
+
+def check_links(urls: Iterable[str]) -> Links:
+    """Ask every URL whether it is there.
+
+    Each host is tried once at first: one that is silent is not asked again for its other URLs.
+    """
+    by_host: dict[str, list[str]] = {}
+    for url in dict.fromkeys(urls):
+        by_host.setdefault(urlsplit(url).netloc, []).append(url)
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        first = dict(zip(by_host, threads.map(_ask, (found[0] for found in by_host.values())), strict=True))
+        silent = {host for host, answer in first.items() if isinstance(answer, _NoAnswerError)}
+        if by_host and silent == by_host.keys():
+            return Links(False, {})
+        others = [url for host, found in by_host.items() if host not in silent for url in found[1:]]
+        answers = dict(zip(others, threads.map(_ask, others), strict=True))
+    for host, found in by_host.items():
+        answers |= dict.fromkeys(found, first[host]) if host in silent else {found[0]: first[host]}
+    return Links(True, {url: str(answer) for url, answer in answers.items() if answer is not None})
+
+
+def _ask(url: str) -> str | _NoAnswerError | None:
+    """None if the URL is there, else what is wrong."""
+    try:
+        answer = _status("HEAD", url, {})
+        # Some servers know no HEAD, or forbid it; one byte of the file tells as much.
+        return answer and _status("GET", url, {"Range": "bytes=0-0"})
+    except requests.exceptions.SSLError:
+        return "no trusted connection"
+    except (requests.ConnectionError, requests.Timeout):
+        return _NoAnswerError(f"{urlsplit(url).netloc} does not answer")
+    except requests.RequestException as error:
+        return f"cannot be asked: {type(error).__name__}"
+
+
+def _status(method: str, url: str, headers: dict[str, str]) -> str | None:
+    with requests.request(
+        method,
+        url,
+        headers={"User-Agent": "pubmill", **headers},
+        timeout=TIMEOUT,
+        stream=True,
+        allow_redirects=True,
+    ) as response:
+        return None if response.status_code < 400 else f"{response.status_code} {response.reason}"

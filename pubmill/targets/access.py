@@ -1,0 +1,132 @@
+"""Which datasets can be had in a run: files that one must apply for are brought by the user."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from pubmill.errors import PubmillError
+from pubmill.specs import DatasetSpec, LocalFile
+from pubmill.targets.base import how_to_bring
+from pubmill.targets.models import ModelTargets
+
+
+class Absent(NamedTuple):
+    """Files of one key that a dataset needs and that aren't there. `folder` is None where none is named;
+    `elsewhere` says that the folder has files of other datasets of that key, but none of this one."""
+
+    key: str
+    folder: Path | None
+    files: list[str]
+    elsewhere: bool
+
+
+def local_names(spec: DatasetSpec) -> dict[str, list[str]]:
+    """The files that the user brings, by the key of `local_files`, in the order of the spec."""
+    found: dict[str, list[str]] = {}
+    for file in spec.sources.values():
+        if isinstance(file, LocalFile) and file.file not in found.setdefault(file.local, []):
+            found[file.local].append(file.file)
+    return found
+
+
+class AccessTargets(ModelTargets):
+    """Files of the user's own, and what to say where they are missing."""
+
+    def local_file(self, key: str, name: str) -> str:
+        """The user's own file behind `sources/local/KEY/NAME`."""
+        path = self.local(key, f"sources/local/{key}/{name}").resolve() / name
+        if not path.is_file():
+            raise PubmillError(f"{path.parent} ({self._called(key)}) has no file {name}")
+        return str(path)
+
+    def taken(self, file: LocalFile) -> str:
+        """Where the copy of a file of the user's own lies."""
+        return f"{self.results}/sources/local/{file.local}/{file.file}"
+
+    def local_checks(self, key: str, name: str) -> list[str]:
+        """The download program's arguments that check a file of the user's own, where its hash is known."""
+        for spec in self.specs.datasets.values():
+            for file in spec.sources.values():
+                if isinstance(file, LocalFile) and (file.local, file.file) == (key, name) and file.sha256:
+                    return ["--sha256", file.sha256]
+        return []
+
+    def wanted_datasets(self) -> list[str]:
+        """Datasets with a spec that the study's tables name, less those that its `datasets:` leave out."""
+        tables = [self.specs.tables.get(t) or self.specs.dataset_tables[t] for t in self.study.tables]
+        named = dict.fromkeys(row.dataset for table in tables for row in table.rows)
+        return [
+            name
+            for name in named
+            if name in self.specs.datasets and (self.study.datasets is None or name in self.study.datasets)
+        ]
+
+    def absent(self, dataset: str) -> list[Absent]:
+        """The user's files that the dataset needs and that aren't there, by key."""
+        return list(self._absent(dataset))
+
+    def _absent(self, dataset: str) -> Iterator[Absent]:
+        for key, names in local_names(self.specs.datasets[dataset]).items():
+            folder = self.find_local(key)
+            missing = [name for name in names if folder is None or not (folder / name).is_file()]
+            if missing:
+                others = {n for spec in self.specs.datasets.values() for n in local_names(spec).get(key, ())}
+                elsewhere = (
+                    folder is not None
+                    and missing == names
+                    and any((folder / name).is_file() for name in others)
+                )
+                yield Absent(key, folder, missing, elsewhere)
+
+    def lacks(self, dataset: str) -> str | None:
+        """Why the dataset's files can't be had in this run, and where to apply for them; None if they can.
+
+        It names no folder of this machine: it stands in tables.
+        """
+        absent = self.absent(dataset)
+        if not absent:
+            return None
+        apply = self.specs.datasets[dataset].apply
+        files = f"files that you apply for at {apply}" if apply else "files of your own"
+        unset = [one.key for one in absent if one.folder is None]
+        lacking = [f"{one.key} lacks {', '.join(one.files)}" for one in absent if one.folder is not None]
+        then = [f"then set local_files: {', '.join(unset)}"] if unset else []
+        return f"needs {files} ({'; '.join([*lacking, *then])})"
+
+    def mistakes(self, dataset: str) -> list[str]:
+        """What is wrong with folders that the user named for the dataset: not there, or not whole."""
+        found = []
+        for key, folder, files, elsewhere in self.absent(dataset):
+            if folder is not None and not elsewhere:
+                lack = f"has no file {', '.join(files)}" if folder.is_dir() else "is not a folder"
+                where = f"dataset {dataset}: {folder} ({self._called(key)})"
+                found.append(f"{where} {lack}; {self._expected(dataset, key)}")
+        return found
+
+    def _called(self, key: str) -> str:
+        return f"local_files.{key}" if key in self.study.local_files else f"local/{key} of the mirror"
+
+    def _expected(self, dataset: str, key: str) -> str:
+        spec = self.specs.datasets[dataset]
+        where = f", to be applied for at {spec.apply}" if spec.apply else ""
+        return f"expected there: {', '.join(local_names(spec)[key])}{where}"
+
+    def check_local_files(self) -> None:
+        """That every folder named for a dataset of the study has its files; one `PubmillError` for all."""
+        mistakes = [text for dataset in self.wanted_datasets() for text in self.mistakes(dataset)]
+        if mistakes:
+            advice = "Put the files there, or leave the datasets out (`datasets:` of the study)."
+            raise PubmillError("\n".join([*mistakes, advice]))
+
+    def check_access(self, dataset: str) -> None:
+        """That the dataset's files can be had; for a dataset that is asked for by its name."""
+        spec = self.specs.datasets.get(dataset)
+        if spec is None:
+            raise PubmillError(f"there is no specs/datasets/{dataset}.yaml")
+        if mistakes := self.mistakes(dataset):
+            raise PubmillError("\n".join(mistakes))
+        whose = f"files that you apply for at {spec.apply}" if spec.apply else "files of your own"
+        for key, _, files, _ in self.absent(dataset):
+            raise PubmillError(
+                f"dataset {dataset} needs {whose}: {', '.join(files)}\nThen {how_to_bring(key)}"
+            )

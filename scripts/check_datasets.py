@@ -1,0 +1,77 @@
+"""Convert every dataset whose files are at hand, and compare counts and published bytes with the specs.
+
+    python scripts/check_datasets.py --mirror FOLDER [--local KEY=FOLDER ...] [--scale full] [DATASET ...]
+
+Inputs:  the files of a mirror (HOST/PATH for each https://HOST/PATH; licensed ones below local/KEY), and
+         folders of the user's own by the keys of `local_files`
+Outputs: a table on standard output, and nothing else; status 1 if anything differs
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from pubmill.errors import PubmillError, run
+from pubmill.inspection.checked import print_outcomes
+from pubmill.inspection.checks import check_all, cores, plan
+from pubmill.inspection.printing import console
+from pubmill.network import say
+from pubmill.specs import load
+from pubmill.study import Study
+from pubmill.targets.access import AccessTargets
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("datasets", nargs="*", metavar="DATASET", help="only these; default: all")
+    parser.add_argument("--mirror", help="folder that holds HOST/PATH")
+    parser.add_argument("--local", action="append", default=[], metavar="KEY=FOLDER", help="your own files")
+    parser.add_argument("--scale", default="full", choices=("demo", "small", "full"), help="whose specs")
+    parser.add_argument("--processes", type=int, default=cores(), help="default: one a core")
+    arguments = parser.parse_args()
+    targets = AccessTargets(
+        Study(
+            study="data-check",
+            title="",
+            scale=arguments.scale,
+            tables=(),
+            mirror=arguments.mirror,
+            local_files=read_local(arguments.local),
+        ),
+        load(ROOT / "specs", arguments.scale),
+    )
+    names = arguments.datasets or sorted(targets.specs.datasets)
+    unknown = [name for name in names if name not in targets.specs.datasets]
+    if unknown:
+        raise PubmillError(
+            f"there is no dataset {', '.join(unknown)}; there are {sorted(targets.specs.datasets)}"
+        )
+    began = time.perf_counter()
+    tasks, unchecked = plan(targets, names)
+    outcomes = []
+    for outcome in check_all(tasks, arguments.processes):
+        outcomes.append(outcome)
+        say(f"{len(outcomes)} of {len(tasks)}: {outcome.dataset}, {outcome.seconds:.1f} s")
+    print_outcomes(console(), outcomes, unchecked)
+    print(f"{time.perf_counter() - began:.0f} seconds in {arguments.processes} processes")
+    if not outcomes or any(outcome.faults for outcome in outcomes):
+        raise SystemExit(1)
+
+
+def read_local(arguments: list[str]) -> dict[str, str]:
+    """Read the `KEY=FOLDER` arguments."""
+    pairs = [argument.partition("=") for argument in arguments]
+    wrong = [argument for argument, (_, _, folder) in zip(arguments, pairs, strict=True) if not folder]
+    if wrong:
+        raise PubmillError(f"--local {wrong[0]}: expected KEY=FOLDER")
+    return {key: folder for key, _, folder in pairs}
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,37 @@
+"""Write the page of one dataset, from its card and its spec.
+
+    python scripts/dataset_page.py --recipe JSON --results results/full \\
+        --output results/full/pages/datasets/chemprot@blurb
+
+Inputs, below --results: the dataset's card and the records of its source files. Its examples are not
+read, so no text of it can be shown. Outputs: OUTPUT.html and OUTPUT.md.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill.errors import run
+from pubmill.files import writing
+from pubmill.tables.cells import parse_argument
+from pubmill.tables.dataset_pages import FORMS, PageRecipe, read_page
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--recipe", required=True, help="what decides the page, as JSON text")
+    parser.add_argument("--results", required=True, type=Path, help="folder that the card lies in")
+    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without ending")
+    arguments = parser.parse_args()
+    page = read_page(parse_argument(PageRecipe, arguments.recipe), arguments.results)
+    for form, render in FORMS.items():
+        with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
+            temporary.write_text(render(page), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,44 @@
+"""Say of each dataset whether it can be had, from where, under which licence, and what to do.
+
+    python scripts/doctor.py [--configfile studies/gu2020.yaml ...] [--config KEY=VALUE ...] [--offline]
+
+Inputs:  the configuration as Snakemake takes it, the specs, and what the results, the mirror and
+         the folders of `local_files` hold; links are asked for files that none of these has
+Outputs: a report on standard output; status 1 if the study wants a dataset that is not in order
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from pubmill.errors import run
+from pubmill.inspection.diagnosis import print_findings
+from pubmill.inspection.doctor import examine, linked, merged_config
+from pubmill.inspection.links import check_links
+from pubmill.inspection.printing import console
+from pubmill.study import check_study
+from pubmill.targets.access import AccessTargets
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--configfile", nargs="+", action="extend", default=[], help="laid over config.yaml")
+    parser.add_argument("--config", nargs="+", action="extend", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--offline", action="store_true", help="do not ask whether links are alive")
+    arguments = parser.parse_args()
+    config = merged_config(ROOT / "config.yaml", arguments.configfile, arguments.config)
+    targets = AccessTargets(*check_study(config, ROOT / "specs"))
+    links = None if arguments.offline else check_links(linked(targets))
+    findings = examine(targets, links)
+    print_findings(console(), findings, links)
+    if not all(finding.sound for finding in findings if finding.wanted):
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,108 @@
+"""ChemProt and DDI from their real files: published counts and bytes, and what the variants differ in."""
+
+from pathlib import Path
+
+import pytest
+
+from pubmill.convert.archives import members
+from pubmill.convert.dataset import convert
+from pubmill.convert.published import publish
+from pubmill.entities import dummies, markers, original
+from pubmill.examples import SequenceExample, read_examples
+from pubmill.files import read_json, sha256
+from tests.dataset_specs import conversion_of, inputs_of, published_of, spec_of
+
+SPLITS = ("train", "dev", "test")
+MADE = ("chemprot@blurb", "chemprot@blue", "ddi@blurb", "ddi@official", "ddi@blue")
+MARKS = (("[E1] ", " [/E1]"), ("[E2] ", " [/E2]"))
+
+
+@pytest.fixture(scope="module")
+def converted(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with all variants that the files at hand give; the counts of their specs hold."""
+    folder = tmp_path_factory.mktemp("relations")
+    for name in MADE:
+        convert(conversion_of(name), inputs_of(name, shared / "mirror"), folder / name)
+    return folder
+
+
+def examples(converted: Path, name: str, split: str) -> dict[str, SequenceExample]:
+    return {e.id: e for e in read_examples(converted / name / f"{split}.jsonl.gz", SequenceExample)}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_sources_are_those_of_the_spec(name: str, shared: Path) -> None:
+    sources, inputs = spec_of(name).sources, inputs_of(name, shared / "mirror")
+    pinned = {role: source.sha256 for role, source in sources.items() if source.sha256}
+    assert {role: sha256(inputs[role]) for role in pinned} == pinned
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [("chemprot@blurb", (18035, 11268, 15745)), ("ddi@blurb", (25296, 2496, 5716))],
+)
+def test_counts_and_bytes_are_those_of_blurb(
+    name: str, counts: tuple[int, ...], converted: Path, shared: Path, tmp_path: Path
+) -> None:
+    found = read_json(converted / name / "card.json")["counts"]
+    assert tuple(found[split]["examples"] for split in SPLITS) == counts
+    told = publish(published_of(name), converted / name, tmp_path)
+    assert [told[split]["equal"] for split in SPLITS] == [True, True, None]
+    oracle = shared / "oracles" / name.partition("@")[0] / "dev.tsv"
+    assert (tmp_path / "dev.tsv").read_bytes() == oracle.read_bytes()
+
+
+def test_positive_examples_of_chemprot_are_close_to_those_that_blue_prints(converted: Path) -> None:
+    counts = read_json(converted / "chemprot@blue/card.json")["counts"]
+    positive = [counts[split]["examples"] - counts[split]["labels.false"] for split in SPLITS]
+    assert positive == [4157, 2416, 3457]  # BLUE's README: 4154, 2416, 3458
+
+
+def test_what_the_two_ddi_archives_differ_in(converted: Path) -> None:
+    texts, labels, rows = [], {}, []
+    for split in SPLITS:
+        blurb, official = (examples(converted, f"ddi@{form}", split) for form in ("blurb", "official"))
+        texts.append(sum(blurb[name].text != official[name].text for name in official))
+        labels |= {
+            name: (example.label, official[name].label if name in official else None)
+            for name, example in blurb.items()
+            if name not in official or example.label != official[name].label
+        }
+        rows.append(sum(official.get(name) != example for name, example in blurb.items()))
+        assert official.keys() <= blurb.keys()
+    assert texts == [64, 21, 0]
+    assert rows == [67, 21, 0]
+    assert labels == {
+        "DDI-DrugBank.d266.s0.p1": ("DDI-false", "DDI-mechanism"),
+        "DDI-DrugBank.d266.s0.p2": ("DDI-mechanism", "DDI-false"),
+        "DDI-DrugBank.d236.s29.p0": ("DDI-false", None),
+    }
+
+
+def test_the_lists_name_every_file_of_the_archive(shared: Path) -> None:
+    inputs = inputs_of("ddi@blurb", shared / "mirror")
+    listed = [name for split in SPLITS for name in inputs[f"{split}_files"].read_text().split("\n") if name]
+    there = {name.partition("/")[2] for name, _ in members(inputs["archive"]) if name.endswith(".xml")}
+    assert len(listed) == len(set(listed)) == 624 + 90 + 191
+    assert set(listed) == there
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_spans_point_at_their_mentions_after_every_transform(name: str, converted: Path) -> None:
+    stand_ins = spec_of(name).dummies
+    assert stand_ins is not None
+    known = {*stand_ins.types.values(), stand_ins.overlap}
+    for split in SPLITS:
+        for example in examples(converted, name, split).values():
+            text, entities = example.text, example.entities
+            said = [text[e.start : e.end] for e in entities]
+            as_is = original(text, entities)
+            assert [as_is.text[start:end] for start, end in as_is.spans] == said
+            marked = markers(text, entities, MARKS)
+            bare = [marked.text[start:end] for start, end in marked.spans]
+            for mark in (mark for pair in MARKS for mark in pair):
+                bare = [mention.replace(mark, "") for mention in bare]
+            assert bare == said
+            replaced = dummies(text, entities, stand_ins.types, stand_ins.overlap)
+            assert {replaced.text[start:end] for start, end in replaced.spans} <= known
+            assert all(said) and not any(c in text for c in "\t\r\n")

@@ -1,0 +1,48 @@
+"""A made-up dataset that one must apply for, for tests of access: its spec, and files full of canaries."""
+
+from pathlib import Path
+
+from tests.world.part import CANARY
+
+NAME, KEY = "secret@one", "secret-key"
+APPLY = "https://example.org/apply"
+FILES = {"train": "train set.tsv", "dev": "dev.tsv", "test": "test.tsv"}
+SPEC = f"""\
+name: secret@one
+kind: tokens
+task: ner
+domain: clinical
+sources:
+  train: {{local: {KEY}, file: {FILES["train"]}}}
+  dev: {{local: {KEY}, file: {FILES["dev"]}}}
+  test: {{local: {KEY}, file: {FILES["test"]}}}
+access: credentialed
+apply: {APPLY}
+licence: for those alone who signed
+converter: pubmill.convert.conll:read
+options: {{labels: first_character}}
+duplicates: keep
+expect: {{train: {{mentions: 2}}, dev: {{mentions: 1}}, test: {{mentions: 1}}}}
+metric: entity_f1
+version: 1
+"""
+SENTENCE = f"{CANARY}-a\tB\n{CANARY}-b\tO\n\n"
+TEXTS = {"train": f"-DOCSTART- n1\n\n{SENTENCE * 2}", "dev": SENTENCE, "test": SENTENCE}
+
+
+def add_spec(specs: Path) -> None:
+    """Write the spec into `specs/datasets`, and make it the second row of Table 6 of gu2020."""
+    (specs / f"datasets/{NAME}.yaml").write_text(SPEC)
+    table = specs / "tables/gu2020/table06.yaml"
+    first = "  - {dataset: bc5-disease,"
+    text = table.read_text()
+    assert text.count(first) == 1
+    table.write_text(text.replace(first, f"  - {{dataset: {NAME}, label: Secret, group: ner}}\n{first}"))
+
+
+def write_files(folder: Path) -> Path:
+    """Write the files that one would get after applying."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for split, name in FILES.items():
+        (folder / name).write_text(TEXTS[split])
+    return folder

@@ -1,0 +1,154 @@
+"""Files that one must apply for: found, missing, half there; and what is said in each case."""
+
+from pathlib import Path
+
+import pytest
+
+from pubmill import recipes
+from pubmill.convert.dataset import ConversionRecipe, convert
+from pubmill.errors import PubmillError
+from pubmill.study import check_study
+from pubmill.targets import Targets
+from tests.licensed import APPLY, FILES, KEY, NAME, write_files
+from tests.world.part import CANARY
+
+TABLE = "gu2020/table06"
+
+
+def targets(specs: Path, **config: object) -> Targets:
+    base = {"study": "x", "title": "x", "scale": "demo", "tables": [TABLE]}
+    return Targets(
+        *check_study({**base, "models": ["no-pretraining"], "datasets": [NAME, "bc2gm"], **config}, specs)
+    )
+
+
+def test_without_its_files_a_dataset_is_not_run_and_its_cells_say_where_to_apply(specs: Path) -> None:
+    made = targets(specs)
+    assert made.datasets() == ["bc2gm"]
+    reason = made.table_recipe(TABLE)["missing"][NAME]
+    assert APPLY in reason and f"local_files: {KEY}" in reason
+
+
+def test_every_reason_is_told(specs: Path) -> None:
+    path = specs / f"datasets/{NAME}.yaml"
+    path.write_text(path.read_text().replace("kind: tokens", "kind: regression"))
+    reason = targets(specs).obstacle(NAME)
+    assert reason and APPLY in reason and "regression" in reason
+
+
+def test_with_its_files_a_dataset_is_run(specs: Path, folder: Path) -> None:
+    made = targets(specs, local_files={KEY: str(folder)})
+    assert made.datasets() == [NAME, "bc2gm"]
+    assert NAME not in made.table_recipe(TABLE)["missing"]
+    inputs = made.conversion_inputs(NAME)
+    assert inputs == [f"results/demo/sources/local/{KEY}/{name}" for name in FILES.values()]
+    assert made.local_file(KEY, FILES["train"]) == str(folder / FILES["train"])
+
+
+def test_a_mirror_brings_them_too(specs: Path, tmp_path: Path) -> None:
+    mirror = tmp_path / "mirror"
+    write_files(mirror / "local" / KEY)
+    made = targets(specs, mirror=str(mirror))
+    assert NAME in made.datasets()
+    assert made.local_file(KEY, FILES["dev"]) == str(mirror / "local" / KEY / FILES["dev"])
+
+
+def test_the_home_folder_may_be_written_short(
+    specs: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(folder.parent))
+    assert NAME in targets(specs, local_files={KEY: f"~/{folder.name}"}).datasets()
+
+
+def test_a_folder_that_lacks_a_file_is_told_before_any_work(specs: Path, folder: Path) -> None:
+    (folder / FILES["dev"]).unlink()
+    with pytest.raises(PubmillError) as caught:
+        targets(specs, local_files={KEY: str(folder)})
+    for said in (NAME, str(folder), f"local_files.{KEY}", f"has no file {FILES['dev']}", APPLY, "datasets:"):
+        assert said in str(caught.value)
+    assert str(caught.value).count(f"has no file {FILES['dev']};") == 1
+
+
+def test_a_folder_that_is_not_there_is_told(specs: Path, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="is not a folder"):
+        targets(specs, local_files={KEY: str(tmp_path / "nowhere")})
+
+
+def test_what_the_study_leaves_out_is_not_asked_for(specs: Path, tmp_path: Path) -> None:
+    made = targets(specs, datasets=["bc2gm"], local_files={KEY: str(tmp_path / "nowhere")})
+    assert made.datasets() == ["bc2gm"]
+
+
+def test_a_folder_with_other_datasets_of_its_key_leaves_this_one_out(specs: Path, folder: Path) -> None:
+    """One registration often gives several datasets, and who wants one need not fetch all."""
+    path = specs / f"datasets/{NAME}.yaml"
+    other = path.read_text().replace(NAME, "secret@two")
+    for name in FILES.values():
+        other = other.replace(name, f"second {name}")
+    (specs / "datasets/secret@two.yaml").write_text(other)
+    table = specs / f"tables/{TABLE}.yaml"
+    row = f"  - {{dataset: {NAME}, label: Secret, group: ner}}\n"
+    table.write_text(table.read_text().replace(row, row + row.replace(NAME, "secret@two")))
+    made = targets(specs, datasets=None, local_files={KEY: str(folder)})
+    reason = made.table_recipe(TABLE)["missing"]["secret@two"]
+    assert f"second {FILES['test']}" in reason and APPLY in reason and str(folder) not in reason
+    assert NAME in made.datasets() and "secret@two" not in made.datasets()
+
+
+def test_a_dataset_asked_for_by_name_says_what_it_needs(specs: Path, folder: Path) -> None:
+    with pytest.raises(PubmillError) as caught:
+        targets(specs).conversion_inputs(NAME)
+    for said in (APPLY, f'local_files={{"{KEY}"', f"local/{KEY} of the mirror", *FILES.values()):
+        assert said in str(caught.value)
+    (folder / FILES["test"]).unlink()
+    made = targets(specs, datasets=["bc2gm"], local_files={KEY: str(folder)})
+    with pytest.raises(PubmillError, match=f"has no file {FILES['test']}"):
+        made.conversion_inputs(NAME)
+    with pytest.raises(PubmillError, match="there is no specs/datasets/nothing@all.yaml"):
+        made.conversion_inputs("nothing@all")
+
+
+def test_braces_in_a_path_are_refused(specs: Path, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="rename the folder"):
+        targets(specs, local_files={KEY: str(write_files(tmp_path / "a {b}"))})
+
+
+@pytest.mark.parametrize("name", ["a/b.tsv", "..", ".hidden", "{x}.tsv", "a\nb.tsv", ""])
+def test_file_names_that_lead_elsewhere_are_refused(specs: Path, name: str) -> None:
+    path = specs / f"datasets/{NAME}.yaml"
+    quoted = name.replace("\n", "\\n")
+    path.write_text(path.read_text().replace(f"file: {FILES['dev']}", f'file: "{quoted}"'))
+    with pytest.raises(PubmillError, match=r"sources\.dev.*file"):
+        targets(specs)
+
+
+def test_a_known_hash_is_checked(specs: Path, folder: Path) -> None:
+    path = specs / f"datasets/{NAME}.yaml"
+    path.write_text(path.read_text().replace(FILES["dev"], f"{FILES['dev']}, sha256: {'a' * 64}"))
+    made = targets(specs, local_files={KEY: str(folder)})
+    assert made.local_checks(KEY, FILES["dev"]) == ["--sha256", "a" * 64]
+    assert made.local_checks(KEY, FILES["test"]) == []
+
+
+def converted(specs: Path, folder: Path, output: Path) -> Path:
+    made = targets(specs, local_files={KEY: str(folder)})
+    recipe = recipes.build(ConversionRecipe, made.dataset_recipe(NAME), NAME)
+    convert(recipe, {split: folder / name for split, name in FILES.items()}, output)
+    return output
+
+
+def test_only_their_owner_may_read_licensed_examples(specs: Path, folder: Path, tmp_path: Path) -> None:
+    output = converted(specs, folder, tmp_path / "out")
+    modes = {path.name: path.stat().st_mode & 0o077 for path in output.glob("*.jsonl.gz")}
+    assert modes == {f"{split}.jsonl.gz": 0 for split in FILES}
+    assert CANARY not in (output / "card.json").read_text()
+
+
+@pytest.mark.parametrize("damage", ["\tB\n", "\tB\tC\n", "\t?\n"])
+def test_messages_hold_no_licensed_text(specs: Path, folder: Path, tmp_path: Path, damage: str) -> None:
+    path = folder / FILES["test"]
+    path.write_text(f"{CANARY} {CANARY}{damage.replace('B', CANARY)}")
+    with pytest.raises(PubmillError) as caught:
+        converted(specs, folder, tmp_path / "out")
+    assert f"{path}:1" in str(caught.value) and CANARY not in str(caught.value)
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,151 @@
+"""Damage to any source file gives a clear error, never wrong examples.
+
+Every dataset of the miniature world is converted again and again, each time with other random damage to
+one of its files. What may come of it: an error that names the file, or examples that are sound, have the
+expected counts and whose mentions and answers stand where they stood. The latter is what damage comes to
+that no format can notice: within running text, or one valid label for another. At full scale not even
+that gets through: sources are compared with their sha256 before they are read.
+
+`PUBMILL_DAMAGES=500` gives each dataset so many damages, `PUBMILL_DAMAGE_SEED` other ones.
+"""
+
+import os
+import re
+import signal
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from pubmill.convert.dataset import ConversionRecipe, convert
+from pubmill.errors import PubmillError
+from pubmill.examples import KINDS, Example, SequenceExample, SpanExample, read_examples
+from tests.damage import Damaged, damage
+from tests.dataset_specs import conversion_of, inputs_of
+from tests.world import dataset_parts
+from tests.world.dice import Dice
+from tests.world.part import CANARY, Part
+
+DAMAGES = int(os.environ.get("PUBMILL_DAMAGES", "12"))
+SEED = int(os.environ.get("PUBMILL_DAMAGE_SEED", "1"))
+PATIENCE = 60
+"""Seconds for a conversion that takes parts of one; what is still at work then hangs."""
+
+PLACE = re.compile(r":\d+\b|\bline \d+|\bnumber \d+|\w\.\d+\.\w|expected counts")
+"""Lines; or what stands for them where there is one line only, a place in JSON; else the counts."""
+
+whole_world = cache(dataset_parts)
+Places = dict[tuple[str, str], list[tuple[int, int]]]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One dataset of the world: its recipe, its files and where its mentions stand."""
+
+    recipe: ConversionRecipe
+    inputs: dict[str, Path]
+    places: Places
+
+
+@pytest.fixture(scope="session")
+def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("mirror")
+    for path, content in whole_world().files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    return folder
+
+
+def prepared(name: str, world: Part, mirror: Path, output: Path) -> Dataset:
+    """Converts the dataset undamaged, which must work."""
+    recipe = replace(conversion_of(name), expect=world.expect[name])
+    inputs = inputs_of(name, mirror)
+    convert(recipe, inputs, output)
+    return Dataset(recipe, inputs, places(output, recipe))
+
+
+def places(folder: Path, recipe: ConversionRecipe) -> Places:
+    """(id, text) -> where the example's mentions or answers stand in it."""
+    found: Places = {}
+    for split in recipe.splits:
+        for example in read_examples(folder / f"{split}.jsonl.gz", KINDS[recipe.kind]):
+            text, spans = _spans(example)
+            found[f"{split} {example.id}", text] = spans
+    return found
+
+
+def _spans(example: Example) -> tuple[str, list[tuple[int, int]]]:
+    match example:
+        case SequenceExample():
+            return example.text, [(entity.start, entity.end) for entity in example.entities]
+        case SpanExample():
+            return example.context, [(answer.start, len(answer.text)) for answer in example.answers]
+    return "", []
+
+
+@contextmanager
+def patience() -> Iterator[None]:
+    def give_up(number: int, frame: FrameType | None) -> None:
+        raise TimeoutError(f"still at work after {PATIENCE} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(PATIENCE)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def fault(
+    dataset: Dataset, inputs: Mapping[str, Path], damaged: Path, made: Damaged, output: Path
+) -> str | None:
+    """What is wrong with what comes of damaged files, if anything."""
+    try:
+        with patience():
+            convert(dataset.recipe, inputs, output)
+    except PubmillError as error:
+        return fault_of_message(str(error), damaged, made, dataset.recipe)
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}: {error}"
+    moved = [
+        key
+        for key, spans in places(output, dataset.recipe).items()
+        if dataset.places.get(key, spans) != spans
+    ]
+    return f"mentions or answers moved in {moved[0][0]}" if moved else None
+
+
+def fault_of_message(message: str, damaged: Path, made: Damaged, recipe: ConversionRecipe) -> str | None:
+    if recipe.access != "public" and CANARY in message:
+        return f"licensed text in the message: {message}"
+    if "its words are withheld" in message:
+        return f"an error that nobody foresaw: {message}"
+    if damaged.name not in message:
+        return f"{damaged.name} is not named: {message}"
+    if made.in_line and not PLACE.search(message):
+        return f"no place within {damaged.name} is named: {message}"
+    return None
+
+
+@pytest.mark.parametrize("name", whole_world().expect)
+def test_damage_is_told_and_never_gives_wrong_examples(name: str, mirror: Path, tmp_path: Path) -> None:
+    dataset = prepared(name, whole_world(), mirror, tmp_path / "undamaged")
+    faults = []
+    for number in range(DAMAGES):
+        dice = Dice(1_000_003 * SEED + number)
+        role = dice.pick(sorted(dataset.inputs))
+        made = damage(dataset.inputs[role].read_bytes(), dice)
+        damaged = tmp_path / role / dataset.inputs[role].name
+        damaged.parent.mkdir(exist_ok=True)
+        damaged.write_bytes(made.content)
+        wrong = fault(dataset, {**dataset.inputs, role: damaged}, damaged, made, tmp_path / "output")
+        if wrong:
+            faults.append(f"{name}, damage {number}, {role}, {made.how}: {wrong}")
+    assert not faults, "\n".join(faults)

@@ -1,0 +1,213 @@
+"""A miniature ChemProt: BioCreative's four files a split, and SciBERT's form of it.
+
+The verb tells the group of a pair, whatever the names are. There are titles without a full stop, sentences
+that begin with a small letter (BLUE joins them), mentions inside others, pairs across sentences and pairs
+with two groups.
+"""
+
+import json
+from dataclasses import dataclass, field
+
+from tests.world.dice import Dice
+from tests.world.lexicon import CHEMICAL, GENE, Lexicon, between
+
+_RAW = "raw.githubusercontent.com/ChrisC1224/ChemProt/fb5bad792138ff6bafa486a2fb90a5b7c31269ac"
+_SCIBERT = (
+    "raw.githubusercontent.com/allenai/scibert/06793f77d7278898159ed50da30d173cdc8fdea9/"
+    "data/text_classification/chemprot"
+)
+_PATHS = {
+    "train": {role: f"{_RAW}/chemprot_training/chemprot_training_{role}.tsv"
+              for role in ("abstracts", "entities", "relations", "gold_standard")},
+    "dev": {role: f"{_RAW}/chemprot_development/chemprot_development_{role}.tsv"
+            for role in ("abstracts", "entities", "relations", "gold_standard")},
+    "test": {role: f"{_RAW}/chemprot_test_gs/chemprot_test_{role}.tsv"
+             for role in ("abstracts_gs", "entities_gs", "relations_gs", "gold_standard")},
+}  # fmt: skip
+_DOCUMENTS = {"train": 60, "dev": 20, "test": 30}
+_FIRST_PMID = {"train": 91_000_001, "dev": 92_000_001, "test": 93_000_001}
+_SHARES = {"train": (0.0, 0.5), "dev": (0.5, 0.7), "test": (0.7, 1.0)}
+
+_TEMPLATES = [
+    ("{c} activates {g} in the liver", "CPR:3", "ACTIVATOR"),
+    ("Expression of {g} is raised by {c}", "CPR:3", "INDIRECT-UPREGULATOR"),
+    ("{c} inhibits {g} at low doses", "CPR:4", "INHIBITOR"),
+    ("Secretion of {g} is lowered by {c}", "CPR:4", "INDIRECT-DOWNREGULATOR"),
+    ("The agonist {c} binds {g}", "CPR:5", "AGONIST"),
+    ("The antagonist {c} blocks {g}", "CPR:6", "ANTAGONIST"),
+    ("{c} is a substrate of {g}", "CPR:9", "SUBSTRATE"),
+    ("The {o} carries it through the membrane", "CPR:9", "SUBSTRATE"),
+    ("{c} was given before {g} was measured", "", ""),
+    ("Patients with {c} in their blood lacked {g}", "", ""),
+    ("Levels of {c} and {g} were not related", "CPR:10", "NOT"),
+    ("{c} affects {g} by unknown means", "CPR:2", "REGULATOR"),
+    ("{c} inhibits {g}, while {d} was absent", "CPR:4", "INHIBITOR"),
+]
+"""`{c}` and `{g}` are the pair; `{d}` a bystander; `{o}` a gene that is named after the chemical in it."""
+_EVALUATED = {"CPR:3", "CPR:4", "CPR:5", "CPR:6", "CPR:9"}
+_PRODUCT_GROUP = "CPR:3"
+"""The group that an inhibitor has too, now and then, in an earlier line of the relations."""
+
+
+@dataclass
+class _Mention:
+    id: str
+    kind: str
+    start: int
+    end: int
+
+
+@dataclass
+class _Relation:
+    group: str
+    name: str
+    chemical: _Mention
+    gene: _Mention
+
+
+@dataclass
+class _Document:
+    pmid: int
+    text: str = ""
+    sentences: list[tuple[int, int]] = field(default_factory=list)
+    mentions: list[_Mention] = field(default_factory=list)
+    relations: list[_Relation] = field(default_factory=list)
+
+    def add(self, dice: Dice, names: Lexicon, between_sentences: str, stop: str) -> None:
+        """Add a sentence, its mentions and its relation."""
+        template, group, name = dice.pick(_TEMPLATES)
+        self.text += between_sentences
+        start = len(self.text)
+        slots: dict[str, _Mention] = {}
+        for piece in template.replace("{", "|{").replace("}", "}|").split("|"):
+            if piece.startswith("{"):
+                slots |= self._mention(dice, names, piece[1])
+            else:
+                self.text += piece
+        self.text += stop
+        self.sentences.append((start, len(self.text)))
+        if group:
+            if group == "CPR:4" and dice.chance(0.15):
+                self.relations.append(_Relation(_PRODUCT_GROUP, "ACTIVATOR", slots["c"], slots["g"]))
+            self.relations.append(_Relation(group, name, slots["c"], slots["g"]))
+
+    def _mention(self, dice: Dice, names: Lexicon, slot: str) -> dict[str, _Mention]:
+        start = len(self.text)
+        self.text += dice.pick(names[GENE if slot == "g" else CHEMICAL]).name
+        if slot != "o":
+            return {slot: self._placed(start, dice, gene=slot == "g")}
+        chemical = self._placed(start, dice, gene=False)
+        self.text += " transporter"
+        return {"c": chemical, "g": self._placed(start, dice, gene=True)}
+
+    def _placed(self, start: int, dice: Dice, *, gene: bool) -> _Mention:
+        kind = dice.pick(["GENE-Y", "GENE-Y", "GENE-N"]) if gene else "CHEMICAL"
+        self.mentions.append(_Mention(f"T{len(self.mentions) + 1}", kind, start, len(self.text)))
+        return self.mentions[-1]
+
+
+def _document(pmid: int, dice: Dice, names: Lexicon) -> _Document:
+    document = _Document(pmid)
+    document.add(dice, names, "", "." if dice.chance(0.5) else "")
+    for number in range(dice.between(2, 3)):
+        document.add(dice, names, " " if number else "\t", ".")
+    if dice.chance(0.2):
+        first = next(m for m in document.mentions if m.kind == "CHEMICAL")
+        last = [m for m in document.mentions if m.kind != "CHEMICAL"][-1]
+        if not any((r.chemical, r.gene) == (first, last) for r in document.relations):
+            document.relations.append(_Relation("CPR:4", "INHIBITOR", first, last))
+    return document
+
+
+def _joined(document: _Document) -> list[tuple[int, int]]:
+    """BLUE's sentences."""
+    joined: list[tuple[int, int]] = []
+    for start, end in document.sentences:
+        if joined and not (document.text[joined[-1][1] - 1] == "." and document.text[start].isupper()):
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _count(documents: list[_Document], *, blue: bool) -> dict[str, int]:
+    found = dict.fromkeys(
+        ["examples", "documents", *(f"labels.{g}" for g in sorted(_EVALUATED)), "labels.false"], 0
+    )
+    found |= dict.fromkeys((f"left_out.{reason}" for reason in (
+        "evaluated_pairs_across_sentences", "further_labels", "mentions_across_sentences",
+        "relations_not_evaluated")), 0)  # fmt: skip
+    for document in documents:
+        before = found["examples"]
+        groups: dict[tuple[str, str], list[str]] = {}
+        for relation in document.relations:
+            if relation.group in _EVALUATED:
+                groups.setdefault((relation.chemical.id, relation.gene.id), []).append(relation.group)
+            else:
+                found["left_out.relations_not_evaluated"] += 1
+        for start, end in _joined(document) if blue else document.sentences:
+            inside = [m for m in document.mentions if start <= m.start and m.end <= end]
+            for one in inside:
+                for other in inside:
+                    if one.kind == "CHEMICAL" != other.kind:
+                        labels = groups.pop((one.id, other.id), ["false"])
+                        for label in labels if blue else labels[-1:]:
+                            found["examples"] += 1
+                            found[f"labels.{label}"] += 1
+                        found["left_out.further_labels"] += 0 if blue else len(labels) - 1
+        found["left_out.evaluated_pairs_across_sentences"] += len(groups)
+        found["documents"] += found["examples"] > before
+    return found
+
+
+def _raw_files(split: str, documents: list[_Document]) -> dict[str, bytes]:
+    abstracts, entities, relations, gold = [], [], [], []
+    for d in documents:
+        abstracts.append(f"{d.pmid}\t{d.text}\n")
+        for m in d.mentions:
+            entities.append(f"{d.pmid}\t{m.id}\t{m.kind}\t{m.start}\t{m.end}\t{d.text[m.start : m.end]}\n")
+        for r in d.relations:
+            arguments = f"Arg1:{r.chemical.id}\tArg2:{r.gene.id}"
+            evaluated = "Y " if r.group in _EVALUATED else "N "
+            relations.append(f"{d.pmid}\t{r.group}\t{evaluated}\t{r.name}\t{arguments}\n")
+            if r.group in _EVALUATED:
+                gold.append(f"{d.pmid}\t{r.group}\t{arguments}\n")
+    rows = (abstracts, entities, relations, gold)
+    return {path: "".join(lines).encode() for path, lines in zip(_PATHS[split].values(), rows, strict=True)}
+
+
+def _scibert(documents: list[_Document]) -> list[str]:
+    """SciBERT's lines; of mentions that overlap, the common words stand there twice, as in the real files."""
+    lines = []
+    for d in documents:
+        for r in d.relations:
+            around = [
+                s for s in d.sentences if s[0] <= r.chemical.start < s[1] and s[0] <= r.gene.start < s[1]
+            ]
+            if r.group in _EVALUATED and around:
+                (start, end), text = around[0], d.text
+                one, two = sorted((r.gene, r.chemical), key=lambda m: m.start)
+                marked = (
+                    f"{text[start : one.start]}<< {text[one.start : one.end]} >>{text[one.end : two.start]}"
+                    f"[[ {text[two.start : two.end]} ]]{text[two.end : end]}"
+                )
+                lines.append(json.dumps({"text": marked, "label": r.name, "metadata": []}) + "\n")
+    return lines
+
+
+def chemprot(lexicon: Lexicon, seed: int) -> tuple[dict[str, bytes], dict[str, dict[str, dict[str, int]]]]:
+    """The files by path, and what the specs of the three variants must expect."""
+    files: dict[str, bytes] = {}
+    expect: dict[str, dict[str, dict[str, int]]] = {
+        f"chemprot@{variant}": {} for variant in ("blurb", "blue", "scibert")
+    }
+    for number, split in enumerate(_PATHS):
+        dice, names = Dice(seed + number), between(lexicon, *_SHARES[split])
+        documents = [_document(_FIRST_PMID[split] + n, dice, names) for n in range(_DOCUMENTS[split])]
+        marked = _scibert(documents)
+        files |= _raw_files(split, documents)
+        files[f"{_SCIBERT}/{split}.txt"] = "".join(marked).encode()
+        expect["chemprot@blurb"][split] = _count(documents, blue=False)
+        expect["chemprot@blue"][split] = _count(documents, blue=True)
+        expect["chemprot@scibert"][split] = {"examples": len(marked)}
+    return files, expect

@@ -1,0 +1,222 @@
+"""A miniature DDI corpus: the archive that BLURB reads, the authors' own, and BLURB's lists of files.
+
+The words between two drugs tell how they interact. There are mentions in pieces that overlap others, a line
+feed at the end of a text, a sentence without text, and what tells the two archives apart: a sentence whose
+offsets were moved by damage to its text (one of those that the spec lists) and a pair that interacts in no
+stated way.
+"""
+
+import gzip
+import io
+import tarfile
+import zipfile
+from dataclasses import dataclass, field
+from itertools import combinations
+from xml.sax.saxutils import quoteattr
+
+from tests.world.dice import Dice
+from tests.world.lexicon import CHEMICAL, Lexicon, between
+
+_BLURB = (
+    "raw.githubusercontent.com/zhangyijia1979/hierarchical-RNNs-model-for-DDI-extraction/"
+    "bedb83d01805a90db9a3ef73ac135e408f1af8f9/DDIextraction2013/DDIextraction_2013.tar.gz"
+)
+_OFFICIAL = (
+    "raw.githubusercontent.com/isegura/DDICorpus/819b0fa538ed83ab2a8b4f5417bba3c03249b7f3/DDICorpus-2013.zip"
+)
+_LISTS = (
+    "raw.githubusercontent.com/hieunguyen7337/KeBioLM/bc7c3667c786236252ba5b26b3b921197465b7a3/indexing/DDI"
+)
+_FOLDERS = {"train": "train_dataset", "dev": "train_dataset", "test": "test_dataset"}
+_OFFICIAL_FOLDERS = {"train_dataset": "Train", "test_dataset": "Test/Test for DDI Extraction task"}
+_FILES = {"train": 40, "dev": 14, "test": 20}
+_FIRST_NUMBER = {"train": 1001, "dev": 2001, "test": 3001}
+_SHARES = {"train": (0.0, 0.5), "dev": (0.5, 0.7), "test": (0.7, 1.0)}
+_DAMAGED = {"train": 4, "dev": 68}
+"""The numbers of MedLine documents whose first sentence the spec of `ddi@blurb` knows as damaged."""
+
+_TEMPLATES = [
+    ("{a} should not be taken together with {b}.", "advise"),
+    ("{a} enhances the sedation caused by {b}.", "effect"),
+    ("{a} raises the plasma concentration of {b}.", "mechanism"),
+    ("An interaction of {a} and {b} has been reported.", "int"),
+    ("{a} was compared with {b} in healthy volunteers.", ""),
+    ("Neither {a} nor {b} was found in milk.", ""),
+    ("{a} raises the plasma concentration of {b}, but {c} was not studied.", "mechanism"),
+    ("The tablets contained {ab}.", ""),
+    ("{a} was well tolerated.", ""),
+]
+"""The type is that of `{a}` with `{b}`; all other pairs don't interact. `{ab}` is `X and Y salts`: two
+mentions, the first in two pieces."""
+_TYPES = ["drug", "drug", "brand", "group", "drug_n"]
+_LABELS = ("false", "advise", "effect", "int", "mechanism")
+
+
+@dataclass
+class _Sentence:
+    text: str = ""
+    mentions: list[tuple[list[tuple[int, int]], str]] = field(default_factory=list)
+    kind: str = ""
+
+    def add(self, dice: Dice, names: Lexicon, slot: str) -> None:
+        start = len(self.text)
+        first, second = (concept.name for concept in dice.sample(names[CHEMICAL], 2))
+        kind = dice.pick(_TYPES)
+        self.text += first.capitalize() if kind == "brand" else first
+        pieces = [(start, len(self.text))]
+        if slot == "ab":
+            self.text += f" and {second} salts"
+            end = len(self.text)
+            pieces.append((end - len("salts"), end))
+            self.mentions.append((pieces, "group"))
+            pieces = [(end - len(f"{second} salts"), end)]
+        self.mentions.append((pieces, kind))
+
+
+@dataclass
+class _File:
+    """`damaged`: BLURB's archive lacks the first character of the first sentence; `untyped`: the authors' has
+    an interaction without a type where BLURB's has none."""
+
+    name: str
+    id: str
+    sentences: list[_Sentence]
+    damaged: bool = False
+    untyped: bool = False
+
+    def xml(self, *, official: bool) -> str:
+        lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<document id="{self.id}">']
+        for number, sentence in enumerate(self.sentences):
+            lines += self._sentence(f"{self.id}.s{number}", number, sentence, official)
+        return "\n".join([*lines, "</document>", ""])
+
+    def _sentence(self, name: str, number: int, sentence: _Sentence, official: bool) -> list[str]:
+        text = sentence.text
+        if self.damaged and number == 0 and not official:
+            text = text[1:]
+        shown = quoteattr(text).replace("\n", "&#xa;")
+        lines = [f'    <sentence id="{name}" text={shown}>']
+        for place, (pieces, kind) in enumerate(sentence.mentions):
+            offsets = ";".join(f"{start}-{end - 1}" for start, end in pieces)
+            words = quoteattr(" ".join(sentence.text[start:end] for start, end in pieces))
+            lines.append(
+                f'        <entity id="{name}.e{place}" charOffset="{offsets}"\n'
+                f'            type="{kind}" text={words}/>'
+            )
+        for place, (one, two) in enumerate(combinations(range(len(sentence.mentions)), 2)):
+            how = (
+                f'ddi="true" type="{sentence.kind}"'
+                if sentence.kind and (one, two) == (0, 1)
+                else 'ddi="false"'
+            )
+            if self.untyped and official and (number, place) == (0, 0):
+                how = 'ddi="true"'
+            lines.append(f'        <pair id="{name}.p{place}" e1="{name}.e{one}" e2="{name}.e{two}" {how}/>')
+        return [*lines, "    </sentence>"]
+
+    def count(self, *, official: bool) -> dict[str, int]:
+        """Its share of the counts; `ddi@blue` has those of `ddi@blurb`."""
+        found = {"examples": 0, **{f"labels.DDI-{label}": 0 for label in _LABELS}}
+        pieces = displaced = untyped = 0
+        for number, sentence in enumerate(self.sentences):
+            pieces += sum(len(ranges) > 1 for ranges, _ in sentence.mentions)
+            displaced += len(sentence.mentions) if self.damaged and number == 0 and not official else 0
+            for one, two in combinations(range(len(sentence.mentions)), 2):
+                if self.untyped and official and (number, one, two) == (0, 0, 1):
+                    untyped += 1
+                    continue
+                found["examples"] += 1
+                found[
+                    f"labels.DDI-{sentence.kind if (one, two) == (0, 1) and sentence.kind else 'false'}"
+                ] += 1
+        return {
+            **found,
+            "documents": int(found["examples"] > 0),
+            "left_out.mentions_in_pieces": pieces,
+            "left_out.texts_of_displaced_mentions": displaced,
+            "left_out.interactions_without_type": untyped,
+        }
+
+
+def _sentence(dice: Dice, names: Lexicon, template: str, kind: str) -> _Sentence:
+    sentence = _Sentence(kind=kind)
+    for piece in template.replace("{", "|{").replace("}", "}|").split("|"):
+        if piece.startswith("{"):
+            sentence.add(dice, names, piece[1:-1])
+        else:
+            sentence.text += piece
+    return sentence
+
+
+def _files(split: str, dice: Dice, names: Lexicon) -> list[_File]:
+    files = []
+    for number in range(_FIRST_NUMBER[split], _FIRST_NUMBER[split] + _FILES[split]):
+        sentences = [_sentence(dice, names, *dice.pick(_TEMPLATES)) for _ in range(dice.between(3, 5))]
+        sentences[-1].text += "\n"
+        drugbank = dice.chance(0.8)
+        base = f"DrugBank/Invented {number}_ddi.xml" if drugbank else f"MedLine/{number}.xml"
+        name = f"DDI-{'DrugBank' if drugbank else 'MedLine'}.d{number}"
+        files.append(_File(f"{_FOLDERS[split]}/{base}", name, sentences))
+    files[0].sentences.append(_Sentence())
+    if split == "train":
+        files[1].sentences.insert(0, _sentence(dice, names, "{a} is unlike {b}.", ""))
+        files[1].untyped = True
+    if split in _DAMAGED:
+        number = _DAMAGED[split]
+        sentence = _sentence(dice, names, "Quoting: {a} enhances the sedation caused by {b}.", "effect")
+        files.append(
+            _File(f"train_dataset/MedLine/{number}.xml", f"DDI-MedLine.d{number}", [sentence], damaged=True)
+        )
+    return files
+
+
+def _tar(contents: dict[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, content in contents.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    zipped = io.BytesIO()  # not compressed: what a compressor writes differs from one zlib to the next
+    with gzip.GzipFile("", "wb", 0, zipped, mtime=0) as compressed:
+        compressed.write(packed.getvalue())
+    return zipped.getvalue()
+
+
+def _zip(contents: dict[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in contents.items():
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            entry.create_system = 3
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, content)
+    return packed.getvalue()
+
+
+def _summed(files: list[_File], *, official: bool) -> dict[str, int]:
+    counts = [file.count(official=official) for file in files]
+    return {measure: sum(count[measure] for count in counts) for measure in counts[0]}
+
+
+def ddi(lexicon: Lexicon, seed: int) -> tuple[dict[str, bytes], dict[str, dict[str, dict[str, int]]]]:
+    """The files by path, and what the specs of the three variants must expect."""
+    splits = {
+        split: _files(split, Dice(seed + number), between(lexicon, *_SHARES[split]))
+        for number, split in enumerate(_FOLDERS)
+    }
+    blurb: dict[str, bytes] = {}
+    official = {"DDICorpus/.DS_Store": b"\0\0\0\1Bud1"}
+    for file in (file for files in splits.values() for file in files):
+        folder, _, rest = file.name.partition("/")
+        blurb[f"DDIextraction_2013/{file.name}"] = file.xml(official=False).encode()
+        official[f"DDICorpus/{_OFFICIAL_FOLDERS[folder]}/{rest}"] = file.xml(official=True).encode()
+    files = {_BLURB: _tar(blurb), _OFFICIAL: _zip(official)}
+    for split, listed in splits.items():
+        files[f"{_LISTS}/{split}_files.tsv"] = "\n".join(file.name for file in listed).encode()
+    counted = {split: _summed(listed, official=False) for split, listed in splits.items()}
+    return files, {
+        "ddi@blurb": counted,
+        "ddi@blue": counted,
+        "ddi@official": {split: _summed(listed, official=True) for split, listed in splits.items()},
+    }

@@ -1,0 +1,29 @@
+"""Gzipped tar archives whose bytes are the same everywhere: stored, not deflated, and without dates."""
+
+import io
+import tarfile
+from collections.abc import Mapping
+from struct import pack
+from zlib import crc32
+
+_LARGEST_BLOCK = 0xFFFF
+
+
+def tarball(files: Mapping[str, bytes]) -> bytes:
+    """The files by name, in their order, as `.tar.gz`."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            tar.addfile(entry, io.BytesIO(content))
+    return _stored(packed.getvalue())
+
+
+def _stored(content: bytes) -> bytes:
+    """A gzip file of stored blocks (RFC 1951, 3.2.4); what `gzip` writes depends on the zlib it has."""
+    blocks = [content[start : start + _LARGEST_BLOCK] for start in range(0, len(content), _LARGEST_BLOCK)]
+    body = b"".join(
+        pack("<BHH", block is blocks[-1], len(block), len(block) ^ 0xFFFF) + block for block in blocks
+    )
+    return b"\x1f\x8b\x08" + bytes(6) + b"\xff" + body + pack("<II", crc32(content), len(content) % 2**32)
