@@ -11,12 +11,14 @@ TORCH := $(shell sed -n 's/^torch==//p' requirements/torch.txt)
 CPU_TORCH = --retries 0 --extra-index-url $(CPU_BUILDS) torch==$(TORCH)$(if $(filter Linux,$(shell uname)),+cpu)
 TORCH_BUILD = $(if $(shell command -v nvidia-smi),torch==$(TORCH),$(CPU_TORCH))
 
-.PHONY: help setup world demo test lint format lock clean
+.PHONY: help setup world demo test data-check lint format lock clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo    the whole pipeline on miniature data; ends with $(REPORT)"
 	@echo "make test    all tests"
+	@echo "make data-check MIRROR=FOLDER [LOCAL='KEY=FOLDER ...'] [DATASETS='NAME ...']"
+	@echo "             convert every real dataset that is at hand; counts and hashes against the specs"
 	@echo "make lint    ruff, mypy and snakefmt, as before every commit"
 	@echo "make format  mend what make lint finds in layout and import order"
 	@echo "make setup   only set up .venv (all of the above do so when needed)"
@@ -43,6 +45,10 @@ demo: world
 
 test: world
 	$(BIN)/python -m pytest
+
+data-check: $(READY)
+	@$(BIN)/python scripts/check_datasets.py $(if $(MIRROR),--mirror "$(MIRROR)") \
+		$(foreach pair,$(LOCAL),--local "$(pair)") $(DATASETS)
 
 lint: $(READY)
 	$(BIN)/ruff check

@@ -87,9 +87,9 @@ def changed() -> list[str]:
     stored, now = json.loads(STORED.read_text()), present()
     return [
         f"{stage}: its sources changed, its version is {now[stage]['version']}"
-        + (" as before" if stored[stage]["version"] == now[stage]["version"] else " (bumped)")
+        + (" as before" if stored.get(stage, {}).get("version") == now[stage]["version"] else " (bumped)")
         for stage in now
-        if stored.get(stage, {"version": None}) != now[stage]
+        if stored.get(stage) != now[stage]
     ]
 
 

@@ -91,8 +91,9 @@ def read(given: Given) -> Iterator[TokensExample]:
     """
     form = _form(given)
     source, bounds = _source(given)
-    sentences = _between(_sentences(source, form), bounds, f"{given.split}: the option `files`")
-    for number, sentence in enumerate(_of_types(sentences, form.types, given), 1):
+    path = given.input(bounds["source"]) if bounds else given.of_split()
+    sentences = _between(_sentences(source, form), bounds, str(path))
+    for number, sentence in enumerate(_of_types(sentences, form.types, given, str(path)), 1):
         yield TokensExample(
             id=f"{given.split}-{number:06d}",
             document=sentence.document,
@@ -213,10 +214,15 @@ def _between(sentences: Iterable[_Sentence], bounds: Mapping[str, str], where: s
         if inside:
             yield sentence
     if unmet:
-        raise PubmillError(f"{where} names documents {sorted(unmet)}, which the file doesn't have there")
+        raise PubmillError(
+            f"{where}: there are no documents {sorted(unmet)}, or not in the order in which the converter's "
+            "option `files` cuts the split at them"
+        )
 
 
-def _of_types(sentences: Iterable[_Sentence], types: Sequence[str], given: Given) -> Iterator[_Sentence]:
+def _of_types(
+    sentences: Iterable[_Sentence], types: Sequence[str], given: Given, where: str
+) -> Iterator[_Sentence]:
     """The sentences with other types' words as O; no types means all. A mention's words have one type,
     so a mention is kept whole or not at all."""
     met, others = False, set()
@@ -232,8 +238,8 @@ def _of_types(sentences: Iterable[_Sentence], types: Sequence[str], given: Given
         yield sentence
     if others and not met:
         raise PubmillError(
-            f"{given.split}: no mention is of the types {list(types)} that the option `types` keeps; "
-            f"there are {sorted(others)}"
+            f"{where}: no mention of {given.split} is of the types {list(types)} that the option `types` "
+            f"keeps; there are {sorted(others)}"
         )
 
 

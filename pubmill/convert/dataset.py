@@ -76,11 +76,14 @@ def _read(
 
 def _guarded(recipe: ConversionRecipe, read: Converter, given: Given) -> list[Example]:
     """The examples; of a dataset that isn't public, an unforeseen error tells its place only, as its
-    own words may hold text."""
+    own words may hold text. Where files contradict each other, either may be the wrong one, so that an
+    error also names those that it doesn't speak of."""
     try:
         return list(read(given))
-    except PubmillError:
-        raise
+    except PubmillError as error:
+        beside = [name for name in _own(given) if name not in str(error)]
+        told = f"\nRead together with {', '.join(beside)}" if beside else ""
+        raise PubmillError(f"{error}{told}") from None
     except Exception as error:
         if recipe.access == "public":
             raise
@@ -108,6 +111,12 @@ def _checked(recipe: ConversionRecipe, given: Given, examples: list[Example]) ->
             )
         seen.add(example.id)
     return examples
+
+
+def _own(given: Given) -> list[str]:
+    """Names of the split's source files: those whose role isn't of another split."""
+    others = tuple(f"{split}_" for split in SPLITS if split != given.split)
+    return [path.name for role, path in given.inputs.items() if not f"{role}_".startswith(others)]
 
 
 def _files(inputs: Mapping[str, Path]) -> str:

@@ -66,11 +66,10 @@ def read(given: Given) -> Iterator[MultilabelExample]:
 def _listed(path: Path) -> list[str]:
     """The PMIDs of a list, in its order."""
     try:
-        names = [name.strip() for name in re.split(r"[,\n]", path.read_text(encoding="utf-8").strip())]
+        text = decode(path.read_bytes(), str(path))
     except FileNotFoundError:
         raise PubmillError(f"{path} does not exist") from None
-    except UnicodeDecodeError as error:
-        raise PubmillError(f"{path}: not UTF-8: {error.reason}") from None
+    names = [name.strip() for name in re.split(r"[,\n]", text.strip())]
     pmids: dict[str, None] = {}
     for number, name in enumerate(names, 1):
         match = LISTED.fullmatch(name)

@@ -14,6 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from pubmill.convert.archives import decode
 from pubmill.convert.given import Given, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples import SequenceExample
@@ -115,13 +116,13 @@ def _object(path: Path) -> dict[str, Any]:
         return made
 
     try:
-        value = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=unique)
+        value = json.loads(decode(path.read_bytes(), str(path)), object_pairs_hook=unique)
     except FileNotFoundError:
         raise PubmillError(f"{path} does not exist") from None
-    except UnicodeDecodeError as error:
-        raise PubmillError(f"{path}: not UTF-8: {error.reason}") from None
     except json.JSONDecodeError as error:
         raise PubmillError(f"{path}:{error.lineno}: not valid JSON: {error.msg}") from None
+    except (RecursionError, ValueError):
+        raise PubmillError(f"{path}: nested too deeply, or a number too long, to be read") from None
     if not isinstance(value, dict):
         raise PubmillError(f"{path}: expected an object with a key for each PMID")
     return value

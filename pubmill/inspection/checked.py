@@ -33,14 +33,13 @@ def print_outcomes(to: Console, outcomes: Sequence[Outcome], unchecked: Sequence
 
 def _counts(split: SplitFound) -> tuple[str, str, Text]:
     """Expected, found (the main measure of each), and how many of the expected measures are equal."""
-    if not split.expected or split.main is None:
-        return "nothing", "", coloured("–", None)
-    expected = f"{split.expected[split.main]} {split.main}"
+    main, equal, of = split.main, len(split.equal), len(split.expected)
+    expected = f"{split.expected[main]} {main}" if main in split.expected else ""
     if split.found is None:
         return expected, "", coloured("not converted", False)
-    equal, of = len(split.equal), len(split.expected)
     words = f"all {of}" if equal == of else f"{equal} of {of}"
-    return expected, f"{split.found.get(split.main, 0)} {split.main}", coloured(words, equal == of)
+    told = coloured(words, equal == of) if of else coloured("none expected", None)
+    return expected, f"{split.found.get(main, 0)} {main}", told
 
 
 def _hash(split: SplitFound) -> Text:

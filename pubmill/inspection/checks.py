@@ -62,10 +62,11 @@ class SplitFound(NamedTuple):
         return [] if found is None else [m for m, n in self.expected.items() if found.get(m, 0) == n]
 
     @property
-    def main(self) -> str | None:
-        """The measure that is shown."""
-        preferred = [m for m in MAIN.get(self.kind, ("examples",)) if m in self.expected]
-        return next(iter([*preferred, *self.expected]), None)
+    def main(self) -> str:
+        """The measure that is shown: if possible one that is expected, and of what the split has."""
+        usual = MAIN.get(self.kind, ("examples",))
+        expected = [m for m in self.expected if not m.startswith("left_out.")]
+        return next((m for m in usual if m in self.expected), next(iter(expected), usual[0]))
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,18 @@
 """The five NER datasets of BLURB from their real files: counts as published, or the job fails."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 from pubmill.convert.dataset import ConversionRecipe, convert
 from pubmill.errors import PubmillError
 from pubmill.examples import TokensExample, read_examples
 from pubmill.files import sha256
 from pubmill.metrics.entities import score_entities
+from tests.dataset_specs import conversion_of, inputs_of, spec_of
 
-SPECS = Path(__file__).resolve().parents[2] / "specs/datasets"
 TABLE_3 = {
     "bc5-chem": (5203, 5347, 5385),
     "bc5-disease": (4182, 4246, 4424),  # dev: 4244 in print; see the spec's `conflicts`
@@ -24,23 +22,16 @@ TABLE_3 = {
 }
 
 
-def of_spec(name: str, shared: Path) -> tuple[dict[str, Any], ConversionRecipe, dict[str, Path]]:
-    """The spec, its conversion recipe, and the local copies of its sources."""
-    spec = yaml.safe_load((SPECS / f"{name}.yaml").read_text())
-    named = {field.name for field in fields(ConversionRecipe)} - {"dataset"}
-    recipe = ConversionRecipe(dataset=name, **{key: spec[key] for key in named})
-    inputs = {
-        split: shared / "mirror" / source["url"].removeprefix("https://")
-        for split, source in spec["sources"].items()
-    }
-    return spec, recipe, inputs
+def of_spec(name: str, shared: Path) -> tuple[ConversionRecipe, dict[str, Path]]:
+    """The conversion recipe, and the local copies of the sources."""
+    return conversion_of(name), inputs_of(name, shared / "mirror")
 
 
 @pytest.mark.parametrize("name", TABLE_3)
 def test_counts_are_the_published_ones(name: str, shared: Path, tmp_path: Path) -> None:
-    spec, recipe, inputs = of_spec(name, shared)
+    recipe, inputs = of_spec(name, shared)
     assert {split: sha256(path) for split, path in inputs.items()} == {
-        split: source["sha256"] for split, source in spec["sources"].items()
+        split: source.sha256 for split, source in spec_of(name).sources.items()
     }
     counts = convert(recipe, inputs, tmp_path / name)["counts"]
     assert tuple(counts[split]["mentions"] for split in ("train", "dev", "test")) == TABLE_3[name]
@@ -52,7 +43,7 @@ def test_counts_are_the_published_ones(name: str, shared: Path, tmp_path: Path) 
 
 
 def test_the_printed_count_of_bc5_disease_dev_fails_the_job(shared: Path, tmp_path: Path) -> None:
-    _, recipe, inputs = of_spec("bc5-disease", shared)
+    recipe, inputs = of_spec("bc5-disease", shared)
     printed = replace(recipe, expect={"dev": {"mentions": 4244}})
     with pytest.raises(PubmillError, match=r"dev mentions: expected 4244, found 4246, difference \+2"):
         convert(printed, inputs, tmp_path / "bc5-disease")
@@ -62,7 +53,7 @@ def test_the_printed_count_of_bc5_disease_dev_fails_the_job(shared: Path, tmp_pa
 def test_the_two_extra_mentions_are_one_name_cut_by_the_sentence_splitter(
     shared: Path, tmp_path: Path
 ) -> None:
-    _, recipe, inputs = of_spec("bc5-disease", shared)
+    recipe, inputs = of_spec("bc5-disease", shared)
     convert(recipe, inputs, tmp_path / "d")
     dev = list(read_examples(tmp_path / "d/dev.jsonl.gz", TokensExample))
     cut = [
@@ -74,11 +65,12 @@ def test_the_two_extra_mentions_are_one_name_cut_by_the_sentence_splitter(
 
 
 def test_documents_of_jnlpba_that_stand_in_train_and_test(shared: Path, tmp_path: Path) -> None:
-    _, recipe, inputs = of_spec("jnlpba", shared)
+    recipe, inputs = of_spec("jnlpba", shared)
     card = convert(recipe, inputs, tmp_path / "jnlpba")
     assert {split: card["counts"][split]["repeated_documents"] for split in inputs} == {
         "train": 1,
         "dev": 0,
         "test": 2,
     }
-    assert card["also_in_train"]["test"]["documents"] == 10
+    shown = {(found["split"], found["with"]): found["documents"] for found in card["overlaps"]}
+    assert shown == {("dev", "train"): 0, ("test", "train"): 10, ("test", "dev"): 0}

@@ -136,7 +136,7 @@ def test_kept_types_stay_whole_and_the_others_are_counted(tmp_path: Path) -> Non
 
 def test_types_that_no_mention_has_are_told(tmp_path: Path) -> None:
     with pytest.raises(
-        PubmillError, match=r"no mention is of the types \['proteins'\].*\['DNA', 'protein'\]"
+        PubmillError, match=r"a\.tsv: no mention of dev is of.*\['proteins'\].*\['DNA', 'protein'\]"
     ):
         convert(tmp_path / "a.tsv", "a\tB-protein\nb\tB-DNA\n", {**TYPED, "types": ["proteins"]})
 
@@ -177,7 +177,10 @@ def test_splits_are_cut_from_an_archives_member(genia: dict[str, Path]) -> None:
 @pytest.mark.parametrize(
     ("file", "told"),
     [
-        ({"source": "training", "member": "task2.iob2", "before": "99"}, r"documents \['99'\]"),
+        (
+            {"source": "training", "member": "task2.iob2", "before": "99"},
+            r"training\.tar\.gz: there are no documents \['99'\]",
+        ),
         ({"source": "training", "member": "task2.iob2", "from": "30", "before": "20"}, r"documents \['30'\]"),
         ({"source": "training", "member": "task3.iob2"}, r"expected one file task3\.iob2 in it, found \[\]"),
         ({"source": "training", "member": "task2.iob2", "until": "30"}, "`files` says of train"),

@@ -1,25 +1,31 @@
-"""Converting a dataset: counts, the card, expectations that fail the job, and equal bytes."""
+"""Converting a dataset: the card, expectations that fail the job, withheld text, and equal bytes."""
 
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pubmill.convert.dataset import ConversionRecipe, convert, count
+from pubmill.convert import conll
+from pubmill.convert.dataset import ConversionRecipe, convert
+from pubmill.convert.given import Given, quote
 from pubmill.errors import PubmillError
-from pubmill.examples import TokensExample, read_examples, write_examples
-from pubmill.files import read_json, write_jsonl_gz
+from pubmill.examples import Example, SequenceExample, TokensExample, read_examples
+from pubmill.files import read_json
 
 ROOT = Path(__file__).resolve().parents[2]
 TRAIN = "-DOCSTART- 1\n\nNo\tO\npain\tB-D\n\nMild\tI-D\nache\tI-D\n\n-DOCSTART- 2\n\nNo\tO\npain\tB-D\n\n"
 DEV = "Fever\tB-D\nfever\tB-D\n\nNo\tO\npain\tB-D\n"
+CANARY = "Qzcanary"
 RECIPE = ConversionRecipe(
     dataset="toy",
     kind="tokens",
+    access="public",
+    splits=["train", "dev"],
     converter="pubmill.convert.conll:read",
     options={"labels": "first_character"},
     duplicates="keep",
@@ -38,37 +44,62 @@ def inputs(tmp_path: Path) -> dict[str, Path]:
 
 
 def test_examples_and_card(tmp_path: Path, inputs: dict[str, Path]) -> None:
-    convert(RECIPE, inputs, tmp_path / "toy")
-    assert sorted(path.name for path in (tmp_path / "toy").iterdir()) == [
-        "card.json",
-        "dev.jsonl.gz",
-        "train.jsonl.gz",
-    ]
+    returned = convert(RECIPE, inputs, tmp_path / "toy")
+    names = ["card.json", "dev.jsonl.gz", "test.jsonl.gz", "train.jsonl.gz"]
+    assert sorted(path.name for path in (tmp_path / "toy").iterdir()) == names
     train = list(read_examples(tmp_path / "toy/train.jsonl.gz", TokensExample))
     assert [example.document for example in train] == ["1", "1", "2"]
     assert train[1].labels == ["I", "I"]
     card = read_json(tmp_path / "toy/card.json")
-    assert card["expect"] == RECIPE.expect
+    assert card == json.loads(json.dumps(returned))
+    assert card["expect"] == RECIPE.expect and card["splits"] == ["train", "dev"]
     assert card["counts"]["train"] == {
         "sentences": 3,
-        "documents": 2,
         "tokens": 6,
         "mentions": 2,
         "tokens_in_mentions": 4,
         "distinct_words": 4,
         "longest_sentence": 2,
         "illegal_starts": 1,
+        "documents": 2,
         "repeated_documents": 0,
-        "repeated_sentences": 1,
+        "repeated_texts": 1,
     }
     assert card["counts"]["dev"]["documents"] is None
-    assert card["also_in_train"] == {"dev": {"sentences": 1, "documents": None}}
+    assert card["overlaps"] == [{"split": "dev", "with": "train", "texts": 1, "documents": None}]
+    assert card["lengths"]["train"] == {"mean": 2.0, "median": 2, "p95": 2, "max": 2}
+    assert {role: source["file"] for role, source in card["sources"].items()} == {
+        "train": "train.tsv",
+        "dev": "devel.tsv",
+    }
+    assert str(tmp_path) not in json.dumps(card)
+
+
+def test_a_split_that_the_dataset_lacks_is_an_empty_file(tmp_path: Path, inputs: dict[str, Path]) -> None:
+    convert(RECIPE, inputs, tmp_path / "toy")
+    assert list(read_examples(tmp_path / "toy/test.jsonl.gz", TokensExample)) == []
+
+
+def test_what_was_left_out_is_counted_and_can_be_expected(tmp_path: Path, inputs: dict[str, Path]) -> None:
+    inputs["dev"].write_text("Fever\tB-D\nAspirin\tB-C\n")
+    measure = "left_out.mentions_of_other_types"
+    recipe = replace(RECIPE, options={"labels": "as_written", "types": ["D"]}, expect={"dev": {measure: 1}})
+    assert convert(recipe, inputs, tmp_path / "toy")["counts"]["dev"][measure] == 1
+    with pytest.raises(PubmillError, match=rf"dev {measure}: expected 0, found 1"):
+        convert(replace(recipe, expect={"dev": {measure: 0}}), inputs, tmp_path / "other")
+
+
+def test_a_label_that_is_not_met_counts_as_none_of_it(tmp_path: Path, inputs: dict[str, Path]) -> None:
+    recipe = replace(RECIPE, expect={"train": {"mentions.Chemical": 0, "left_out.anything": 0}})
+    convert(recipe, inputs, tmp_path / "toy")
+    with pytest.raises(PubmillError, match=r"train mentions\.Chemical: expected 2, found 0, difference -2"):
+        convert(replace(RECIPE, expect={"train": {"mentions.Chemical": 2}}), inputs, tmp_path / "other")
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path, inputs: dict[str, Path]) -> None:
     for name in ("once", "twice", "twice"):
         convert(RECIPE, inputs, tmp_path / name)
-    for name in ("card.json", "dev.jsonl.gz", "train.jsonl.gz"):
+    for name in ("card.json", "dev.jsonl.gz", "test.jsonl.gz", "train.jsonl.gz"):
         assert (tmp_path / "once" / name).read_bytes() == (tmp_path / "twice" / name).read_bytes()
 
 
@@ -87,10 +118,14 @@ def test_other_counts_are_all_told_and_leave_no_examples(tmp_path: Path, inputs:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"expect": {"train": {"mention": 2}}}, "'mention'; what is counted is sentences, documents"),
-        ({"expect": {"test": {"mentions": 2}}}, "only for splits with an input"),
-        ({"duplicates": "drop"}, "duplicates `keep`"),
-        ({"kind": "span"}, "only kind `tokens`"),
+        ({"expect": {"train": {"mention": 2}}}, "'mention'; what is counted is sentences, tokens"),
+        ({"expect": {"test": {"mentions": 2}}}, "expected counts only for these"),
+        ({"splits": []}, "splits must be among"),
+        ({"splits": ["train", "validation"]}, "splits must be among"),
+        ({"splits": ["train", "dev", "test"]}, "needs a source 'test'; the spec's sources are train, dev"),
+        ({"duplicates": "drop"}, "duplicates can only be `keep`"),
+        ({"kind": "words"}, "kinds are tokens, sequence"),
+        ({"kind": "span"}, "example train-000001: not of kind span"),
         ({"converter": "pubmill.convert.conll:nothing"}, "no converter"),
         ({"converter": "pubmill.convert.nowhere:read"}, "no converter"),
         ({"converter": "os:system"}, "no converter"),
@@ -104,50 +139,73 @@ def test_what_a_recipe_cannot_say(
     assert not (tmp_path / "toy").exists()
 
 
-@pytest.mark.parametrize(
-    ("labels", "illegal"),
-    [(["O", "I"], 1), (["I", "I"], 1), (["B", "I"], 0), (["B-x", "I-y", "I-y"], 1), (["B-x", "I-x", "O"], 0)],
-)
-def test_illegal_starts_are_counted(labels: list[str], illegal: int) -> None:
-    example = TokensExample(id="a", document=None, words=["w"] * len(labels), labels=labels)
-    assert count([example])["illegal_starts"] == illegal
+def reading(monkeypatch: pytest.MonkeyPatch, *examples: Example, fail: Exception | None = None) -> None:
+    """Let the recipe's converter give these examples, and then fail."""
+
+    def read(given: Given) -> Iterator[Example]:
+        yield from examples
+        if fail:
+            raise fail
+
+    monkeypatch.setattr(conll, "read", read)
 
 
-def test_the_same_document_marked_again_is_counted_again_and_as_repeated() -> None:
-    examples = [
-        TokensExample(id=str(number), document=document, words=["w"], labels=["O"])
-        for number, document in enumerate(["1", "1", "2", "1"])
-    ]
-    counts = count(examples)
-    assert (counts["documents"], counts["repeated_documents"]) == (3, 1)
+GOOD = TokensExample(id="a", document=None, words=["w"], labels=["O"])
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("wrong", "told"),
     [
-        ({"id": "a", "document": None, "words": ["w"], "labels": []}, "1 words but 0 labels"),
-        ({"id": "a", "document": None, "words": ["w"], "labels": ["X"]}, "BIO labels"),
-        ({"id": "a", "document": None, "words": "w", "labels": ["O"]}, "list of texts"),
-        ({"id": "a", "document": 5, "words": ["w"], "labels": ["O"]}, "document is 5"),
-        ({"id": "a", "words": ["w"], "labels": ["O"]}, "exactly the keys"),
-        ({"id": "first", "document": None, "words": ["w"], "labels": ["O"]}, "second time"),
+        (GOOD, "example a: its id stands there twice"),
+        (replace(GOOD, id="b", labels=[]), "example b: 1 words but 0 labels"),
+        (SequenceExample(id="c", document=None, text="w", label="x"), "example c: not of kind tokens"),
     ],
 )
-def test_broken_examples_are_told_with_their_line(tmp_path: Path, row: dict[str, Any], told: str) -> None:
-    good = {"id": "first", "document": None, "words": ["w"], "labels": ["O"]}
-    write_jsonl_gz(tmp_path / "a.jsonl.gz", [good, row])
-    with pytest.raises(PubmillError, match=rf"a\.jsonl\.gz:2: .*{told}"):
-        list(read_examples(tmp_path / "a.jsonl.gz", TokensExample))
+def test_a_converters_unsound_examples_are_told(
+    tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, wrong: Example, told: str
+) -> None:
+    reading(monkeypatch, GOOD, wrong)
+    with pytest.raises(PubmillError, match=rf"dataset toy, train: {told}"):
+        convert(RECIPE, inputs, tmp_path / "toy")
+    assert not (tmp_path / "toy").exists()
 
 
-def test_missing_and_truncated_examples_are_told(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl.gz"
-    with pytest.raises(PubmillError, match="does not exist"):
-        list(read_examples(path, TokensExample))
-    write_examples(path, [TokensExample(id="a", document=None, words=["w"], labels=["O"])])
-    path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(PubmillError, match="broken after line"):
-        list(read_examples(path, TokensExample))
+def test_a_split_without_any_example_is_told(
+    tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading(monkeypatch)
+    with pytest.raises(PubmillError, match=r"dataset toy, train: there are no examples.*train\.tsv"):
+        convert(RECIPE, inputs, tmp_path / "toy")
+
+
+@pytest.mark.parametrize("access", ["registration", "credentialed"])
+def test_an_unforeseen_error_on_licensed_text_tells_its_place_and_type_only(
+    tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, access: str
+) -> None:
+    reading(monkeypatch, fail=KeyError(f"the patient {CANARY}"))
+    with pytest.raises(PubmillError) as caught:
+        convert(replace(RECIPE, access=access), inputs, tmp_path / "toy")
+    message = str(caught.value)
+    assert "dataset toy, train: KeyError at test_dataset.py:" in message
+    assert CANARY not in message and "withheld" in message
+    assert caught.value.__suppress_context__ and caught.value.__cause__ is None
+
+
+def test_an_unforeseen_error_on_public_text_is_shown_whole(
+    tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading(monkeypatch, fail=KeyError("which key"))
+    with pytest.raises(KeyError, match="which key"):
+        convert(RECIPE, inputs, tmp_path / "toy")
+
+
+@pytest.mark.parametrize("access", ["public", "credentialed"])
+def test_messages_quote_public_text_only(tmp_path: Path, inputs: dict[str, Path], access: str) -> None:
+    inputs["dev"].write_text(f"A\tO\n{CANARY} {CANARY}\n")
+    with pytest.raises(PubmillError, match=r"devel\.tsv:2: expected `word<TAB>label`") as caught:
+        convert(replace(RECIPE, access=access), inputs, tmp_path / "toy")
+    assert (CANARY in str(caught.value)) is (access == "public")
+    assert "'text'" in quote("text")  # withholding has ended with the conversion
 
 
 def test_the_program_by_hand_and_its_errors(tmp_path: Path, inputs: dict[str, Path]) -> None:
@@ -155,7 +213,7 @@ def test_the_program_by_hand_and_its_errors(tmp_path: Path, inputs: dict[str, Pa
     command += ["--recipe", json.dumps(vars(RECIPE)), "--input", f"train={inputs['train']}"]
     good = subprocess.run([*command, "--input", f"dev={inputs['dev']}"], capture_output=True, text=True)
     assert good.returncode == 0, good.stderr
-    assert "toy train: 3 sentences, 2 mentions" in good.stdout
+    assert "toy train: sentences 3, documents 2, mentions 2" in good.stdout
     bad = subprocess.run([*command, "--input", "dev"], capture_output=True, text=True)
     assert (bad.returncode, bad.stdout) == (1, "")
-    assert bad.stderr.startswith("pubmill: error: --input dev: expected SPLIT=PATH")
+    assert bad.stderr.startswith("pubmill: error: --input dev: expected ROLE=PATH")

@@ -16,6 +16,7 @@ from pubmill.tables.rendering import to_json
 from pubmill.tables.report import ReportRecipe, read_log, read_report, read_sources, render
 from tests.unit import cards_made_up as made_up_cards
 from tests.unit import tables_made_up as made_up
+from tests.unit import test_dataset_tables as made_up_facts
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -120,6 +121,40 @@ def test_the_page_is_self_contained_accessible_and_deterministic(results: Path) 
     assert {link[1:] for link in page.xpath("//a/@href")} <= set(ids)
     assert all(figure.xpath("string(.//desc)") for figure in page.xpath("//figure"))
     assert text == render(read_report(recipe(), results))
+
+
+def test_datasets_of_every_kind_and_tables_of_datasets_are_shown(results: Path) -> None:
+    for kind in ("sequence", "multilabel", "regression", "span"):
+        made_up_cards.write(results, made_up_cards.card(f"of-{kind}", kind))
+    made = recipe(
+        datasets=["bc2gm", "of-sequence", "of-multilabel", "of-regression", "of-span"],
+        dataset_tables=["gu2020/table03"],
+    )
+    facts = made_up_facts.table(results, made_up_facts.recipe())
+    put(results / "tables/gu2020/table03.json", to_json(facts))
+    page = html.fromstring(render(read_report(made, results)))
+    sections = page.xpath("//div[starts-with(@aria-label, 'Datasets counted by')]")
+    lines = [
+        [" ".join(cell.text_content().split()) for cell in tr.xpath("./*")]
+        for part in sections
+        for tr in part.xpath(".//tbody/tr")
+    ]
+    assert len(sections) == 5 and len(lines) == 10
+    assert ["of-sequence", "train", "10 ✓, as expected", "not marked", "1", "7", "1", ""] in lines
+    assert ["of-span", "test", "6", "5", "4", "7", "1", "not marked", "7", "1", "3"] in lines
+    assert "differs from the published" in page.text_content()
+    ids = page.xpath("//@id")
+    assert len(ids) == len(set(ids)) and {link[1:] for link in page.xpath("//a/@href")} <= set(ids)
+
+
+def test_a_study_of_datasets_alone_shows_no_scores(results: Path) -> None:
+    facts = made_up_facts.table(results, made_up_facts.recipe())
+    put(results / "tables/gu2020/table03.json", to_json(facts))
+    bare = recipe(
+        tables=[], dataset_tables=["gu2020/table03"], pretraining={}, corpora=[], vocabs=[], models=[]
+    )
+    text = render(read_report(bare, results))
+    assert "Scores per seed" not in text and 'href="#d1"' in text
 
 
 def test_a_pretraining_is_read_from_its_last_log_and_marked_at_checkpoints(results: Path) -> None:

@@ -4,6 +4,7 @@ import gzip
 import io
 import itertools
 import re
+import tarfile
 import zipfile
 from hashlib import md5
 from pathlib import Path
@@ -11,10 +12,13 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from tests.world import citations, datasets, facts, medline, punkt, write_world
+from tests.dataset_specs import spec_of
+from tests.world import citations, dataset_parts, datasets, facts, medline, overlay, punkt, write_world
+from tests.world.__main__ import HEADING, written_out
 from tests.world.dice import Dice
 from tests.world.language import AMBIGUOUS, PLAIN, TYPED, Token, running_text
 from tests.world.lexicon import CHEMICAL, KINDS, make_lexicon
+from tests.world.part import CANARY
 
 Trees = dict[str, etree._Element]
 
@@ -184,13 +188,38 @@ def test_dataset_files_are_at_their_addresses_in_their_formats(world: Path) -> N
             assert "OI" not in legal
 
 
+def test_the_demo_scale_has_this_worlds_hashes_and_counts(root: Path) -> None:
+    written = (root / "specs/scales/demo-datasets.yaml").read_text()
+    assert written == HEADING + written_out(overlay()), "write it anew: see python -m tests.world --help"
+
+
+def test_licensed_files_carry_the_canary_and_public_ones_do_not() -> None:
+    whole = dataset_parts()
+    specs = [spec_of(name) for name in whole.expect]
+    keys = {key for spec in specs if spec.access != "public" for key in spec.local_keys}
+    assert len(keys) > 3
+    for path, content in whole.files.items():
+        held = any(CANARY.encode() in text for text in texts_of(path, content))
+        assert held == any(path.startswith(f"local/{key}/") for key in keys), path
+
+
+def texts_of(path: str, content: bytes) -> list[bytes]:
+    """The content of a file, or of an archive's members."""
+    if path.endswith((".tar.gz", ".tgz")):
+        with tarfile.open(fileobj=io.BytesIO(content)) as tar:
+            return [tar.extractfile(member).read() for member in tar if member.isfile()]  # type: ignore[union-attr]
+    if path.endswith(".zip"):
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            return [packed.read(name) for name in packed.namelist()]
+    return [content]
+
+
 def test_dataset_facts_are_counted_from_the_files(world: Path) -> None:
-    known = facts()["datasets"]
-    assert list(known) == ["bc5-chem", "bc5-disease", "ncbi-disease", "bc2gm", "jnlpba"]
+    known = dataset_parts().expect
     for dataset in datasets.DATASETS:
         for split, name in dataset.files.items():
             lines = (world / dataset.folder / name).read_text().split("\n")
-            expect = known[dataset.name]["expect"][split]
+            expect = known[dataset.name][split]
             assert expect["sentences"] == dataset.sentences[split]
             assert expect["tokens"] == sum("\t" in line for line in lines)
             assert expect["mentions"] == sum(line.partition("\t")[2].startswith("B") for line in lines)

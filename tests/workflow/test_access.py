@@ -1,4 +1,4 @@
-"""Datasets that one must apply for, through Snakemake: without their files, with them, and with damaged ones."""
+"""Datasets that one must apply for, through Snakemake: without their files, with them, with damaged ones."""
 
 import gzip
 import io

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.specs import DatasetSpec, File
-from tests.world import answers, citations, clinical, datasets, documents, medline, punkt, relations, tokens
 from tests.dataset_specs import spec_of
+from tests.world import answers, citations, clinical, datasets, documents, medline, punkt, relations, tokens
 from tests.world.citations import Citation
 from tests.world.lexicon import Lexicon, make_lexicon
 from tests.world.part import Part

@@ -14,7 +14,7 @@ import yaml
 
 from tests.world import overlay, write_world
 
-HEADING = "# The miniature world's hashes and counts. Written by `python -m tests.world --overlay`; not by hand.\n"
+HEADING = "# The miniature world's hashes and counts, written by `python -m tests.world --overlay`.\n"
 
 
 def written_out(content: dict[str, Any]) -> str:

@@ -53,7 +53,7 @@ def pieces(dice: Dice, template: str, slots: Mapping[str, tuple[str, Sequence[st
     return found
 
 
-def words(line: Iterable[Piece], types: Iterable[str]) -> list[tuple[str, bool]]:
+def words(line: Iterable[Piece], types: Sequence[str]) -> list[tuple[str, bool]]:
     """The line's words as (type or "", whether it begins a mention); a mention of these types is cut off
     from what it is glued to."""
     found: list[tuple[str, bool]] = []
