@@ -108,7 +108,9 @@ class MultilabelExample(Example):
     sentences: list[LabelledSentence] = field(default_factory=list)
 
     def fault(self) -> str | None:
-        if any(labels != sorted(set(labels)) for labels in (self.labels, *(s.labels for s in self.sentences))):
+        if any(
+            labels != sorted(set(labels)) for labels in (self.labels, *(s.labels for s in self.sentences))
+        ):
             return "labels must be sorted, and each there once"
         outside = any(not 0 <= s.start <= s.end <= len(self.text) for s in self.sentences)
         return "a sentence lies outside of the text" if outside else None

@@ -6,6 +6,7 @@ own format, with NLTK's own decoder.
 
 import re
 import zipfile
+import zlib
 from io import StringIO
 from pathlib import Path
 
@@ -26,10 +27,10 @@ def read_punkt(archive: Path) -> PunktParameters:
     """Read Punkt's English tables from `punkt_tab.zip`; a `PubmillError` names a missing or broken one."""
     try:
         with zipfile.ZipFile(archive) as tables:
-            return _parameters(*(_table(tables, archive, name) for name in TABLES))
+            return _parameters(tables, archive)
     except FileNotFoundError:
         raise PubmillError(f"{archive} does not exist; it is NLTK's punkt_tab.zip") from None
-    except (zipfile.BadZipFile, UnicodeDecodeError, ValueError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         raise PubmillError(f"{archive}: not a whole punkt_tab.zip: {error}; fetch it again") from None
 
 
@@ -40,18 +41,30 @@ def _table(tables: zipfile.ZipFile, archive: Path, name: str) -> StringIO:
         raise PubmillError(f"{archive}: {FOLDER}/{name} is missing; it is no punkt_tab.zip of NLTK") from None
     if size > LARGEST_TABLE:
         raise PubmillError(f"{archive}: {FOLDER}/{name} has {size} bytes; no table is that large")
-    return StringIO(tables.read(f"{FOLDER}/{name}").decode("utf-8"), newline=None)
+    with tables.open(f"{FOLDER}/{name}") as table:
+        content = table.read(size + 1)  # no more than it says; to its end, where its checksum is compared
+    return StringIO(content.decode("utf-8"), newline=None)
 
 
-def _parameters(
-    collocations: StringIO, starters: StringIO, abbreviations: StringIO, contexts: StringIO
-) -> PunktParameters:
+def _parameters(tables: zipfile.ZipFile, archive: Path) -> PunktParameters:
     decoder, parameters = PunktDecoder(), PunktParameters()
-    parameters.collocations = set(decoder.tab2tups(collocations))
-    parameters.sent_starters = decoder.txt2set(starters)
-    parameters.abbrev_types = decoder.txt2set(abbreviations)
-    parameters.ortho_context = _Contexts(decoder.tab2intdict(contexts))
+    decoders = (_pairs, decoder.txt2set, decoder.txt2set, decoder.tab2intdict)
+    read = []
+    for name, decode in zip(TABLES, decoders, strict=True):
+        try:
+            read.append(decode(_table(tables, archive, name)))
+        except ValueError as error:
+            raise PubmillError(f"{archive}:{FOLDER}/{name}: {error}; fetch it again") from None
+    parameters.collocations, parameters.sent_starters, parameters.abbrev_types = read[:3]
+    parameters.ortho_context = _Contexts(read[3])
     return parameters
+
+
+def _pairs(table: StringIO) -> set[tuple[str, str]]:
+    pairs = set(PunktDecoder().tab2tups(table))
+    if any(len(words) != 2 for words in pairs):
+        raise ValueError("a collocation is not two words")
+    return pairs
 
 
 class _Contexts(dict[str, int]):

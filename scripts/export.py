@@ -20,7 +20,7 @@ from pubmill.specs import load
 from pubmill.targets.datasets import published_recipe
 
 STUDIES = {
-    "full": "--configfile studies/gu2020.yaml ",
+    "full": "--configfile studies/datasets.yaml ",
     "small": "--configfile studies/small.yaml ",
 }
 """Scale -> what snakemake must be told besides; the demo is what it does by itself."""

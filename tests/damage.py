@@ -112,12 +112,21 @@ def _mark_gone(content: bytes, dice: Dice) -> bytes:
     return _one_of(content, dice, rb'[\t<>"{}\[\]:,|=]', lambda mark: b"")
 
 
-def _number_changed(content: bytes, dice: Dice) -> bytes:
+def _digit_changed(content: bytes, dice: Dice) -> bytes:
     def change(number: bytes) -> bytes:
         place = dice.below(len(number))
         return number[:place] + b"%d" % dice.below(10) + number[place + 1 :]
 
     return _one_of(content, dice, rb"\d+", change)
+
+
+def _field_number_changed(content: bytes, dice: Dice) -> bytes:
+    """A number that is a whole field, as offsets are."""
+
+    def change(number: bytes) -> bytes:
+        return b"%d" % (int(number) + dice.pick([-10, -1, 1, 2, 10]))
+
+    return _one_of(content, dice, rb"(?<=[\t\":, |-])\d{1,6}(?=[\t\":,; |-])", change)
 
 
 def _word_changed(content: bytes, dice: Dice) -> bytes:
@@ -138,13 +147,14 @@ TEXT: dict[str, TextDamage] = {
     "columns swapped": _columns_swapped,
     "a tab inserted": _tab_inserted,
     "a mark gone": _mark_gone,
-    "a number changed": _number_changed,
+    "a digit changed": _digit_changed,
+    "a number changed": _field_number_changed,
     "a word changed": _word_changed,
     "empty": lambda content, dice: b"",
 }
 IN_LINE = (
     "a byte changed", "a byte that is no UTF-8", "columns swapped", "a tab inserted", "a mark gone",
-    "a number changed", "a word changed",
+    "a digit changed", "a number changed", "a word changed",
 )  # fmt: skip
 
 

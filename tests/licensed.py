@@ -1,5 +1,6 @@
 """A made-up dataset that one must apply for, for tests of access: its spec, and files full of canaries."""
 
+import re
 from pathlib import Path
 
 from tests.world.part import CANARY
@@ -33,11 +34,20 @@ TEXTS = {"train": f"-DOCSTART- n1\n\n{SENTENCE * 2}", "dev": SENTENCE, "test": S
 def add_spec(specs: Path) -> None:
     """Write the spec into `specs/datasets`, and make it the second row of Table 6 of gu2020."""
     (specs / f"datasets/{NAME}.yaml").write_text(SPEC)
+    add_to_demo(specs, NAME)
     table = specs / "tables/gu2020/table06.yaml"
     first = "  - {dataset: bc5-disease,"
     text = table.read_text()
     assert text.count(first) == 1
     table.write_text(text.replace(first, f"  - {{dataset: {NAME}, label: Secret, group: ner}}\n{first}"))
+
+
+def add_to_demo(specs: Path, name: str) -> None:
+    """Make a dataset one of those whose made-up files the demo has."""
+    scale = specs / "scales/demo.yaml"
+    text, count = re.subn(r"(?m)^datasets:.*$", rf"\g<0>\n  {name}: {{version: 1}}", scale.read_text())
+    assert count == 1
+    scale.write_text(text)
 
 
 def write_files(folder: Path) -> Path:

@@ -62,7 +62,7 @@ def linked(targets: AccessTargets) -> list[str]:
     return sorted(
         {
             place.name
-            for name in targets.specs.datasets
+            for name in filter(targets.exists, targets.specs.datasets)
             for place in places(targets, name, in_results=True)
             if place.found is None and isinstance(place.source, File)
         }
@@ -70,10 +70,12 @@ def linked(targets: AccessTargets) -> list[str]:
 
 
 def examine(targets: AccessTargets, links: Links | None) -> list[Finding]:
-    """Look at every dataset; `links` is None where the network is not to be asked."""
+    """Look at every dataset that the scale has; `links` is None where the network is not to be asked."""
     wanted = set(targets.wanted_datasets())
     found = []
     for name, spec in sorted(targets.specs.datasets.items()):
+        if not targets.exists(name):
+            continue
         finding = Finding(name, name in wanted, spec)
         for place in places(targets, name, in_results=True):
             _add_place(finding, place, targets, links)

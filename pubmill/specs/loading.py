@@ -22,8 +22,11 @@ from pubmill.strict_yaml import Document
 
 
 class ScaleSpec(Strict):
+    """An overlay on the specs. `made_up`: its files are invented, and it has the datasets that it names."""
+
     name: Literal["demo", "small", "full"]
     title: str
+    made_up: bool = False
     comparable: bool
     prefer: Literal["released", "own"]
     corpora: dict[str, Any] = {}

@@ -61,6 +61,10 @@ class AccessTargets(ModelTargets):
             if name in self.specs.datasets and (self.study.datasets is None or name in self.study.datasets)
         ]
 
+    def exists(self, dataset: str) -> bool:
+        """Whether the scale has the dataset at all: made-up data are those that the scale's overlay names."""
+        return not self.specs.scale.made_up or dataset in self.specs.scale.datasets
+
     def absent(self, dataset: str) -> list[Absent]:
         """The user's files that the dataset needs and that aren't there, by key."""
         return list(self._absent(dataset))
@@ -83,6 +87,8 @@ class AccessTargets(ModelTargets):
 
         It names no folder of this machine: it stands in tables.
         """
+        if not self.exists(dataset):
+            return "is not among the made-up data of this scale"
         absent = self.absent(dataset)
         if not absent:
             return None

@@ -11,13 +11,13 @@ VERSIONS = {
     "pack": 1,
     "pretrain": 1,
     "export": 1,
-    "convert": 1,
+    "convert": 2,
     "finetune": 1,
     "choose": 1,
     "score": 1,
-    "table": 1,
+    "table": 2,
     "dataset_table": 1,
     "page": 1,
-    "report": 1,
+    "report": 2,
 }
 METRIC_VERSIONS = {"entity_f1": 1}

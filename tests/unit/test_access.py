@@ -9,7 +9,7 @@ from pubmill.convert.dataset import ConversionRecipe, convert
 from pubmill.errors import PubmillError
 from pubmill.study import check_study
 from pubmill.targets import Targets
-from tests.licensed import APPLY, FILES, KEY, NAME, write_files
+from tests.licensed import APPLY, FILES, KEY, NAME, add_to_demo, write_files
 from tests.world.part import CANARY
 
 TABLE = "gu2020/table06"
@@ -86,6 +86,7 @@ def test_a_folder_with_other_datasets_of_its_key_leaves_this_one_out(specs: Path
     for name in FILES.values():
         other = other.replace(name, f"second {name}")
     (specs / "datasets/secret@two.yaml").write_text(other)
+    add_to_demo(specs, "secret@two")
     table = specs / f"tables/{TABLE}.yaml"
     row = f"  - {{dataset: {NAME}, label: Secret, group: ner}}\n"
     table.write_text(table.read_text().replace(row, row + row.replace(NAME, "secret@two")))

@@ -105,7 +105,7 @@ def test_options_under_the_name_of_a_split_are_its_own(tmp_path: Path, examples:
         ({"options": {"columns": ["id", "word"]}}, "'word'. unknown; known are .*'dummies'"),
         ({"options": {"columns": "id"}}, "columns must be list"),
         ({"options": {**OPTIONS, "colour": "red"}}, "unknown keys .'colour'."),
-        ({"options": {**OPTIONS, "header": ["one"]}}, "1 headings in `header` for 3 `columns`"),
+        ({"options": {**OPTIONS, "header": ["one"]}}, "1 headings in `header`, 3 `columns`"),
         ({"options": {"columns": ["id", "score"]}}, "not all of which a SequenceExample has"),
         ({"options": {**OPTIONS, "test": 5}}, "the option `test` is 5"),
         ({"files": {"dev": {"name": "dev.tsv", "sha256": None}}}, "dev.jsonl.gz does not exist"),
@@ -239,7 +239,7 @@ def test_the_program_tells_what_is_missing(export: Any, tmp_path: Path, results:
 
 
 @pytest.mark.parametrize(
-    ("scale", "configuration"), [("demo", ""), ("full", "--configfile studies/gu2020.yaml ")]
+    ("scale", "configuration"), [("demo", ""), ("full", "--configfile studies/datasets.yaml ")]
 )
 def test_the_program_says_how_to_convert_first(
     export: Any, tmp_path: Path, scale: str, configuration: str

@@ -139,7 +139,8 @@ def make_project(root: Path, world: Path, folder: Path) -> Project:
         assert count == 1, pattern
     scale.write_text(text)
     config = folder / "config.yaml"
-    text = re.sub(r"datasets: \[.*\]", "datasets: [bc5-chem, jnlpba]", config.read_text())
+    text, count = re.subn(r"(?m)^datasets: .*$", "datasets: [bc5-chem, jnlpba]", config.read_text())
+    assert count == 1
     text = re.sub(r"save_minutes: .*", "save_minutes: 0", text)
     config.write_text(re.sub(r"mirror: .*", f"mirror: {world}", text))
     return project

@@ -56,7 +56,18 @@ def assert_no_canary(project: Project, said: str = "") -> None:
     assert not told, f"licensed text stands in {told}"
 
 
-def test_without_its_files_all_is_green_and_the_cell_says_where_to_apply(asking: Project) -> None:
+@pytest.fixture(scope="module")
+def bare(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The miniature world without the files that one must bring."""
+    folder = tmp_path_factory.mktemp("bare") / "mirror"
+    shutil.copytree(world, folder, ignore=shutil.ignore_patterns("local"))
+    return folder
+
+
+def test_without_its_files_all_is_green_and_the_cell_says_where_to_apply(
+    asking: Project, world: Path, bare: Path
+) -> None:
+    asking.edit("config.yaml", f"mirror: {world}", f"mirror: {bare}")
     assert "take_local" not in asking.planned()
     table = "results/demo/tables/gu2020/table06.json"
     asking.run(*ONLY, "--", table, table.replace(".json", ".html"))
