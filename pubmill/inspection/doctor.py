@@ -70,19 +70,23 @@ def linked(targets: AccessTargets) -> list[str]:
 
 
 def examine(targets: AccessTargets, links: Links | None) -> list[Finding]:
-    """Look at every dataset that the scale has; `links` is None where the network is not to be asked."""
+    """Look at every dataset; `links` is None where the network is not to be asked."""
     wanted = set(targets.wanted_datasets())
-    found = []
-    for name, spec in sorted(targets.specs.datasets.items()):
-        if not targets.exists(name):
-            continue
-        finding = Finding(name, name in wanted, spec)
-        for place in places(targets, name, in_results=True):
-            _add_place(finding, place, targets, links)
-        _add_own(finding, targets)
-        _add_counts(finding, targets)
-        found.append(finding)
-    return found
+    specs = sorted(targets.specs.datasets.items())
+    return [_examine(Finding(name, name in wanted, spec), targets, links) for name, spec in specs]
+
+
+def _examine(finding: Finding, targets: AccessTargets, links: Links | None) -> Finding:
+    if not targets.exists(finding.dataset):
+        finding.available = False
+        finding.counts = "not among the made-up data of this scale"
+        finding.to_do.append("take it at another scale: --configfile studies/datasets.yaml")
+        return finding
+    for place in places(targets, finding.dataset, in_results=True):
+        _add_place(finding, place, targets, links)
+    _add_own(finding, targets)
+    _add_counts(finding, targets)
+    return finding
 
 
 def _add_place(finding: Finding, place: Place, targets: AccessTargets, links: Links | None) -> None:

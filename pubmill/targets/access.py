@@ -58,7 +58,9 @@ class AccessTargets(ModelTargets):
         return [
             name
             for name in named
-            if name in self.specs.datasets and (self.study.datasets is None or name in self.study.datasets)
+            if name in self.specs.datasets
+            and self.exists(name)
+            and (self.study.datasets is None or name in self.study.datasets)
         ]
 
     def exists(self, dataset: str) -> bool:

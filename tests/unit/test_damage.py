@@ -39,7 +39,9 @@ SEED = int(os.environ.get("PUBMILL_DAMAGE_SEED", "1"))
 PATIENCE = 60
 """Seconds for a conversion that takes parts of one; what is still at work then hangs."""
 
-PLACE = re.compile(r":\d+\b|\bline \d+|\bnumber \d+|\w\.\d+\.\w|\bquestion \w+|\d{8}|expected counts")
+PLACE = re.compile(
+    r":\d+\b|\bline \d+|\bnumber \d+|\w\.\d+\.\w|\bquestion \w+|\d{8}|[0-9a-f]{24}|expected counts"
+)
 """A line; what stands for it in files of one line, or JSON: a number, path or identifier; else the counts."""
 
 whole_world = cache(dataset_parts)
@@ -149,7 +151,7 @@ def fault_of_message(
         return f"an error that nobody foresaw: {message}"
     if damaged.name not in message:
         return f"{damaged.name} is not named: {message}"
-    named = message.partition("\nRead together with")[0]
+    named = re.sub(r"/\S+/", "", message.partition("\nRead together with")[0])  # without folders
     if not any(path.name in named for path in inputs.values()):
         return f"no file is blamed: {message}"
     member = made.how.rpartition(": ")[0]
