@@ -38,8 +38,12 @@ def damage(content: bytes, dice: Dice) -> Damaged:
 # Text.
 
 
+_SHARE_OF_NUMBERS = 0.2
+"""Of all damage to text: offsets matter most, and are few among all that a file holds."""
+
+
 def _text(content: bytes, dice: Dice) -> Damaged:
-    kind = dice.pick(list(TEXT))
+    kind = "a number changed" if dice.chance(_SHARE_OF_NUMBERS) else dice.pick(list(TEXT))
     return Damaged(kind, TEXT[kind](content, dice), kind in IN_LINE)
 
 

@@ -3,8 +3,9 @@
 Every dataset of the miniature world is converted again and again, each time with other random damage to
 one of its files. What may come of it: an error that names the file, or examples that are sound, have the
 expected counts and whose mentions and answers stand where they stood. The latter is what damage comes to
-that no format can notice: within running text, or one valid label for another. At full scale not even
-that gets through: sources are compared with their sha256 before they are read.
+that no format can notice: within running text, or one valid label for another. At full scale the sha256
+of the sources is compared before they are read, which lets not even that through; sources that have none
+(archives packed on the fly, files of the user's own) have the counts, and the published form's hash.
 
 `PUBMILL_DAMAGES=500` gives each dataset so many damages, `PUBMILL_DAMAGE_SEED` other ones.
 """
@@ -40,7 +41,7 @@ PATIENCE = 60
 """Seconds for a conversion that takes parts of one; what is still at work then hangs."""
 
 PLACE = re.compile(
-    r":\d+\b|\bline \d+|\bnumber \d+|\w\.\d+\.\w|\bquestion \w+|\d{8}|[0-9a-f]{24}|expected counts"
+    r":\d+\b|\bline \d+|\bnumber \d+|\w\.\d+\.\w|\bquestion \S+|\d{8}|[0-9a-f]{24}|expected counts"
 )
 """A line; what stands for it in files of one line, or JSON: a number, path or identifier; else the counts."""
 
@@ -151,7 +152,9 @@ def fault_of_message(
         return f"an error that nobody foresaw: {message}"
     if damaged.name not in message:
         return f"{damaged.name} is not named: {message}"
-    named = re.sub(r"/\S+/", "", message.partition("\nRead together with")[0])  # without folders
+    named = message.partition("\nRead together with")[0]
+    for path in inputs.values():
+        named = named.replace(f"{path.parent}/", "")  # folders have numbers that are no places
     if not any(path.name in named for path in inputs.values()):
         return f"no file is blamed: {message}"
     member = made.how.rpartition(": ")[0]

@@ -248,7 +248,7 @@ ASKED = {"question": "q", "context": "abc"}
         (TokensExample, {"words": ["w"], "labels": ["X"]}, "list of BIO labels"),
         (TokensExample, {"words": "w", "labels": ["O"]}, "words is not of the form"),
         (TokensExample, {"labels": ["O"]}, "not a TokensExample with the keys"),
-        (TokensExample, {"words": ["w"], "labels": ["O"], "layers": {"raw": [1, 2]}}, "a layer does not have"),
+        (TokensExample, {"words": ["w"], "labels": ["O"], "layers": {"raw": [1, 2]}}, "a layer does not"),
         (TokensExample, {"words": ["w"], "labels": ["O"], "layers": {"raw": ["1"]}}, "layers is not of"),
         (SequenceExample, {"text": "t", "label": 1}, "label is not of the form"),
         (SequenceExample, {**ONE, "entities": [{"start": 0, "end": 2, "type": "T"}]}, "outside"),
