@@ -50,6 +50,8 @@ onstart:
     # Freed by the system if the run is killed, so that the same command can simply be run again.
     global LOCK
     LOCK = lock(Path(R) / ".lock")
+    for line in T.left_out():
+        print(line, file=sys.stderr)
 
 
 wildcard_constraints:

@@ -29,7 +29,11 @@ def original(text: str, entities: Sequence[Entity]) -> Transformed:
 def dummies(text: str, entities: Sequence[Entity], types: Mapping[str, str], overlap: str) -> Transformed:
     """Each mention replaced by its type's dummy (`@GENE$`); mentions that overlap, as one, by `overlap`.
 
-    Raises a `PubmillError` for an entity type without a dummy.
+    Each `{}` of `overlap` is the word of one of these mentions' dummies, in the entities' order: `@{}-{}$`
+    becomes `@GENE-DRUG$`. Mentions that only touch don't overlap.
+
+    Raises a `PubmillError` for an entity type without a dummy, and where not as many mentions overlap as
+    `overlap` has words for.
     """
     unknown = sorted({entity.type for entity in entities} - types.keys())
     if unknown:
@@ -41,7 +45,8 @@ def dummies(text: str, entities: Sequence[Entity], types: Mapping[str, str], ove
     length = done = 0
     for group in _overlapping(entities):
         start, end = min(entities[i].start for i in group), max(entities[i].end for i in group)
-        dummy = types[entities[group[0]].type] if len(group) == 1 else overlap
+        of_each = [types[entities[i].type] for i in sorted(group)]
+        dummy = of_each[0] if len(group) == 1 else _together(of_each, overlap)
         pieces += [text[done:start], dummy]
         length += start - done
         for i in group:
@@ -49,6 +54,16 @@ def dummies(text: str, entities: Sequence[Entity], types: Mapping[str, str], ove
         length += len(dummy)
         done = end
     return Transformed("".join(pieces) + text[done:], spans)
+
+
+def _together(of_each: Sequence[str], overlap: str) -> str:
+    if overlap.count("{}") not in (0, len(of_each)):
+        raise PubmillError(
+            f"{len(of_each)} mentions overlap; the dummy {overlap} is for {overlap.count('{}')}"
+        )
+    for dummy in of_each:
+        overlap = overlap.replace("{}", dummy.strip("@$"), 1)
+    return overlap
 
 
 def _overlapping(entities: Sequence[Entity]) -> list[list[int]]:

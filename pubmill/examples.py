@@ -164,8 +164,9 @@ KINDS: dict[str, type[Example]] = {
 Kind = TypeVar("Kind", bound=Example)
 
 
-def write_examples(path: Path, examples: Iterable[Example]) -> None:
-    """Write one split; equal examples give equal bytes. Empty optional fields are left out."""
+def write_examples(path: Path, examples: Iterable[Example], private: bool = False) -> None:
+    """Write one split; equal examples give equal bytes. Empty optional fields are left out. Only its owner
+    may read a `private` file."""
     written = ""
 
     def rows() -> Iterator[dict[str, Any]]:
@@ -175,7 +176,7 @@ def write_examples(path: Path, examples: Iterable[Example]) -> None:
             yield _row(example)
 
     try:
-        write_jsonl_gz(path, rows())
+        write_jsonl_gz(path, rows(), private)
     except UnicodeEncodeError:
         raise PubmillError(
             f"{path}: example {written!a} holds half of a pair of surrogates (as `\\ud83d` alone in JSON), "

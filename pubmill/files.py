@@ -153,10 +153,24 @@ def read_json(path: Path) -> Any:
         raise PubmillError(f"{path}:{error.lineno}: not valid JSON: {error.msg}") from None
 
 
-def write_jsonl_gz(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    """Write one JSON object a line, gzipped with no time stamp: equal rows give equal bytes."""
-    with writing(path) as temporary, temporary.open("wb") as raw:
-        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as packed:
+def make_private(path: Path) -> None:
+    """Make an empty file that its owner alone may read, before anything is written into it."""
+    path.unlink(missing_ok=True)  # an older file would keep its own mode
+    path.touch(mode=0o600)
+
+
+def write_jsonl_gz(path: Path, rows: Iterable[dict[str, Any]], private: bool = False) -> None:
+    """Write one JSON object a line, gzipped with no time stamp: equal rows give equal bytes.
+
+    Only its owner may read a `private` file, from its first byte on.
+    """
+    with writing(path) as temporary:
+        if private:
+            make_private(temporary)
+        with (
+            temporary.open("wb") as raw,
+            gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as packed,
+        ):
             for row in rows:
                 packed.write((json.dumps(row, ensure_ascii=False, sort_keys=True) + "\n").encode())
 

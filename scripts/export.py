@@ -19,12 +19,6 @@ from pubmill.errors import PubmillError, run
 from pubmill.specs import load
 from pubmill.targets.datasets import published_recipe
 
-STUDIES = {
-    "full": "--configfile studies/datasets.yaml ",
-    "small": "--configfile studies/small.yaml ",
-}
-"""Scale -> what snakemake must be told besides; the demo is what it does by itself."""
-
 
 def main() -> None:
     parser = argparse.ArgumentParser(
@@ -44,10 +38,9 @@ def main() -> None:
     recipe = recipes.build(PublishedRecipe, published_recipe(name, specs[name]), name)
     examples = arguments.results / "datasets" / name
     if not (examples / "card.json").is_file():
-        study = STUDIES.get(scale, "")
         raise PubmillError(
-            f"{examples} is not there yet. Make it with: snakemake --profile profiles/local {study}"
-            f"{examples}/card.json"
+            f"{examples} is not there yet. Make {examples}/card.json with snakemake, and with the "
+            f"--configfile of a study of that scale (the demo needs none)."
         )
     for split, told in publish(recipe, examples, arguments.folder).items():
         known = {True: "the published bytes", False: "", None: "published bytes not known"}[told["equal"]]

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from pubmill.convert import json_files, squad
 from pubmill.convert.archives import members
-from pubmill.convert.given import Given, one_line, quote
+from pubmill.convert.given import Given, SpecError, check_id, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.examples import Answer, SequenceExample, SpanExample
 
@@ -62,7 +62,8 @@ def questions(archive: Path, left_out: Counter[str]) -> dict[str, Question]:
     if not files:
         raise PubmillError(f"{archive}: there is no .json file in it; is it BioASQ's own archive?")
     for name, content in files:
-        for question in json_files.parse(_File, content, f"{archive}:{name}").questions:
+        for number, question in enumerate(json_files.parse(_File, content, f"{archive}:{name}").questions):
+            check_id(question.id, f"{archive}:{name}: questions.{number}.id")
             if question.id not in found:
                 found[question.id] = question
             elif found[question.id] == question:
@@ -116,7 +117,7 @@ def _ids(value: Any) -> set[str]:
         or not all(isinstance(one, str) for one in value)
         or len(set(value)) < len(value)
     ):
-        raise PubmillError(
+        raise SpecError(
             "the converter's option `dev_questions` must be a list of question ids, each there once"
         )
     return set(value)

@@ -8,32 +8,35 @@ Options of `read`, of which only `labels` must be given:
 
 - `labels`: `first_character` or `as_written`. BLURB keeps the first character (B, I, O): all types
   become one, and a B right after an entity of another type stays a B.
-- `types`: the types that are kept; words of other types become O, and their mentions are counted as
+- `types`: the types that there may be; any other is an error. Without it any word is a type, which a
+  dataset that isn't public can't have `as_written`: in a damaged file the word may be one of its text.
+- `keep`: the types that are kept; words of other types become O, and their mentions are counted as
   `left_out.mentions_of_other_types`.
 - `separator`: `tab` or `blank`.
 - `columns`: the names of all columns, `word` and `label` among them (SciBERT's files:
   `[word, pos, chunk, label]`).
 - `outside`: what the file writes for O.
-- `scheme`: one of `SCHEMES`; everything but `iob2` is turned into BIO.
+- `scheme`: one of `SCHEMES`; everything but `iob2`, which must be well-formed, is turned into BIO.
 - `documents`: one of `MARKS`.
 - `files`: split -> `{source, member, from, before}`, where a split isn't a source of its own: `source` is
   the role, `member` the file in an archive, and the split holds the documents from the first one with
   the identifier `from` on, up to but without the one with the identifier `before`.
 """
 
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
 from pubmill.convert.archives import decode, members
-from pubmill.convert.given import Given, lines, quote
+from pubmill.convert.given import Given, SpecError, check_no_mark, lines, quote, show, withheld
 from pubmill.convert.published import Form
 from pubmill.errors import PubmillError
 from pubmill.examples import TokensExample
 from pubmill.tagging import to_labels, to_mentions
 
-OPTIONS = ("labels", "types", "separator", "columns", "outside", "scheme", "documents", "files")
+OPTIONS = ("labels", "types", "keep", "separator", "columns", "outside", "scheme", "documents", "files")
 LABELS: dict[str, Callable[[str], str]] = {
     "first_character": lambda label: label[0],
     "as_written": lambda label: label,
@@ -49,8 +52,9 @@ SCHEMES: dict[str, dict[str, str]] = {
 }
 """Scheme -> the prefixes that a file writes, and what `pubmill.tagging` calls them.
 
-In `iob1` a B stands only where a mention touches another of its type; `bare` labels are types without
-prefix, one a word. `bioul` and `iobes` (MTL-Bioinformatics-2016) must be well-formed."""
+In `iob1` a B stands only where a mention touches another of its type, and so an I that continues nothing
+begins a mention, as in conlleval; `bare` labels are types without prefix, one a word. `iob2`, `bioul` and
+`iobes` (MTL-Bioinformatics-2016) must be well-formed."""
 MARKS: dict[str, str | None] = {
     "docstart": "-DOCSTART- {}",
     "parenthesised": "-DOCSTART- ({})",
@@ -72,13 +76,13 @@ class _Form:
     scheme: str
     mark: str | None
     types: Sequence[str]
+    keep: Sequence[str]
     relabel: Callable[[str], str]
 
 
 class _Sentence(NamedTuple):
-    """Words and labels in BIO, where the sentence begins, and its document's identifier."""
+    """Words and labels in BIO, and the document's identifier."""
 
-    place: str
     document: str | None
     words: list[str]
     labels: list[str]
@@ -93,7 +97,7 @@ def read(given: Given) -> Iterator[TokensExample]:
     source, bounds = _source(given)
     path = given.input(bounds["source"]) if bounds else given.of_split()
     sentences = _between(_sentences(source, form), bounds, str(path))
-    for number, sentence in enumerate(_of_types(sentences, form.types, given, str(path)), 1):
+    for number, sentence in enumerate(_of_types(sentences, form.keep, given, str(path)), 1):
         yield TokensExample(
             id=f"{given.split}-{number:06d}",
             document=sentence.document,
@@ -127,17 +131,17 @@ def write(examples: Sequence[TokensExample], form: Form) -> Iterator[str]:
 def _form(given: Given) -> _Form:
     given.check_options(*OPTIONS)
     chosen = Given(given.split, given.inputs, {**_DEFAULTS, **given.options}, given.left_out)
-    columns, outside, types = (chosen.options[name] for name in ("columns", "outside", "types"))
+    columns, outside = chosen.options["columns"], chosen.options["outside"]
     if not _texts(columns) or sorted(columns) != sorted({*columns, "word", "label"}):
-        raise PubmillError(
+        raise SpecError(
             f"the converter's option `columns` is {columns!r}; give a name for each column, `word` and "
             "`label` among them"
         )
-    if not _texts(types) or not isinstance(outside, str) or not outside:
-        raise PubmillError(
-            f"the converter's options `types` and `outside` are {types!r} and {outside!r}; give a list of "
-            "types and the label of words outside of mentions"
+    if not isinstance(outside, str) or not outside:
+        raise SpecError(
+            f"the converter's option `outside` is {outside!r}; give the label of words outside of mentions"
         )
+    types, keep = _types(chosen)
     return _Form(
         columns=columns,
         separator=chosen.option("separator", SEPARATORS),
@@ -145,12 +149,30 @@ def _form(given: Given) -> _Form:
         scheme=chosen.option("scheme", {name: name for name in SCHEMES}),
         mark=chosen.option("documents", MARKS),
         types=types,
+        keep=keep,
         relabel=chosen.option("labels", LABELS),
     )
 
 
+def _types(given: Given) -> tuple[list[str], list[str]]:
+    """The options `types` and `keep`, empty where any type may be there, or is kept."""
+    types, keep = given.options["types"], given.options["keep"]
+    if not _texts(types) or not _texts(keep) or not set(keep) <= set(types or keep):
+        raise SpecError(
+            f"the converter's options `types` and `keep` are {types!r} and {keep!r}; give a list of the "
+            "types that there are, and of those among them that are kept"
+        )
+    if withheld() and not types and given.options.get("labels") != "first_character":
+        raise SpecError(
+            "the converter's option `types` is missing; list all types of a dataset that isn't public, so "
+            "that no word of a damaged file is taken for one"
+        )
+    return types, keep
+
+
 _DEFAULTS = {
     "types": [],
+    "keep": [],
     "separator": "tab",
     "columns": ["word", "label"],
     "outside": "O",
@@ -174,7 +196,7 @@ def _source(given: Given) -> tuple[Iterator[tuple[str, str]], Mapping[str, str]]
         or not {"source"} <= file.keys() <= {"source", "member", "from", "before"}
         or not _texts(list(file.values()))
     ):
-        raise PubmillError(
+        raise SpecError(
             f"the converter's option `files` says of {given.split}: {file!r}; give `source`, and where "
             "needed `member`, `from` and `before`, all as texts"
         )
@@ -196,6 +218,7 @@ def _lines_of_member(given: Given, role: str, name: str) -> Iterator[tuple[str, 
     if len(found) != 1:
         raise PubmillError(f"{archive}: expected one file {name} in it, found {[full for full, _ in found]}")
     where = f"{archive}:{found[0][0]}"
+    check_no_mark(found[0][1], f"{where}:1")
     text = decode(found[0][1], where)
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         yield f"{where}:{number}", line.rstrip("\r")
@@ -221,25 +244,25 @@ def _between(sentences: Iterable[_Sentence], bounds: Mapping[str, str], where: s
 
 
 def _of_types(
-    sentences: Iterable[_Sentence], types: Sequence[str], given: Given, where: str
+    sentences: Iterable[_Sentence], keep: Sequence[str], given: Given, where: str
 ) -> Iterator[_Sentence]:
     """The sentences with other types' words as O; no types means all. A mention's words have one type,
     so a mention is kept whole or not at all."""
     met, others = False, set()
     for sentence in sentences:
-        if types:
+        if keep:
             mentions = to_mentions(sentence.labels)
-            left = [of for _, _, of in mentions if of not in types]
+            left = [of for _, _, of in mentions if of not in keep]
             given.left_out["mentions_of_other_types"] += len(left)
             others |= set(left)
             met |= len(left) < len(mentions)
-            kept = [label if label[2:] in types else "O" for label in sentence.labels]
+            kept = [label if label[2:] in keep else "O" for label in sentence.labels]
             sentence = sentence._replace(labels=kept)
         yield sentence
     if others and not met:
         raise PubmillError(
-            f"{where}: no mention of {given.split} is of the types {list(types)} that the option `types` "
-            f"keeps; there are {sorted(others)}"
+            f"{where}: no mention of {given.split} is of the types {list(keep)} that the option `keep` "
+            f"names; there are {', '.join(map(show, sorted(others)))}"
         )
 
 
@@ -250,19 +273,18 @@ def _sentences(source: Iterable[tuple[str, str]], form: _Form) -> Iterator[_Sent
     """
     document: str | None = None
     start, empty = "", False
-    rows: list[tuple[str, str]] = []
+    rows: list[tuple[str, str, str]] = []
     for place, line in chain(source, [("", "")]):
         mark = _is_mark(line, form.mark)
         if line and not mark:
-            start = start if rows else place
-            rows.append(_row(line, form, place))
+            rows.append((place, *_row(line, form, place)))
             continue
         if rows:
-            words, labels = map(list, zip(*rows, strict=True))
-            yield _Sentence(start, document, words, _as_bio(labels, form.scheme, start))
+            places, words, labels = map(list, zip(*rows, strict=True))
+            yield _Sentence(document, words, _as_bio(labels, form.scheme, places))
             rows, empty = [], False
         if empty and (mark or not place):
-            raise PubmillError(f"{start}: no sentence follows the mark of document {document}")
+            raise PubmillError(f"{start}: no sentence follows the mark of document {show(document or '')}")
         if mark:
             document, start, empty = _document(line, form.mark, place), place, form.mark is not None
 
@@ -277,10 +299,10 @@ def _document(line: str, template: str | None, place: str) -> str | None:
     if template is None:
         return None
     before, _, after = template.partition("{}")
-    name = line.removeprefix(before).removesuffix(after)
-    if template.format(name) != line or not name or name.split() != [name]:
+    document = line.removeprefix(before).removesuffix(after)
+    if template.format(document) != line or not _is_word(document):
         raise PubmillError(f"{place}: expected `{template.format('ID')}`, found {quote(line)}")
-    return name
+    return document
 
 
 def _row(line: str, form: _Form, place: str) -> tuple[str, str]:
@@ -289,32 +311,54 @@ def _row(line: str, form: _Form, place: str) -> tuple[str, str]:
     if not word.strip():
         expected = ("<TAB>" if form.separator == "\t" else " ").join(form.columns)
         raise PubmillError(f"{place}: expected `{expected}`, found {quote(line)}")
+    if not _is_word(word):
+        raise PubmillError(
+            f"{place}: expected one word, without white space or control characters, found {quote(word)}"
+        )
     return word, _label(values[form.columns.index("label")], form, place)
+
+
+def _is_word(text: str) -> bool:
+    """Whether it is one word for every reader: many take a vertical tab or a no-break space for its end."""
+    return text.split() == [text] and (text.isprintable() or all(map(_is_shown, text)))
+
+
+def _is_shown(character: str) -> bool:
+    return unicodedata.category(character) != "Cc"
 
 
 def _label(text: str, form: _Form, place: str) -> str:
     """The label in the words of `pubmill.tagging`."""
     if text == form.outside:
         return "O"
-    if form.scheme == "bare" and text.split() == [text]:
-        return f"I-{text}"
-    prefix, dash, of = text.partition("-")
-    known = SCHEMES[form.scheme]
-    if prefix in known and (not dash or of.split() == [of]):
+    prefix, dash, of = ("", "-", text) if form.scheme == "bare" else text.partition("-")
+    known = SCHEMES[form.scheme] or {"": "I"}
+    if prefix in known and (not dash or _is_word(of)):
+        if dash and form.types and of not in form.types:
+            raise PubmillError(
+                f"{place}: expected a type among {', '.join(form.types)} (the option `types`), "
+                f"found {quote(of)}"
+            )
         return known[prefix] + dash + of
-    name = "BIO" if form.scheme == "iob2" else form.scheme
+    scheme, known = "BIO" if form.scheme == "iob2" else form.scheme, SCHEMES[form.scheme]
     forms = ", ".join([form.outside, *known, *(f"{one}-TYPE" for one in known)] if known else ["TYPE"])
-    raise PubmillError(f"{place}: expected a {name} label ({forms}), found {quote(text)}")
+    raise PubmillError(f"{place}: expected a {scheme} label ({forms}), found {quote(text)}")
 
 
-def _as_bio(labels: list[str], scheme: str, place: str) -> list[str]:
-    """The same mentions in BIO; BIO itself stays as it is, faults included (they are counted later)."""
+def _as_bio(labels: list[str], scheme: str, places: Sequence[str]) -> list[str]:
+    """The same mentions in BIO; BIO itself stays as it is."""
     if scheme == "iob2":
+        for place, before, label in zip(places, ["O", *labels], labels, strict=False):
+            if label[0] == "I" and before not in (label, f"B{label[1:]}"):
+                raise PubmillError(
+                    f"{place}: I continues no mention of its type in the word before; expected B, or, where "
+                    "files are meant so, the converter's option `scheme: iob1`"
+                )
         return labels
     mentions = to_mentions(labels)
     if scheme in ("bioul", "iobes") and to_labels(mentions, len(labels), "bioul") != labels:
         raise PubmillError(
-            f"{place}: the labels of the sentence that begins here are not well-formed {scheme}: a mention "
-            "doesn't end, or is continued without beginning"
+            f"{places[0]}: the labels of the sentence that begins here are not well-formed {scheme}: a "
+            "mention doesn't end, or is continued without beginning"
         )
     return to_labels(mentions, len(labels), "bio")

@@ -4,7 +4,7 @@ Nothing here is mended: repetitions and overlaps between splits are measured and
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import combinations, groupby, pairwise
 from statistics import fmean, quantiles
 from typing import Any
@@ -37,6 +37,31 @@ def count(examples: Sequence[Example]) -> Counts:
         "repeated_documents": len(documents) - len(set(documents)),
         "repeated_texts": len(examples) - len({key(example) for example in examples}),
     }
+
+
+def unknown_names(
+    expect: Mapping[str, Mapping[str, int]], negative: str | None, counts: Mapping[str, Counts]
+) -> list[str]:
+    """What a spec says of labels and types that the dataset doesn't have in any split: a misspelt name of
+    which none is expected would hold for ever, and a `negative` label that isn't met leaves nothing out."""
+    names = {
+        measure.partition(".")[2] for found in counts.values() for measure in found if _is_named(measure)
+    }
+    told = [
+        f"{split} {measure}: there is no such name; there are {', '.join(sorted(names)) or 'none'}"
+        for split, measures in expect.items()
+        for measure, number in measures.items()
+        if number == 0 and _is_named(measure) and measure.partition(".")[2] not in names
+    ]
+    if negative is not None and negative not in names:
+        told.append(
+            f"negative: there is no label {negative!r}; there are {', '.join(sorted(names)) or 'none'}"
+        )
+    return told
+
+
+def _is_named(measure: str) -> bool:
+    return measure.startswith(OPEN) and not measure.startswith("left_out.")
 
 
 def _tokens(examples: Sequence[TokensExample]) -> Counts:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pubmill.convert.counting import OPEN, Counts, count, lengths, overlaps
-from pubmill.convert.given import SPLITS, Converter, Given, withholding
+from pubmill.convert.counting import OPEN, Counts, count, lengths, overlaps, unknown_names
+from pubmill.convert.given import SPLITS, Converter, Given, SpecError, check_id, show, withholding
 from pubmill.errors import PubmillError
 from pubmill.examples import KINDS, Example, write_examples
 from pubmill.files import sha256, write_json, writing_folder
@@ -33,6 +33,7 @@ class ConversionRecipe:
     duplicates: str
     expect: dict[str, dict[str, int]]
     metric: str
+    negative: str | None = None
     version: int
 
 
@@ -41,7 +42,8 @@ def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) 
 
     `inputs` are the source files by role. A split that the dataset doesn't have is an empty file.
     Raises a `PubmillError`, and leaves no examples, where a file is malformed or a count differs
-    from what `recipe.expect` says. Text of a dataset that isn't public is in no message.
+    from what `recipe.expect` says. Text of a dataset that isn't public is in no message, and no file of it
+    can be read by others.
     """
     _check(recipe)
     with withholding(recipe.access != "public"):
@@ -50,10 +52,9 @@ def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) 
     _compare(recipe, inputs, counts)
     with writing_folder(output) as folder:
         for name in SPLITS:
-            examples = folder / f"{name}.jsonl.gz"
-            write_examples(examples, splits.get(name, ()))
-            if recipe.access != "public":
-                examples.chmod(0o600)  # licensed to the owner, and to nobody else who has this machine
+            # licensed to the owner, and to nobody else who has this machine
+            private = recipe.access != "public"
+            write_examples(folder / f"{name}.jsonl.gz", splits.get(name, ()), private)
         card = _card(recipe, inputs, splits, counts)
         card["examples_sha256"] = {name: sha256(folder / f"{name}.jsonl.gz") for name in splits}
         write_json(folder / "card.json", card)
@@ -63,7 +64,10 @@ def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) 
 def _read(
     recipe: ConversionRecipe, inputs: Mapping[str, Path]
 ) -> tuple[dict[str, Sequence[Example]], dict[str, Counter[str]]]:
-    read: Converter = named(recipe.converter, "converter")
+    try:
+        read: Converter = named(recipe.converter, "converter")
+    except SpecError as error:
+        raise PubmillError(f"dataset {recipe.dataset}: {error} {_in_spec(recipe)}") from None
     splits: dict[str, Sequence[Example]] = {}
     left_out: dict[str, Counter[str]] = {}
     for name in SPLITS:
@@ -75,48 +79,56 @@ def _read(
 
 
 def _guarded(recipe: ConversionRecipe, read: Converter, given: Given) -> list[Example]:
-    """The examples; of a dataset that isn't public, an unforeseen error tells its place only, as its
-    own words may hold text. Where files contradict each other, either may be the wrong one, so that an
-    error also names those that it doesn't speak of."""
+    """The examples; errors tell the dataset and split. Of a dataset that isn't public, an unforeseen one
+    tells its place only, as its own words may hold text. Where files contradict each other, either may be
+    the wrong one, so that an error in a file also names those that it doesn't speak of."""
+    where = f"dataset {recipe.dataset}, {given.split}"
     try:
         return list(read(given))
+    except SpecError as error:
+        raise PubmillError(f"{where}: {error} {_in_spec(recipe)}") from None
     except PubmillError as error:
-        beside = [name for name in _own(given) if name not in str(error)]
+        beside = [path.name for path in _own(given) if path.name not in str(error)]
         told = f"\nRead together with {', '.join(beside)}" if beside else ""
-        raise PubmillError(f"{error}{told}") from None
+        raise PubmillError(f"{where}: {error}{told}") from None
     except Exception as error:
         if recipe.access == "public":
             raise
         place = traceback.extract_tb(error.__traceback__)[-1]
         raise PubmillError(
-            f"dataset {recipe.dataset}, {given.split}: {type(error).__name__} at {Path(place.filename).name}:"
-            f"{place.lineno}; its words are withheld, as they may hold licensed text. Are these the "
+            f"{where}: {type(error).__name__} at {Path(place.filename).name}:{place.lineno}; its words "
+            "are withheld, as they may hold licensed text. Are these the "
             f"original files of {recipe.dataset}?"
         ) from None
 
 
 def _checked(recipe: ConversionRecipe, given: Given, examples: list[Example]) -> list[Example]:
-    """That there are examples, every one is sound and of the kind, and no id stands twice."""
-    where = f"dataset {recipe.dataset}, {given.split}"
+    """That there are examples, every one is sound and of the kind, and no id stands twice. The ids of a
+    dataset that isn't public must be identifiers: they stand in messages, and may in what is published."""
+    where, files = f"dataset {recipe.dataset}, {given.split}", ", ".join(map(str, _own(given)))
     if not examples:
-        raise PubmillError(f"{where}: there are no examples in its files ({_files(given.inputs)})")
+        raise PubmillError(f"{where}: there are no examples in its files ({files})")
     seen: set[str] = set()
-    for example in examples:
+    for number, example in enumerate(examples, 1):
+        check_id(example.id, f"{where}: example number {number}, read from {files}")
         fault = example.fault() if isinstance(example, KINDS[recipe.kind]) else f"not of kind {recipe.kind}"
         if example.id in seen:
             fault = "its id stands there twice"
         if fault:
-            raise PubmillError(
-                f"{where}: example {example.id}: {fault}; it was read from {_files(given.inputs)}"
-            )
+            raise PubmillError(f"{where}: example {show(example.id)}: {fault}; it was read from {files}")
         seen.add(example.id)
     return examples
 
 
-def _own(given: Given) -> list[str]:
-    """Names of the split's source files: those whose role isn't of another split."""
+def _in_spec(recipe: ConversionRecipe) -> str:
+    return f"(in specs/datasets/{recipe.dataset}.yaml, or the spec that it includes)"
+
+
+def _own(given: Given) -> list[Path]:
+    """The split's source files: those whose role isn't of another split; all where that leaves none."""
     others = tuple(f"{split}_" for split in SPLITS if split != given.split)
-    return [path.name for role, path in given.inputs.items() if not f"{role}_".startswith(others)]
+    own = [path for role, path in given.inputs.items() if not f"{role}_".startswith(others)]
+    return list(dict.fromkeys(own or given.inputs.values()))
 
 
 def _files(inputs: Mapping[str, Path]) -> str:
@@ -154,11 +166,11 @@ def named(name: str, what: str) -> Callable[..., Any]:
             return found
         except (ModuleNotFoundError, AttributeError):
             pass
-    raise PubmillError(f"there is no {what} {name!r}; it is named `pubmill.convert.MODULE:FUNCTION`")
+    raise SpecError(f"there is no {what} {name!r}; it is named `pubmill.convert.MODULE:FUNCTION`")
 
 
 def _compare(recipe: ConversionRecipe, inputs: Mapping[str, Path], counts: Mapping[str, Counts]) -> None:
-    differences = []
+    differences = unknown_names(recipe.expect, recipe.negative, counts)
     for split, measures in recipe.expect.items():
         for measure, expected in measures.items():
             if measure not in counts[split] and not measure.startswith(OPEN):

@@ -12,14 +12,14 @@ split is told by lists, one file name a line (BLURB's; the corpus itself has no 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from lxml import etree
 
+from pubmill.convert import safe_xml
 from pubmill.convert.archives import decode, members
-from pubmill.convert.given import Given, lines, one_line, quote
+from pubmill.convert.given import Given, SpecError, lines, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.examples import Entity, SequenceExample
 
@@ -46,10 +46,9 @@ def read(given: Given) -> Iterator[SequenceExample]:
 
     Sources: `archive`, and the lists `SPLIT_files`. Options: `folders`, which gives the first part of a
     listed name its folder in the archive; `displaced`, the ids of the sentences whose offsets are known not
-    to fit their text.
-
-    A mention in pieces spans from its first to its last character, the words between included
-    (`mentions_in_pieces`). In a displaced sentence a mention is what stands at its offsets, as in BLURB, not
+    to fit their text; `pieces`, what a mention in pieces becomes (`mentions_in_pieces`): with `span` all from
+    its first to its last character, the words between included, as in BLURB; with `first` its first piece
+    alone, as in BLUE. In a displaced sentence a mention is what stands at its offsets, as in BLURB, not
     the text that the corpus gives for it (`texts_of_displaced_mentions`). A pair that interacts in no stated
     way has no label and is left out (`interactions_without_type`). All three are counted in `left_out`.
 
@@ -57,13 +56,14 @@ def read(given: Given) -> Iterator[SequenceExample]:
     text or, but in displaced sentences, where another text stands; ids twice or that lead nowhere; a listed
     file that the archive doesn't have.
     """
-    given.check_options("folders", "displaced")
+    given.check_options("folders", "displaced", "pieces")
     if not isinstance(given.options.get("displaced", []), list):
-        raise PubmillError("the converter's option `displaced` is not a list of sentence ids")
+        raise SpecError("the converter's option `displaced` is not a list of sentence ids")
+    last = given.option("pieces", _LAST_PIECE)
     given.left_out.update(dict.fromkeys(_LEFT_OUT, 0))
     seen: set[str] = set()
     for sentence in _sentences(given):
-        entities = _entities(given, sentence)
+        entities = _entities(given, sentence, last)
         for pair in sentence.element.iterchildren("pair"):
             example = _example(given, sentence, entities, pair)
             if example is None:
@@ -75,6 +75,8 @@ def read(given: Given) -> Iterator[SequenceExample]:
 
 
 _LEFT_OUT = ("mentions_in_pieces", "texts_of_displaced_mentions", "interactions_without_type")
+_LAST_PIECE = {"span": -1, "first": 0}
+"""By the option `pieces`, the piece with which a mention ends."""
 
 
 def _example(
@@ -85,7 +87,8 @@ def _example(
     first, second = _attribute(pair, "e1", where), _attribute(pair, "e2", where)
     if first == second or not {first, second} <= entities.keys():
         raise PubmillError(
-            f"{where}: the pair {name} is of {first} and {second}; expected two entities of {sentence.id}"
+            f"{where}: the pair {name} is of {quote(first)} and {quote(second)}; expected two entities of "
+            f"{sentence.id}"
         )
     label = _label(pair, where)
     if label is None:
@@ -110,11 +113,11 @@ def _label(pair: etree._Element, where: str) -> str | None:
             return f"DDI-{kind}"
     raise PubmillError(
         f'{where}: expected ddi="false", or ddi="true" with a type among {", ".join(sorted(INTERACTIONS))}; '
-        f"found ddi={pair.get('ddi')} type={pair.get('type')}"
+        f"found ddi={quote(pair.get('ddi', ''))} type={quote(pair.get('type', ''))}"
     )
 
 
-def _entities(given: Given, sentence: _Sentence) -> dict[str, Entity]:
+def _entities(given: Given, sentence: _Sentence, last: int) -> dict[str, Entity]:
     found: dict[str, Entity] = {}
     for element in sentence.element.iterchildren("entity"):
         where = _at(sentence, element)
@@ -122,12 +125,12 @@ def _entities(given: Given, sentence: _Sentence) -> dict[str, Entity]:
         if name in found or kind not in TYPES:
             raise PubmillError(
                 f"{where}: expected an entity with an id of its own and a type among "
-                f"{', '.join(sorted(TYPES))}; found {name} of type {kind}"
+                f"{', '.join(sorted(TYPES))}; found {name} of type {quote(kind)}"
             )
         ranges = _ranges(_attribute(element, "charOffset", where), sentence, where)
         given.left_out["mentions_in_pieces"] += len(ranges) > 1
         _check_text(given, sentence, _attribute(element, "text", where), ranges, where)
-        found[name] = Entity(start=ranges[0][0], end=ranges[-1][1], type=kind, id=name)
+        found[name] = Entity(start=ranges[0][0], end=ranges[last][1], type=kind, id=name)
     return found
 
 
@@ -168,7 +171,7 @@ def _solid(text: str) -> str:
 def _sentences(given: Given) -> Iterator[_Sentence]:
     archive = given.input("archive")
     listed = _listed(given)
-    contents = _contents(archive, listed)
+    contents = {name: content for name, content in members(archive) if name in listed}
     for name, where in listed.items():
         if name not in contents:
             raise PubmillError(
@@ -184,21 +187,11 @@ def _sentences(given: Given) -> Iterator[_Sentence]:
             yield _Sentence(document, _id(element, document, at), text, element, place)
 
 
-def _contents(archive: Path, listed: Mapping[str, str]) -> dict[str, bytes]:
-    contents: dict[str, bytes] = {}
-    for name, content in members(archive):
-        if name in contents:
-            raise PubmillError(f"{archive}: {name} stands there twice; fetch the archive again")
-        if name in listed:
-            contents[name] = content
-    return contents
-
-
 def _listed(given: Given) -> dict[str, str]:
     """Names in the archive, in the list's order, and where they are listed."""
     folders = given.options.get("folders")
     if not isinstance(folders, dict) or not folders:
-        raise PubmillError("the converter's option `folders` is missing; give each listed folder its own")
+        raise SpecError("the converter's option `folders` is missing; give each listed folder its own")
     path = given.of_split("files")
     listed: dict[str, str] = {}
     for number, line in lines(path):
@@ -208,23 +201,14 @@ def _listed(given: Given) -> dict[str, str]:
             raise PubmillError(f"{where}: expected {' or '.join(folders)}/....xml, found {quote(line)}")
         name = f"{folders[folder]}/{rest}"
         if name in listed:
-            raise PubmillError(f"{where}: {line} is listed for the second time")
+            raise PubmillError(f"{where}: {quote(line)} is listed for the second time")
         listed[name] = where
     return listed
 
 
 def _parsed(content: bytes, place: str) -> etree._Element:
-    """The `<document>`. No file of the corpus has a document type, so nothing is ever declared or fetched."""
-    if "<!DOCTYPE" in decode(content, place):
-        raise PubmillError(f"{place}: has a document type, which no file of the corpus has; it is not read")
-    parser = etree.XMLParser(
-        encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False,
-        remove_comments=True, remove_pis=True,
-    )  # fmt: skip
-    try:
-        root = etree.fromstring(content, parser)
-    except etree.XMLSyntaxError as error:
-        raise PubmillError(f"{place}:{error.lineno}: not well-formed XML; fetch the archive again") from None
+    """The `<document>`."""
+    root = safe_xml.parsed(decode(content, place), place)
     if root.tag != "document":
         raise PubmillError(f"{place}:{root.sourceline}: expected a <document>, found <{root.tag}>")
     return root
@@ -251,7 +235,7 @@ def _id(element: etree._Element, parent: str, where: str) -> str:
     name = _attribute(element, "id", where)
     if not name.startswith(f"{parent}."):
         raise PubmillError(
-            f"{where}: <{element.tag}> has the id {name}; expected one that begins with {parent}."
+            f"{where}: <{element.tag}> has the id {quote(name)}; expected one that begins with {parent}."
         )
     return name
 

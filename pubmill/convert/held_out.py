@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
-from pubmill.convert.given import Given
+from pubmill.convert.given import Given, SpecError
 from pubmill.errors import PubmillError
 
 
@@ -42,7 +42,7 @@ def _option(value: Any) -> tuple[Fraction, int]:
             and not isinstance(seed, bool)
         ):
             return Fraction(str(share)), seed
-    raise PubmillError(
+    raise SpecError(
         f"the converter's option `dev` is {value!r}; give the share of the training data that is held out "
         "and a seed, such as {share: 0.1, seed: 1}"
     )

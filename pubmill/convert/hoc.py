@@ -65,10 +65,7 @@ def read(given: Given) -> Iterator[MultilabelExample]:
 
 def _listed(path: Path) -> list[str]:
     """The PMIDs of a list, in its order."""
-    try:
-        text = decode(path.read_bytes(), str(path))
-    except FileNotFoundError:
-        raise PubmillError(f"{path} does not exist") from None
+    text = decode(path.read_bytes(), str(path))
     names = [name.strip() for name in re.split(r"[,\n]", text.strip())]
     pmids: dict[str, None] = {}
     for number, name in enumerate(names, 1):

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterator
 
 from pubmill.convert import held_out, i2b2_xml
-from pubmill.convert.given import Given
-from pubmill.errors import PubmillError
+from pubmill.convert.given import Given, SpecError
 from pubmill.examples import TokensExample
 
 TYPES = {
@@ -31,7 +30,7 @@ def read(given: Given) -> Iterator[TokensExample]:
     given.check_options("tags", "dev", "differing")
     tags = given.options.get("tags")
     if not isinstance(tags, list) or not tags or not set(map(str, tags)) <= TYPES.keys():
-        raise PubmillError(f"the converter's option `tags` is {tags!r}; give a list of {sorted(TYPES)}")
+        raise SpecError(f"the converter's option `tags` is {tags!r}; give a list of {sorted(TYPES)}")
     found = i2b2_xml.notes(given.input("test" if given.split == "test" else "train"), _NAME)
     if given.split != "test":
         of_split = held_out.kept(given, found)

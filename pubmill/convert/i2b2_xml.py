@@ -25,9 +25,9 @@ from xml.sax.saxutils import unescape
 
 from lxml import etree
 
-from pubmill.convert import words
+from pubmill.convert import safe_xml, words
 from pubmill.convert.archives import decode, members
-from pubmill.convert.given import Given, quote
+from pubmill.convert.given import Given, SpecError, quote
 from pubmill.errors import PubmillError
 from pubmill.examples import TokensExample
 
@@ -116,19 +116,12 @@ def examples(given: Given, chosen: Iterable[Note], tags: Tags) -> Iterator[Token
 def _differing(given: Given) -> list[str]:
     value = given.options.get("differing", [])
     if not isinstance(value, list) or not all(isinstance(document, str) for document in value):
-        raise PubmillError(
-            "the converter's option `differing` must be a list of documents' names (in quotes)"
-        )
+        raise SpecError("the converter's option `differing` must be a list of documents' names (in quotes)")
     return value
 
 
 def _note(document: str, content: str, where: str) -> Note:
-    # None of the notes has one; without it there are no entities to expand, and nothing is fetched.
-    if "<!DOCTYPE" in content or "<!ENTITY" in content:
-        raise PubmillError(
-            f"{where}: declares a document type or entities, which files of the release never do; refused"
-        )
-    root = _parsed(content.removeprefix("\ufeff"), where)
+    root = safe_xml.parsed(content, where, _mended)
     texts, tags = root.findall("TEXT"), root.findall("TAGS")
     if len(texts) != 1 or len(tags) != 1 or len(texts[0]) or not texts[0].text:
         raise PubmillError(f"{where}: expected one <TEXT> with the note and one <TAGS> with its annotations")
@@ -140,28 +133,11 @@ def _tag(tag: etree._Element) -> tuple[str, dict[str, str], int]:
     return str(tag.tag), {str(name): str(value) for name, value in tag.attrib.items()}, line
 
 
-def _parsed(content: str, where: str) -> etree._Element:
-    """The root; messages tell only the place, as the parser's own words may hold text."""
-    try:
-        return _parse(content)
-    except etree.XMLSyntaxError:
-        pieces = _CDATA.split(content)
-        pieces[::2] = [_BARE.sub("&amp;", piece) for piece in pieces[::2]]
-    try:
-        return _parse("".join(pieces))
-    except etree.XMLSyntaxError as error:
-        raise PubmillError(
-            f"{where}:{error.lineno}: not well-formed XML; unpack the archive anew from the original"
-        ) from None
-
-
-def _parse(content: str) -> etree._Element:
-    parser = etree.XMLParser(
-        encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False,
-        huge_tree=False, remove_comments=True, remove_pis=True, collect_ids=False,
-    )  # fmt: skip
-    root: etree._Element = etree.fromstring(content.encode(), parser)
-    return root
+def _mended(content: str) -> str:
+    """With `&amp;` for each bare `&` outside of CDATA."""
+    pieces = _CDATA.split(content)
+    pieces[::2] = [_BARE.sub("&amp;", piece) for piece in pieces[::2]]
+    return "".join(pieces)
 
 
 def _mentions(

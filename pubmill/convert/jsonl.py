@@ -4,11 +4,11 @@ Options, all but the last three needed, name the keys of the lines: `text`, `lab
 that there are), `text_pair` (of a pair of texts), `id` and `document`. Other keys of a line are ignored.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pubmill.convert.given import Given, lines, one_line, quote
+from pubmill.convert import json_files
+from pubmill.convert.given import Given, SpecError, check_id, lines, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.examples import SequenceExample
 
@@ -26,8 +26,10 @@ def read(given: Given) -> Iterator[SequenceExample]:
     seen: set[str] = set()
     for number, line in lines(path):
         where = f"{path}:{number}"
-        row = _row(line, where)
-        example = _value(row, keys["id"], where) if "id" in keys else f"{given.split}-{number:06d}"
+        row = json_files.parse_object(line.encode(), where)
+        example = f"{given.split}-{number:06d}"
+        if "id" in keys:
+            example = check_id(_value(row, keys["id"], where), where)
         if example in seen:
             raise PubmillError(f"{where}: its {keys['id']} was on an earlier line; expected it once")
         seen.add(example)
@@ -50,7 +52,7 @@ def _options(given: Given) -> tuple[dict[str, str], list[str]]:
     lacking = [name for name in _NEEDED if name not in keys]
     strings = [*keys.values(), *labels] if isinstance(labels, list) and labels else [None]
     if lacking or not all(isinstance(value, str) and value for value in strings):
-        raise PubmillError(
+        raise SpecError(
             f"the converter's options must name the keys `text` and `label` (and may name those of "
             f"{', '.join(_OPTIONAL)}) and list all `labels`, as strings; found {dict(given.options)!r}"
         )
@@ -58,33 +60,15 @@ def _options(given: Given) -> tuple[dict[str, str], list[str]]:
     return keys, labels
 
 
-def _row(line: str, where: str) -> dict[str, Any]:
-    try:
-        row = json.loads(line, object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
-        # The decoder's message names a place and what was expected there, never what was found.
-        told = f": {error.msg} in column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise PubmillError(f"{where}: expected an object in JSON{told}") from None
-    if not isinstance(row, dict):
-        raise PubmillError(f"{where}: expected an object in JSON, found {type(row).__name__}")
-    return row
-
-
-def _once(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
-    """An object; one of its keys twice leaves it empty, so that none of them is found."""
-    row = dict(pairs)
-    return row if len(row) == len(pairs) else {}
-
-
 def _text(row: Mapping[str, Any], key: str, where: str) -> str:
     value = row.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise PubmillError(f"{where}: expected the key {key!r}, once, with a text that isn't empty")
+        raise PubmillError(f"{where}: expected the key {key!r} with a text that isn't empty")
     return one_line(value)
 
 
 def _value(row: Mapping[str, Any], key: str, where: str) -> str:
     value = row.get(key)
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise PubmillError(f"{where}: expected the key {key!r}, once, with a string or an integer")
+        raise PubmillError(f"{where}: expected the key {key!r} with a string or an integer")
     return str(value)

@@ -14,20 +14,21 @@ from pubmill.convert.given import for_split
 from pubmill.entities import Transformed, dummies
 from pubmill.errors import PubmillError
 from pubmill.examples import KINDS, SequenceExample, read_examples
-from pubmill.files import writing
+from pubmill.files import make_private, writing
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedRecipe:
     """How a dataset's published form is written.
 
-    `files`: split -> `{"name", "sha256"}`, the hash null where the published bytes aren't known.
-    `options` under the name of a split hold for that split alone. `dummies`: `{"types", "overlap"}` of a
-    dataset with entity mentions, else null.
+    `access` is that of the dataset. `files`: split -> `{"name", "sha256"}`, the hash null where the
+    published bytes aren't known. `options` under the name of a split hold for that split alone.
+    `dummies`: `{"types", "overlap"}` of a dataset with entity mentions, else null.
     """
 
     dataset: str
     kind: str
+    access: str
     writer: str
     options: dict[str, Any]
     dummies: dict[str, Any] | None
@@ -56,22 +57,40 @@ def publish(recipe: PublishedRecipe, examples: Path, output: Path) -> dict[str, 
     """Write one file for each split that has a published form into the folder `output`.
 
     Returns split -> `{"name", "sha256", "equal"}`; `equal` is None where the published bytes aren't
-    known. Bytes that differ from the published ones are a `PubmillError`, and no file is written.
+    known. Bytes that differ from the published ones are a `PubmillError`, and no file is written. Only its
+    owner may read a file of a dataset that isn't public.
     """
-    writer: Writer = named(recipe.writer, "writer")
+    writer = _writer(recipe)
     texts: dict[str, bytes] = {}
     told: dict[str, dict[str, Any]] = {}
     for split, file in recipe.files.items():
-        form = Form(for_split(recipe.options, split), recipe.dummies)
         rows = list(read_examples(examples / f"{split}.jsonl.gz", KINDS[recipe.kind]))
-        texts[split] = "".join(writer(rows, form)).encode()
+        texts[split] = _written(recipe, split, writer, rows)
         found = hashlib.sha256(texts[split]).hexdigest()
         told[split] = {"name": file["name"], "sha256": found, "equal": _equal(found, file["sha256"])}
     _refuse(recipe, told)
     for split, text in texts.items():
         with writing(output / told[split]["name"]) as temporary:
+            if recipe.access != "public":
+                make_private(temporary)
             temporary.write_bytes(text)
     return told
+
+
+def _writer(recipe: PublishedRecipe) -> Writer:
+    try:
+        return named(recipe.writer, "writer")
+    except PubmillError as error:
+        raise PubmillError(f"specs/datasets/{recipe.dataset}.yaml: {error}") from None
+
+
+def _written(recipe: PublishedRecipe, split: str, writer: Writer, rows: Sequence[Any]) -> bytes:
+    try:
+        form = Form(for_split(recipe.options, split), recipe.dummies)
+        return "".join(writer(rows, form)).encode()
+    except PubmillError as error:
+        spec = f"specs/datasets/{recipe.dataset}.yaml"
+        raise PubmillError(f"dataset {recipe.dataset}, {split}: {error} (`published` in {spec})") from None
 
 
 def _equal(found: str, expected: str | None) -> bool | None:

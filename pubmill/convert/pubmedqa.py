@@ -6,7 +6,6 @@ with a seed. The same draws are made here, and the test questions must then be t
 `test_ground_truth.json`. Of the ten folds of the rest, BLURB takes the first as dev (its `pqal_fold0`).
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from math import ceil
@@ -14,8 +13,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from pubmill.convert.archives import decode
-from pubmill.convert.given import Given, one_line
+from pubmill.convert import json_files
+from pubmill.convert.given import Given, one_line, show
 from pubmill.errors import PubmillError
 from pubmill.examples import SequenceExample
 
@@ -33,7 +32,7 @@ def read(given: Given) -> Iterator[SequenceExample]:
     """
     given.check_options()
     path = given.input("questions")
-    entries = _object(path)
+    entries = json_files.read_object(path)
     for pmid, entry in entries.items():
         _check_entry(pmid, entry, str(path))
     decisions = {pmid: entry["final_decision"] for pmid, entry in entries.items()}
@@ -89,14 +88,14 @@ def _check_entry(pmid: str, entry: Any, where: str) -> None:
     texts = [entry.get("QUESTION"), *contexts] if isinstance(contexts, list) and contexts else [None]
     if not pmid.isdecimal() or not all(isinstance(text, str) and text.strip() for text in texts):
         raise PubmillError(
-            f"{where}: {pmid}: expected a PMID with a QUESTION and a list of CONTEXTS, all of them text"
+            f"{where}: {show(pmid)}: expected a PMID with a QUESTION and a list of CONTEXTS, all of them text"
         )
     if entry.get("final_decision") not in DECISIONS:
         raise PubmillError(f"{where}: {pmid}: expected a final_decision of {', '.join(DECISIONS)}")
 
 
 def _check_test(test: Sequence[str], decisions: Mapping[str, str], path: Path) -> None:
-    listed = list(_object(path).items())
+    listed = list(json_files.read_object(path).items())
     drawn = [(pmid, decisions[pmid]) for pmid in test]
     if listed != drawn:
         alike = takewhile(lambda pair: pair[0] == pair[1], zip(listed, drawn, strict=False))
@@ -104,25 +103,3 @@ def _check_test(test: Sequence[str], decisions: Mapping[str, str], path: Path) -
             f"{path} lists {len(listed)} test questions; {len(drawn)} are drawn, and they differ from number "
             f"{len(list(alike)) + 1} on. Are both files of the commit that the dataset's spec pins?"
         )
-
-
-def _object(path: Path) -> dict[str, Any]:
-    """The JSON object in a file, in which no key stands twice."""
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
-            raise PubmillError(f"{path}: an object of {len(pairs)} keys has one of them twice")
-        return made
-
-    try:
-        value = json.loads(decode(path.read_bytes(), str(path)), object_pairs_hook=unique)
-    except FileNotFoundError:
-        raise PubmillError(f"{path} does not exist") from None
-    except json.JSONDecodeError as error:
-        raise PubmillError(f"{path}:{error.lineno}: not valid JSON: {error.msg}") from None
-    except (RecursionError, ValueError):
-        raise PubmillError(f"{path}: nested too deeply, or a number too long, to be read") from None
-    if not isinstance(value, dict):
-        raise PubmillError(f"{path}: expected an object with a key for each PMID")
-    return value

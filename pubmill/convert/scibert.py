@@ -8,8 +8,12 @@ mentions overlapped, SciBERT's text has their common words twice: it is kept as 
 import json
 import re
 from collections.abc import Iterator, Sequence
+from typing import Annotated
 
-from pubmill.convert.given import Given, lines, one_line, quote
+from pydantic import ConfigDict, Field
+
+from pubmill.convert import json_files
+from pubmill.convert.given import Given, SpecError, lines, one_line, quote
 from pubmill.convert.published import Form
 from pubmill.entities import markers
 from pubmill.errors import PubmillError
@@ -22,6 +26,14 @@ MENTION = "ENTITY"
 _MARKED = re.compile(r"(.*?)<< (.+?) >>(.*?)\[\[ (.+?) \]\](.*)", re.DOTALL)
 
 
+class _Line(json_files.Form):
+    model_config = ConfigDict(extra="forbid")
+
+    text: str
+    label: str
+    metadata: Annotated[list[str], Field(max_length=0)]
+
+
 def read(given: Given) -> Iterator[SequenceExample]:
     """Read one split; ids are `SPLIT-00001` and on in the order of the file, the marks become spans.
 
@@ -31,28 +43,19 @@ def read(given: Given) -> Iterator[SequenceExample]:
     given.check_options("labels")
     known = given.options.get("labels")
     if not isinstance(known, list) or not known:
-        raise PubmillError("the converter's option `labels` is missing; give a list of all labels")
+        raise SpecError("the converter's option `labels` is missing; give a list of all labels")
     path = given.of_split()
     for number, line in lines(path):
         where = f"{path}:{number}"
-        text, label = _fields(line, where)
-        if label not in known:
-            raise PubmillError(f"{where}: expected a label among {', '.join(known)}, found {quote(label)}")
-        plain, entities = _unmarked(text, where)
+        row = json_files.parse(_Line, line.encode(), where)
+        if row.label not in known:
+            raise PubmillError(
+                f"{where}: expected a label among {', '.join(known)}, found {quote(row.label)}"
+            )
+        plain, entities = _unmarked(row.text, where)
         yield SequenceExample(
-            id=f"{given.split}-{number:05d}", document=None, text=plain, label=label, entities=entities
+            id=f"{given.split}-{number:05d}", document=None, text=plain, label=row.label, entities=entities
         )
-
-
-def _fields(line: str, where: str) -> tuple[str, str]:
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise PubmillError(f"{where}: not a line of JSON ({type(error).__name__}): {quote(line)}") from None
-    match row:
-        case {"text": str(text), "label": str(label), "metadata": [], **rest} if not rest:
-            return text, label
-    raise PubmillError(f"{where}: expected the keys text, label and an empty metadata, found {quote(line)}")
 
 
 def _unmarked(text: str, where: str) -> tuple[str, list[Entity]]:

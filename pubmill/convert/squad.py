@@ -16,7 +16,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from pubmill.convert import json_files
-from pubmill.convert.given import Given, quote
+from pubmill.convert.given import Given, check_id, quote
 from pubmill.convert.published import Form
 from pubmill.errors import PubmillError
 from pubmill.examples import Answer, SpanExample
@@ -67,11 +67,12 @@ class Asked:
 
 def asked(path: Path) -> Iterator[Asked]:
     """The questions of a file in its order; a `PubmillError` names one that stands twice, or whose answer
-    is not in the context at its place."""
+    is not in the context at its place. Ids have been checked (`check_id`) and may be shown."""
     seen: set[str] = set()
-    for article in json_files.read(_File, path).data:
-        for paragraph in article.paragraphs:
-            for question in paragraph.qas:
+    for i, article in enumerate(json_files.read(_File, path).data):
+        for j, paragraph in enumerate(article.paragraphs):
+            for k, question in enumerate(paragraph.qas):
+                check_id(question.id, f"{path}: data.{i}.paragraphs.{j}.qas.{k}.id")
                 if question.id in seen:
                     raise PubmillError(f"{path}: question {question.id} stands there for the second time")
                 seen.add(question.id)

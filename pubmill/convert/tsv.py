@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill import recipes
-from pubmill.convert.given import Given, for_split, lines, one_line, quote
+from pubmill.convert.given import Given, SpecError, check_id, for_split, lines, one_line, quote
 from pubmill.convert.published import Form
 from pubmill.errors import PubmillError
 from pubmill.examples import Entity, SequenceExample
@@ -82,15 +82,21 @@ def read(given: Given) -> Iterator[SequenceExample]:
     """Read one split, by the options that `Layout` explains; those under a split's name are for it alone.
 
     Ids are `SPLIT-000001` and on where no column has them. Rows of the file that are outside of the cut
-    are counted as left out. A `PubmillError` names the file and line of anything in another form.
+    are counted as left out. A `PubmillError` names the file and line of anything in another form, and of
+    an id that was there before.
     """
-    layout = recipes.build(Layout, for_split(given.options, given.split), "the converter's options")
+    layout = _layout(given)
     path = given.of_split()
     number = 0
+    seen: dict[str, str] = {}
     for number, (where, cells) in enumerate(_rows(path, layout), 1):
         if layout.first_row <= number <= (layout.last_row or number):
             place = f"{given.split}-{number - layout.first_row + 1:06d}"
-            yield _example(cells, layout, number - 1, place, where)
+            example = _example(cells, layout, number - 1, place, where)
+            if example.id in seen:
+                raise PubmillError(f"{where}: the id {example.id} was there before, at {seen[example.id]}")
+            seen[example.id] = where
+            yield example
         else:
             given.left_out["rows_outside_the_cut"] += 1
     wanted = layout.last_row or layout.first_row
@@ -98,6 +104,13 @@ def read(given: Given) -> Iterator[SequenceExample]:
         raise PubmillError(
             f"{path}: expected at least {wanted} rows, found {number}; is it the file that the spec means?"
         )
+
+
+def _layout(given: Given) -> Layout:
+    try:
+        return recipes.build(Layout, for_split(given.options, given.split), "the converter's options")
+    except PubmillError as error:
+        raise SpecError(str(error)) from None
 
 
 def _rows(path: Path, layout: Layout) -> Iterator[tuple[str, dict[str, str]]]:
@@ -131,7 +144,7 @@ def _example(cells: dict[str, str], layout: Layout, number: int, place: str, whe
         )
     text = one_line(cells["text"])
     return SequenceExample(
-        id=cells.get("id", place),
+        id=check_id(cells.get("id", place), where),
         document=cells.get("document"),
         text=text,
         text_pair=one_line(cells["text_pair"]) if "text_pair" in cells else None,

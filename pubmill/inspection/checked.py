@@ -22,12 +22,15 @@ def print_outcomes(to: Console, outcomes: Sequence[Outcome], unchecked: Sequence
     to.print(rows)
     for outcome in outcomes:
         for fault in outcome.faults:
-            to.print(Text(fault), style="red", soft_wrap=True)
+            told = fault if outcome.dataset in fault else f"{outcome.dataset}: {fault}"
+            to.print(Text(told), style="red", soft_wrap=True)
     if unchecked:
         rows = table("not checked", "why")
         for one in unchecked:
             rows.add_row(one.dataset, one.why)
         to.print(rows)
+    if bare := incomparable(outcomes):
+        to.print(f"nothing to compare: {'; '.join(bare)}", soft_wrap=True)
     to.print(totals(outcomes, unchecked), soft_wrap=True)
 
 
@@ -51,14 +54,25 @@ def _hash(split: SplitFound) -> Text:
     return coloured(words, split.hash)
 
 
+def incomparable(outcomes: Sequence[Outcome]) -> list[str]:
+    """The datasets and splits that were converted, and of which nothing is expected."""
+    return [
+        f"{outcome.dataset}, {', '.join(outcome.bare) if outcome.is_compared else 'any split'}"
+        for outcome in sorted(outcomes, key=lambda outcome: outcome.dataset)
+        if outcome.bare and not outcome.faults
+    ]
+
+
 def totals(outcomes: Sequence[Outcome], unchecked: Sequence[Unchecked]) -> str:
     """One line: how many datasets, counts and hashes are equal."""
     splits = [split for outcome in outcomes for split in outcome.splits]
-    right = sum(not outcome.faults for outcome in outcomes)
+    compared = [outcome for outcome in outcomes if outcome.is_compared]
+    right = sum(not outcome.faults for outcome in compared)
     counts = sum(len(split.expected) for split in splits)
     equal = sum(len(split.equal) for split in splits)
     hashes = [split.hash for split in splits if split.hash is not None]
     return (
-        f"{right} of {len(outcomes)} datasets are as expected: {equal} of {counts} counts and "
-        f"{sum(hashes)} of {len(hashes)} known hashes are equal; {len(unchecked)} datasets not checked"
+        f"{right} of {len(compared)} datasets are as expected: {equal} of {counts} counts and "
+        f"{sum(hashes)} of {len(hashes)} known hashes are equal; {len(outcomes) - len(compared)} datasets "
+        f"have nothing to compare; {len(unchecked)} datasets not checked"
     )

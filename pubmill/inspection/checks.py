@@ -56,6 +56,11 @@ class SplitFound(NamedTuple):
     hash: bool | None
 
     @property
+    def is_compared(self) -> bool:
+        """Whether there is anything to compare it with: an expected count, or a known hash."""
+        return bool(self.expected) or self.hash is not None
+
+    @property
     def equal(self) -> list[str]:
         """The measures that are as expected."""
         found = self.found
@@ -77,6 +82,16 @@ class Outcome:
     splits: list[SplitFound]
     faults: list[str]
     seconds: float
+
+    @property
+    def bare(self) -> list[str]:
+        """The splits that have nothing to compare."""
+        return [split.split for split in self.splits if not split.is_compared]
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether it can be as expected, or not: a conversion that fails never is."""
+        return bool(self.faults) or len(self.bare) < len(self.splits)
 
 
 @dataclass(frozen=True)
@@ -162,7 +177,7 @@ def _converted(task: Task, output: Path, faults: list[str]) -> Mapping[str, Coun
     try:
         card = convert(task.recipe, inputs, output)
     except PubmillError as error:
-        card = convert(replace(task.recipe, expect={}), inputs, output)
+        card = convert(replace(task.recipe, expect={}, negative=None), inputs, output)
         faults.append(str(error))
     counts: Mapping[str, Counts] = card["counts"]
     return counts

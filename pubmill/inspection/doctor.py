@@ -154,7 +154,17 @@ def _add_counts(finding: Finding, targets: AccessTargets) -> None:
         ]
     except (PubmillError, KeyError, TypeError, AttributeError):
         differing = [f"{path} is damaged"]
-    finding.counted = not differing
-    finding.counts = "counts not as expected: " + "; ".join(differing) if differing else "counts as expected"
     if differing:
+        finding.counted = False
+        finding.counts = "counts not as expected: " + "; ".join(differing)
         finding.to_do.append(f"convert it again: snakemake {path} with --forcerun convert")
+    else:
+        finding.counted, finding.counts = _as_expected(finding.spec)
+
+
+def _as_expected(spec: DatasetSpec) -> tuple[bool | None, str]:
+    """What equal counts are worth: nothing where none is expected."""
+    bare = [split for split in spec.splits if not spec.expect.get(split)]
+    if len(bare) == len(spec.splits):
+        return None, "converted; counts: nothing expected"
+    return True, "counts as expected" + (f" (of {', '.join(bare)}: nothing expected)" if bare else "")

@@ -1,14 +1,72 @@
 """Specs of datasets: where files come from, who may have them, how they are read, what must be found."""
 
+import re
+from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from pubmill.specs.base import Https, Sha256, Spec, Strict
 
 Split = Literal["train", "dev", "test"]
 Role = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-Function = Annotated[str, Field(pattern=r"^pubmill\.convert\.[a-z0-9_]+:[a-z_]+$")]
+METRICS = {
+    "tokens": ("entity_f1", "word_macro_f1"),
+    "sequence": ("micro_f1", "macro_f1", "accuracy"),
+    "multilabel": ("micro_f1", "macro_f1", "example_f1"),
+    "regression": ("pearson",),
+    "span": ("f1", "mrr"),
+}
+"""Kind of examples -> the metrics that can be computed of them."""
+
+TASKS = {
+    "tokens": ("ner", "de-identification", "pico"),
+    "sequence": ("relation", "classification", "yes-no", "inference"),
+    "multilabel": ("classification",),
+    "regression": ("similarity",),
+    "span": ("factoid", "reading"),
+}
+"""Kind of examples -> the tasks that have such examples."""
+
+
+@cache
+def _functions(module: str) -> frozenset[str]:
+    """Names of the functions of a module of pubmill.convert, which is read and not imported: every run of
+    Snakemake loads the specs."""
+    path = Path(__file__).resolve().parents[1] / "convert" / f"{module}.py"
+    return frozenset(re.findall(r"(?m)^def (\w+)\(", path.read_text()) if path.is_file() else ())
+
+
+def _exists(name: str) -> str:
+    module, _, function = name.removeprefix("pubmill.convert.").partition(":")
+    if function not in _functions(module):
+        raise ValueError(f"there is no function {function} in pubmill/convert/{module}.py")
+    return name
+
+
+def _without_nulls(expect: Any) -> Any:
+    """Counts without those that are null: what an included spec expects, and this one doesn't."""
+    if not isinstance(expect, dict):
+        return expect
+    return {
+        split: {measure: n for measure, n in counts.items() if n is not None}
+        if isinstance(counts, dict)
+        else counts
+        for split, counts in expect.items()
+    }
+
+
+Function = Annotated[str, Field(pattern=r"^pubmill\.convert\.[a-z0-9_]+:[a-z_]+$"), AfterValidator(_exists)]
 
 
 class File(Strict):
@@ -47,10 +105,14 @@ Source = Annotated[Annotated[File, Tag("file")] | Annotated[LocalFile, Tag("loca
 
 
 class Dummies(Strict):
-    """What stands for a mention of each entity type, and for mentions that overlap."""
+    """What stands for a mention of each entity type, and for two mentions that overlap.
+
+    `overlap` is the same for all of them, or has two `{}` for the words of the two types' dummies, in the
+    order of the entities: `@{}-{}$` is `@GENE-DRUG$` for a `@GENE$` and a `@DRUG$`.
+    """
 
     types: dict[str, str]
-    overlap: str
+    overlap: Annotated[str, Field(pattern=r"^[^{}]*(\{\}[^{}]*\{\}[^{}]*)?$")]
 
 
 class PublishedFile(Strict):
@@ -68,7 +130,8 @@ class Published(Strict):
 
 class DatasetSpec(Spec):
     """`conflicts`: published counts or forms that contradict this one; `suites`: benchmarks it is part
-    of; `negative`: the label that says that there is nothing, which micro F1 leaves out."""
+    of; `negative`: the label that says that there is nothing, which micro F1 leaves out (null: there is
+    none); a count of `expect` that is null takes back that of the spec that is included."""
 
     kind: Literal["tokens", "sequence", "multilabel", "regression", "span"]
     task: Literal[
@@ -86,7 +149,7 @@ class DatasetSpec(Spec):
     options: dict[str, Any] = {}
     dummies: Dummies | None = None
     duplicates: Literal["keep"]
-    expect: dict[Split, dict[str, int]]
+    expect: Annotated[dict[Split, dict[str, int]], BeforeValidator(_without_nulls)]
     conflicts: tuple[str, ...] = ()
     published: Published | None = None
     metric: Literal[
@@ -94,6 +157,44 @@ class DatasetSpec(Spec):
     ]  # fmt: skip
     negative: str | None = None
     version: int
+
+    @field_validator("task", "metric")
+    @classmethod
+    def fits_the_kind(cls, value: str, info: ValidationInfo) -> str:
+        kind = info.data.get("kind")
+        known = (TASKS if info.field_name == "task" else METRICS).get(kind or "", (value,))
+        if value not in known:
+            raise ValueError(f"{info.field_name} of kind {kind} is one of {', '.join(known)}")
+        return value
+
+    @field_validator("expect", "published")
+    @classmethod
+    def is_of_its_splits(cls, value: Any, info: ValidationInfo) -> Any:
+        splits = info.data.get("splits", ())
+        named = value.files if isinstance(value, Published) else value or ()
+        strangers = sorted(set(named) - set(splits))
+        if splits and strangers:
+            raise ValueError(
+                f"names {', '.join(strangers)}, but the dataset's splits are {', '.join(splits)}"
+            )
+        return value
+
+    @field_validator("negative")
+    @classmethod
+    def is_left_out_by_micro_f1(cls, value: str | None, info: ValidationInfo) -> str | None:
+        kind, metric = info.data.get("kind"), info.data.get("metric")
+        if value is not None and kind and metric and (kind, metric) != ("sequence", "micro_f1"):
+            raise ValueError(f"only micro_f1 of kind sequence has a `negative` label, not {metric} of {kind}")
+        return value
+
+    @model_validator(mode="after")
+    def says_which_label_is_negative(self) -> Self:
+        given = "negative" in self.model_fields_set
+        if (self.kind, self.metric) == ("sequence", "micro_f1") and not given:
+            raise ValueError(
+                "micro_f1 of kind sequence needs `negative`: the label that it leaves out, or null"
+            )
+        return self
 
     @model_validator(mode="after")
     def says_where_to_apply(self) -> Self:

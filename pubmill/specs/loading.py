@@ -149,10 +149,26 @@ def _dangling(made: dict[str, dict[str, Any]], documents: dict[str, dict[str, Do
         elif exists and excused:
             yield f"{where}: specs/{target_kind}/{target}.yaml exists; remove `missing:` here"
     for name, table in made["tables"].items():
+        for at in _unused_words(table, made["datasets"]):
+            yield f"{documents['tables'][name].where(at)}: no cell shows the word {at[-1]!r}; remove it"
         protocol = isinstance(table, TableSpec) and made["protocols"].get(table.protocol)
         if protocol and table.setting not in protocol.settings:
             where = documents["tables"][name].where(("setting",))
             yield f"{where}: protocol {table.protocol} has no setting {table.setting!r}"
+
+
+def _unused_words(table: Any, datasets: dict[str, Any]) -> Iterator[tuple[str | int, ...]]:
+    """Places of words that a table of datasets has for what none of its datasets says."""
+    if not isinstance(table, DatasetTableSpec):
+        return
+    shown = {column.value for column in table.columns} & {"task", "domain", "metric"}
+    common: set[str] = set()
+    for i, row in enumerate(table.rows):
+        spec = datasets.get(row.dataset)
+        terms = {getattr(spec, field) for field in shown} if spec else set()
+        yield from (("rows", i, "words", word) for word in row.words if word not in terms)
+        common |= terms - row.words.keys()
+    yield from (("words", word) for word in table.words if word not in common)
 
 
 Reference = tuple[str, str, tuple[str | int, ...], str, str, bool]

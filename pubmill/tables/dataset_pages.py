@@ -36,6 +36,7 @@ CHECKS = {
 class PageSource(Shape):
     """A source file: where the spec says it is, how it is checked, and its record below the results."""
 
+    role: str
     place: str
     url: str | None
     check: str | None
@@ -78,7 +79,7 @@ class PageRecipe(Shape):
     scale_title: str
     made_up: bool
     card: str
-    sources: dict[str, PageSource]
+    sources: tuple[PageSource, ...]
     published: dict[str, PageFile]
     variants: tuple[str, ...]
     versions: dict[str, Any]
@@ -214,11 +215,11 @@ def read_page(recipe: PageRecipe, results: Path) -> Page:
             f"{results / recipe.card} is the card of {card.dataset}, expected {recipe.name}; "
             f"remove it and convert the dataset again"
         )
-    return Page(recipe, card, tuple(_source(recipe, card, role, results) for role in recipe.sources))
+    return Page(recipe, card, tuple(_source(recipe, card, source, results) for source in recipe.sources))
 
 
-def _source(recipe: PageRecipe, card: Card, role: str, results: Path) -> SourceLine:
-    source = recipe.sources[role]
+def _source(recipe: PageRecipe, card: Card, source: PageSource, results: Path) -> SourceLine:
+    role = source.role
     record = parse(SourceRecord, read_json(results / source.record), str(results / source.record))
     if role not in card.sources or record.sha256 != card.sources[role].sha256:
         raise PubmillError(

@@ -138,10 +138,18 @@ class DatasetTable(DatasetHeading):
     def all_notes(self) -> tuple[str, ...]:
         """Everything that a reader must know: source, notes, and which form of a dataset is meant."""
         source = (f"Source of the published values: {self.citation}",) if self.citation else ()
-        printed = dict.fromkeys(f"{row.label}: {cell.note}" for row, _, cell in self.read() if cell.note)
         named = ", ".join(f"{row.label} {row.dataset}" for row in self.rows if "@" in row.dataset)
         forms = (f"Forms of datasets that there are several of: {named}.",) if named else ()
-        return source + self.notes + tuple(printed) + forms
+        return source + self.notes + self._printed_notes + forms
+
+    @property
+    def _printed_notes(self) -> tuple[str, ...]:
+        """What is noted of published values, each thing once, with the rows that it is noted of."""
+        rows: dict[str, dict[str, None]] = {}
+        for row, _, cell in self.read():
+            for piece in filter(None, cell.note.split("; ")):
+                rows.setdefault(piece, {})[row.label] = None
+        return tuple(f"{', '.join(labels)}: {piece}" for piece, labels in rows.items())
 
 
 class PublishedFact(Shape):

@@ -1,11 +1,14 @@
-"""Which datasets can be had in a run: files that one must apply for are brought by the user."""
+"""Which datasets can be had in a run: files that one must apply for are brought by the user, and a mirror
+may have only some of the public ones."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from pubmill.errors import PubmillError
-from pubmill.specs import DatasetSpec, LocalFile
+from pubmill.sources import path_in_mirror
+from pubmill.specs import DatasetSpec, File, LocalFile, Specs
+from pubmill.study import Study
 from pubmill.targets.base import how_to_bring
 from pubmill.targets.models import ModelTargets
 
@@ -30,7 +33,11 @@ def local_names(spec: DatasetSpec) -> dict[str, list[str]]:
 
 
 class AccessTargets(ModelTargets):
-    """Files of the user's own, and what to say where they are missing."""
+    """Files of the user's own and of a mirror, and what to say where they are missing."""
+
+    def __init__(self, study: Study, specs: Specs) -> None:
+        super().__init__(study, specs)
+        self._unmirrored: dict[str, list[str]] = {}
 
     def local_file(self, key: str, name: str) -> str:
         """The user's own file behind `sources/local/KEY/NAME`."""
@@ -56,12 +63,12 @@ class AccessTargets(ModelTargets):
         tables = [self.specs.tables.get(t) or self.specs.dataset_tables[t] for t in self.study.tables]
         named = dict.fromkeys(row.dataset for table in tables for row in table.rows)
         return [
-            name
-            for name in named
-            if name in self.specs.datasets
-            and self.exists(name)
-            and (self.study.datasets is None or name in self.study.datasets)
+            name for name in named if name in self.specs.datasets and self.exists(name) and self.wants(name)
         ]
+
+    def wants(self, dataset: str) -> bool:
+        """Whether the study's `datasets:` has the dataset, or there is none."""
+        return self.study.datasets is None or dataset in self.study.datasets
 
     def exists(self, dataset: str) -> bool:
         """Whether the scale has the dataset at all: made-up data are those that the scale's overlay names."""
@@ -84,6 +91,24 @@ class AccessTargets(ModelTargets):
                 )
                 yield Absent(key, folder, missing, elsewhere)
 
+    def unmirrored(self, dataset: str) -> list[str]:
+        """URLs of the dataset's public files that neither the results nor the mirror have.
+
+        None without a mirror: the network is taken to have them. They are looked for once, so that a run
+        doesn't change its mind while files come.
+        """
+        if dataset not in self._unmirrored:
+            sources = self.specs.datasets[dataset].sources.values()
+            urls = dict.fromkeys(file.url for file in sources if isinstance(file, File))
+            self._unmirrored[dataset] = [url for url in urls if not self._is_at_hand(url)]
+        return self._unmirrored[dataset]
+
+    def _is_at_hand(self, url: str) -> bool:
+        if self.study.mirror is None or Path(self.source(url)).is_file():
+            return True
+        mirrored = path_in_mirror(url, self.study.mirror)
+        return mirrored is not None and mirrored.is_file()
+
     def lacks(self, dataset: str) -> str | None:
         """Why the dataset's files can't be had in this run, and where to apply for them; None if they can.
 
@@ -91,6 +116,20 @@ class AccessTargets(ModelTargets):
         """
         if not self.exists(dataset):
             return "is not among the made-up data of this scale"
+        reasons = [self._lacks_own(dataset), self._lacks_public(dataset)]
+        return "; ".join(reason for reason in reasons if reason) or None
+
+    def left_out(self) -> list[str]:
+        """One line for each dataset that the study's tables want and that can't be had, with the reason."""
+        lacking = [(name, self.lacks(name)) for name in self.wanted_datasets()]
+        return [f"left out of the tables: {name} ({reason})" for name, reason in lacking if reason]
+
+    def _lacks_public(self, dataset: str) -> str | None:
+        urls = self.unmirrored(dataset)
+        more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
+        return f"the mirror lacks {urls[0]}{more}" if urls else None
+
+    def _lacks_own(self, dataset: str) -> str | None:
         absent = self.absent(dataset)
         if not absent:
             return None
@@ -138,3 +177,11 @@ class AccessTargets(ModelTargets):
             raise PubmillError(
                 f"dataset {dataset} needs {whose}: {', '.join(files)}\nThen {how_to_bring(key)}"
             )
+        if urls := self.unmirrored(dataset):
+            told = [
+                f"dataset {dataset}: {url}: expected the file {path_in_mirror(url, self.study.mirror)}, "
+                f"which does not exist"
+                for url in urls
+            ]
+            advice = "Fetch what is missing on a machine with a network connection and put it there."
+            raise PubmillError("\n".join([*told, advice]))

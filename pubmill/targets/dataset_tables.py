@@ -31,8 +31,7 @@ class DatasetTableTargets(RunTargets):
 
     def lacks_here(self, dataset: str) -> str | None:
         """Why a dataset that there is isn't converted in this study; None if it is."""
-        wanted = self.study.datasets is None or dataset in self.study.datasets
-        return self.lacks(dataset) if wanted else NOT_WANTED
+        return self.lacks(dataset) if self.wants(dataset) else NOT_WANTED
 
     def shown_datasets(self, table: str) -> list[str]:
         """The datasets of a table that can be converted in this study."""
@@ -135,12 +134,15 @@ class DatasetTableTargets(RunTargets):
             "versions": {"page": VERSIONS["page"]},
         }
 
-    def _page_sources(self, dataset: str) -> dict[str, dict[str, str | None]]:
-        paths = self.dataset_inputs(dataset)
-        return {
-            role: {**_place(file), "record": f"{paths[role].removeprefix(f'{self.results}/')}.source.json"}
+    def _page_sources(self, dataset: str) -> list[dict[str, str | None]]:
+        """A list, as the order of a mapping would be lost on the way to the page."""
+        return [
+            {"role": role, **_place(file), "record": f"{self._below_results(dataset, role)}.source.json"}
             for role, file in self.specs.datasets[dataset].sources.items()
-        }
+        ]
+
+    def _below_results(self, dataset: str, role: str) -> str:
+        return self.dataset_inputs(dataset)[role].removeprefix(f"{self.results}/")
 
 
 def _place(file: File | LocalFile) -> dict[str, str | None]:

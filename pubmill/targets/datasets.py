@@ -18,6 +18,7 @@ def conversion_recipe(name: str, spec: DatasetSpec) -> dict[str, Any]:
         "duplicates": spec.duplicates,
         "expect": spec.expect,
         "metric": spec.metric,
+        "negative": spec.negative,
         "version": spec.version,
     }
 
@@ -29,6 +30,7 @@ def published_recipe(name: str, spec: DatasetSpec) -> dict[str, Any]:
     return {
         "dataset": name,
         "kind": spec.kind,
+        "access": spec.access,
         "writer": spec.published.writer,
         "options": spec.published.options,
         "dummies": spec.dummies.model_dump() if spec.dummies else None,

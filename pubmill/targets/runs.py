@@ -23,13 +23,15 @@ class RunTargets(AccessTargets):
 
     def obstacle(self, dataset: str) -> str | None:
         """Why the dataset can't be run, if it can't: every reason."""
+        reasons = [self.lacks(dataset), self.unsupported(dataset)]
+        return "; ".join(reason for reason in reasons if reason) or None
+
+    def unsupported(self, dataset: str) -> str | None:
+        """What pubmill can't do yet that a run on the dataset needs, files or none."""
         spec = self.specs.datasets[dataset]
-        reasons = [lacks] if (lacks := self.lacks(dataset)) else []
         if spec.kind not in get_args(get_type_hints(FinetuningRecipe)["task"]):
-            reasons.append(f"pubmill does not fine-tune on examples of kind {spec.kind} yet")
-        elif spec.metric not in METRIC_VERSIONS:
-            reasons.append(f"pubmill does not compute {spec.metric} yet")
-        return "; ".join(reasons) or None
+            return f"pubmill does not fine-tune on examples of kind {spec.kind} yet"
+        return None if spec.metric in METRIC_VERSIONS else f"pubmill does not compute {spec.metric} yet"
 
     def dataset_inputs(self, dataset: str) -> dict[str, str]:
         """The raw files of a dataset below the results folder, by role."""

@@ -6,6 +6,8 @@ from pubmill.specs import DatasetSpec, TableSpec
 from pubmill.targets.dataset_tables import DatasetTableTargets
 from pubmill.targets.versions import VERSIONS
 
+NOT_RUN = "not run in this study"
+
 
 class TableTargets(DatasetTableTargets):
     """From records to tables and the report."""
@@ -48,11 +50,11 @@ class TableTargets(DatasetTableTargets):
         return model in self.specs.models and (self.study.models is None or model in self.study.models)
 
     def _scores(self, dataset: str) -> bool:
-        return (
-            dataset in self.specs.datasets
-            and (self.study.datasets is None or dataset in self.study.datasets)
-            and self.obstacle(dataset) is None
-        )
+        return dataset in self.specs.datasets and self._hinders(dataset) is None
+
+    def _hinders(self, dataset: str) -> str | None:
+        """Why a dataset that there is isn't run in this study; None if it is."""
+        return self.obstacle(dataset) if self.wants(dataset) else self.unsupported(dataset) or NOT_RUN
 
     def records(self, table: str) -> dict[str, dict[str, list[str]]]:
         """The records a table is built from: model -> dataset -> paths below the results folder."""
@@ -119,10 +121,10 @@ class TableTargets(DatasetTableTargets):
         reasons = {}
         for column in spec.columns:
             if not self._runs(column.model):
-                reasons[column.model] = column.missing or "not run in this study"
+                reasons[column.model] = column.missing or NOT_RUN
         for row in spec.rows:
             if not self._scores(row.dataset):
-                reasons[row.dataset] = row.missing or self.obstacle(row.dataset) or "not run in this study"
+                reasons[row.dataset] = row.missing or self._hinders(row.dataset) or NOT_RUN
         return reasons
 
     def report(self) -> str:

@@ -7,6 +7,7 @@ import pytest
 from pubmill import recipes
 from pubmill.convert.dataset import ConversionRecipe, convert
 from pubmill.errors import PubmillError
+from pubmill.specs import File
 from pubmill.study import check_study
 from pubmill.targets import Targets
 from tests.licensed import APPLY, FILES, KEY, NAME, add_to_demo, write_files
@@ -31,9 +32,64 @@ def test_without_its_files_a_dataset_is_not_run_and_its_cells_say_where_to_apply
 
 def test_every_reason_is_told(specs: Path) -> None:
     path = specs / f"datasets/{NAME}.yaml"
-    path.write_text(path.read_text().replace("kind: tokens", "kind: regression"))
+    text = path.read_text().replace("kind: tokens", "kind: regression")
+    path.write_text(text.replace("task: ner", "task: similarity").replace("entity_f1", "pearson"))
     reason = targets(specs).obstacle(NAME)
     assert reason and APPLY in reason and "regression" in reason
+
+
+def urls_of(specs: Path, dataset: str) -> list[str]:
+    sources = targets(specs).specs.datasets[dataset].sources.values()
+    return [file.url for file in sources if isinstance(file, File)]
+
+
+def mirror_of(specs: Path, folder: Path, *lost: str) -> Path:
+    """A mirror with the files of bc2gm, but for those of these names; what they hold is not looked at."""
+    for url in urls_of(specs, "bc2gm"):
+        path = folder / url.removeprefix("https://")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.name not in lost:
+            path.touch()
+    return folder
+
+
+def test_what_the_mirror_lacks_is_left_out_and_the_cells_say_so(specs: Path, tmp_path: Path) -> None:
+    mirror = mirror_of(specs, tmp_path / "mirror", "test.tsv", "devel.tsv")
+    made = targets(specs, mirror=str(mirror), tables=[TABLE, "gu2020/table03"], results=str(tmp_path / "r"))
+    assert made.datasets() == []
+    rows = {row["dataset"]: row for row in made.dataset_table_recipe("gu2020/table03")["rows"]}
+    for reason in (made.table_recipe(TABLE)["missing"]["bc2gm"], rows["bc2gm"]["missing"]):
+        assert "the mirror lacks https://raw.githubusercontent.com/" in reason and "and 1 more" in reason
+        assert str(mirror) not in reason
+    assert rows["jnlpba"]["missing"] == "not part of this study"
+    assert made.table_recipe(TABLE)["missing"]["jnlpba"] == "not run in this study"
+    said = made.left_out()
+    assert any(line.startswith("left out of the tables: bc2gm (the mirror lacks https://") for line in said)
+    assert any(NAME in line and APPLY in line for line in said) and len(said) == 2
+    with pytest.raises(PubmillError) as caught:
+        made.conversion_inputs("bc2gm")
+    for name in ("devel.tsv", "test.tsv"):
+        assert f"BC2GM-IOB/{name}, which does not exist" in str(caught.value)
+    assert str(mirror) in str(caught.value) and "train.tsv" not in str(caught.value)
+
+
+def test_a_file_that_was_taken_before_is_not_lacking(specs: Path, tmp_path: Path) -> None:
+    mirror = mirror_of(specs, tmp_path / "mirror", "test.tsv")
+    config = {"mirror": str(mirror), "results": str(tmp_path / "r")}
+    (url,) = targets(specs, **config).unmirrored("bc2gm")
+    taken = Path(targets(specs, **config).source(url))
+    taken.parent.mkdir(parents=True)
+    taken.touch()
+    assert targets(specs, **config).datasets() == ["bc2gm"]
+
+
+def test_without_a_mirror_the_network_is_taken_to_have_all(specs: Path) -> None:
+    assert targets(specs).unmirrored("bc2gm") == []
+
+
+def test_a_mirror_that_is_no_folder_is_told_before_any_work(specs: Path, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="is not a folder"):
+        targets(specs, mirror=str(tmp_path / "nowhere"), results=str(tmp_path / "r"))
 
 
 def test_with_its_files_a_dataset_is_run(specs: Path, folder: Path) -> None:
@@ -46,7 +102,7 @@ def test_with_its_files_a_dataset_is_run(specs: Path, folder: Path) -> None:
 
 
 def test_a_mirror_brings_them_too(specs: Path, tmp_path: Path) -> None:
-    mirror = tmp_path / "mirror"
+    mirror = mirror_of(specs, tmp_path / "mirror")
     write_files(mirror / "local" / KEY)
     made = targets(specs, mirror=str(mirror))
     assert NAME in made.datasets()

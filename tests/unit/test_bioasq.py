@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.convert import bioasq
-from pubmill.convert.given import Given
+from pubmill.convert.given import Given, withholding
 from pubmill.errors import PubmillError
 from pubmill.examples import Answer, Example, SequenceExample, SpanExample
 
@@ -145,6 +145,23 @@ def test_a_form_that_is_not_bioasqs_is_told_without_text(
     with pytest.raises(PubmillError, match=rf"Folder/0\.json: .*{told}") as error:
         bioasq.questions(path, Counter())
     assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("planted", ["Qzcanary", "Qzcanary_" * 5 + "1"])
+def test_a_licensed_id_that_may_be_text_is_told_by_its_place(tmp_path: Path, planted: str) -> None:
+    path = archive(tmp_path / "a.zip", [ASKED[0], {**ASKED[1], "id": planted}])
+    told = r"a\.zip:Folder/0\.json: questions\.1\.id: expected an id of at most 40"
+    with withholding(True), pytest.raises(PubmillError, match=told) as error:
+        bioasq.questions(path, Counter())
+    assert "Qzcanary" not in str(error.value)
+
+
+def test_keys_that_stand_twice_are_told(tmp_path: Path) -> None:
+    path = archive(tmp_path / "a.zip", **{"a.json": b'{"questions": [], "Qzcanary": 1, "Qzcanary": 2}'})
+    with pytest.raises(PubmillError, match=r"a\.zip:a\.json: the key Qzcanary stands twice"):
+        bioasq.questions(path, Counter())
+    with withholding(True), pytest.raises(PubmillError, match=r"the key <8 characters, not shown"):
+        bioasq.questions(path, Counter())
 
 
 def test_archives_without_json_and_broken_json_are_told(tmp_path: Path) -> None:

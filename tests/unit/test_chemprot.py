@@ -197,9 +197,11 @@ def test_scibert_marks_become_spans_and_go_back(tmp_path: Path) -> None:
         (" ]]", "", "expected one mention between"),
         (": blocks", " << blocks", "expected one mention between"),
         ('"INHIBITOR"', '"NOT"', "expected a label among INHIBITOR, SUBSTRATE, found 'NOT'"),
-        ('"metadata": []', '"metadata": [1]', "expected the keys text, label"),
-        (', "metadata": []', "", "expected the keys text, label"),
-        ('", "label"', ', "label"', "not a line of JSON"),
+        ('"metadata": []', '"metadata": [1]', "metadata: .*at most 0 items"),
+        (', "metadata": []', "", "metadata: Field required"),
+        ('", "label"', ', "label"', "Invalid JSON"),
+        ('"metadata": []', '"metadata": [], "more": 1', "more: Extra inputs"),
+        ('"metadata": []', '"metadata": [], "label": "SUBSTRATE"', "the key label stands twice"),
     ],
 )
 def test_scibert_lines_that_are_not_in_their_form(tmp_path: Path, old: str, new: str, message: str) -> None:

@@ -13,22 +13,8 @@ from pubmill.convert.given import Given, withholding
 from pubmill.convert.published import Form
 from pubmill.errors import PubmillError
 from pubmill.examples import TokensExample
-from pubmill.tagging import to_labels, to_mentions
+from tests.unit.columns import FIRST, TYPED, convert
 from tests.world.tarballs import tarball
-
-FIRST = {"labels": "first_character"}
-TYPED = {"labels": "as_written"}
-
-
-def convert(path: Path, text: str, options: dict[str, Any] = FIRST) -> list[TokensExample]:
-    path.write_bytes(text.encode())
-    return list(read(Given("dev", {"dev": path}, options, Counter())))
-
-
-def labels_of(path: Path, labels: str, options: dict[str, Any]) -> list[str]:
-    """The labels of one sentence of a file, written and given with blanks between."""
-    (example,) = convert(path, "".join(f"w\t{label}\n" for label in labels.split()), options)
-    return example.labels
 
 
 def test_sentences_get_ids_words_and_cut_labels(tmp_path: Path) -> None:
@@ -39,16 +25,6 @@ def test_sentences_get_ids_words_and_cut_labels(tmp_path: Path) -> None:
         TokensExample(id="dev-000001", document=None, words=["No", "pain", "now"], labels=["O", "B", "I"]),
         TokensExample(id="dev-000002", document=None, words=["Aspirin"], labels=["B"]),
     ]
-
-
-def test_types_can_be_kept(tmp_path: Path) -> None:
-    (example,) = convert(tmp_path / "a.tsv", "pain\tB-Disease\nor\tO\n", TYPED)
-    assert example.labels == ["B-Disease", "O"]
-
-
-def test_a_begin_right_after_another_type_stays_a_begin(tmp_path: Path) -> None:
-    (example,) = convert(tmp_path / "a.tsv", "IL-2\tB-protein\ngene\tB-DNA\n")
-    assert example.labels == ["B", "B"]
 
 
 def test_document_marks_are_no_words_and_end_sentences(tmp_path: Path) -> None:
@@ -92,53 +68,27 @@ def test_four_columns_with_blanks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scheme", "written", "read_as"),
-    [
-        ("iob1", "I-x I-x B-x O I-y I-x", "B-x I-x B-x O B-y B-x"),
-        ("io", "I I O I-x I-y", "B I O B-x B-y"),
-        ("bioul", "B-x I-x L-x U-x O U-y", "B-x I-x I-x B-x O B-y"),
-        ("iobes", "B-x I-x E-x S-x O S-y", "B-x I-x I-x B-x O B-y"),
-        ("bare", "x x O y x-z", "B-x I-x O B-y B-x-z"),
-    ],
+    "word", ["a b", "a\u00a0b", "a\u2028", "a\x0bb", "a\0", "\x01", "a\x7f", "a\x85b", "\x1c"]
 )
-def test_other_schemes_become_bio(tmp_path: Path, scheme: str, written: str, read_as: str) -> None:
-    found = labels_of(tmp_path / "a.tsv", written, {**TYPED, "scheme": scheme})
-    assert found == read_as.split()
+def test_a_word_is_one_word(tmp_path: Path, word: str) -> None:
+    with pytest.raises(PubmillError, match=r"a\.tsv:2: expected "):
+        convert(tmp_path / "a.tsv", f"a\tO\n{word}\tO\n")
 
 
-def test_a_file_can_write_another_label_for_outside(tmp_path: Path) -> None:
-    options = {**TYPED, "outside": "N", "scheme": "bare"}
-    assert labels_of(tmp_path / "a.tsv", "N p p N o", options) == ["O", "B-p", "I-p", "O", "B-o"]
-    with pytest.raises(
-        PubmillError, match=r":2: expected a BIO label \(N, B, I, B-TYPE, I-TYPE\), found 'O'"
-    ):
-        labels_of(tmp_path / "a.tsv", "N O", {**TYPED, "outside": "N"})
+@pytest.mark.parametrize("word", ["\u200b", "e\u0301", "\ufeffb", "\ue000", "\U0001f9ec", "-"])
+def test_a_word_may_have_any_other_characters(tmp_path: Path, word: str) -> None:
+    (example,) = convert(tmp_path / "a.tsv", f"a\tO\n{word}\tO\n")
+    assert example.words == ["a", word]
 
 
-@pytest.mark.parametrize("broken", ["B-x O", "O L-x", "I-x L-x", "B-x L-y", "U-x L-x", "B-x B-x L-x"])
-@pytest.mark.parametrize(("scheme", "letters"), [("bioul", {}), ("iobes", {"L": "E", "U": "S"})])
-def test_labels_that_are_not_well_formed_are_told(
-    tmp_path: Path, broken: str, scheme: str, letters: dict[str, str]
-) -> None:
-    written = "".join(letters.get(letter, letter) for letter in broken)
-    with pytest.raises(PubmillError, match=rf"a\.tsv:1: .*not well-formed {scheme}"):
-        labels_of(tmp_path / "a.tsv", written, {**TYPED, "scheme": scheme})
-
-
-def test_kept_types_stay_whole_and_the_others_are_counted(tmp_path: Path) -> None:
-    path, left_out = tmp_path / "a.tsv", Counter[str]()
-    path.write_text("a\tB-p\nb\tI-p\nc\tB-p\nd\tB-D\ne\tI-D\nf\tI-p\n\ng\tB-R\n")
-    options = {**TYPED, "types": ["p", "q"]}
-    examples = list(read(Given("dev", {"dev": path}, options, left_out)))
-    assert [example.labels for example in examples] == [["B-p", "I-p", "B-p", "O", "O", "I-p"], ["O"]]
-    assert left_out == {"mentions_of_other_types": 2}
-
-
-def test_types_that_no_mention_has_are_told(tmp_path: Path) -> None:
-    with pytest.raises(
-        PubmillError, match=r"a\.tsv: no mention of dev is of.*\['proteins'\].*\['DNA', 'protein'\]"
-    ):
-        convert(tmp_path / "a.tsv", "a\tB-protein\nb\tB-DNA\n", {**TYPED, "types": ["proteins"]})
+def test_a_byte_order_mark_is_told(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match=r"a\.tsv:1: begins with a byte order mark.*without one"):
+        convert(tmp_path / "a.tsv", "\ufeffa\tO\n")
+    (tmp_path / "a.tar").write_bytes(tarball({"x/a.iob2": "\ufeffa\tO\n".encode()}))
+    with pytest.raises(PubmillError, match=r"a\.tar:x/a\.iob2:1: begins with a byte order mark"):
+        split_of(
+            {"training": tmp_path / "a.tar"}, "train", {"train": {"source": "training", "member": "a.iob2"}}
+        )
 
 
 GENIA = "###MEDLINE:{}\n\nA\tB-protein\nof\tO\n{}\tB-DNA\n\nA\tO\n\n"
@@ -246,6 +196,8 @@ def test_missing_file_other_encoding_and_unknown_options_are_told(tmp_path: Path
         ({**FIRST, "columns": ["word", "label", "label"]}, "`columns`"),
         ({**FIRST, "columns": 2}, "`columns`"),
         ({**FIRST, "types": "protein"}, "`types`"),
+        ({**FIRST, "keep": [1]}, "`keep`"),
+        ({**FIRST, "types": ["x"], "keep": ["y"]}, "`types` and `keep`"),
         ({**FIRST, "outside": ""}, "`outside`"),
         ({**FIRST, "files": []}, "`files`"),
     ],
@@ -255,19 +207,36 @@ def test_what_options_cannot_say(tmp_path: Path, options: dict[str, Any], told: 
         convert(tmp_path / "a.tsv", "A\tO\n", options)
 
 
-@pytest.mark.parametrize("text", ["Qzcanary\n", "Qzcanary\tQzcanary\n", "A\tB-Qzcanary x\n"])
-def test_licensed_text_is_in_no_message(tmp_path: Path, text: str) -> None:
-    with withholding(True), pytest.raises(PubmillError) as caught:
-        convert(tmp_path / "a.tsv", text)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Qzcanary\n",
+        "Qzcanary\tQzcanary\n",
+        "A\tB-Qzcanary x\n",
+        "A\tB-Qzcanary\n",
+        "A\tB-x\nA\tI-Qzcanary\n",
+        "Qzcanary\0\tO\n",
+        "-DOCSTART- Qzcanary Qzcanary\n",
+        "-DOCSTART- Qzcanary\n\n-DOCSTART- Qzcanary\n",
+    ],
+)
+@pytest.mark.parametrize("options", [{**TYPED, "types": ["x"]}, {**FIRST, "types": ["x"], "keep": ["x"]}])
+def test_licensed_text_is_in_no_message(tmp_path: Path, text: str, options: dict[str, Any]) -> None:
+    with withholding(True), pytest.raises(PubmillError, match=r"a\.tsv:\d: ") as caught:
+        convert(tmp_path / "a.tsv", text, options)
     assert "Qzcanary" not in str(caught.value)
 
 
-WORDS = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1).filter(
-    lambda word: word.strip() and not word.startswith("-DOCSTART-")
+WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1).filter(
+    lambda word: not word.startswith(("-DOCSTART-", "\ufeff"))
 )
+MENTIONS = st.sampled_from([["O"], ["B"], ["B", "I"], ["B-x"], ["B-y-z", "I-y-z"]])
 SENTENCES = st.lists(
-    st.lists(st.tuples(WORDS, st.sampled_from(["O", "B", "I", "B-x", "I-y-z"])), min_size=1), max_size=5
-)
+    st.lists(MENTIONS, min_size=1).flatmap(
+        lambda parts: st.tuples(*(st.tuples(WORDS, st.just(label)) for part in parts for label in part))
+    ),
+    max_size=5,
+).map(lambda sentences: [list(rows) for rows in sentences])
 
 
 @given(SENTENCES)
@@ -276,35 +245,6 @@ def test_every_word_and_label_survives(tmp_path_factory: pytest.TempPathFactory,
     text = "\n".join("".join(f"{word}\t{label}\n" for word, label in rows) for rows in sentences)
     examples = convert(path, text, TYPED)
     assert [list(zip(example.words, example.labels, strict=True)) for example in examples] == sentences
-
-
-@given(st.lists(st.sampled_from(["O", "B-x", "I-x", "B-y", "I-y"]), min_size=1), st.sampled_from(["x", "y"]))
-def test_keeping_a_type_keeps_its_mentions_and_no_other(
-    tmp_path_factory: pytest.TempPathFactory, labels: list[str], kept: str
-) -> None:
-    mentions = to_mentions(labels)
-    wanted = [mention for mention in mentions if mention[2] == kept]
-    if mentions and not wanted:
-        return
-    path, options = tmp_path_factory.getbasetemp() / "types.tsv", {**TYPED, "types": [kept]}
-    assert to_mentions(labels_of(path, " ".join(labels), options)) == wanted
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3), st.sampled_from("xy")), max_size=5))
-def test_every_scheme_reads_the_same_mentions(
-    tmp_path_factory: pytest.TempPathFactory, gaps: list[tuple[int, int, str]]
-) -> None:
-    """Mentions as (words before, words in it, type), written in each scheme that keeps them apart."""
-    mentions, place = [], 0
-    for before, length, of in gaps:
-        mentions.append((place + before, place + before + length, of))
-        place += before + length
-    path = tmp_path_factory.getbasetemp() / "schemes.tsv"
-    bioul = " ".join(to_labels(mentions, place + 1, "bioul"))
-    iobes = bioul.replace("L-", "E-").replace("U-", "S-")
-    for scheme, written in {"bioul": bioul, "iobes": iobes}.items():
-        found = labels_of(path, written, {**TYPED, "scheme": scheme})
-        assert to_mentions(found) == mentions and found == to_labels(mentions, place + 1, "bio")
 
 
 def form(**options: str) -> Form:

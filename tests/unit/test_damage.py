@@ -3,9 +3,10 @@
 Every dataset of the miniature world is converted again and again, each time with other random damage to
 one of its files. What may come of it: an error that names the file, or examples that are sound, have the
 expected counts and whose mentions and answers stand where they stood. The latter is what damage comes to
-that no format can notice: within running text, or one valid label for another. At full scale the sha256
-of the sources is compared before they are read, which lets not even that through; sources that have none
-(archives packed on the fly, files of the user's own) have the counts, and the published form's hash.
+that no format can notice: within running text, or one valid label for another. At full scale not
+even that gets through where a source has a sha256 or git blob, which is compared before it is read. Sources
+without one (`unchecked`, or files of the user's own) have the counts alone, and the published form's hash
+where it is known: damage that changes neither is not seen.
 
 `PUBMILL_DAMAGES=500` gives each dataset so many damages, `PUBMILL_DAMAGE_SEED` other ones.
 """

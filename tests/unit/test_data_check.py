@@ -68,6 +68,29 @@ def test_counts_and_published_bytes_that_are_equal(specs: Path, folder: Path) ->
     assert "1 of 1 datasets are as expected: 3 of 3 counts and 1 of 1 known hashes are equal" in text
 
 
+def test_what_has_nothing_expected_is_not_as_expected(specs: Path, folder: Path) -> None:
+    edit(
+        specs,
+        "expect: {train: {mentions: 2}, dev: {mentions: 1}, test: {mentions: 1}}",
+        "expect: {train: {}}",
+    )
+    text = printed([outcome(specs, folder)], [])
+    assert f"nothing to compare: {NAME}, any split" in text
+    assert "0 of 0 datasets are as expected: 0 of 0 counts" in text
+    assert "1 datasets have nothing to compare" in text
+    edit(specs, "expect: {train: {}}", "expect: {dev: {mentions: 1}}")
+    text = printed([outcome(specs, folder)], [])
+    assert f"nothing to compare: {NAME}, train, test" in text
+    assert "1 of 1 datasets are as expected: 1 of 1 counts" in text
+
+
+def test_a_fault_names_its_dataset(specs: Path) -> None:
+    console = Console(width=200, record=True)
+    print_outcomes(console, [Outcome(NAME, [], ["a.tsv: broken", f"{NAME}: worse"], 0.0)], [])
+    lines = console.export_text().splitlines()
+    assert f"{NAME}: a.tsv: broken" in lines and f"{NAME}: worse" in lines
+
+
 def test_counts_that_differ_are_told_and_shown(specs: Path, folder: Path) -> None:
     edit(specs, "dev: {mentions: 1}", "dev: {mentions: 7, tokens: 2, sentences: 1}")
     found = outcome(specs, folder)

@@ -13,7 +13,7 @@ from lxml import html
 from pubmill.errors import PubmillError
 from pubmill.study import check_study
 from pubmill.tables.dataset_pages import FORMS, Page, PageRecipe, read_page
-from pubmill.targets import Targets
+from pubmill.targets import Targets, as_json
 from tests.unit import cards_made_up as made_up
 
 HOSTILE = "<script>alert(1)</script> | [z](http://q) & `w`"
@@ -41,14 +41,15 @@ def recipe(**changes: Any) -> PageRecipe:
         "scale_title": "full scale",
         "made_up": False,
         "card": "datasets/drugs@blurb/card.json",
-        "sources": {
-            "archive": {
+        "sources": [
+            {
+                "role": "archive",
                 "place": "corpus.zip, in the folder local_files.drugs",
                 "url": None,
                 "check": None,
                 "record": "sources/local/drugs/corpus.zip.source.json",
             }
-        },
+        ],
         "published": {"train": {"name": "train.tsv", "sha256": "c" * 64}},
         "variants": ["drugs@blue"],
         "versions": {},
@@ -164,19 +165,20 @@ def test_the_program_reads_no_examples(tmp_path: Path, root: Path) -> None:
     assert not any("CANARY" in path.read_text() for path in (tmp_path / "pages").iterdir())
 
 
-def test_every_dataset_has_a_page_recipe_without_paths(root: Path) -> None:
+def test_every_dataset_has_a_page_recipe_without_paths(root: Path, tmp_path: Path) -> None:
     config = {
         "study": "x",
         "title": "x",
         "scale": "full",
         "tables": ["gu2020/table03"],
-        "mirror": "/some/where",
+        "mirror": str(tmp_path),
     }
     made = Targets(*check_study(config, root / "specs"))
     for name, spec in made.specs.datasets.items():
-        parsed = PageRecipe.model_validate_json(json.dumps(made.page_recipe(name)))
-        assert "/some/where" not in parsed.model_dump_json()
-        assert all(source.record.endswith(".source.json") for source in parsed.sources.values())
+        parsed = PageRecipe.model_validate_json(as_json(made.page_recipe(name)))
+        assert str(tmp_path) not in parsed.model_dump_json()
+        assert all(source.record.endswith(".source.json") for source in parsed.sources)
+        assert [source.role for source in parsed.sources] == list(spec.sources)
         assert parsed.published.keys() == (spec.published.files.keys() if spec.published else set())
 
 

@@ -157,6 +157,17 @@ def test_a_group_that_lists_its_members_is_silent_on_the_others(tmp_path: Path) 
     assert (found.cells["drugs"]["t/blurb"].published, found.cells["drugs"]["t/blurb"].equal) == ("0", False)
 
 
+def test_what_is_noted_of_several_values_stands_there_once(tmp_path: Path) -> None:
+    published = (
+        HEADER
+        + "t/task,drugs,text,ner,as DRUGS\n"
+        + ('t/train,drugs,count,2,as DRUGS; by hand\nt/test,notes,count,4,"by hand"\n')
+    )
+    notes = table(tmp_path, recipe(row("drugs"), row("notes")), published).all_notes
+    assert [note for note in notes if "DRUGS" in note] == ["drugs: as DRUGS"]
+    assert [note for note in notes if "by hand" in note] == ["drugs, notes: by hand"]
+
+
 def test_two_rows_may_stand_beside_one_published_line(tmp_path: Path) -> None:
     made = recipe(row("drugs@a", published="drugs"), row("drugs@b", published="drugs"))
     found = table(tmp_path, made, HEADER + "t/train,drugs,count,2,\n")

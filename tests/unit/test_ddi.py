@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pubmill.convert.ddi import read
-from pubmill.convert.given import Given
+from pubmill.convert.given import Given, withholding
 from pubmill.entities import dummies
 from pubmill.errors import PubmillError
 from pubmill.examples import Entity, SequenceExample
@@ -28,7 +28,7 @@ XML = """<?xml version="1.0" encoding="UTF-8"?>
 </document>
 """
 OTHER = '<document id="D2"><sentence id="D2.s0" text="No drug."/></document>'
-OPTIONS: dict[str, Any] = {"folders": {"train_dataset": "C/train"}, "displaced": []}
+OPTIONS: dict[str, Any] = {"folders": {"train_dataset": "C/train"}, "displaced": [], "pieces": "span"}
 TYPES = {"drug": "@DRUG$", "brand": "@BRAND$", "group": "@GROUP$", "drug_n": "@DRUG_N$"}
 LISTED = "train_dataset/Some drug.xml\ntrain_dataset/b.xml"
 Reader = Callable[..., list[SequenceExample]]
@@ -83,6 +83,18 @@ def test_pairs_with_their_mentions(convert: Reader, left_out: Counter[str]) -> N
     }
 
 
+def test_of_a_mention_in_pieces_the_first_alone(convert: Reader, left_out: Counter[str]) -> None:
+    false, advise = convert(pieces="first")
+    assert advise.entities[0] == Entity(start=11, end=16, type="group", id="D1.s0.e0")
+    assert advise.text == "Do not mix alpha and beta zolins with Xol.  "
+    made = [dummies(e.text, e.entities, TYPES, "@{}-{}$").text for e in (false, advise)]
+    assert made == [
+        "Do not mix @GROUP$ and @DRUG_N$ with Xol.  ",
+        "Do not mix @GROUP$ and beta zolins with @BRAND$.  ",
+    ]
+    assert left_out["mentions_in_pieces"] == 1
+
+
 def test_an_interaction_without_type_is_left_out_and_counted(convert: Reader, left_out: Counter[str]) -> None:
     assert [e.id for e in convert(' type="advise"/>', "/>")] == ["D1.s0.p0"]
     assert left_out["interactions_without_type"] == 1
@@ -104,17 +116,21 @@ WRONG = [
     ("38-40", "x-40", r":6: expected charOffset"),
     ("11-15;26-31", "26-31;11-15", r":4: expected charOffset"),
     ('id="D1.s0.e1"', 'id="D1.s0.e0"', r":5: expected an entity with an id of its own"),
-    ('"brand"', '"food"', r":6: expected an entity .* found D1\.s0\.e2 of type food"),
-    ('e2="D1.s0.e2"', 'e2="D1.s0.e9"', r":8: the pair D1\.s0\.p1 is of D1\.s0\.e0 and D1\.s0\.e9"),
-    ('e2="D1.s0.e2"', 'e2="D1.s0.e0"', r":8: the pair D1\.s0\.p1 is of D1\.s0\.e0 and D1\.s0\.e0"),
+    ('"brand"', '"food"', r":6: expected an entity .* found D1\.s0\.e2 of type 'food'"),
+    ('e2="D1.s0.e2"', 'e2="D1.s0.e9"', r":8: the pair D1\.s0\.p1 is of 'D1\.s0\.e0' and 'D1\.s0\.e9'"),
+    ('e2="D1.s0.e2"', 'e2="D1.s0.e0"', r":8: the pair D1\.s0\.p1 is of 'D1\.s0\.e0' and 'D1\.s0\.e0'"),
     ('e2="D1.s0.e2" ', "", r":8: <pair> has no e2"),
     ('id="D1.s0.p1"', 'id="D1.s0.p0"', r":8: a second pair D1\.s0\.p0"),
     ('"advise"', '"none"', r":8: expected ddi="),
     ('ddi="false"', 'ddi="false" type="int"', r":7: expected ddi="),
     ('ddi="false"', 'ddi="maybe"', r":7: expected ddi="),
     (' text="Do', ' was="Do', r":3: <sentence> has no text"),
-    ('id="D1.s0.p1"', 'id="D2.s0.p1"', r":8: <pair> has the id D2\.s0\.p1; expected .* begins with D1\.s0\."),
-    ('id="D1.s1"', 'id="D2.s1"', r":10: <sentence> has the id D2\.s1"),
+    (
+        'id="D1.s0.p1"',
+        'id="D2.s0.p1"',
+        r":8: <pair> has the id 'D2\.s0\.p1'; expected .* begins with D1\.s0\.",
+    ),
+    ('id="D1.s1"', 'id="D2.s1"', r":10: <sentence> has the id 'D2\.s1'"),
     ("<pair ", "<relation ", r":3: expected <sentence> with <entity> and <pair>"),
     ("</document>", "", r":\d+: not well-formed XML"),
 ]
@@ -140,6 +156,24 @@ def test_what_is_not_in_its_form_is_an_error_with_its_place(
 def test_the_list_and_the_archive_belong_together(convert: Reader, listed: str, message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(listed=listed)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"brand"', '"Qzword"'),
+        ('"advise"', '"Qzword"'),
+        ('ddi="false"', 'ddi="Qzword"'),
+        ('e2="D1.s0.e2"', 'e2="Qzword"'),
+        ('id="D1.s0.p1"', 'id="Qzword"'),
+        ('text="Xol"', 'text="Qzword"'),
+        ("38-40", "Qzword"),
+    ],
+)
+def test_messages_show_no_content_where_it_is_withheld(convert: Reader, old: str, new: str) -> None:
+    with withholding(True), pytest.raises(PubmillError, match="characters, not shown") as told:
+        convert(old, new)
+    assert "Qzword" not in str(told.value)
 
 
 BOMB = '<!DOCTYPE document [<!ENTITY a "ha"><!ENTITY b "&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>\n'
@@ -168,7 +202,7 @@ def test_a_file_that_stands_in_the_archive_twice(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"folders": {}}, {"folders": None}, {"displaced": "D1.s0"}, {"other": 1}]
+    "options", [{"folders": {}}, {"folders": None}, {"displaced": "D1.s0"}, {"other": 1}, {"pieces": "all"}]
 )
 def test_options_are_checked(convert: Reader, options: dict[str, Any]) -> None:
     with pytest.raises(PubmillError, match="option"):

@@ -122,6 +122,24 @@ def test_counts_of_a_conversion_are_compared_with_the_spec(specs: Path, tmp_path
     assert "damaged" in looked_at(specs, tmp_path, mirror=str(mirror))["bc2gm"].counts
 
 
+@pytest.mark.parametrize(
+    ("expect", "counted", "said"),
+    [
+        ("{train: {mentions: 2}}", True, "counts as expected (of dev, test: nothing expected)"),
+        ("{train: {}}", None, "converted; counts: nothing expected"),
+    ],
+)
+def test_where_nothing_is_expected_no_counts_are_as_expected(
+    specs: Path, tmp_path: Path, folder: Path, expect: str, counted: bool | None, said: str
+) -> None:
+    path = specs / f"datasets/{NAME}.yaml"
+    whole = "{train: {mentions: 2}, dev: {mentions: 1}, test: {mentions: 1}}"
+    path.write_text(path.read_text().replace(whole, expect))
+    write_json(tmp_path / f"results/demo/datasets/{NAME}/card.json", {"counts": {"train": {"mentions": 2}}})
+    found = looked_at(specs, tmp_path, local_files={KEY: str(folder)})[NAME]
+    assert found.counted is counted and found.counts == said and found.sound
+
+
 class Handler(BaseHTTPRequestHandler):
     """/f is there, /no-head too but for HEAD, /moved is moved to /f, all else is gone."""
 

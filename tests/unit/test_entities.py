@@ -153,6 +153,28 @@ def test_by_hand(text: str, spans: list[tuple[int, int, str]], dummied: str, mar
     assert markers(text, entities, marks).text == marked
 
 
+@pytest.mark.parametrize(
+    ("spans", "dummied"),
+    [
+        ([(0, 7, "DRUG"), (0, 14, "GENE")], "@DRUG-GENE$ x"),
+        ([(0, 14, "GENE"), (0, 7, "DRUG")], "@GENE-DRUG$ x"),
+        ([(3, 14, "GENE"), (0, 7, "GENE")], "@GENE-GENE$ x"),
+        ([(0, 7, "DRUG"), (7, 14, "GENE")], "@DRUG$@GENE$ x"),
+    ],
+)
+def test_an_overlaps_dummy_may_name_both_types_in_the_entities_order(
+    spans: list[tuple[int, int, str]], dummied: str
+) -> None:
+    entities = [Entity(start=start, end=end, type=kind) for start, end, kind in spans]
+    assert dummies("aspirin kinase x", entities, TYPES, "@{}-{}$").text == dummied
+
+
+def test_more_mentions_than_an_overlaps_dummy_has_words_for_are_told() -> None:
+    entities = [Entity(start=0, end=3, type="GENE")] * 3
+    with pytest.raises(PubmillError, match=r"3 mentions overlap; the dummy @\{\}-\{\}\$ is for 2"):
+        dummies("abc", entities, TYPES, "@{}-{}$")
+
+
 def test_a_type_without_dummy_and_a_wrong_number_of_marks_are_told() -> None:
     entities = [Entity(start=0, end=1, type=kind) for kind in ("GENE", "VIRUS", "CELL")]
     with pytest.raises(PubmillError, match="CELL, VIRUS; add it to `dummies`"):

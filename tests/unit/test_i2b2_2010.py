@@ -6,9 +6,11 @@ import pytest
 
 from pubmill.convert import i2b2_2010
 from pubmill.convert.given import Given, withholding
+from pubmill.entities import dummies
 from pubmill.errors import PubmillError
 from pubmill.examples import Entity, SequenceExample
 from tests.clinical import DEV, given, pack
+from tests.dataset_specs import spec_of
 from tests.world.part import CANARY
 
 TRAIN = "concept_assertion_relation_training_data"
@@ -79,6 +81,18 @@ def test_every_two_concepts_of_a_line_are_an_example(tmp_path: Path) -> None:
         ("0017.3.4", "TeRP"), ("0017.3.4.2", "TeCP"), ("0017.3.5", "false"), ("0017.4.5", "false"),
     ]  # fmt: skip
     assert not source.left_out
+
+
+def test_the_dummy_of_concepts_that_overlap_names_both_types_in_the_files_order(tmp_path: Path) -> None:
+    stand_ins = spec_of("i2b2-2010-re").dummies
+    assert stand_ins is not None
+    con = CON + 'c="mri showed" 4:0 4:1||t="treatment"\n'
+    made = {
+        example.id: dummies(example.text, example.entities, stand_ins.types, stand_ins.overlap).text
+        for example in i2b2_2010.relations(archives(tmp_path, con=con))
+    }
+    assert made["0017.3.4"] == "@TEST$ showed @PROBLEM$ , no fever ."
+    assert made["0017.3.6"] == "@TEST-TREATMENT$ pain , no fever ."
 
 
 def test_concepts_over_lines_join_them_and_are_in_no_pair(tmp_path: Path) -> None:

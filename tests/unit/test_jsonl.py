@@ -45,12 +45,16 @@ def test_another_dataset_is_other_options(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        (f'{{"pairID": "{CANARY}', "in JSON: .* in column"),
+        (f'{{"pairID": "{CANARY}', "not valid JSON: .* column"),
         (f'["{CANARY}"]', "found list"),
-        ("", "expected an object"),
-        ("[" * 100_000, "expected an object"),
-        ('{"pairID": ' + "9" * 5000 + "}", "expected an object"),
-        ('{"pairID": "a", "pairID": "b"}', "'pairID', once"),
+        ("", "not valid JSON: Expecting value"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"pairID": ' + "9" * 5000 + "}", "a number too long"),
+        ('{"pairID": "a", "pairID": "b"}', "the key <6 characters, not shown.* stands twice"),
+        (f'{{"{CANARY}": 1, "{CANARY}": 2}}', "the key <8 characters, not shown.* stands twice"),
+        (f'{{"more": {{"{CANARY}": 1, "{CANARY}": 2}}}}', "the key <8 characters, not shown.* stands twice"),
+        ({**ROW, "pairID": CANARY}, "expected an id of at most 40 .*found <8 characters, not shown"),
+        ({**ROW, "pairID": "2 words"}, "expected an id of at most 40 .*found <7 characters, not shown"),
         ({**ROW, "pairID": None}, "'pairID'"),
         ({**ROW, "pairID": True}, "'pairID'"),
         ({**ROW, "pairID": ""}, "'pairID'"),
@@ -58,13 +62,13 @@ def test_another_dataset_is_other_options(tmp_path: Path) -> None:
         ({**ROW, "sentence2": 3}, "'sentence2'"),
         ({key: value for key, value in ROW.items() if key != "sentence2"}, "'sentence2'"),
         ({**ROW, "gold_label": CANARY}, "gold_label of .*found <8 characters, not shown"),
-        ({**ROW, "pairID": "first"}, "its pairID was on an earlier line"),
+        ({**ROW, "pairID": "first-1"}, "its pairID was on an earlier line"),
     ],
 )
 def test_malformed_lines_are_told_with_their_number_and_without_their_text(
     tmp_path: Path, row: Any, told: str
 ) -> None:
-    first = {**ROW, "pairID": "first"}
+    first = {**ROW, "pairID": "first-1"}
     with (
         withholding(True),
         pytest.raises(PubmillError, match=rf"train\.jsonl:2: .*{told}") as error,

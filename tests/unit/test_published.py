@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.util
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -37,6 +38,7 @@ OPTIONS = {"columns": ["id", "dummies", "label"], "header": ["index", "sentence"
 RECIPE = PublishedRecipe(
     dataset="toy",
     kind="sequence",
+    access="public",
     writer="pubmill.convert.tsv:write",
     options=OPTIONS,
     dummies=DUMMIES,
@@ -65,6 +67,27 @@ def test_files_are_written_and_their_bytes_compared(tmp_path: Path, examples: Pa
         "test": {"name": "test.tsv", "sha256": hashlib.sha256(test).hexdigest(), "equal": None},
     }
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["test.tsv", "train.tsv"]
+
+
+@pytest.mark.parametrize(("access", "mode"), [("public", 0o644), ("credentialed", 0o600)])
+def test_only_its_owner_may_read_a_licensed_datasets_published_form(
+    tmp_path: Path, examples: Path, access: str, mode: int
+) -> None:
+    before = os.umask(0o022)
+    try:
+        publish(replace(RECIPE, access=access), examples, tmp_path / "out")
+    finally:
+        os.umask(before)
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "out").iterdir()} == {mode}
+
+
+def test_what_a_spec_asks_wrongly_is_told_with_its_name(tmp_path: Path, examples: Path) -> None:
+    with pytest.raises(
+        PubmillError, match=r"dataset toy, train: published\.options.*specs/datasets/toy\.yaml"
+    ):
+        publish(replace(RECIPE, options={"columns": []}), examples, tmp_path / "out")
+    with pytest.raises(PubmillError, match=r"specs/datasets/toy\.yaml: there is no writer"):
+        publish(replace(RECIPE, writer="os:system"), examples, tmp_path / "out")
 
 
 def test_other_bytes_than_the_published_are_told_and_nothing_is_written(
@@ -238,17 +261,12 @@ def test_the_program_tells_what_is_missing(export: Any, tmp_path: Path, results:
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("scale", "configuration"), [("demo", ""), ("full", "--configfile studies/datasets.yaml ")]
-)
-def test_the_program_says_how_to_convert_first(
-    export: Any, tmp_path: Path, scale: str, configuration: str
-) -> None:
+@pytest.mark.parametrize("scale", ["demo", "full"])
+def test_the_program_says_how_to_convert_first(export: Any, tmp_path: Path, scale: str) -> None:
     with pytest.raises(PubmillError) as caught:
         export("toy", tmp_path / "out", "--results", f"results/{scale}")
-    assert str(caught.value).endswith(
-        f"snakemake --profile profiles/local {configuration}results/{scale}/datasets/toy/card.json"
-    )
+    assert f"Make results/{scale}/datasets/toy/card.json with snakemake" in str(caught.value)
+    assert "--configfile of a study of that scale" in str(caught.value)
 
 
 def test_the_program_refuses_examples_that_give_other_bytes(

@@ -67,9 +67,9 @@ ENTRY = {"QUESTION": "Why?", "CONTEXTS": ["So.", "And so."], "final_decision": "
         ({"1": "yes"}, "1: expected a PMID with"),
         ({"x1": ENTRY}, "x1: expected a PMID with"),
         ({"1": ENTRY, "2": ENTRY}, "too few to be cut into 10 parts"),
-        ([ENTRY], "expected an object with a key for each PMID"),
-        ('{"1": {}, "1": {}}', "an object of 2 keys has one of them twice"),
-        ('{\n"1": {}, \n', r"questions\.json:3: not valid JSON"),
+        ([ENTRY], "expected an object in JSON, found list"),
+        ('{"1": {}, "1": {}}', "the key 1 stands twice in one object"),
+        ('{\n"1": {}, \n', r"questions\.json: not valid JSON: .* at line 3"),
     ],
 )
 def test_another_form_is_told(tmp_path: Path, questions: Any, told: str) -> None:

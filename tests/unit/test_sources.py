@@ -1,10 +1,8 @@
 """Downloads over a local HTTP server that misbehaves on request, from mirrors, and from this machine."""
 
 import errno
-import hashlib
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -20,15 +18,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill import network, sources
+from pubmill import network
 from pubmill.errors import PubmillError
-from pubmill.sources import PubmedYear, check, download, list_folder, published_md5, pubmed_years, read
+from pubmill.sources import PubmedYear, download, list_folder, pubmed_years, read
+from tests.unit.mirrored import BODY, GIT_BLOB, MD5, SHA256, URL, make_mirror, names
 
 ROOT = Path(__file__).resolve().parents[2]
-BODY = random.Random(1).randbytes(1_024_000)  # so that a piece in the wrong place is seen
-SHA256 = hashlib.sha256(BODY).hexdigest()
-MD5 = hashlib.md5(BODY).hexdigest()
-GIT_BLOB = hashlib.sha1(b"blob 1024000\0" + BODY).hexdigest()
 LISTING = b"""<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">
 <html><head><title>Index of /pubmed/baseline</title></head>
 <body><h1>Index of /pubmed/baseline</h1><table><tr><th><a href="?C=N;O=D">Name</a></th></tr>
@@ -114,10 +109,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     yield state
     http.shutdown()
     http.server_close()
-
-
-def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
 
 def test_a_file_arrives_whole_with_its_record(server: Server, tmp_path: Path) -> None:
@@ -291,15 +282,7 @@ def test_a_full_disk_leaves_nothing_at_the_output(
 
 @pytest.fixture
 def mirror(tmp_path: Path) -> Path:
-    folder = tmp_path / "mirror" / "ftp.example.org" / "pubmed" / "baseline"
-    folder.mkdir(parents=True)
-    (folder / "f.gz").write_bytes(BODY)
-    (folder / "f.gz.md5").write_text(f"MD5(f.gz)= {MD5}\n")
-    (folder / "stats").mkdir()
-    return tmp_path / "mirror"
-
-
-URL = "https://ftp.example.org/pubmed/baseline/f.gz"
+    return make_mirror(tmp_path)
 
 
 @pytest.mark.parametrize("form", ["{}", "file://{}"])
@@ -325,53 +308,6 @@ def test_a_damaged_mirror_file_is_refused(mirror: Path, tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match=f"expected {MD5}, found"):
         download(URL, tmp_path / "out" / "f.gz", mirror=str(mirror), md5_beside=True)
     assert names(tmp_path / "out") == []
-
-
-def test_the_id_of_a_git_blob_is_that_of_git(tmp_path: Path) -> None:
-    """The id that `git hash-object` gives a file that holds `hello` and a line feed."""
-    (tmp_path / "in").write_bytes(b"hello\n")
-    blob = "ce013625030ba8dba906f756967f9e9ca394464a"
-    download(f"file://{tmp_path}/in", tmp_path / "out", git_blob=blob.upper())
-    assert json.loads((tmp_path / "out.source.json").read_text())["git_blob"] == blob
-
-
-def test_a_file_that_is_another_blob_is_refused(mirror: Path, tmp_path: Path) -> None:
-    damaged = BODY[:-1] + b"?"
-    (mirror / "ftp.example.org/pubmed/baseline/f.gz").write_bytes(damaged)
-    found = hashlib.sha1(b"blob %d\0" % len(damaged) + damaged).hexdigest()
-    with pytest.raises(PubmillError, match=f"git_blob: expected {GIT_BLOB}, found {found}"):
-        download(URL, tmp_path / "out" / "f.gz", mirror=str(mirror), git_blob=GIT_BLOB)
-    assert names(tmp_path / "out") == []
-
-
-def test_the_program_checks_a_git_blob(mirror: Path, tmp_path: Path) -> None:
-    script = [sys.executable, str(ROOT / "scripts" / "download.py"), "--url", URL, "--mirror", str(mirror)]
-    output = tmp_path / "f.gz"
-    for blob, status in ((GIT_BLOB, 0), (GIT_BLOB[::-1], 1)):
-        command = [*script, "--output", str(output), "--git-blob", blob]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == status and output.exists() is (status == 0)
-        assert status == 0 or f"git_blob: expected {blob}, found {GIT_BLOB}" in done.stderr
-        output.unlink(missing_ok=True)
-
-
-@pytest.mark.parametrize(
-    ("expected", "said"),
-    [
-        ({}, None),
-        ({"sha256": SHA256, "git_blob": GIT_BLOB}, None),
-        ({"git_blob": "0" * 40}, f"git_blob: expected {'0' * 40}, found {GIT_BLOB}"),
-        ({"sha256": "0" * 64}, f"sha256: expected {'0' * 64}, found {SHA256}"),
-    ],
-)
-def test_a_copy_can_be_checked_where_it_lies(
-    mirror: Path, expected: dict[str, str], said: str | None
-) -> None:
-    path = mirror / "ftp.example.org/pubmed/baseline/f.gz"
-    if said is None:
-        return check(URL, path, expected)
-    with pytest.raises(PubmillError, match=said):
-        check(URL, path, expected)
 
 
 def test_only_its_owner_may_read_the_copy_of_a_file_of_their_own(mirror: Path, tmp_path: Path) -> None:
@@ -447,25 +383,6 @@ def test_ranges_and_gaps_together_are_every_number_once(numbers: set[int]) -> No
     assert sorted(expand(year.ranges()) + expand(year.gaps())) == list(range(min(numbers), max(numbers) + 1))
 
 
-@pytest.mark.parametrize("form", ["MD5({1})= {0}", "MD5 ({1}) = {0}\n", "{0}  {1}", "{0} *./{1}\n"])
-def test_md5_files_in_every_form(form: str) -> None:
-    assert published_md5(form.format(MD5.upper(), "f.gz").encode(), "f.gz", "URL") == MD5
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (b"", "expected one line"),
-        (b"<html>gone</html>", "expected one line"),
-        (f"MD5(g.gz)= {MD5}".encode(), "found that of g.gz"),
-        (f"MD5(f.gz)= {MD5[:-1]}".encode(), "expected one line"),
-    ],
-)
-def test_md5_files_that_say_something_else(text: bytes, said: str) -> None:
-    with pytest.raises(PubmillError, match=said):
-        published_md5(text, "f.gz", "URL")
-
-
 def test_list_pubmed_prints_what_a_corpus_spec_takes(tmp_path: Path) -> None:
     for folder, numbers in (("baseline", (1, 2, 4)), ("updatefiles", (5,))):
         path = tmp_path / "ftp.ncbi.nlm.nih.gov" / "pubmed" / folder
@@ -478,9 +395,3 @@ def test_list_pubmed_prints_what_a_corpus_spec_takes(tmp_path: Path) -> None:
     assert "  updatefiles: [26n0005]\n" in said
     assert "  # not there: 26n0003\n" in said
     assert "without md5: pubmed26n0005.xml.gz" in said
-
-
-def test_digests_do_not_depend_on_the_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "CHUNK", 1000)
-    (tmp_path / "in").write_bytes(BODY)
-    download(f"file://{tmp_path}/in", tmp_path / "out", sha256=SHA256)

@@ -136,6 +136,80 @@ def test_a_protocol_that_makes_no_recipe_is_told(folder: Path, old: str, new: st
     assert "specs/protocols/blurb.yaml:" in found and told in found
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new", "key", "told"),
+    [
+        (
+            "bc2gm",
+            "metric: entity_f1",
+            "metric: micro_f1",
+            "metric",
+            "of kind tokens is one of entity_f1, word",
+        ),
+        ("bc2gm", "task: ner", "task: relation", "task", "task of kind tokens is one of ner, de-ident"),
+        ("bc2gm", "version: 1", "negative: O\nversion: 1", "negative", "only micro_f1 of kind sequence has"),
+        (
+            "gad@blurb",
+            'negative: "0"\n',
+            "",
+            "the file",
+            "needs `negative`: the label that it leaves out, or null",
+        ),
+        (
+            "eu-adr@fold-1",
+            "\n    test: {name",
+            "\n    dev: {name",
+            "published",
+            "names dev, but the dataset's splits are train",
+        ),
+        ("squad-v1", "\nexpect:\n", "\nexpect:\n  test: {examples: 1}\n", "expect", "names test, but"),
+        ("bc2gm", "conll:read", "conl:read", "converter", "no function read in pubmill/convert/conl.py"),
+        ("bc2gm", "conll:read", "conll:raed", "converter", "no function raed in pubmill/convert/conll.py"),
+        (
+            "bc2gm",
+            "conll:write",
+            "conll:wriet",
+            "published.writer",
+            "no function wriet in pubmill/convert/conll",
+        ),
+    ],
+)
+def test_keys_of_a_dataset_that_contradict_each_other_are_told(
+    folder: Path, name: str, old: str, new: str, key: str, told: str
+) -> None:
+    path = folder / f"datasets/{name}.yaml"
+    replace(path, old, new)
+    lines = path.read_text().splitlines()
+    last = key.rpartition(".")[2]
+    line = next((n for n, text in enumerate(lines, 1) if text.lstrip().startswith(f"{last}:")), 1)
+    found = next(text for text in mistakes(folder, "full").splitlines() if told in text)
+    assert f"specs/datasets/{name}.yaml:{line}: {key}: " in found
+
+
+def test_a_count_that_is_null_takes_back_that_of_the_included_spec(folder: Path) -> None:
+    typed, protein = (specs.load(folder, "full").datasets[f"jnlpba@{name}"] for name in ("typed", "protein"))
+    assert typed.expect["train"]["mentions.DNA"] and "mentions.DNA" not in protein.expect["train"]
+    assert protein.expect["train"]["tokens"] == typed.expect["train"]["tokens"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "word"),
+    [
+        ("  accuracy: Accuracy\n", "  accuracy: Accuracy\n  mrr: MRR\n", "mrr"),
+        ("label: GAD}", "label: GAD, words: {f1: Micro F1}}", "f1"),
+        ("  pearson: Pearson\n", "  pearson: Pearson\n  biomedical: PubMed\n", "biomedical"),
+    ],
+)
+def test_words_that_no_cell_shows_are_told(folder: Path, old: str, new: str, word: str) -> None:
+    path = folder / "tables/gu2020/table03.yaml"
+    replace(path, old, new)
+    line = next(
+        n for n, text in enumerate(path.read_text().splitlines(), 1) if f" {word}: " in text.replace("{", " ")
+    )
+    told = f"specs/tables/gu2020/table03.yaml:{line}: no cell shows the word '{word}'"
+    assert told in mistakes(folder, "full")
+
+
 def test_a_setting_that_the_protocol_lacks_is_told(folder: Path) -> None:
     replace(folder / "tables/gu2020/table06.yaml", "setting: standard", "setting: standart")
     assert "protocol blurb has no setting 'standart'" in mistakes(folder)

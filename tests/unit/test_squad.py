@@ -133,6 +133,9 @@ def test_what_is_wrong_is_told_with_its_place(
         (b'{"data": [{"title": "\\ud800"}]}', "Invalid JSON"),
         (b"[" * 100_000, "Invalid JSON: recursion limit"),
         (b"[]", "should be an object"),
+        (b'{"data": [], "data": []}', "the key data stands twice in one object"),
+        (b'{"data": [], "more": [{"a": 1, "b": 2, "a": 1}]}', "the key a stands twice in one object"),
+        (b'{"data": [], "more": ' + b"9" * 5000 + b"}", "number out of range"),
         (gzip.compress(b"{}")[:-6], "not a whole gzip file"),
         (gzip.compress(b"{}")[:-8] + bytes(8), "not a whole gzip file"),
     ],
@@ -160,6 +163,17 @@ def test_licensed_text_is_not_in_messages(tmp_path: Path) -> None:
     assert "q1" in str(error.value)
     assert "Tirso" not in str(error.value)
     assert "Temo" not in str(error.value)
+
+
+@pytest.mark.parametrize("planted", ["Tirso", "Tirso 1", "a" * 40 + "1"])
+def test_a_licensed_id_must_be_an_identifier(tmp_path: Path, planted: str) -> None:
+    content = document()
+    content["data"][1]["paragraphs"][0]["qas"][0]["id"] = planted
+    told = r"data\.1\.paragraphs\.0\.qas\.0\.id: expected an id of at most 40"
+    with withholding(True), pytest.raises(PubmillError, match=told) as error:
+        read(tmp_path / "a.json", content)
+    assert planted not in str(error.value)
+    assert len(read(tmp_path / "a.json", content)[0]) == 3
 
 
 def written(examples: list[SpanExample], version: str) -> Any:

@@ -39,8 +39,8 @@ def test_a_wrong_range_is_told(wrong: str) -> None:
         pubmed_files(source(baseline=[wrong]))
 
 
-def test_recipes_hold_no_paths_and_no_machine_settings(root: Path) -> None:
-    made = targets(root, mirror="/somewhere/mirror", results="/elsewhere/results")
+def test_recipes_hold_no_paths_and_no_machine_settings(root: Path, tmp_path: Path) -> None:
+    made = targets(root, mirror=str(tmp_path), results="/elsewhere/results")
     recipes = [
         made.latest_recipe("pubmed-abstracts"),
         made.selection_recipe("pubmed-abstracts"),
@@ -53,7 +53,7 @@ def test_recipes_hold_no_paths_and_no_machine_settings(root: Path) -> None:
         made.table_recipe("gu2020/table06"),
         made.report_recipe(),
     ]
-    assert not any("/somewhere" in as_json(recipe) or "/elsewhere" in as_json(recipe) for recipe in recipes)
+    assert not any(str(tmp_path) in as_json(recipe) or "/elsewhere" in as_json(recipe) for recipe in recipes)
     assert all(json.loads(as_json(recipe)) for recipe in recipes)
 
 

@@ -81,6 +81,12 @@ def test_a_dummy_is_a_mention_of_its_type_in_the_order_of_the_option(tmp_path: P
         ("a\t1\tx\n", {}, r"a\.tsv:1: expected 2 columns .*, found 3"),
         ("a\t1\nb\t2\n", {}, r"a\.tsv:2: expected a label \(0, 1\), found '2'"),
         (" \t1\n", {}, r"a\.tsv:1: the column `text` is empty"),
+        (
+            "i\ta\t1\nj\tb\t1\ni\tc\t1\n",
+            {"columns": ["id", "text", "label"]},
+            r"a\.tsv:3: the id i was there before, at .*a\.tsv:1",
+        ),
+        ("\ufeffa\t1\n", {}, r"a\.tsv:1: begins with a byte order mark"),
         ("a\t1\n", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings sentence<TAB>label"),
         ("", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings"),
         ("", {}, "expected at least 1 rows, found 0"),
@@ -135,6 +141,7 @@ def test_the_published_form_follows_the_options_of_its_split(tmp_path: Path) -> 
     recipe = PublishedRecipe(
         dataset="toy",
         kind="sequence",
+        access="public",
         writer="pubmill.convert.tsv:write",
         options={
             "columns": ["dummies", "label"],

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.examples import TokensExample, read_examples
+from pubmill.examples import KINDS, TokensExample, read_examples
 from pubmill.metrics.entities import score_entities
 from tests.workflow.conftest import Project, copy_code
 
@@ -51,6 +51,21 @@ def test_pretraining_beats_no_pretraining(demo: Path) -> None:
         sum(score(demo, model, d) for d in DATASETS) / 5 for model in ("pubmedbert-base", "no-pretraining")
     ]
     assert means[0] > means[1]
+
+
+def test_every_kind_of_dataset_is_converted_and_has_a_page(demo: Path) -> None:
+    cards = [json.loads(path.read_text()) for path in (demo / "datasets").glob("*/card.json")]
+    assert {card["kind"] for card in cards} == set(KINDS)
+    assert {card["access"] for card in cards} == {"public", "registration", "credentialed"}
+    pages = {path.stem for path in (demo / "pages/datasets").glob("*.html")}
+    assert pages == {card["dataset"] for card in cards}
+
+
+def test_the_tables_of_datasets_show_what_was_counted(demo: Path) -> None:
+    card = json.loads((demo / "datasets/chemprot@blurb/card.json").read_text())
+    table = (demo / "tables/gu2020/table03.md").read_text()
+    row = next(line for line in table.splitlines() if "ChemProt" in line)
+    assert str(card["counts"]["train"]["examples"]) in row and "18035" in "".join(row.split())
 
 
 def test_the_report_is_one_file_that_needs_nothing_else(demo: Path) -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import json
 import shutil
 from pathlib import Path
 
@@ -49,12 +50,11 @@ def test_a_misspelt_setting_of_the_run_is_told(project: Project) -> None:
 
 
 def test_counts_that_differ_are_told_with_their_difference(project: Project) -> None:
-    text = (project.folder / "specs/scales/demo.yaml").read_text()
+    pinned = "specs/scales/demo-datasets.yaml"
+    text = (project.folder / pinned).read_text()
     line = next(line for line in text.splitlines() if "mentions:" in line)
     count = line.split("mentions: ")[1].split("}")[0].split(",")[0]
-    project.edit(
-        "specs/scales/demo.yaml", line, line.replace(f"mentions: {count}", f"mentions: {int(count) + 3}")
-    )
+    project.edit(pinned, line, line.replace(f"mentions: {count}", f"mentions: {int(count) + 3}"))
     text = said(project, CARD)
     assert f"mentions: expected {int(count) + 3}, found {count}, difference -3" in text
 
@@ -88,6 +88,18 @@ def test_a_mirror_that_lacks_a_file_is_told(project: Project, mirror: Path) -> N
     next(mirror.rglob("BC5CDR-chem-IOB/test.tsv")).unlink()
     text = said(project, CARD)
     assert f"expected the file {mirror}" in text and "test.tsv, which does not exist" in text
+
+
+def test_what_a_mirror_lacks_is_left_out_of_tables_and_told(project: Project, mirror: Path) -> None:
+    next(mirror.rglob("BC5CDR-chem-IOB/test.tsv")).unlink()
+    table = "results/demo/tables/gu2020/table03"
+    done = project.run(f"{table}.json")
+    assert "left out of the tables: bc5-chem (the mirror lacks https://" in done.stderr
+    cells = json.loads((project.folder / f"{table}.json").read_text())["cells"]
+    assert cells["bc5-chem"]["blurb/test"]["value"] is None and cells["jnlpba"]["blurb/test"]["value"]
+    assert "BC5CDR-chem-IOB/test.tsv" in cells["bc5-chem"]["blurb/test"]["reason"]
+    assert str(mirror) not in (project.folder / f"{table}.html").read_text()
+    assert project.planned(f"{table}.json") == {}
 
 
 def test_an_unreachable_host_is_told(project: Project, mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:

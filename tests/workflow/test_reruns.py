@@ -1,6 +1,7 @@
 """What reruns what (CONTRIBUTING, "Versions"): jobs counted in dry runs of a finished study."""
 
 import json
+from pathlib import Path
 
 from tests.workflow.conftest import TABLE, Project
 
@@ -53,8 +54,10 @@ def test_code_without_a_new_version_reruns_nothing(copy: Project) -> None:
     assert copy.planned() == {}
 
 
-def test_another_mirror_and_key_order_rerun_nothing(copy: Project, tmp_path: object) -> None:
-    copy.edit("config.yaml", "mirror: ", "mirror: /elsewhere  # ")
+def test_another_mirror_and_key_order_rerun_nothing(copy: Project, world: Path, tmp_path: Path) -> None:
+    """A mirror with the same files; one that lacks some would change why cells are empty."""
+    (tmp_path / "elsewhere").symlink_to(world)
+    copy.edit("config.yaml", f"mirror: {world}", f"mirror: {tmp_path / 'elsewhere'}")
     copy.edit(
         "specs/vocabs/pubmed-uncased.yaml",
         "lowercase: true\ncorpus: pubmed-abstracts",

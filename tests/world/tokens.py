@@ -106,10 +106,15 @@ def _genia_counts(sentences: list[Sentence]) -> dict[str, int]:
 
 
 def _protein_counts(typed: dict[str, int]) -> dict[str, int]:
-    others = {name: 0 for name in typed if name.startswith("mentions.") and name != "mentions.protein"}
+    same = {name: number for name, number in typed.items() if not name.startswith("mentions")}
     proteins = typed["mentions.protein"]
     left = typed["mentions"] - proteins
-    return {**typed, **others, "mentions": proteins, "left_out.mentions_of_other_types": left}
+    return {
+        **same,
+        "mentions": proteins,
+        "mentions.protein": proteins,
+        "left_out.mentions_of_other_types": left,
+    }
 
 
 def _jnlpba(lexicon: Lexicon, seed: int) -> Part:
