@@ -158,7 +158,7 @@ def path_in_mirror(url: str, mirror: str | None) -> Path | None:
     if not root.is_dir():
         raise PubmillError(
             f"the mirror {root} is not a folder; expected one that holds HOST/PATH for https://HOST/PATH "
-            f"(`mirror:` in the config, --mirror by hand)"
+            f"(`mirror:` in the config, --mirror by hand); `make world` writes the demo's"
         )
     parts = urlsplit(url)
     path = root / parts.netloc / unquote(parts.path).lstrip("/")
