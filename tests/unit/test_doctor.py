@@ -44,7 +44,7 @@ def files_of_bc2gm(targets: AccessTargets, mirror: Path) -> list[Path]:
 
 @pytest.fixture
 def mirror(specs: Path, tmp_path: Path) -> Path:
-    config = {"study": "x", "title": "x", "scale": "demo", "tables": []}
+    config = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
     files_of_bc2gm(AccessTargets(*check_study(config, specs)), tmp_path / "mirror")
     return tmp_path / "mirror"
 
@@ -90,7 +90,7 @@ def test_files_of_ones_own_are_at_hand(specs: Path, tmp_path: Path, folder: Path
 
 def test_what_the_network_has_is_available_unless_its_link_is_dead(specs: Path, tmp_path: Path) -> None:
     assert looked_at(specs, tmp_path)["bc2gm"].sources == {"network": 3}
-    config = {"study": "x", "title": "x", "scale": "demo", "tables": []}
+    config = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
     url = next(url for url in linked(AccessTargets(*check_study(config, specs))) if "BC2GM" in url)
     found = looked_at(specs, tmp_path, Links(True, {url: "404 Not Found"}))["bc2gm"]
     assert found.available is False and found.dead == [f"{url}: 404 Not Found"]
@@ -109,7 +109,7 @@ def test_without_network_each_dataset_says_it_once(specs: Path, tmp_path: Path) 
 
 
 def test_counts_of_a_conversion_are_compared_with_the_spec(specs: Path, tmp_path: Path, mirror: Path) -> None:
-    config = {"study": "x", "title": "x", "scale": "demo", "tables": []}
+    config = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
     expect = check_study(config, specs)[1].datasets["bc2gm"].expect
     card = tmp_path / "results/demo/datasets/bc2gm/card.json"
     write_json(card, {"counts": expect})
