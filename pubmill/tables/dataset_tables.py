@@ -230,7 +230,7 @@ def _cell(
     if value is None:
         reason = lacking
     elif equal is False:
-        reason = row.why.get(column.key) or _conflict(recipe, row, column, printed)
+        reason = _why_it_differs(recipe, row, column, printed)
     return DatasetCell(
         kind=column.kind,
         value=value,
@@ -284,11 +284,15 @@ def _is_equal(value: Value, printed: str) -> bool:
     return str(value).casefold() == printed.casefold()
 
 
-def _conflict(recipe: DatasetTableRecipe, row: DatasetRow, column: DatasetColumn, printed: str | None) -> str:
-    """Why ours differs, as the dataset's spec says: its conflicts that name what is printed; of a figure
-    all of them, where none does."""
+def _why_it_differs(
+    recipe: DatasetTableRecipe, row: DatasetRow, column: DatasetColumn, printed: str | None
+) -> str:
+    """Of made-up files, that they are; else what the table's row says, or the dataset's spec: its conflicts
+    that name what is printed; of a figure all of them, where none does."""
     if row.made_up and column.kind in ("count", "ratio"):
         return f"not the published files: {recipe.scale_title}"
+    if column.key in row.why:
+        return row.why[column.key]
     naming = [text for text in row.conflicts if re.search(rf"(?<!\d){re.escape(printed or '')}(?!\d)", text)]
     others = row.conflicts if column.kind in ("count", "ratio") else ()
     return " ".join(naming or others) or UNEXPLAINED
