@@ -35,10 +35,15 @@ class Axis:
         """(position, value) at round steps of 1, 2 or 5 times a power of ten."""
         rough = (self.high - self.low) / about
         power = 10.0 ** math.floor(math.log10(rough))
-        step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999)
-        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
-        values = [round(index * step, 10) for index in range(first, last + 1)]
+        steps = [factor * power for factor in (1, 2, 5, 10)]
+        chosen = next(i for i, step in enumerate(steps) if step >= rough * 0.999)
+        # a step can be longer than a short axis, and then none of its multiples may lie on it
+        values = self._multiples(steps[chosen]) or self._multiples(steps[chosen - 1])
         return [(self.at(value), value) for value in values]
+
+    def _multiples(self, step: float) -> list[float]:
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return [round(index * step, 10) for index in range(first, last + 1)]
 
 
 @dataclass(frozen=True)

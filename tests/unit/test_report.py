@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import html
 
@@ -222,6 +222,7 @@ def test_a_strip_tells_every_seed_in_words(table: Table) -> None:
     )
 
 
+@example(1.0, 400401.0, 2)
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(2, 8))
 def test_ticks_lie_on_the_axis_at_round_steps(low: float, length: float, about: int) -> None:
     axis = Axis(low, low + length, 0, 300)
