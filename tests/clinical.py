@@ -9,9 +9,9 @@ from typing import Any
 from pubmill.convert.archives import members
 from pubmill.convert.given import Given
 from tests.world import clinical
+from tests.world.archives import tarball
 from tests.world.lexicon import make_lexicon
 from tests.world.part import Part
-from tests.world.tarballs import tarball
 
 DEV = {"share": 0.1, "seed": 1}
 

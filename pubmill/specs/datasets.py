@@ -203,8 +203,3 @@ class DatasetSpec(Spec):
                 "`apply` (the page to apply at) is needed unless access is public, and only then"
             )
         return self
-
-    @property
-    def local_keys(self) -> list[str]:
-        """The keys of `local_files` that its sources need."""
-        return sorted({file.local for file in self.sources.values() if isinstance(file, LocalFile)})

@@ -5,7 +5,7 @@ from typing import Any
 
 from pubmill.specs import DatasetSpec, LocalFile
 from pubmill.specs.datasets import File
-from pubmill.specs.tables import DatasetRow, DatasetTableSpec
+from pubmill.specs.tables import DatasetRow, DatasetTableSpec, TableSpec
 from pubmill.targets.runs import RunTargets
 from pubmill.targets.versions import VERSIONS
 
@@ -46,10 +46,8 @@ class DatasetTableTargets(RunTargets):
     def card_files(self, table: str) -> list[str]:
         return [f"{self.results}/{card}" for card in self.cards(table).values()]
 
-    def dataset_table_recipe(self, table: str) -> dict[str, Any]:
-        """DatasetTableRecipe of a table."""
-        spec, cards = self.specs.dataset_tables[table], self.cards(table)
-        rows = [self._dataset_row(spec, row, cards.get(row.dataset)) for row in spec.rows]
+    def heading(self, spec: TableSpec | DatasetTableSpec) -> dict[str, Any]:
+        """What stands over a table of either kind."""
         return {
             "paper": spec.paper,
             "table": spec.name,
@@ -59,6 +57,14 @@ class DatasetTableTargets(RunTargets):
             "notes": spec.notes,
             "scale": self.study.scale,
             "scale_title": self.specs.scale.title,
+        }
+
+    def dataset_table_recipe(self, table: str) -> dict[str, Any]:
+        """DatasetTableRecipe of a table."""
+        spec, cards = self.specs.dataset_tables[table], self.cards(table)
+        rows = [self._dataset_row(spec, row, cards.get(row.dataset)) for row in spec.rows]
+        return {
+            **self.heading(spec),
             "comparable": not any(row["made_up"] for row in rows),
             "columns": [column.model_dump() for column in spec.columns],
             "rows": rows,

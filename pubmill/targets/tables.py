@@ -85,14 +85,7 @@ class TableTargets(DatasetTableTargets):
         spec = self.specs.tables[table]
         final = self.specs.protocols[spec.protocol].final
         return {
-            "paper": spec.paper,
-            "table": spec.name,
-            "title": spec.title,
-            "caption": spec.caption,
-            "citation": spec.citation,
-            "notes": spec.notes,
-            "scale": self.study.scale,
-            "scale_title": self.specs.scale.title,
+            **self.heading(spec),
             "comparable": self.specs.scale.comparable,
             "protocol": spec.protocol,
             "setting": spec.setting,

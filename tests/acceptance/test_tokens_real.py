@@ -18,7 +18,7 @@ from pubmill.convert.published import publish
 from pubmill.examples import TokensExample, read_examples
 from pubmill.files import sha256
 from tests.dataset_specs import conversion_of, inputs_of, published_of, spec_of
-from tests.world.tarballs import tarball
+from tests.world.archives import tarball
 
 SPLITS = ("train", "dev", "test")
 OF_BIOBERT_AND_MTL = ("linnaeus", "linnaeus@biobert", "species-800")

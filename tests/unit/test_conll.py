@@ -14,7 +14,7 @@ from pubmill.convert.published import Form
 from pubmill.errors import PubmillError
 from pubmill.examples import TokensExample
 from tests.unit.columns import FIRST, TYPED, convert
-from tests.world.tarballs import tarball
+from tests.world.archives import tarball
 
 
 def test_sentences_get_ids_words_and_cut_labels(tmp_path: Path) -> None:

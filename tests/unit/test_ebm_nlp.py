@@ -10,7 +10,7 @@ from pubmill.convert.given import Given
 from pubmill.convert.published import Form
 from pubmill.errors import PubmillError
 from pubmill.examples import TokensExample
-from tests.world.tarballs import tarball
+from tests.world.archives import tarball
 
 ROOT = "ebm_nlp_2_00"
 SPANS = f"{ROOT}/annotations/aggregated/starting_spans"

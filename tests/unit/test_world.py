@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
+from pubmill.targets.access import local_names
 from tests.dataset_specs import spec_of
 from tests.world import citations, dataset_parts, datasets, facts, medline, overlay, punkt, write_world
 from tests.world.__main__ import HEADING, written_out
@@ -196,7 +197,7 @@ def test_the_demo_scale_has_this_worlds_hashes_and_counts(root: Path) -> None:
 def test_licensed_files_carry_the_canary_and_public_ones_do_not() -> None:
     whole = dataset_parts()
     specs = [spec_of(name) for name in whole.expect]
-    keys = {key for spec in specs if spec.access != "public" for key in spec.local_keys}
+    keys = {key for spec in specs if spec.access != "public" for key in local_names(spec)}
     assert len(keys) > 3
     for path, content in whole.files.items():
         held = any(CANARY.lower().encode() in text.lower() for text in texts_of(path, content))

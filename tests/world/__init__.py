@@ -17,7 +17,7 @@ from tests.world.citations import Citation
 from tests.world.lexicon import Lexicon, make_lexicon
 from tests.world.part import Part
 
-VERSION = 3
+VERSION = 4
 """Counts up whenever the content changes; a folder of another version is written anew."""
 
 PARTS = (datasets.part, tokens.part, relations.part, documents.part, answers.part, clinical.part)

@@ -4,9 +4,7 @@ Facts are stated in fixed words and asked for in others, so that they can be lea
 Every question and context of BioASQ carries the canary.
 """
 
-import io
 import json
-import zipfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from tests.world.archives import zipped
 from tests.world.dice import Dice
 from tests.world.language import PLAIN, running_text, sentence
 from tests.world.lexicon import CHEMICAL, DISEASE, GENE, ORGANISM, TECHNIQUE, TISSUE, Concept, Lexicon
@@ -149,10 +148,10 @@ def _bioasq(year: int, lexicon: Lexicon, seed: int) -> Part:
         "test": _of_biobert(dice, lexicon, test, answered=False),
     }
     files = {
-        f"BioASQ-training{year}b.zip": _zip(
+        f"BioASQ-training{year}b.zip": zipped(
             {name: _json({"questions": train + twice}), f"__MACOSX/._{name}": b"\0"}
         ),
-        f"Task{year}BGoldenEnriched.zip": _zip(batches),
+        f"Task{year}BGoldenEnriched.zip": zipped(batches),
         **{f"BioASQ-{split}-factoid-{year}b.json": _json(made) for split, made in of_biobert.items()},
     }
     return Part(
@@ -298,15 +297,3 @@ def _id(name: str) -> str:
 
 def _json(content: Json) -> bytes:
     return json.dumps(content, indent=1).encode()
-
-
-def _zip(files: dict[str, bytes]) -> bytes:
-    """Stored, not deflated, and without dates, so that its bytes are always the same."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
-        for name, content in files.items():
-            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-            entry.create_system = 3
-            entry.external_attr = 0o644 << 16
-            archive.writestr(entry, content)
-    return packed.getvalue()

@@ -4,11 +4,11 @@ import json
 from itertools import combinations
 
 from tests.world import clinical_xml
+from tests.world.archives import tarball
 from tests.world.clinical_text import CONCEPTS, SHARES, Counts, Piece, concept, count, held_out
 from tests.world.dice import Dice
 from tests.world.lexicon import DISEASE, Lexicon, between
 from tests.world.part import CANARY, Expect, Part
-from tests.world.tarballs import tarball
 
 _SLOTS = {"%P": "problem", "%T": "treatment", "%E": "test"}
 _RELATED = {

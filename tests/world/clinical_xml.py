@@ -2,11 +2,11 @@
 
 from xml.sax.saxutils import escape, unescape
 
+from tests.world.archives import tarball
 from tests.world.clinical_text import SHARES, Lines, Piece, concept, count, held_out, pieces
 from tests.world.dice import Dice
 from tests.world.lexicon import CHEMICAL, ORGANISM, TECHNIQUE, TISSUE, Lexicon, between
 from tests.world.part import CANARY, Part
-from tests.world.tarballs import tarball
 
 _EVENTS = ("PROBLEM", "TREATMENT", "TEST", "OCCURRENCE", "CLINICAL_DEPT", "EVIDENTIAL")
 _TIMES = ("DATE", "DURATION", "FREQUENCY", "TIME")

@@ -6,14 +6,11 @@ offsets were moved by damage to its text (one of those that the spec lists) and 
 stated way.
 """
 
-import gzip
-import io
-import tarfile
-import zipfile
 from dataclasses import dataclass, field
 from itertools import combinations
 from xml.sax.saxutils import quoteattr
 
+from tests.world.archives import tarball, zipped
 from tests.world.dice import Dice
 from tests.world.lexicon import CHEMICAL, Lexicon, between
 
@@ -170,30 +167,6 @@ def _files(split: str, dice: Dice, names: Lexicon) -> list[_File]:
     return files
 
 
-def _tar(contents: dict[str, bytes]) -> bytes:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-        for name, content in contents.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-    zipped = io.BytesIO()  # not compressed: what a compressor writes differs from one zlib to the next
-    with gzip.GzipFile("", "wb", 0, zipped, mtime=0) as compressed:
-        compressed.write(packed.getvalue())
-    return zipped.getvalue()
-
-
-def _zip(contents: dict[str, bytes]) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
-        for name, content in contents.items():
-            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-            entry.create_system = 3
-            entry.external_attr = 0o644 << 16
-            archive.writestr(entry, content)
-    return packed.getvalue()
-
-
 def _summed(files: list[_File], *, official: bool) -> dict[str, int]:
     counts = [file.count(official=official) for file in files]
     return {measure: sum(count[measure] for count in counts) for measure in counts[0]}
@@ -211,7 +184,7 @@ def ddi(lexicon: Lexicon, seed: int) -> tuple[dict[str, bytes], dict[str, dict[s
         folder, _, rest = file.name.partition("/")
         blurb[f"DDIextraction_2013/{file.name}"] = file.xml(official=False).encode()
         official[f"DDICorpus/{_OFFICIAL_FOLDERS[folder]}/{rest}"] = file.xml(official=True).encode()
-    files = {_BLURB: _tar(blurb), _OFFICIAL: _zip(official)}
+    files = {_BLURB: tarball(blurb), _OFFICIAL: zipped(official)}
     for split, listed in splits.items():
         files[f"{_LISTS}/{split}_files.tsv"] = "\n".join(file.name for file in listed).encode()
     counted = {split: _summed(listed, official=False) for split, listed in splits.items()}

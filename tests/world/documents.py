@@ -4,14 +4,12 @@ Labels follow from words: which verb joins gene and disease, how many words two 
 process a sentence names, how a study came out.
 """
 
-import io
 import json
-import tarfile
 from collections import Counter
 from collections.abc import Sequence
-from gzip import GzipFile
 from random import Random
 
+from tests.world.archives import tarball
 from tests.world.dice import Dice
 from tests.world.lexicon import CHEMICAL, DISEASE, GENE, ORGANISM, TECHNIQUE, TISSUE, Lexicon
 from tests.world.part import Expect, Part
@@ -214,19 +212,6 @@ def _abstract(dice: Dice, lexicon: Lexicon, silent: bool) -> tuple[list[str], st
     return sentences, "".join(_hoc_part(dice, own) for own in labels), labels
 
 
-def _tar_gz(files: dict[str, str]) -> bytes:
-    packed = io.BytesIO()
-    with (
-        GzipFile(fileobj=packed, mode="wb", mtime=0) as zipped,
-        tarfile.open(fileobj=zipped, mode="w") as tar,
-    ):
-        for name, text in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(text.encode())
-            tar.addfile(entry, io.BytesIO(text.encode()))
-    return packed.getvalue()
-
-
 def _count_hoc(labels: Sequence[list[list[str]]]) -> dict[str, int]:
     found = Counter(label for document in labels for label in {one for own in document for one in own})
     return {
@@ -247,7 +232,7 @@ def _hoc(lexicon: Lexicon, dice: Dice) -> Part:
         sentences, line, labels[pmid] = _abstract(dice, lexicon, number % _SILENT == 0)
         members[f"{top}/text/{pmid}.txt"] = "".join(f"{sentence}\n" for sentence in sentences)
         members[f"{top}/labels/{pmid}.txt"] = line
-    files = {_HOC: _tar_gz(members)}
+    files = {_HOC: tarball({name: text.encode() for name, text in members.items()})}
     expect: Expect = {"hoc@blurb": {}, "hoc@blue": {}}
     rest, rest_of_blue = list(labels), [pmid for pmid in reversed(labels) if any(labels[pmid])]
     for split, size in _HOC_SPLITS.items():

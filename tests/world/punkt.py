@@ -1,7 +1,6 @@
 """NLTK's Punkt parameters for English in their tabular form, with a small content of our own."""
 
-import io
-import zipfile
+from tests.world.archives import zipped
 
 PATH = "raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages/tokenizers/punkt_tab.zip"
 _FILES = {
@@ -13,12 +12,5 @@ _FILES = {
 
 
 def punkt_zip() -> bytes:
-    """The archive; stored, not deflated, and without dates, so that its bytes are always the same."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
-        for name, text in _FILES.items():
-            entry = zipfile.ZipInfo(f"punkt_tab/english/{name}", (1980, 1, 1, 0, 0, 0))
-            entry.create_system = 3
-            entry.external_attr = 0o644 << 16
-            archive.writestr(entry, text)
-    return packed.getvalue()
+    """The archive."""
+    return zipped({f"punkt_tab/english/{name}": text.encode() for name, text in _FILES.items()})

@@ -3,11 +3,11 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from tests.world.archives import tarball
 from tests.world.dice import Dice
 from tests.world.language import OUTSIDE, TYPED, Sentence, Token, choose_templates, mention, sentence
 from tests.world.lexicon import CHEMICAL, DISEASE, GENE, Lexicon, between
 from tests.world.part import Expect, Part
-from tests.world.tarballs import tarball
 
 _SHARES = {"train": (0.0, 0.4), "dev": (0.4, 0.65), "test": (0.65, 1.0)}
 """Which names a split may use."""

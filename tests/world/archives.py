@@ -1,7 +1,8 @@
-"""Gzipped tar archives whose bytes are the same everywhere: stored, not deflated, and without dates."""
+"""Archives whose bytes are the same everywhere: stored, not deflated, and without dates."""
 
 import io
 import tarfile
+import zipfile
 from collections.abc import Mapping
 from struct import pack
 from zlib import crc32
@@ -18,6 +19,18 @@ def tarball(files: Mapping[str, bytes]) -> bytes:
             entry.size = len(content)
             tar.addfile(entry, io.BytesIO(content))
     return _stored(packed.getvalue())
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """The files by name, in their order, as `.zip`."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in files.items():
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            entry.create_system = 3
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, content)
+    return packed.getvalue()
 
 
 def _stored(content: bytes) -> bytes:
