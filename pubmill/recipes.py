@@ -5,7 +5,7 @@ nothing but torch and transformers. `pubmill.specs` checks the same classes when
 """
 
 import json
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -79,25 +79,129 @@ class PretrainingRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FinetuningRecipe:
-    """One fine-tuning of a pretrained encoder on one dataset (gu2020 sections 5 and 6.2)."""
+class Dummies:
+    """What stands for a mention of each entity type, and for mentions that overlap (`pubmill.entities`)."""
 
     __pydantic_config__ = FORBID_UNKNOWN
 
-    task: Literal["tokens"]
+    types: dict[str, str]
+    overlap: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinetuningRecipe:
+    """One fine-tuning of a pretrained encoder on one dataset.
+
+    What the dataset decides:
+    - `task`: the kind of its examples; `metric`: the dev score that chooses among weights; `negative`:
+      the label that micro F1 leaves out; `dummies`: what stands for its mentions.
+
+    How an example is read (gu2020 sections 5.1, 5.2; tinn2021 section 3.1; shin2020 section 5.1):
+    - `max_length`: subwords of an input, special ones included.
+    - `tagging` and `labelled_subwords` (tokens): label scheme, and which subwords of a word carry its label.
+    - `entities`: relation arguments as they stand, replaced by dummies, or between markers.
+    - `segments`: whether two texts have two segment ids or one; `unit`: whether a document is read whole
+      or sentence by sentence, its labels being those of all its sentences (multilabel).
+    - `stride`: tokens that neighbouring windows of a long context share; `max_answer_length` in tokens;
+      `n_best` answers are predicted (span).
+
+    What is put on the encoder (gu2020 section 5.2, Tables 10 and 12; shin2020 Tables 1 and 2):
+    - `pooling`: the encoding that stands for a sequence: of the first token, of the first tokens of its
+      mentions, or the largest or average of each mention's.
+    - `head`: linear; fully connected layers of `head_sizes` with ReLU before it; or a BiLSTM of the one
+      size given (each direction). `head_dropout`: before each of its layers. `crf`: transitions between
+      labels are learnt too (tokens).
+
+    How it learns: `keep`: the weights that are best on dev, or the last; dev is looked at every
+    `evaluate_every` steps, or after each epoch. `stop_after`: steps after which training ends, though the
+    schedule is that of all epochs. `loss` and `oversample` (repeats examples of rarer labels): against
+    label imbalance (shin2020 section 5.5).
+
+    Stabilisation (tinn2021 sections 2.4, 3.2 to 3.6, Table 7): `bias_correction` of Adam;
+    `frozen_layers`: the embeddings and so many of the lowest layers stay as they are (null: none of it);
+    `layerwise_decay`: each layer's learning rate is that of the one above times this;
+    `reinitialised_layers` and `removed_layers`: so many of the top; `train_on`: after the best number of
+    steps is known, training begins anew with train and dev.
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    task: Literal["tokens", "sequence", "multilabel", "regression", "span"]
     metric: str
-    head: Literal["linear"]
-    tagging: Literal["bio"]
-    labelled_subwords: Literal["first"]
+    negative: str | None = None
+    dummies: Dummies | None = None
+
+    max_length: int = 512
+    tagging: Literal["bio", "bioul", "io"] = "bio"
+    labelled_subwords: Literal["first", "all"] = "first"
+    entities: Literal["dummies", "markers", "original"] = "dummies"
+    segments: Literal["separate", "single"] = "separate"
+    unit: Literal["document", "sentence"] = "document"
+    stride: int = 128
+    max_answer_length: int = 30
+    n_best: int = 20
+
+    pooling: Literal["cls", "entity-start", "mention-max", "mention-average"] = "cls"
+    head: Literal["linear", "mlp", "bilstm"] = "linear"
+    head_sizes: list[int] = field(default_factory=list)
+    head_dropout: float = 0.1
+    crf: bool = False
+
     learning_rate: float
     batch_size: int
     epochs: int
-    max_length: int = 512
+    keep: Literal["best", "last"] = "best"
+    evaluate_every: int | None = None
+    stop_after: int | None = None
+    loss: Literal["cross-entropy", "weighted", "dice"] = "cross-entropy"
+    oversample: bool = False
     warmup: float = 0.1
     dropout: float = 0.1
     weight_decay: float = 0.0
     max_gradient_norm: float = 1.0
     precision: Precision = "auto"
+
+    bias_correction: bool = True
+    frozen_layers: int | None = None
+    layerwise_decay: float = 1.0
+    reinitialised_layers: int = 0
+    removed_layers: int = 0
+    train_on: Literal["train", "train+dev"] = "train"
+
+    def __post_init__(self) -> None:
+        faults = _faults(self)
+        if faults:
+            raise ValueError("; ".join(faults))
+
+
+def _faults(recipe: FinetuningRecipe) -> list[str]:
+    """Settings that mean nothing together, or on this kind of task; each would be ignored in silence."""
+    tokens, classes = recipe.task == "tokens", recipe.task in ("tokens", "sequence")
+    wrong = {
+        "head bilstm is for tokens": recipe.head == "bilstm" and not tokens,
+        "head bilstm needs head_sizes of one size": recipe.head == "bilstm" and len(recipe.head_sizes) != 1,
+        "head mlp needs head_sizes": recipe.head == "mlp" and not recipe.head_sizes,
+        "head linear has no head_sizes": recipe.head == "linear" and bool(recipe.head_sizes),
+        "crf is for tokens": recipe.crf and not tokens,
+        "a crf has a loss of its own; loss must be cross-entropy": recipe.crf
+        and recipe.loss != "cross-entropy",
+        "loss dice is for tokens and sequence": recipe.loss == "dice" and not classes,
+        "loss weighted is for tokens, sequence and multilabel": recipe.loss == "weighted"
+        and not (classes or recipe.task == "multilabel"),
+        "oversample is for sequence": recipe.oversample and recipe.task != "sequence",
+        "pooling other than cls is for sequence": recipe.pooling != "cls" and recipe.task != "sequence",
+        "unit sentence is for multilabel": recipe.unit == "sentence" and recipe.task != "multilabel",
+        "stop_after needs keep: last": recipe.stop_after is not None and recipe.keep != "last",
+        "evaluate_every needs keep: best": recipe.evaluate_every is not None and recipe.keep != "best",
+        "train_on train+dev needs keep: best, which decides how long": recipe.train_on == "train+dev"
+        and recipe.keep != "best",
+        "batch_size, epochs and max_length must be positive": min(
+            recipe.batch_size, recipe.epochs, recipe.max_length
+        )
+        < 1,
+        "layerwise_decay must be above 0 and at most 1": not 0 < recipe.layerwise_decay <= 1,
+    }
+    return [fault for fault, present in wrong.items() if present]
 
 
 def build(recipe: type[Recipe], values: dict[str, Any], where: str) -> Recipe:
@@ -105,9 +209,12 @@ def build(recipe: type[Recipe], values: dict[str, Any], where: str) -> Recipe:
     if not is_dataclass(recipe):
         raise TypeError(f"{recipe} is not a recipe")
     hints = get_type_hints(recipe)
-    known = {field.name: field for field in fields(recipe)}
+    known = {one.name: one for one in fields(recipe)}
     unknown = sorted(values.keys() - known.keys())
-    missing = sorted(name for name, field in known.items() if name not in values and field.default is MISSING)
+    needed = {
+        name for name, one in known.items() if one.default is MISSING and one.default_factory is MISSING
+    }
+    missing = sorted(needed - values.keys())
     if unknown or missing:
         raise PubmillError(
             f"{where}: {recipe.__name__} has unknown keys {unknown} and lacks {missing}; "
@@ -116,13 +223,17 @@ def build(recipe: type[Recipe], values: dict[str, Any], where: str) -> Recipe:
     made = {}
     for name, value in values.items():
         hint = hints[name]
-        if is_dataclass(hint) and isinstance(hint, type):
-            made[name] = build(hint, value, f"{where}.{name}")
+        nested = next((kind for kind in (hint, *get_args(hint)) if is_dataclass(kind)), None)
+        if isinstance(nested, type) and isinstance(value, dict):
+            made[name] = build(nested, value, f"{where}.{name}")
         elif fits(value, hint):
             made[name] = value
         else:
             raise PubmillError(f"{where}: {name} must be {_shown(hint)}, found {value!r}")
-    return recipe(**made)
+    try:
+        return recipe(**made)
+    except ValueError as error:
+        raise PubmillError(f"{where}: {error}") from None
 
 
 def fits(value: Any, hint: Any) -> bool:
@@ -136,6 +247,10 @@ def fits(value: Any, hint: Any) -> bool:
         return isinstance(value, (int, hint)) and not isinstance(value, bool)
     if origin is list:
         return isinstance(value, list) and all(fits(item, arguments[0]) for item in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(fits(item, arguments[1]) for item in value.values())
+    if hint is type(None):
+        return value is None
     return hint is Any or isinstance(value, origin or hint)
 
 

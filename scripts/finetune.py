@@ -45,14 +45,12 @@ def main() -> None:
     recipe = recipes.read(recipes.FinetuningRecipe, arguments.recipe, chosen)
 
     # Only now, when the arguments are known to be right: this takes seconds, as it imports torch.
-    from pubmill.finetuning.training import finetune
+    from pubmill.finetuning.run import finetune
 
-    predictions, training = finetune(
-        recipe, arguments.model, arguments.dataset, arguments.seed, arguments.split
-    )
+    made = finetune(recipe, arguments.model, arguments.dataset, arguments.seed, arguments.split)
     name = arguments.output.name.removesuffix(SUFFIX)
-    write_json(arguments.output.with_name(f"{name}.training.json"), training)
-    write_jsonl_gz(arguments.output, predictions)
+    write_json(arguments.output.with_name(f"{name}.training.json"), made.account)
+    write_jsonl_gz(arguments.output, made.predictions)
 
 
 if __name__ == "__main__":

@@ -1,29 +1,22 @@
-"""Fine-tuning of one model on one dataset with one seed (gu2020 sections 5 and 6.2)."""
+"""The loop of a fine-tuning: steps, looks at dev, predictions; the same for every task."""
 
-import hashlib
 import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any
 
 import torch
-from torch import nn
-from transformers import PreTrainedTokenizerBase
 
-from pubmill.errors import PubmillError
-from pubmill.examples import TokensExample, read_examples
-from pubmill.files import sha256
 from pubmill.finetuning.batches import prediction_batches, training_batches
-from pubmill.finetuning.heads import TokenTagger, load_encoder, load_tokenizer
-from pubmill.finetuning.inputs import Window, Windows, collate, encode
-from pubmill.finetuning.optimisation import adam, schedule
-from pubmill.finetuning.scores import entity_f1
+from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.inputs import collate
+from pubmill.finetuning.optimisation import Optimiser
+from pubmill.finetuning.splits import Split
+from pubmill.finetuning.tasks.base import Task
 from pubmill.precision import choose_precision
-from pubmill.provenance import provenance
 from pubmill.recipes import FinetuningRecipe
 
 PREDICTION_TOKENS = 4096
@@ -32,269 +25,140 @@ REPORT_SECONDS = 5.0
 CHECK_STEPS = 50
 """Steps between looks at the loss; each look makes a GPU wait."""
 
-Prediction = dict[str, Any]
-"""`{"id": ..., "labels": one BIO label a word, or None where training failed}`."""
-
 
 class DivergenceError(Exception):
     """The loss or a prediction is no number any more."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Split:
-    """One split's examples and windows."""
-
-    examples: list[TokensExample]
-    encoded: Windows
-    sha256: str
-
-    @property
-    def windows(self) -> list[Window]:
-        return self.encoded.windows
-
-    @property
-    def lengths(self) -> list[int]:
-        return [len(window.ids) for window in self.windows]
-
-
 @dataclass(kw_only=True)
 class Progress:
-    """What training has done so far."""
+    """What training has done so far; `dev` has (step, score) of each look, `losses` the mean of each epoch."""
 
-    loss_by_epoch: list[float] = field(default_factory=list)
-    dev_by_epoch: list[float] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    dev: list[tuple[int, float]] = field(default_factory=list)
     steps: int = 0
+    steps_per_epoch: int = 0
     tokens: int = 0
     seconds: float = 0.0
-    best_epoch: int = 0
     diverged: bool = False
+    best: tuple[int, float] | None = None
     best_weights: dict[str, torch.Tensor] = field(default_factory=dict)
 
 
 class Trainer:
-    """One fine-tuning in progress: model, optimiser, device and precision."""
+    """One fine-tuning in progress: task, model, optimiser, device and precision."""
 
-    def __init__(
-        self,
-        recipe: FinetuningRecipe,
-        tagger: TokenTagger,
-        pad: int,
-        labels: Sequence[str],
-        seed: int,
-    ) -> None:
-        self.recipe, self.tagger, self.labels, self.seed = recipe, tagger, list(labels), seed
-        self.pad = pad
-        self.device = tagger.linear.weight.device
+    def __init__(self, recipe: FinetuningRecipe, task: Task[Any], model: TaskModel, seed: int) -> None:
+        self.recipe, self.task, self.model, self.seed = recipe, task, model, seed
+        self.device = next(model.parameters()).device
         self.precision = choose_precision(recipe.precision, self.device)
-        self.optimiser = adam(tagger, recipe)
+        self.optimiser = Optimiser(model, recipe)
 
-    def train(self, train: Split, dev: Split) -> Progress:
-        """Train for all epochs, keeping the weights of the epoch that is best on dev (the first of equals).
+    def train(self, train: Split, dev: Split | None) -> Progress:
+        """Train for all epochs, or until `stop_after`; the model ends with the weights that the recipe keeps.
 
-        Ends early, with `diverged` set, once a loss or a prediction is no number.
+        Where these are the best on dev, they are the first of equals. Ends early, with `diverged` set,
+        once a loss or a prediction is no number; the weights are then worth nothing.
         """
-        progress = Progress()
-        per_epoch = math.ceil(len(train.windows) / self.recipe.batch_size)
+        per_epoch = math.ceil(self._size(train) / self.recipe.batch_size)
+        progress = Progress(steps_per_epoch=per_epoch)
         total = per_epoch * self.recipe.epochs
-        for epoch in range(self.recipe.epochs):
-            try:
-                progress.loss_by_epoch.append(self.epoch(train, epoch, total, progress))
-                predicted = self.predict(dev)
-            except DivergenceError:
-                progress.diverged = True
-                return progress
-            score = entity_f1([example.labels for example in dev.examples], predicted)
-            if not progress.dev_by_epoch or score > max(progress.dev_by_epoch):
-                progress.best_epoch = epoch + 1
-                progress.best_weights = {k: v.detach().clone() for k, v in self.tagger.state_dict().items()}
-            progress.dev_by_epoch.append(score)
-            loss = progress.loss_by_epoch[-1]
-            _say(f"epoch {epoch + 1}/{self.recipe.epochs}: loss {loss:.4f}, dev F1 {score:.4f}")
+        last = min(total, self.recipe.stop_after or total)
+        try:
+            for _ in self._steps(train, progress, total, last):
+                if self.recipe.keep == "best" and dev and self._looks(progress.steps, per_epoch, last):
+                    self._look(dev, progress, last)
+            if self.recipe.keep == "last" and dev:
+                self._look(dev, progress, last)
+        except DivergenceError:
+            progress.diverged = True
+            return progress
+        if progress.best_weights:
+            self.model.load_state_dict(progress.best_weights)
         return progress
 
-    def epoch(self, train: Split, epoch: int, total: int, progress: Progress) -> float:
-        """One pass over the training windows; returns the mean loss of its batches."""
-        self.tagger.train()
-        started = reported = time.monotonic()
-        losses = torch.zeros((), device=self.device)
-        lengths = train.lengths
-        batches = training_batches(lengths, self.recipe.batch_size, self.seed, epoch)
-        for number, indices in enumerate(batches, 1):
-            rate = self.recipe.learning_rate * schedule(progress.steps, total, self.recipe.warmup)
-            losses += self._step(train, indices, rate)
-            progress.steps += 1
-            progress.tokens += sum(lengths[i] for i in indices)
-            now = time.monotonic()
-            if (number % CHECK_STEPS == 0 or number == len(batches)) and not torch.isfinite(losses):
-                raise DivergenceError
-            if now - reported > REPORT_SECONDS:
-                reported = now
-                left = (now - started) / number * (total - progress.steps)
-                _say(f"step {progress.steps}/{total}: loss {losses.item() / number:.4f}, {left:.0f} s left")
-        progress.seconds += time.monotonic() - started
-        return losses.item() / len(batches)
+    def _looks(self, step: int, per_epoch: int, last: int) -> bool:
+        every = self.recipe.evaluate_every or per_epoch
+        return step % every == 0 or step == last
 
-    def _step(self, train: Split, indices: Sequence[int], rate: float) -> torch.Tensor:
-        """One update with one batch; returns its mean cross-entropy over the labelled words."""
-        windows = [train.windows[index] for index in indices]
-        words = ((train.examples[window.sentence].labels, window.words) for window in windows)
-        gold = [self.labels.index(labels[word]) for labels, places in words for word in places]
-        batch = collate(windows, self.pad, self.device)
+    def _look(self, dev: Split, progress: Progress, last: int) -> None:
+        """Score dev; remember the weights if they are the best so far and the best are kept."""
+        score = self.task.dev_score(dev.examples, self.predict(dev))
+        progress.dev.append((progress.steps, score))
+        _say(f"step {progress.steps}/{last}: dev {self.recipe.metric} {score:.4f}")
+        if progress.best is None or score > progress.best[1]:
+            progress.best = (progress.steps, score)
+            if self.recipe.keep == "best":
+                weights = self.model.state_dict()
+                progress.best_weights = {name: value.detach().clone() for name, value in weights.items()}
+
+    def _steps(self, train: Split, progress: Progress, total: int, last: int) -> Iterator[None]:
+        """Make one step after another, and give way to the caller after each."""
+        lengths = train.lengths
+        losses = torch.zeros((), device=self.device)
+        reported = 0.0
+        while progress.steps < last:
+            number = 0
+            for number, indices in enumerate(self._batches(train, len(progress.losses)), 1):
+                started = time.monotonic()
+                self.model.train()
+                losses += self._step(train, indices, progress.steps, total)
+                progress.steps += 1
+                progress.tokens += sum(lengths[i] for i in indices)
+                if progress.steps % CHECK_STEPS == 0 or progress.steps == last:
+                    if not torch.isfinite(losses):
+                        raise DivergenceError
+                progress.seconds += time.monotonic() - started
+                if progress.seconds - reported > REPORT_SECONDS:
+                    reported = progress.seconds
+                    left = progress.seconds / progress.steps * (last - progress.steps)
+                    mean = losses.item() / number
+                    _say(f"step {progress.steps}/{last}: loss {mean:.4f}, {left:.0f} s left")
+                yield
+                if progress.steps == last:
+                    break
+            progress.losses.append(losses.item() / number)
+            if not math.isfinite(progress.losses[-1]):
+                progress.losses.pop()
+                raise DivergenceError
+            losses.zero_()
+
+    def _size(self, train: Split) -> int:
+        return len(train.encoded.instances)
+
+    def _batches(self, train: Split, epoch: int) -> list[list[int]]:
+        return training_batches(train.lengths, self.recipe.batch_size, self.seed, epoch)
+
+    def _step(self, train: Split, indices: Sequence[int], step: int, total: int) -> torch.Tensor:
+        """One update with one batch; returns its loss."""
+        instances = [train.encoded.instances[index] for index in indices]
+        targets = torch.tensor([target for index in indices for target in train.targets[index]])
+        batch = collate(instances, self.task.reader.pad, self.device)
         with self._autocast():
-            logits = self.tagger(batch)
-        loss = nn.functional.cross_entropy(logits, torch.tensor(gold).to(self.device, non_blocking=True))
-        self.optimiser.zero_grad()
+            scores = self.model(batch)
+        loss = self.task.loss(self.model, scores, batch, targets.to(self.device, non_blocking=True))
         loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.tagger.parameters(), self.recipe.max_gradient_norm, foreach=True)
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate
-        self.optimiser.step()
+        self.optimiser.step(step, total)
         return loss.detach()
 
     @torch.inference_mode()
-    def predict(self, split: Split) -> list[list[str]]:
-        """Labels of every word of every example; words that no subword stands for are "O"."""
-        self.tagger.eval()
-        predicted = [["O"] * len(example.words) for example in split.examples]
+    def predict(self, split: Split) -> list[Any]:
+        """What is predicted of every example."""
+        self.model.eval()
+        instances = split.encoded.instances
+        outputs: list[torch.Tensor] = [torch.empty(0)] * len(instances)
         for indices in prediction_batches(split.lengths, PREDICTION_TOKENS):
-            windows = [split.windows[index] for index in indices]
+            batch = collate([instances[index] for index in indices], self.task.reader.pad, self.device)
             with self._autocast():
-                logits = self.tagger(collate(windows, self.pad, self.device))
-            if not torch.isfinite(logits).all():
+                scores = self.model(batch)
+            if not torch.isfinite(scores).all():
                 raise DivergenceError
-            best = iter(logits.argmax(-1).tolist())
-            for window in windows:
-                for word in window.words:
-                    predicted[window.sentence][word] = self.labels[next(best)]
-        return predicted
+            for index, output in zip(indices, self.task.outputs(self.model, scores, batch), strict=True):
+                outputs[index] = output
+        return self.task.predictions(split.examples, instances, outputs)
 
     def _autocast(self) -> AbstractContextManager[None]:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")
-
-
-def finetune(
-    recipe: FinetuningRecipe, model: Path, dataset: Path, seed: int, split: str
-) -> tuple[list[Prediction], dict[str, Any]]:
-    """Fine-tune `model` on the dataset's train, choose the epoch on dev, predict `split`.
-
-    Returns the predictions, one for each example of `split` in its order, and the account of the
-    training that is written to training.json.
-    """
-    started = time.monotonic()
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if device.type == "cuda":
-        torch.use_deterministic_algorithms(True, warn_only=True)
-    tokenizer = load_tokenizer(model)
-    encoder = load_encoder(model, recipe.dropout, device)
-    max_length = min(recipe.max_length, encoder.config.max_position_embeddings)
-    splits = {
-        name: read_split(dataset, name, tokenizer, max_length)
-        for name in dict.fromkeys(("train", "dev", split))
-    }
-    labels = label_set(splits["train"], dataset)
-    torch.manual_seed(seed)
-    tagger = TokenTagger(encoder, len(labels), recipe.dropout).to(device)
-    trainer = Trainer(recipe, tagger, tokenizer.pad_token_id, labels, seed)
-    predicted, progress, failed = _train_and_predict(trainer, splits["train"], splits["dev"], splits[split])
-    predictions = [
-        {"id": example.id, "labels": guess}
-        for example, guess in zip(splits[split].examples, predicted, strict=True)
-    ]
-    return predictions, {
-        **_account(recipe, progress, splits),
-        **_surroundings(trainer),
-        "seed": seed,
-        "split": split,
-        "model": model.name,
-        "model_sha256": folder_sha256(model),
-        "max_length": max_length,
-        "labels": labels,
-        "failed": failed,
-        "seconds": round(time.monotonic() - started, 3),
-    }
-
-
-def _train_and_predict(
-    trainer: Trainer, train: Split, dev: Split, wanted: Split
-) -> tuple[Sequence[list[str] | None], Progress, Literal["nan", "constant predictions"] | None]:
-    """Train, predict with the best epoch's weights, and say what failed; no label is made up."""
-    progress = trainer.train(train, dev)
-    if progress.diverged:
-        _say(f"the loss is no number any more at step {progress.steps}: this run is marked as failed")
-        return [None] * len(wanted.examples), progress, "nan"
-    trainer.tagger.load_state_dict(progress.best_weights)
-    predicted = trainer.predict(wanted)
-    constant = len({label for labels in predicted for label in labels}) == 1
-    return predicted, progress, "constant predictions" if constant else None
-
-
-def _account(recipe: FinetuningRecipe, progress: Progress, splits: dict[str, Split]) -> dict[str, Any]:
-    """The part of training.json on what was trained and how it went."""
-    best = max(progress.dev_by_epoch, default=None)
-    encoded = [split.encoded for split in splits.values()]
-    return {
-        "recipe": asdict(recipe),
-        "data_sha256": {name: split.sha256 for name, split in splits.items()},
-        "dev": {
-            "metric": recipe.metric,
-            "by_epoch": progress.dev_by_epoch,
-            "best_epoch": progress.best_epoch or None,
-            "best": best,
-        },
-        "loss_by_epoch": progress.loss_by_epoch,
-        "steps": progress.steps,
-        "tokens": progress.tokens,
-        "tokens_per_second": round(progress.tokens / progress.seconds) if progress.seconds else None,
-        "windows_split": sum(windows.split for windows in encoded),
-        "words_without_subword": sum(windows.without_subword for windows in encoded),
-        "words_shortened": sum(windows.shortened for windows in encoded),
-    }
-
-
-def _surroundings(trainer: Trainer) -> dict[str, Any]:
-    """Commit, packages, Python and hardware, with the device, its threads and the precision used."""
-    found = provenance()
-    found["hardware"] = {
-        **found["hardware"],
-        "device": trainer.device.type,
-        "threads": torch.get_num_threads(),
-        "precision": trainer.precision,
-    }
-    return found
-
-
-def read_split(dataset: Path, name: str, tokenizer: PreTrainedTokenizerBase, max_length: int) -> Split:
-    """Read and encode one split of a dataset folder."""
-    path = dataset / f"{name}.jsonl.gz"
-    if not path.is_file():
-        raise PubmillError(f"{path} does not exist; scripts/convert.py makes it")
-    examples = list(read_examples(path, TokensExample))
-    if not examples:
-        raise PubmillError(f"{path} holds no example; convert the dataset again")
-    encoded = encode([example.words for example in examples], tokenizer, max_length)
-    return Split(examples=examples, encoded=encoded, sha256=sha256(path))
-
-
-def label_set(train: Split, dataset: Path) -> list[str]:
-    """The labels of the training split: O first, the others in alphabetical order."""
-    found = {label for example in train.examples for label in example.labels}
-    if not train.windows or not found - {"O"}:
-        raise PubmillError(f"{dataset}/train.jsonl.gz has no entity to learn from; convert the dataset again")
-    return ["O", *sorted(found - {"O"})]
-
-
-def folder_sha256(folder: Path) -> str:
-    """One hash over a model folder's weights, configuration and tokenizer: names and contents."""
-    digest = hashlib.sha256()
-    for path in _content(folder):
-        digest.update(f"{path.name} {sha256(path)}\n".encode())
-    return digest.hexdigest()
-
-
-def _content(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.iterdir()):
-        if path.suffix in {".safetensors", ".json", ".txt"}:
-            yield path
 
 
 def _say(message: str) -> None:

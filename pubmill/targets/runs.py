@@ -60,7 +60,9 @@ class RunTargets(AccessTargets):
         """FinetuningRecipe for a run. With a search, a final run's grid keys come from selected.json."""
         spec, data = self.specs.protocols[protocol], self.specs.datasets[dataset]
         point = self.trials(protocol)[trial] if trial else {}
-        fixed = {"task": data.kind, "metric": data.metric}
+        fixed = {"task": data.kind, "metric": data.metric, "negative": data.negative}
+        if data.dummies:
+            fixed["dummies"] = data.dummies.model_dump()
         return {**fixed, **spec.hyperparameters, **spec.settings[setting], **point}
 
     def trials(self, protocol: str) -> dict[str, dict[str, float]]:

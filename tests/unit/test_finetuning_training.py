@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -18,11 +19,15 @@ from transformers import BertConfig, BertForPreTraining, BertTokenizerFast
 from pubmill.errors import PubmillError
 from pubmill.examples import TokensExample, write_examples
 from pubmill.files import write_jsonl_gz
-from pubmill.finetuning.heads import TokenTagger, load_encoder, load_tokenizer
-from pubmill.finetuning.inputs import collate, encode
+from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.inputs import Encoded, collate
 from pubmill.finetuning.optimisation import schedule
+from pubmill.finetuning.reader import Reader
+from pubmill.finetuning.run import finetune as run
 from pubmill.finetuning.scores import entity_f1
-from pubmill.finetuning.training import finetune, read_split
+from pubmill.finetuning.splits import read_split
+from pubmill.finetuning.tasks.tokens import Tokens
 from pubmill.recipes import FinetuningRecipe
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,6 +43,23 @@ RECIPE = FinetuningRecipe(
     epochs=3,
     precision="float32",
 )
+
+
+
+
+def finetune(*arguments: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    made = run(*arguments)
+    return made.predictions, made.account
+
+
+def encode(sentences: list[list[str]], model: Path, max_length: int) -> Encoded:
+    """Windows of sentences without labels."""
+    task = Tokens(RECIPE, Reader(load_tokenizer(model), max_length, "separate"), ["O", "B"])
+    examples = [
+        TokensExample(id=str(number), document=None, words=words, labels=["O"] * len(words))
+        for number, words in enumerate(sentences)
+    ]
+    return task.encode(examples)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -90,32 +112,33 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_first_subword_carries_the_word(model: Path) -> None:
     tokenizer = load_tokenizer(model)
-    [window] = encode([["baco", "\u200d", "ine"]], tokenizer, 64).windows
+    [window] = encode([["baco", "\u200d", "ine"]], model, 64).instances
     assert tokenizer.convert_ids_to_tokens(window.ids) == ["[CLS]", "ba", "##co", "ine", "[SEP]"]
-    assert (window.words, window.positions) == ([0, 2], [1, 3])
+    assert (window.words, window.places) == ([0, 2], [1, 3])
 
 
 def test_what_could_not_be_encoded_whole_is_counted(model: Path) -> None:
-    encoded = encode([["baco", "\u200d"], ["long" * 9], ["ba"] * 9], load_tokenizer(model), 8)
-    assert (encoded.without_subword, encoded.shortened, encoded.split) == (1, 1, 1)
+    encoded = encode([["baco", "\u200d"], ["long" * 9], ["ba"] * 9], model, 8)
+    assert encoded.counts == {"words_without_subword": 1, "words_shortened": 1, "windows_split": 1}
 
 
 @given(st.lists(st.lists(st.sampled_from(["ba", "bacodi", "fuine", "xyz", "."]), max_size=30), max_size=6))
 def test_windows_hold_every_word_once_in_order(model: Path, sentences: list[list[str]]) -> None:
-    encoded = encode(sentences, load_tokenizer(model), 10)
-    seen = [(window.sentence, word) for window in encoded.windows for word in window.words]
+    encoded = encode(sentences, model, 10)
+    seen = [(window.example, word) for window in encoded.instances for word in window.words]
     assert seen == [(number, word) for number, words in enumerate(sentences) for word in range(len(words))]
-    assert all(len(window.ids) <= 10 for window in encoded.windows)
+    assert all(len(window.ids) <= 10 for window in encoded.instances)
 
 
 def test_padded_equals_alone(model: Path, dataset: Path) -> None:
     """Sentences of many lengths give the same logits and labels together as one by one."""
-    split = read_split(dataset, "dev", load_tokenizer(model), 64)
+    windows = encode([e.words for e in read_split(dataset, "dev", TokensExample)], model, 64).instances
     cpu = torch.device("cpu")
-    tagger = TokenTagger(load_encoder(model, 0.1, cpu), 3, 0.1).eval()
+    task = Tokens(RECIPE, Reader(load_tokenizer(model), 64, "separate"), ["O", "B", "I"])
+    tagger = TaskModel(load_encoder(model, 0.1, cpu), task.head(32)).eval()
     with torch.inference_mode():
-        together = tagger(collate(split.windows, 0, cpu))
-        alone = torch.cat([tagger(collate([window], 0, cpu)) for window in split.windows])
+        together = tagger(collate(windows, 0, cpu))
+        alone = torch.cat([tagger(collate([window], 0, cpu)) for window in windows])
     torch.testing.assert_close(together, alone, atol=1e-5, rtol=1e-5)
     assert together.argmax(-1).equal(alone.argmax(-1))
 
@@ -134,11 +157,11 @@ def test_grouping_and_windows_put_labels_back_in_place(model: Path, dataset: Pat
 
 def test_it_learns_and_accounts_for_itself(model: Path, dataset: Path) -> None:
     predictions, account = finetune(replace(RECIPE, epochs=8), model, dataset, 1, "dev")
-    examples = read_split(dataset, "dev", load_tokenizer(model), 64).examples
+    examples = read_split(dataset, "dev", TokensExample)
     assert [row["id"] for row in predictions] == [example.id for example in examples]
     score = entity_f1([example.labels for example in examples], [row["labels"] for row in predictions])
-    assert score == account["dev"]["best"] == max(account["dev"]["by_epoch"]) > 0.9
-    assert account["dev"]["by_epoch"].index(score) + 1 == account["dev"]["best_epoch"]
+    assert score == account["dev"]["best"] == max(account["dev"]["scores"]) > 0.9
+    assert account["dev"]["scores"].index(score) + 1 == account["dev"]["best_epoch"]
     assert account["loss_by_epoch"][-1] < account["loss_by_epoch"][0] / 2
     assert account["steps"] == 8 * 15 and account["failed"] is None and account["model"] == "tiny"
     assert account["hardware"]["threads"] == torch.get_num_threads()
@@ -157,9 +180,9 @@ def test_a_seed_gives_the_same_bits(model: Path, dataset: Path, precision: str) 
 
 def test_sentences_longer_than_the_model_are_predicted_whole(model: Path, dataset: Path) -> None:
     predictions, account = finetune(replace(RECIPE, max_length=12), model, dataset, 1, "test")
-    examples = read_split(dataset, "test", load_tokenizer(model), 64).examples
+    examples = read_split(dataset, "test", TokensExample)
     assert [len(row["labels"]) for row in predictions] == [len(example.words) for example in examples]
-    assert account["windows_split"] > 0 and account["max_length"] == 12
+    assert account["encoded"]["windows_split"] > 0 and account["max_length"] == 12
 
 
 @pytest.mark.filterwarnings("ignore")

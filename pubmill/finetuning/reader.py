@@ -1,0 +1,121 @@
+"""From text to subword ids as a model's own tokenizer frames them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from transformers import PreTrainedTokenizerBase
+
+from pubmill.errors import PubmillError
+
+CHUNK = 1000
+"""Texts given to the tokenizer at once: it uses all cores on a list, and memory stays small."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subwords:
+    """A text's subword ids without special tokens, and the characters (start, end) that each stands for."""
+
+    ids: list[int]
+    spans: list[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The special tokens before, between and after texts, and the segment id of each text."""
+
+    before: list[int]
+    between: list[int]
+    after: list[int]
+    segments: tuple[int, int]
+
+
+class Reader:
+    """A tokenizer, the length that a model takes, and whether it tells two texts apart by segment ids."""
+
+    def __init__(
+        self,
+        tokenizer: PreTrainedTokenizerBase,
+        max_length: int,
+        segments: Literal["separate", "single", "none"],
+    ) -> None:
+        self.tokenizer, self.max_length, self._segments = tokenizer, max_length, segments
+        self.one, self.two = _frame(tokenizer, pair=False), _frame(tokenizer, pair=True)
+        if self.room(pair=True) < 2:
+            raise PubmillError(
+                f"max_length is {max_length}, which leaves {self.room(pair=True)} subwords beside the special "
+                "tokens of two texts; it must leave at least 2"
+            )
+
+    @property
+    def pad(self) -> int:
+        return int(self.tokenizer.pad_token_id)
+
+    def room(self, pair: bool) -> int:
+        """Subwords that an input holds beside its special tokens."""
+        frame = self.two if pair else self.one
+        special = len(frame.before) + len(frame.after) + (len(frame.between) if pair else 0)
+        return self.max_length - special
+
+    def subwords(self, texts: Sequence[str]) -> list[Subwords]:
+        """Each text's subwords, however many."""
+        found: list[Subwords] = []
+        for start in range(0, len(texts), CHUNK):
+            batch = self.tokenizer(
+                list(texts[start : start + CHUNK]),
+                add_special_tokens=False,
+                truncation=False,
+                return_offsets_mapping=True,
+            )
+            found += [Subwords(*both) for both in zip(batch["input_ids"], batch["offset_mapping"], strict=True)]
+        return found
+
+    def subwords_of_words(self, sentences: Sequence[list[str]]) -> list[list[list[int]]]:
+        """Subword ids of each word of each sentence."""
+        encoded: list[list[list[int]]] = []
+        for start in range(0, len(sentences), CHUNK):
+            chunk = list(sentences[start : start + CHUNK])
+            batch = self.tokenizer(chunk, is_split_into_words=True, add_special_tokens=False, truncation=False)
+            for index, words in enumerate(chunk):
+                pieces: list[list[int]] = [[] for _ in words]
+                for word, piece in zip(batch.word_ids(index), batch["input_ids"][index], strict=True):
+                    pieces[word].append(piece)
+                encoded.append(pieces)
+        return encoded
+
+    def framed(self, first: list[int], second: list[int] | None = None) -> tuple[list[int], list[int] | None]:
+        """The ids of one or two texts with their special tokens, and the segment ids where there are any.
+
+        The first text begins at `len(one.before)` or `len(two.before)`, the second one at that
+        + len(first) + `len(two.between)`.
+        """
+        frame = self.one if second is None else self.two
+        front = frame.before + first
+        back = frame.after if second is None else frame.between + second + frame.after
+        ids = front + back
+        if self._segments == "none":
+            return ids, None
+        if second is None or self._segments == "single":
+            return ids, [frame.segments[0]] * len(ids)
+        # The separator after the first text is its own, as in BERT; what follows belongs to the second.
+        head = len(front) + 1
+        return ids, [frame.segments[0]] * head + [frame.segments[1]] * (len(ids) - head)
+
+
+def _frame(tokenizer: PreTrainedTokenizerBase, pair: bool) -> Frame:
+    """How the tokenizer itself puts special tokens around one text or two, read off an example."""
+    texts = ("a", "b") if pair else ("a",)
+    encoded = tokenizer(*texts, return_special_tokens_mask=True, return_token_type_ids=True)
+    ids, special = encoded["input_ids"], encoded["special_tokens_mask"]
+    real = [place for place, mark in enumerate(special) if not mark]
+    sequence = encoded.sequence_ids(0)
+    first = [place for place in real if sequence[place] == 0]
+    second = [place for place in real if sequence[place] == 1]
+    last = (second or first)[-1]
+    types = encoded["token_type_ids"]
+    return Frame(
+        before=ids[: first[0]],
+        between=ids[first[-1] + 1 : second[0]] if second else [],
+        after=ids[last + 1 :],
+        segments=(types[first[0]], types[second[0]] if second else 0),
+    )

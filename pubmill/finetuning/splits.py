@@ -1,0 +1,57 @@
+"""The splits of a dataset, encoded once for all epochs."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.examples import Example, read_examples
+from pubmill.files import sha256
+from pubmill.finetuning.inputs import Encoded
+from pubmill.finetuning.tasks.base import Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """Examples and their instances; `targets`: what each instance's scores should become (training only)."""
+
+    examples: Sequence[Any]
+    encoded: Encoded
+    targets: list[list[float]]
+
+    @property
+    def lengths(self) -> list[int]:
+        return self.encoded.lengths
+
+
+def read_split(dataset: Path, name: str, kind: type[Example]) -> list[Any]:
+    """The examples of one split of a dataset folder."""
+    path = split_path(dataset, name)
+    if not path.is_file():
+        raise PubmillError(f"{path} does not exist; scripts/convert.py makes it")
+    examples = list(read_examples(path, kind))
+    if not examples:
+        raise PubmillError(f"{path} holds no example; convert the dataset again")
+    return examples
+
+
+def split_path(dataset: Path, name: str) -> Path:
+    return dataset / f"{name}.jsonl.gz"
+
+
+def encode_split(task: Task[Any], examples: Sequence[Any], learn: bool = False) -> Split:
+    """Encode examples; with `learn`, also what is to be learnt of them."""
+    encoded = task.encode(examples)
+    targets = task.targets(examples, encoded.instances) if learn else []
+    return Split(examples=examples, encoded=encoded, targets=targets)
+
+
+def folder_sha256(folder: Path) -> str:
+    """One hash over a model folder's weights, configuration and tokenizer: names and contents."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.iterdir()):
+        if path.suffix in {".safetensors", ".json", ".txt"}:
+            digest.update(f"{path.name} {sha256(path)}\n".encode())
+    return digest.hexdigest()
