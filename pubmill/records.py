@@ -3,28 +3,54 @@
 A record is the JSON file `.../final/seed-N.json` beside the run's predictions.
 """
 
-from collections.abc import Callable, Sequence
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.examples import TokensExample, is_label_list, read_examples
+from pubmill.examples import (
+    KINDS,
+    Example,
+    MultilabelExample,
+    RegressionExample,
+    SequenceExample,
+    SpanExample,
+    TokensExample,
+    is_label_list,
+    read_examples,
+)
 from pubmill.files import read_json, read_jsonl_gz, sha256, write_json
 from pubmill.provenance import provenance
 
-Metric = Callable[[Sequence[Sequence[str]], Sequence[Sequence[str]]], tuple[dict[str, float], dict[str, int]]]
+Scorer = Callable[[Sequence[Any], Sequence[Any], str | None], tuple[dict[str, float], dict[str, int]]]
+"""What gives metrics and counts, as `(examples, predictions, negative)`."""
 
 FROM_TRAINING = ("failed", "recipe", "model_sha256", "commit", "packages", "python", "hardware", "seconds")
-"""What a record takes over unchanged from the trainer's notes, `seed-N.training.json`."""
+"""What a record takes over from the trainer's notes, `seed-N.training.json`."""
+
+ID = re.compile(r"[\w.,:@-]{1,40}")
+"""An id that is short enough, and without blanks, to be no text."""
+
+
+class Form(NamedTuple):
+    """The key under which a line has what is predicted, and what is wrong with that, if anything."""
+
+    key: str
+    fault: Callable[[Any, Any], str | None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScoringRecipe:
-    """All that decides a record besides the predictions; `versions` are those of the stages (several
-    numbers where code and spec each have one)."""
+    """All that decides a record besides the predictions.
+
+    `kind` is that of the examples, `metric` the main one, `negative` the label that micro F1 leaves out
+    (None: none); `versions` are those of the stages (several numbers where code and spec each have one).
+    """
 
     model: str
     dataset: str
@@ -33,18 +59,22 @@ class ScoringRecipe:
     scale: str
     seed: int
     split: str
+    kind: Literal["tokens", "sequence", "multilabel", "regression", "span"]
     metric: str
+    negative: str | None = None
     versions: dict[str, int | list[int]]
 
 
 class Record(BaseModel):
     """A scored run.
 
-    `metrics` are within 0..1; `metric` names the main one; both `metrics` and `counts` are None for
-    a run that failed, and `failed` says how. `dev_score` is the trainer's own score on dev, by which
-    epochs and hyper-parameters are selected. `recipe` is the training recipe as resolved, `versions`
-    those of all stages. `data_sha256` is that of the scored examples file, `trained_on_sha256` what
-    the trainer noted of each split it read, `model_sha256` of the weights it began with.
+    `metrics` are all those of the kind that are defined, within 0..1 (`pearson`: -1..1); `metric` names the
+    main one. Both `metrics` and `counts` are None for a run that failed, and `failed` says how: as the
+    trainer noted it, or that the main metric isn't defined for what it predicts. `dev_score` is the
+    trainer's own score on dev, by which epochs and hyper-parameters are selected. `recipe` is the training
+    recipe as resolved, whose `task` and `negative` are also those of the scoring, `versions` those of all
+    stages. `data_sha256` is that of the scored examples file, `trained_on_sha256` what the trainer noted of
+    each split it read, `model_sha256` of the weights it began with.
     `commit`, `packages`, `python`, `hardware` and `seconds` are the training's; `scored_with` holds
     commit, packages and python of the scoring.
     """
@@ -87,48 +117,59 @@ def read_record(path: Path) -> Record:
 
 
 def score_run(
-    recipe: ScoringRecipe, metric: Metric, predictions: Path, examples: Path, training: Path
+    recipe: ScoringRecipe, scorer: Scorer, predictions: Path, examples: Path, training: Path
 ) -> Record:
     """Score one run's predictions against the examples of its split.
 
     A run that its trainer marks as failed gives a record without metrics: a failure is a result,
-    and no substitute score stands for it.
+    and no substitute score stands for it. So does one for whose predictions the main metric isn't defined.
     """
-    gold, trained = list(read_examples(examples, TokensExample)), read_json(training)
+    gold, trained = list(read_examples(examples, KINDS[recipe.kind])), read_json(training)
+    if not gold:
+        raise PubmillError(f"{examples} has no examples; convert the dataset again")
     data = sha256(examples)
     _check_training(recipe, trained, training, data)
-    metrics, counts = None, None
-    if trained["failed"] is None:
-        predicted = read_predictions(predictions, gold)
-        metrics, counts = metric([example.labels for example in gold], predicted)
+    failed, metrics, counts = trained["failed"], None, None
+    if failed is None:
+        metrics, counts = scorer(gold, read_predictions(predictions, gold), recipe.negative)
+        if recipe.metric not in metrics:
+            failed, metrics, counts = f"{recipe.metric} not defined", None, None
     used = provenance()
     values = {
-        **vars(recipe),
+        **{name: value for name, value in vars(recipe).items() if name in Record.model_fields},
+        **{name: trained[name] for name in FROM_TRAINING},
         "metrics": metrics,
         "counts": counts,
+        "failed": failed,
         "dev_score": trained["dev"]["best"],
         "data_sha256": data,
         "trained_on_sha256": trained["data_sha256"],
         "scored_with": {name: used[name] for name in ("commit", "packages", "python")},
-        **{name: trained[name] for name in FROM_TRAINING},
     }
     return _validated(values, training)
 
 
-def read_predictions(path: Path, gold: Sequence[TokensExample]) -> list[list[str]]:
-    """Read the predicted labels in the order of `gold`: one line for each of its examples.
+def read_predictions(path: Path, gold: Sequence[Example]) -> list[Any]:
+    """Read what is predicted of each example, in the order of `gold`: one line for each of them.
 
-    The lines, `{"id", "labels"}`, may be in any order. Missing, extra and repeated ids, and another
-    number of labels than words, are `PubmillError`s.
+    The lines may be in any order; each has the example's `id` and, by the examples' kind:
+    - tokens: `labels`, a BIO label for each word -> list[str]
+    - sequence: `label` -> str
+    - multilabel: `labels`, sorted, each once -> list[str]
+    - regression: `score`, a finite number -> float
+    - span: `answers`, at least one `{"text", "probability"}`, best first -> list[tuple[str, float]]
+
+    Missing, extra and repeated ids, and all else that isn't so, are `PubmillError`s with file and line.
     """
-    lengths = {example.id: len(example.words) for example in gold}
-    predicted: dict[str, list[str]] = {}
+    examples = {example.id: example for example in gold}
+    predicted: dict[str, Any] = {}
+    form = FORMS[type(gold[0])]
     for number, row in enumerate(read_jsonl_gz(path), 1):
-        fault = _fault(row, lengths, predicted)
+        fault = _row_fault(row, form, examples, predicted)
         if fault:
             raise PubmillError(f"{path}:{number}: {fault}; run the fine-tuning again")
-        predicted[row["id"]] = row["labels"]
-    missing = [name for name in lengths if name not in predicted]
+        predicted[row["id"]] = _ranked(row[form.key]) if form.key == "answers" else row[form.key]
+    missing = [name for name in examples if name not in predicted]
     if missing:
         raise PubmillError(
             f"{path}: {len(missing)} of {len(gold)} examples have no prediction, the first of them "
@@ -137,30 +178,103 @@ def read_predictions(path: Path, gold: Sequence[TokensExample]) -> list[list[str
     return [predicted[example.id] for example in gold]
 
 
-def _fault(row: Any, lengths: dict[str, int], seen: dict[str, list[str]]) -> str | None:
-    if not isinstance(row, dict) or row.keys() != {"id", "labels"}:
-        return "expected an object with exactly the keys id and labels"
-    name, labels = row["id"], row["labels"]
-    if not isinstance(name, str) or name not in lengths:
-        return f"the id {name!r} isn't one of the examples'"
+def _row_fault(row: Any, form: Form, examples: Mapping[str, Example], seen: Mapping[str, Any]) -> str | None:
+    """What is wrong with a line; its text, which may be of licensed data, is never quoted."""
+    if not isinstance(row, dict) or row.keys() != {"id", form.key}:
+        return f"expected an object with exactly the keys id and {form.key}"
+    name = row["id"]
+    if not isinstance(name, str) or name not in examples:
+        shown = f"the id {name!r}" if isinstance(name, str) and ID.fullmatch(name) else "its id"
+        return f"{shown} isn't one of the examples'"
     if name in seen:
         return f"{name} is predicted for the second time"
+    fault = form.fault(examples[name], row[form.key])
+    return f"{name}: {fault}" if fault else None
+
+
+def _labels_fault(example: Any, labels: Any) -> str | None:
     if not is_label_list(labels):
-        return f"{name}: expected a list of BIO labels, found {str(labels)[:80]}"
-    if len(labels) != lengths[name]:
-        return f"{name}: expected {lengths[name]} labels, one for each word, found {len(labels)}"
+        return "expected a list of BIO labels"
+    words = len(example.words)
+    if len(labels) != words:
+        return f"expected {words} labels, one for each word, found {len(labels)}"
     return None
+
+
+def _label_fault(example: Any, label: Any) -> str | None:
+    return None if isinstance(label, str) and label else "expected a label"
+
+
+def _label_set_fault(example: Any, labels: Any) -> str | None:
+    is_list = isinstance(labels, list) and all(isinstance(label, str) for label in labels)
+    return (
+        None if is_list and labels == sorted(set(labels)) else "expected a list of sorted, different labels"
+    )
+
+
+def _score_fault(example: Any, score: Any) -> str | None:
+    return None if _is_number(score) else "expected a finite number"
+
+
+def _answers_fault(example: Any, answers: Any) -> str | None:
+    if not isinstance(answers, list) or not answers or not all(map(_is_answer, answers)):
+        return "expected a list of answers, each with exactly a text and a probability between 0 and 1"
+    probabilities = [answer["probability"] for answer in answers]
+    if probabilities != sorted(probabilities, reverse=True):
+        return "expected the most probable answer first"
+    return None
+
+
+def _is_answer(answer: Any) -> bool:
+    if not isinstance(answer, dict) or answer.keys() != {"text", "probability"}:
+        return False
+    probability = answer["probability"]
+    # A little more than 1 comes of a sum in single precision.
+    return isinstance(answer["text"], str) and _is_number(probability) and 0 <= probability <= 1 + 1e-5
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _ranked(answers: Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
+    return [(answer["text"], answer["probability"]) for answer in answers]
+
+
+FORMS: dict[type[Example], Form] = {
+    TokensExample: Form("labels", _labels_fault),
+    SequenceExample: Form("label", _label_fault),
+    MultilabelExample: Form("labels", _label_set_fault),
+    RegressionExample: Form("score", _score_fault),
+    SpanExample: Form("answers", _answers_fault),
+}
+"""Kind of examples -> the form of its predictions."""
 
 
 def _check_training(recipe: ScoringRecipe, trained: Any, path: Path, data: str) -> None:
     """That the training was of this very run, and on these very examples."""
     needed = {*FROM_TRAINING, "seed", "model", "dev", "data_sha256"}
-    if not isinstance(trained, dict) or not needed <= trained.keys():
+    objects = ("recipe", "dev", "data_sha256")
+    if (
+        not isinstance(trained, dict)
+        or not needed <= trained.keys()
+        or not all(isinstance(trained[name], dict) for name in objects)
+    ):
         present = sorted(trained) if isinstance(trained, dict) else type(trained).__name__
-        raise PubmillError(f"{path}: expected at least the keys {sorted(needed)}, found {present}")
+        raise PubmillError(
+            f"{path}: expected at least the keys {sorted(needed)} ({', '.join(objects)} being objects), "
+            f"found {present}"
+        )
     examples = f"sha256 of {recipe.split} examples"
-    expected = {"seed": recipe.seed, "model": recipe.model, examples: data}
-    found = {**trained, examples: trained["data_sha256"].get(recipe.split)}
+    expected = {
+        "seed": recipe.seed,
+        "model": recipe.model,
+        "task": recipe.kind,
+        "negative": recipe.negative,
+        examples: data,
+    }
+    learnt = {name: trained["recipe"].get(name) for name in ("task", "negative")}
+    found = {**trained, **learnt, examples: trained["data_sha256"].get(recipe.split)}
     wrong = [f"{key} {found[key]!r}, not {value!r}" for key, value in expected.items() if found[key] != value]
     if wrong:
         raise PubmillError(

@@ -15,8 +15,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
-from pubmill.errors import PubmillError, run
-from pubmill.metrics import METRICS
+from pubmill.errors import run
+from pubmill.metrics import SCORERS
 from pubmill.records import ScoringRecipe, score_run, write_record
 
 
@@ -29,10 +29,8 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="record to write, .json")
     arguments = parser.parse_args()
     recipe = recipes.read(ScoringRecipe, arguments.recipe)
-    if recipe.metric not in METRICS:
-        raise PubmillError(f"--recipe: there is no metric {recipe.metric!r}; there are {sorted(METRICS)}")
     record = score_run(
-        recipe, METRICS[recipe.metric], arguments.predictions, arguments.examples, arguments.training
+        recipe, SCORERS[recipe.kind], arguments.predictions, arguments.examples, arguments.training
     )
     write_record(arguments.output, record)
     result = f"failed ({record.failed})" if record.metrics is None else f"{record.metrics[recipe.metric]:.4f}"

@@ -1,4 +1,4 @@
-"""Entity-level precision, recall and F1 of BIO labels, micro-averaged: seqeval's default mode.
+"""Entity-level precision, recall and F1 of BIO labels, micro-averaged: exact, and relaxed.
 
 Which words form an entity is decided by seqeval 1.2.2's `get_entities`, which follows the CoNLL-2000
 script `conlleval.pl` and is what LinkBERT's code for BLURB scores with:
@@ -10,44 +10,73 @@ script `conlleval.pl` and is what LinkBERT's code for BLURB scores with:
 - Entities end with their sentence.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from seqeval.metrics.sequence_labeling import get_entities
 
 from pubmill.errors import PubmillError
+from pubmill.metrics.ratios import ratio
 
 Labels = Sequence[Sequence[str]]
+Entity = tuple[str, int, int]
+"""Type, first and last word; positions are those in the whole text."""
 
 
 def score_entities(gold: Labels, predicted: Labels) -> tuple[dict[str, float], dict[str, int]]:
-    """Score predicted BIO labels of sentences (one label a word) against the gold ones.
+    """Score predicted BIO labels of sentences (one label a word) against the gold ones, exactly.
 
     Returns the metrics `entity_f1`, `entity_precision`, `entity_recall`, each within 0..1, and the
     counts `gold`, `predicted`, `correct` (entities; correct means same sentence, words and type)
     and `examples` (sentences). A ratio without a denominator is 0, as in seqeval.
     """
-    if [len(labels) for labels in gold] != [len(labels) for labels in predicted]:
-        raise PubmillError("gold and predicted labels differ in their number of sentences or words")
-    gold_entities, predicted_entities = _entities(gold), _entities(predicted)
-    correct = len(gold_entities & predicted_entities)
+    true, given = _entities(gold, predicted)
+    correct = len(true & given)
     metrics = {
-        "entity_f1": _ratio(2 * correct, len(gold_entities) + len(predicted_entities)),
-        "entity_precision": _ratio(correct, len(predicted_entities)),
-        "entity_recall": _ratio(correct, len(gold_entities)),
+        "entity_f1": ratio(2 * correct, len(true) + len(given)),
+        "entity_precision": ratio(correct, len(given)),
+        "entity_recall": ratio(correct, len(true)),
     }
-    counts = {
-        "gold": len(gold_entities),
-        "predicted": len(predicted_entities),
-        "correct": correct,
-        "examples": len(gold),
-    }
+    counts = {"gold": len(true), "predicted": len(given), "correct": correct, "examples": len(gold)}
     return metrics, counts
 
 
-def _entities(sentences: Labels) -> set[tuple[str, int, int]]:
-    """(type, first, last) with positions in the whole text; seqeval puts an O after each sentence."""
+def score_relaxed(gold: Labels, predicted: Labels) -> tuple[dict[str, float], dict[str, int]]:
+    """Score predicted BIO labels leniently: an entity that overlaps one of the other side is correct.
+
+    tinn2021 (section 3.7, Table 11) has "a lenient score that regards overlapping predictions as
+    correct", and doesn't say how precision and recall are counted. Here, as is usual:
+    `relaxed_precision` is the share of predicted entities that have a word in common with any gold entity
+    of their type, `relaxed_recall` the share of gold entities that have one with any predicted entity of
+    their type, `relaxed_f1` their harmonic mean. So one long prediction over two gold entities is one
+    correct prediction, and finds both. 0 without a denominator, as for the exact score.
+
+    Counts: `relaxed_correct` (predicted entities) and `relaxed_found` (gold ones).
+    """
+    true, given = _entities(gold, predicted)
+    correct, found = _overlapping(given, true), _overlapping(true, given)
+    precision, recall = ratio(correct, len(given)), ratio(found, len(true))
+    metrics = {
+        "relaxed_f1": ratio(2 * precision * recall, precision + recall),
+        "relaxed_precision": precision,
+        "relaxed_recall": recall,
+    }
+    return metrics, {"relaxed_correct": correct, "relaxed_found": found}
+
+
+def _entities(gold: Labels, predicted: Labels) -> tuple[set[Entity], set[Entity]]:
+    if [len(labels) for labels in gold] != [len(labels) for labels in predicted]:
+        raise PubmillError("gold and predicted labels differ in their number of sentences or words")
+    return _entities_of(gold), _entities_of(predicted)
+
+
+def _entities_of(sentences: Labels) -> set[Entity]:
+    """seqeval puts an O after each sentence."""
     return set(get_entities([list(labels) for labels in sentences]))
 
 
-def _ratio(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
+def _overlapping(entities: Collection[Entity], others: Collection[Entity]) -> int:
+    """How many have a word that is in one of the others of the same type."""
+    words = {(kind, word) for kind, first, last in others for word in range(first, last + 1)}
+    return sum(
+        any((kind, word) in words for word in range(first, last + 1)) for kind, first, last in entities
+    )

@@ -21,13 +21,16 @@ from pubmill.specs.base import Https, Sha256, Spec, Strict
 Split = Literal["train", "dev", "test"]
 Role = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 METRICS = {
-    "tokens": ("entity_f1", "word_macro_f1"),
-    "sequence": ("micro_f1", "macro_f1", "accuracy"),
+    "tokens": ("entity_f1", "word_macro_f1", "relaxed_f1"),
+    "sequence": ("micro_f1", "positive_f1", "macro_f1", "accuracy"),
     "multilabel": ("micro_f1", "macro_f1", "example_f1"),
     "regression": ("pearson",),
-    "span": ("f1", "mrr"),
+    "span": ("exact_match", "f1", "strict_accuracy", "lenient_accuracy", "mrr"),
 }
 """Kind of examples -> the metrics that can be computed of them."""
+
+WITHOUT_NEGATIVE = ("micro_f1", "positive_f1")
+"""Metrics of sequences that a negative label is left out of."""
 
 TASKS = {
     "tokens": ("ner", "de-identification", "pico"),
@@ -153,7 +156,8 @@ class DatasetSpec(Spec):
     conflicts: tuple[str, ...] = ()
     published: Published | None = None
     metric: Literal[
-        "entity_f1", "word_macro_f1", "micro_f1", "macro_f1", "example_f1", "f1", "accuracy", "pearson", "mrr"
+        "entity_f1", "relaxed_f1", "word_macro_f1", "micro_f1", "positive_f1", "macro_f1", "example_f1",
+        "accuracy", "pearson", "exact_match", "f1", "strict_accuracy", "lenient_accuracy", "mrr",
     ]  # fmt: skip
     negative: str | None = None
     version: int
@@ -183,8 +187,11 @@ class DatasetSpec(Spec):
     @classmethod
     def is_left_out_by_micro_f1(cls, value: str | None, info: ValidationInfo) -> str | None:
         kind, metric = info.data.get("kind"), info.data.get("metric")
-        if value is not None and kind and metric and (kind, metric) != ("sequence", "micro_f1"):
-            raise ValueError(f"only micro_f1 of kind sequence has a `negative` label, not {metric} of {kind}")
+        if value is not None and kind and metric and (kind != "sequence" or metric not in WITHOUT_NEGATIVE):
+            raise ValueError(
+                f"only {' and '.join(WITHOUT_NEGATIVE)} of kind sequence have a `negative` label, "
+                f"not {metric} of {kind}"
+            )
         return value
 
     @model_validator(mode="after")
@@ -194,6 +201,8 @@ class DatasetSpec(Spec):
             raise ValueError(
                 "micro_f1 of kind sequence needs `negative`: the label that it leaves out, or null"
             )
+        if self.metric == "positive_f1" and self.negative is None:
+            raise ValueError("positive_f1 needs `negative`: which of the two labels isn't the positive one")
         return self
 
     @model_validator(mode="after")

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from seqeval.metrics import f1_score, precision_score, recall_score
 
 from pubmill.errors import PubmillError
-from pubmill.metrics import METRICS
-from pubmill.metrics.entities import score_entities
+from pubmill.metrics.entities import score_entities, score_relaxed
 
 Sentences = list[list[str]]
 LABEL = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y", "I-y"])
@@ -109,10 +108,55 @@ def test_nothing_to_find_and_nothing_found_is_zero() -> None:
 
 def test_other_lengths_are_refused() -> None:
     for predicted in ([["O"]], [["O", "O"], ["O"]]):
-        with pytest.raises(PubmillError, match="number of sentences or words"):
-            score_entities([["O"], ["O"]], predicted)
+        for score in (score_entities, score_relaxed):
+            with pytest.raises(PubmillError, match="number of sentences or words"):
+                score([["O"], ["O"]], predicted)
 
 
-def test_registry_gives_the_metric_under_its_name() -> None:
-    for name, metric in METRICS.items():
-        assert name in metric([["B"]], [["B"]])[0]
+@given(gold_and_predicted())
+def test_relaxed_equals_an_independent_implementation(pair: tuple[Sentences, Sentences]) -> None:
+    true, guessed = entities(pair[0]), entities(pair[1])
+
+    def met(one: set[tuple[int, int, int, str]], other: set[tuple[int, int, int, str]]) -> int:
+        """How many of one overlap any of the other, as intervals."""
+        return sum(
+            any((s, kind) == (s2, kind2) and a <= b2 and a2 <= b for s2, a2, b2, kind2 in other)
+            for s, a, b, kind in one
+        )
+
+    precision = met(guessed, true) / len(guessed) if guessed else 0.0
+    recall = met(true, guessed) / len(true) if true else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    metrics, counts = score_relaxed(*pair)
+    assert metrics == pytest.approx(
+        {"relaxed_f1": f1, "relaxed_precision": precision, "relaxed_recall": recall}
+    )
+    assert counts == {"relaxed_correct": met(guessed, true), "relaxed_found": met(true, guessed)}
+    exact, _ = score_entities(*pair)
+    assert metrics["relaxed_f1"] >= exact["entity_f1"] - 1e-12
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "correct", "found"),
+    [
+        ("O B I", "O B O", 1, 1),  # a boundary off by one word is right
+        ("B I I I", "O B O B", 2, 1),  # both pieces are right, and find one entity
+        ("B I O B", "B I I I", 1, 2),  # one prediction finds both
+        ("B O", "O B", 0, 0),  # neighbours don't overlap
+        ("B-x I-x", "B-y I-y", 0, 0),  # another type is wrong
+        ("B-x I-x B-y", "B-x I-x I-x", 1, 1),
+    ],
+)
+def test_relaxed_by_hand(gold: str, predicted: str, correct: int, found: int) -> None:
+    _, counts = score_relaxed([gold.split()], [predicted.split()])
+    assert counts == {"relaxed_correct": correct, "relaxed_found": found}
+
+
+def test_relaxed_does_not_reach_over_the_end_of_a_sentence() -> None:
+    _, counts = score_relaxed([["O", "B"], ["O", "O"]], [["O", "O"], ["B", "O"]])
+    assert counts == {"relaxed_correct": 0, "relaxed_found": 0}
+
+
+def test_relaxed_f1_is_of_unequal_precision_and_recall() -> None:
+    metrics, _ = score_relaxed([["B", "I", "I", "I", "O", "B"]], [["B", "O", "B", "O", "O", "O"]])
+    assert metrics == pytest.approx({"relaxed_f1": 2 / 3, "relaxed_precision": 1.0, "relaxed_recall": 0.5})

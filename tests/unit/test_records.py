@@ -1,5 +1,6 @@
 """Scoring a run: the whole record, failed runs, and everything that must not be scored."""
 
+import gzip
 import json
 import subprocess
 import sys
@@ -10,11 +11,21 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.examples import TokensExample, write_examples
+from pubmill.examples import (
+    Answer,
+    Example,
+    MultilabelExample,
+    RegressionExample,
+    SequenceExample,
+    SpanExample,
+    TokensExample,
+    write_examples,
+)
 from pubmill.files import read_json, sha256, write_json, write_jsonl_gz
-from pubmill.metrics.entities import score_entities
+from pubmill.metrics import SCORERS
 from pubmill.provenance import commit, provenance
-from pubmill.records import Record, ScoringRecipe, read_record, score_run, write_record
+from pubmill.recipes import build
+from pubmill.records import Record, ScoringRecipe, read_predictions, read_record, score_run, write_record
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = [
@@ -33,6 +44,7 @@ RECIPE = ScoringRecipe(
     scale="demo",
     seed=3,
     split="test",
+    kind="tokens",
     metric="entity_f1",
     versions={"convert": [1, 1], "finetune": 1, "metric": 2},
 )
@@ -48,7 +60,7 @@ class Run:
         write_examples(self.examples, EXAMPLES)
         write_jsonl_gz(self.predictions, PREDICTIONS)
         self.training: dict[str, Any] = {
-            "recipe": {"learning_rate": 1e-5},
+            "recipe": {"task": "tokens", "negative": None, "learning_rate": 1e-5},
             "seed": 3,
             "model": "tiny",
             "model_sha256": "ab" * 32,
@@ -65,7 +77,15 @@ class Run:
 
     def score(self, recipe: ScoringRecipe = RECIPE) -> Record:
         write_json(self.training_file, self.training)
-        return score_run(recipe, score_entities, self.predictions, self.examples, self.training_file)
+        files = (self.predictions, self.examples, self.training_file)
+        return score_run(recipe, SCORERS[recipe.kind], *files)
+
+    def hold(self, kind: str, examples: list[Any], predictions: list[dict[str, Any]]) -> None:
+        """Make it a run on examples of another kind."""
+        write_examples(self.examples, examples)
+        write_jsonl_gz(self.predictions, predictions)
+        self.training["recipe"]["task"] = kind
+        self.training["data_sha256"]["test"] = sha256(self.examples)
 
 
 @pytest.fixture
@@ -75,9 +95,17 @@ def run(tmp_path: Path) -> Run:
 
 def test_a_record_carries_the_whole_run(run: Run) -> None:
     record = run.score()
-    assert record.metrics == {"entity_f1": 0.5, "entity_precision": 0.5, "entity_recall": 0.5}
-    assert record.counts == {"gold": 2, "predicted": 2, "correct": 1, "examples": 2}
-    assert {name: getattr(record, name) for name in asdict(RECIPE)} == asdict(RECIPE)
+    assert record.metrics is not None and record.counts is not None
+    assert {name: record.metrics[name] for name in ("entity_f1", "relaxed_f1", "word_macro_f1")} == {
+        "entity_f1": 0.5,
+        "relaxed_f1": 0.5,
+        "word_macro_f1": 2 / 3,
+    }
+    counts = {"gold": 2, "predicted": 2, "correct": 1, "examples": 2}
+    assert record.counts.items() >= counts.items()
+    told = asdict(RECIPE)
+    assert (told.pop("kind"), told.pop("negative")) == (record.recipe["task"], record.recipe["negative"])
+    assert {name: getattr(record, name) for name in told} == told
     assert (record.dev_score, record.failed, record.seconds) == (0.5, None, 12)
     assert record.data_sha256 == sha256(run.examples)
     for name in ("recipe", "model_sha256", "hardware", "packages", "python", "commit"):
@@ -110,11 +138,134 @@ def test_a_failed_run_is_recorded_without_a_score(run: Run, cause: str) -> None:
         ([{"id": "test-000001", "labels": None}], ":1: test-000001: expected a list of BIO labels"),
         ([{"id": "test-000001", "labels": ["O", "X"]}], ":1: test-000001: expected a list of BIO labels"),
         ([{"id": "test-000001"}], ":1: expected an object with exactly the keys id and labels"),
+        ([{"id": 7, "labels": ["O"]}], ":1: its id isn't one of the examples'"),
     ],
 )
 def test_incomplete_predictions_are_never_scored(run: Run, rows: list[dict[str, Any]], told: str) -> None:
     write_jsonl_gz(run.predictions, rows)
     with pytest.raises(PubmillError, match=told):
+        run.score()
+
+
+QUOTED = "The patient had pain"
+SEQUENCE = [
+    SequenceExample(id=f"s{n}", document=None, text="a", label=label) for n, label in enumerate("012")
+]
+MULTILABEL = [MultilabelExample(id=f"m{n}", document=None, text="a", labels=["x"]) for n in range(2)]
+REGRESSION = [
+    RegressionExample(id=f"r{n}", document=None, text="a", text_pair="b", score=float(n)) for n in range(3)
+]
+SPAN = [
+    SpanExample(
+        id="q1", document=None, question="?", context="of pain", answers=[Answer(text="pain", start=3)]
+    )
+]
+KINDS: dict[str, tuple[list[Any], list[Any], str]] = {
+    "sequence": (SEQUENCE, ["0", "1", "1"], "label"),
+    "multilabel": (MULTILABEL, [[], ["x", "y"]], "labels"),
+    "regression": (REGRESSION, [0, 1.5, -1], "score"),
+    "span": (SPAN, [[{"text": "pain", "probability": 0.5}, {"text": "", "probability": 0.5}]], "answers"),
+}
+
+
+def rows_of(kind: str) -> list[dict[str, Any]]:
+    examples, predicted, key = KINDS[kind]
+    return [{"id": one.id, key: value} for one, value in zip(examples, predicted, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "metric", "negative", "score"),
+    [
+        ("sequence", "micro_f1", "0", 0.5),
+        ("sequence", "accuracy", None, 2 / 3),
+        ("multilabel", "example_f1", None, 1 / 3),
+        ("regression", "pearson", None, -0.3973597071195131),
+        ("span", "exact_match", None, 1.0),
+    ],
+)
+def test_every_kind_is_scored(run: Run, kind: str, metric: str, negative: str | None, score: float) -> None:
+    run.hold(kind, KINDS[kind][0], rows_of(kind)[::-1])
+    run.training["recipe"]["negative"] = negative
+    record = run.score(
+        build(ScoringRecipe, {**asdict(RECIPE), "kind": kind, "metric": metric, "negative": negative}, "")
+    )
+    assert record.metrics is not None
+    assert record.metrics[metric] == pytest.approx(score)
+
+
+def test_predictions_come_in_the_order_of_the_examples(tmp_path: Path) -> None:
+    for kind, (examples, predicted, _) in KINDS.items():
+        write_jsonl_gz(tmp_path / "p.jsonl.gz", rows_of(kind)[::-1])
+        if kind == "span":
+            predicted = [[("pain", 0.5), ("", 0.5)]]
+        assert read_predictions(tmp_path / "p.jsonl.gz", examples) == predicted
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "told"),
+    [
+        ("sequence", None, "expected a label"),
+        ("sequence", "", "expected a label"),
+        ("sequence", 1, "expected a label"),
+        ("multilabel", ["y", "x"], "expected a list of sorted, different labels"),
+        ("multilabel", ["x", "x"], "expected a list of sorted, different labels"),
+        ("multilabel", QUOTED, "expected a list of sorted, different labels"),
+        ("multilabel", [1], "expected a list of sorted, different labels"),
+        ("regression", float("nan"), "not a JSON|expected a finite number"),
+        ("regression", True, "expected a finite number"),
+        ("regression", QUOTED, "expected a finite number"),
+        ("span", [], "expected a list of answers"),
+        ("span", [{"text": QUOTED}], "expected a list of answers"),
+        ("span", [{"text": QUOTED, "probability": 1.5}], "expected a list of answers"),
+        ("span", [{"text": QUOTED, "probability": -0.1}], "expected a list of answers"),
+        ("span", [{"text": None, "probability": 0.1}], "expected a list of answers"),
+        (
+            "span",
+            [{"text": QUOTED, "probability": 0.1}, {"text": "", "probability": 0.2}],
+            "expected the most probable answer first",
+        ),
+    ],
+)
+def test_misshapen_predictions_are_refused_and_not_quoted(
+    tmp_path: Path, kind: str, value: Any, told: str
+) -> None:
+    path, (examples, _, key) = tmp_path / "p.jsonl.gz", KINDS[kind]
+    rows = [*rows_of(kind)[:-1], {"id": examples[-1].id, key: value}]
+    with gzip.open(path, "wt") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    with pytest.raises(PubmillError, match=rf"p\.jsonl\.gz:{len(rows)}: .*({told})") as caught:
+        read_predictions(path, examples)
+    assert QUOTED not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_predictions_of_another_kind_are_refused(tmp_path: Path, kind: str) -> None:
+    examples: list[Example] = KINDS[kind][0]
+    write_jsonl_gz(tmp_path / "p.jsonl.gz", [{"id": examples[0].id, "other": QUOTED}])
+    with pytest.raises(PubmillError, match=f":1: expected .* keys id and {KINDS[kind][2]}") as caught:
+        read_predictions(tmp_path / "p.jsonl.gz", examples)
+    assert QUOTED not in str(caught.value)
+
+
+def test_ids_that_look_like_text_are_not_quoted(tmp_path: Path) -> None:
+    write_jsonl_gz(tmp_path / "p.jsonl.gz", [{"id": QUOTED, "score": 1}])
+    with pytest.raises(PubmillError, match=":1: its id isn't one of the examples'") as caught:
+        read_predictions(tmp_path / "p.jsonl.gz", REGRESSION)
+    assert QUOTED not in str(caught.value)
+
+
+def test_a_main_metric_that_is_not_defined_fails_the_run(run: Run) -> None:
+    run.hold("regression", REGRESSION, [{"id": one.id, "score": 1.0} for one in REGRESSION])
+    record = run.score(replace(RECIPE, kind="regression", metric="pearson"))
+    assert (record.failed, record.metrics, record.counts) == ("pearson not defined", None, None)
+    assert record.dev_score == 0.5
+
+
+def test_a_run_trained_for_another_label_or_task_is_refused(run: Run) -> None:
+    with pytest.raises(PubmillError, match="negative None, not 'false'"):
+        run.score(replace(RECIPE, negative="false"))
+    run.training["recipe"]["task"] = "sequence"
+    with pytest.raises(PubmillError, match="task 'sequence', not 'tokens'"):
         run.score()
 
 
@@ -125,6 +276,9 @@ def test_files_of_another_run_are_refused(run: Run) -> None:
         run.score(replace(RECIPE, model="other"))
     run.training["data_sha256"] = {"test": "00"}
     with pytest.raises(PubmillError, match="sha256 of test examples '00', not"):
+        run.score()
+    run.training["dev"] = None
+    with pytest.raises(PubmillError, match="being objects"):
         run.score()
     del run.training["dev"]
     with pytest.raises(PubmillError, match=r"expected at least the keys .*'dev'"):
