@@ -1,10 +1,15 @@
 """Words with labels: entities and PICO elements (gu2020 section 5.2; shin2020 section 5.1).
 
+Files hold BIO labels. They are learnt in the recipe's scheme, into which each sentence is turned as a whole,
+and what is predicted is turned back.
+
 A sentence of more subwords than the encoder takes becomes several windows, cut between words, so that
-every word is seen and predicted.
+every word is seen and predicted. A mention that a cut divides keeps its labels: the next window begins
+inside it, and put together again the two parts are one mention.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -12,11 +17,21 @@ from torch import nn
 
 from pubmill.errors import PubmillError
 from pubmill.examples import TokensExample
-from pubmill.finetuning.heads import by_instance
+from pubmill.finetuning.crf import ChainHead, LinearChain
+from pubmill.finetuning.heads import Layers, by_instance
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
-from pubmill.finetuning.scores import entity_f1
+from pubmill.finetuning.losses import class_weights, classification_loss
+from pubmill.finetuning.reader import Reader
+from pubmill.finetuning.recurrent import BiLstm
+from pubmill.finetuning.scores import entity_f1, word_macro_f1
 from pubmill.finetuning.tasks.base import Task
 from pubmill.recipes import FinetuningRecipe
+from pubmill.tagging import Scheme, to_labels, to_mentions
+
+SCORES: dict[str, Callable[[Sequence[Sequence[str]], Sequence[Sequence[str]]], float]] = {
+    "entity_f1": entity_f1,
+    "word_macro_f1": word_macro_f1,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,18 +42,35 @@ class Window(Instance):
 
 
 class Tokens(Task[TokensExample]):
-    """One label a word, predicted at its first subword; learnt there or at all of its subwords."""
+    """One label a word, predicted at its first subword; learnt there or at all of its subwords.
+
+    Where all subwords are labelled, each has its word's own label, B too: shin2020 Figure 1's "whole-word
+    labeling". Its other way marks later subwords as such (X); with labels on first subwords alone they
+    are not learnt at all.
+    """
 
     kind = TokensExample
     key = "labels"
 
+    def __init__(self, recipe: FinetuningRecipe, reader: Reader, labels: Sequence[str]) -> None:
+        super().__init__(recipe, reader, labels)
+        self.weights: torch.Tensor | None = None
+
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[TokensExample]) -> list[str]:
-        """O first, the others in alphabetical order."""
+        """O first, then in alphabetical order all labels that the scheme has for the types found.
+
+        All: which of them occur is chance in a small training set, and the head should not depend on it.
+        """
         found = {label for example in examples for label in example.labels} - {"O"}
         if not found:
             raise PubmillError("no training example has an entity to learn from; convert the dataset again")
-        return ["O", *sorted(found)]
+        types = {label.partition("-")[2] for label in found}
+        # A mention of several words beside one of a single word: together they have every label.
+        possible = {
+            label for kind in types for label in to_labels([(0, 3, kind), (3, 4, kind)], 4, recipe.tagging)
+        }
+        return ["O", *sorted(possible)]
 
     def encode(self, examples: Sequence[TokensExample]) -> Encoded:
         room = self.reader.room(pair=False)
@@ -70,40 +102,80 @@ class Tokens(Task[TokensExample]):
     def _window(self, sentence: int, words: list[int], subwords: list[list[int]]) -> Window:
         ids, segments = self.reader.framed([piece for word in words for piece in subwords[word]])
         places: list[int] = []
+        owners: list[int] = []
         at = len(self.reader.one.before)
         for word in words:
-            places.append(at)
+            labelled = len(subwords[word]) if self.recipe.labelled_subwords == "all" else 1
+            places += range(at, at + labelled)
+            owners += [word] * labelled
             at += len(subwords[word])
-        return Window(example=sentence, ids=ids, segments=segments, places=places, words=words)
+        return Window(example=sentence, ids=ids, segments=segments, places=places, words=owners)
 
     def targets(self, examples: Sequence[TokensExample], instances: Sequence[Window]) -> list[list[float]]:
-        return [
-            [self.places[examples[window.example].labels[word]] for word in window.words] for window in instances
+        """The number of the label at each place."""
+        wanted = [
+            [self.places[label] for label in _in_scheme(example.labels, self.recipe.tagging)]
+            for example in examples
         ]
+        return [[wanted[window.example][word] for word in window.words] for window in instances]
 
-    def loss(self, model: nn.Module, scores: torch.Tensor, batch: Batch, targets: torch.Tensor) -> torch.Tensor:
-        return nn.functional.cross_entropy(scores, targets.long())
+    def prepare(self, examples: Sequence[TokensExample], instances: Sequence[Window]) -> None:
+        """Weigh the labels by how often they are to be learnt."""
+        if self.recipe.loss == "weighted":
+            found = Counter(target for row in self.targets(examples, instances) for target in row)
+            self.weights = torch.tensor(class_weights([found[number] for number in range(len(self.labels))]))
+
+    def head(self, width: int) -> nn.Module:
+        kind = BiLstm if self.recipe.head == "bilstm" else Layers
+        scorer = kind(width, len(self.labels), self.recipe)
+        return ChainHead(scorer, len(self.labels)) if self.recipe.crf else scorer
+
+    def loss(
+        self, model: nn.Module, scores: torch.Tensor, batch: Batch, targets: torch.Tensor
+    ) -> torch.Tensor:
+        """The mean over all places."""
+        if self.recipe.crf:
+            mean: torch.Tensor = _chain(model)(scores, batch.counts, targets)
+            return mean
+        if self.weights is not None:
+            self.weights = self.weights.to(scores.device)
+        return classification_loss(self.recipe.loss, self.weights)(scores, targets)
 
     def outputs(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
-        """The best label's number at each place."""
-        return by_instance(scores.argmax(-1).cpu(), batch.counts)
+        """The best label's number at each place; with a CRF, those of the best sequence."""
+        best = _chain(model).decode(scores, batch.counts) if self.recipe.crf else scores.argmax(-1)
+        return by_instance(best.cpu(), batch.counts)
 
     def predictions(
         self, examples: Sequence[TokensExample], instances: Sequence[Window], outputs: Sequence[torch.Tensor]
     ) -> list[list[str]]:
-        """Labels of every word; words that no subword stands for are "O"."""
+        """BIO labels of every word; words that no subword stands for are "O"."""
         predicted = [["O"] * len(example.words) for example in examples]
         for window, best in zip(instances, outputs, strict=True):
-            for word, label in zip(window.words, best.tolist(), strict=True):
+            # Backwards, so that of a word's places the first is the one that stays.
+            for word, label in zip(reversed(window.words), reversed(best.tolist()), strict=True):
                 predicted[window.example][word] = self.labels[label]
-        return predicted
+        return [_in_scheme(labels, "bio") for labels in predicted]
 
     def dev_score(self, examples: Sequence[TokensExample], predictions: Sequence[list[str]]) -> float:
-        gold = [example.labels for example in examples]
-        if self.recipe.metric == "entity_f1":
-            return entity_f1(gold, predictions)
-        raise self.cannot(self.recipe.metric, ["entity_f1"])
+        if self.recipe.metric not in SCORES:
+            raise self.cannot(self.recipe.metric, list(SCORES))
+        return SCORES[self.recipe.metric]([example.labels for example in examples], predictions)
 
     def constant(self, predictions: Sequence[list[str]]) -> bool:
-        """One label for all words of all sentences."""
-        return len({label for labels in predictions for label in labels}) == 1
+        """Whether one and the same label of the scheme, at all words, would give these predictions."""
+        return any(
+            all(labels == _in_scheme([label] * len(labels), "bio") for labels in predictions)
+            for label in self.labels
+        )
+
+
+def _in_scheme(labels: Sequence[str], scheme: Scheme) -> list[str]:
+    """A sentence's labels of any scheme in another one."""
+    return to_labels(to_mentions(labels), len(labels), scheme)
+
+
+def _chain(model: nn.Module) -> LinearChain:
+    chain = model.get_submodule("head.chain")
+    assert isinstance(chain, LinearChain)
+    return chain

@@ -1,0 +1,175 @@
+"""The CRF against all labellings written out, and the BiLSTM against an instance by itself."""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pubmill.finetuning.crf import ChainHead, LinearChain
+from pubmill.finetuning.heads import by_instance
+from pubmill.finetuning.inputs import Batch
+from pubmill.finetuning.recurrent import BiLstm
+from pubmill.recipes import FinetuningRecipe
+
+COUNTS = st.lists(st.integers(1, 4), min_size=1, max_size=4)
+LABELS = st.integers(1, 3)
+SEEDS = st.integers(0, 10**6)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def chain_and_scores(labels: int, counts: Sequence[int], seed: int) -> tuple[LinearChain, torch.Tensor]:
+    """A chain with random transitions, and scores that want gradients."""
+    torch.manual_seed(seed)
+    chain = LinearChain(labels)
+    for parameter in chain.parameters():
+        torch.nn.init.normal_(parameter)
+    return chain, torch.randn(sum(counts), labels).requires_grad_()
+
+
+def score(chain: LinearChain, scores: torch.Tensor, path: Sequence[int]) -> torch.Tensor:
+    """Of one labelling of one instance."""
+    total = chain.start[path[0]] + chain.end[path[-1]]
+    for place, label in enumerate(path):
+        total = total + scores[place, label]
+        if place:
+            total = total + chain.transitions[path[place - 1], label]
+    return total
+
+
+def all_scores(chain: LinearChain, scores: torch.Tensor) -> dict[tuple[int, ...], torch.Tensor]:
+    paths = product(range(scores.shape[1]), repeat=len(scores))
+    return {path: score(chain, scores, path) for path in paths}
+
+
+@given(LABELS, COUNTS, SEEDS)
+def test_the_likelihood_and_its_gradients_are_those_of_all_labellings(
+    labels: int, counts: list[int], seed: int
+) -> None:
+    chain, scores = chain_and_scores(labels, counts, seed)
+    gold = torch.randint(labels, (sum(counts),))
+    expected = torch.zeros(())
+    for own, path in zip(by_instance(scores, counts), by_instance(gold, counts), strict=True):
+        every = all_scores(chain, own)
+        expected = expected + torch.stack(list(every.values())).logsumexp(0) - every[tuple(path.tolist())]
+    expected = expected / sum(counts)
+    found = chain(scores, counts, gold)
+    torch.testing.assert_close(found, expected)
+    wanted = [scores, *chain.parameters()]
+    for one, other in zip(
+        torch.autograd.grad(found, wanted, allow_unused=True, materialize_grads=True),
+        torch.autograd.grad(expected, wanted, allow_unused=True, materialize_grads=True),
+        strict=True,
+    ):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
+
+
+@given(LABELS, COUNTS, SEEDS)
+def test_viterbi_finds_the_best_labelling_of_each_instance(labels: int, counts: list[int], seed: int) -> None:
+    chain, scores = chain_and_scores(labels, counts, seed)
+    with torch.inference_mode():
+        paths = by_instance(chain.decode(scores, counts), counts)
+        for own, path in zip(by_instance(scores, counts), paths, strict=True):
+            every = all_scores(chain, own)
+            assert tuple(path.tolist()) == max(every, key=lambda one: float(every[one]))
+
+
+def test_a_chain_that_learnt_nothing_yet_is_a_cross_entropy_per_place() -> None:
+    torch.manual_seed(1)
+    scores, gold, counts = torch.randn(9, 4), torch.randint(4, (9,)), [2, 6, 1]
+    chain = LinearChain(4)
+    expected = torch.nn.functional.cross_entropy(scores, gold)
+    torch.testing.assert_close(chain(scores, counts, gold), expected)
+    assert chain.decode(scores, counts).equal(scores.argmax(1))
+
+
+def test_extreme_scores_and_long_instances_have_finite_gradients() -> None:
+    chain, _ = chain_and_scores(5, [1], 1)
+    scores = (torch.randn(401, 5) * 1e4).requires_grad_()
+    chain(scores, [1, 400], torch.randint(5, (401,))).backward()
+    assert all(
+        parameter.grad is not None and parameter.grad.isfinite().all() for parameter in chain.parameters()
+    )
+    assert scores.grad is not None and scores.grad.isfinite().all()
+
+
+def test_transitions_overrule_scores() -> None:
+    chain = LinearChain(2)
+    with torch.no_grad():
+        chain.transitions.copy_(torch.tensor([[0.0, -5.0], [0.0, 0.0]]))
+    scores = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 0.0]])
+    assert scores.argmax(1).tolist() == [0, 1, 0]
+    assert chain.decode(scores, [3]).tolist() == [
+        1,
+        1,
+        0,
+    ]  # 0 + 2 + 1, where [0, 0, 0] has 2 and [0, 1, 0] -1
+    assert chain.decode(scores, [1, 2]).tolist() == [0, 1, 0]
+
+
+def batch(counts: list[int]) -> Batch:
+    """One of which a head reads the counts alone."""
+    nothing = torch.empty(0)
+    return Batch(ids=nothing, mask=nothing, segments=None, places=nothing, counts=counts, groups=None)
+
+
+def lstm(crf: bool = False) -> FinetuningRecipe:
+    return FinetuningRecipe(
+        task="tokens",
+        metric="entity_f1",
+        head="bilstm",
+        head_sizes=[6],
+        head_dropout=0.5,
+        crf=crf,
+        learning_rate=1e-3,
+        batch_size=1,
+        epochs=1,
+    )
+
+
+@given(COUNTS, SEEDS)
+def test_an_instance_gets_the_scores_that_it_gets_alone(counts: list[int], seed: int) -> None:
+    torch.manual_seed(seed)
+    head, places = BiLstm(8, 3, lstm()).eval(), torch.randn(sum(counts), 8)
+    with torch.inference_mode():
+        together = by_instance(head(places, batch(counts)), counts)
+        for rows, scores in zip(by_instance(places, counts), together, strict=True):
+            torch.testing.assert_close(head(rows, batch([len(rows)])), scores, atol=1e-6, rtol=1e-5)
+
+
+def test_the_lstm_reads_both_ways_and_no_other_instance() -> None:
+    """A place's gradient reaches every place of its instance, and no place of another."""
+    torch.manual_seed(1)
+    head, places = BiLstm(8, 3, lstm()).eval(), torch.randn(9, 8, requires_grad=True)
+    head(places, batch([2, 4, 3]))[3].sum().backward()
+    assert places.grad is not None
+    assert places.grad.ne(0).any(1).tolist() == [False] * 2 + [True] * 4 + [False] * 3
+
+
+def test_the_lstm_stays_in_float32() -> None:
+    torch.manual_seed(1)
+    head, places = BiLstm(8, 3, lstm()).eval(), torch.randn(5, 8)
+    with torch.autocast("cpu", torch.bfloat16):
+        mixed = head(places, batch([2, 3]))
+    assert mixed.dtype == torch.float32 and mixed.equal(head(places, batch([2, 3])))
+
+
+def test_all_of_a_heads_parameters_are_the_modules_own() -> None:
+    """Or they would be neither trained nor kept."""
+    head = ChainHead(BiLstm(8, 3, lstm(crf=True)), 3)
+    assert {
+        "chain.transitions",
+        "chain.start",
+        "chain.end",
+        "scorer.linear.weight",
+    } <= head.state_dict().keys()
+    assert dict(head.named_parameters()).keys() == head.state_dict().keys()
