@@ -1,0 +1,268 @@
+"""Questions whose answer stands in a context (Devlin et al. 2019 sections 4.2, 4.3; shin2020 section 4).
+
+The question and the context are read together, and each token of the context is scored as the start and
+as the end of the answer. A context of more tokens than the encoder takes becomes several windows, which
+share tokens so that an answer at a cut is whole in one of them. The first token ([CLS]) stands for "no
+answer here".
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TypedDict
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pad_sequence
+
+from pubmill.errors import PubmillError
+from pubmill.examples import SpanExample
+from pubmill.finetuning.heads import Layers, by_instance
+from pubmill.finetuning.inputs import Batch, Encoded, Instance
+from pubmill.finetuning.reader import Reader, Subwords
+from pubmill.finetuning.scores import mrr, squad_f1
+from pubmill.finetuning.tasks.base import Task
+from pubmill.finetuning.tasks.span_answers import (
+    Characters,
+    Scores,
+    Tokens,
+    best_spans,
+    best_texts,
+    covering,
+    probabilities,
+    text_of,
+)
+from pubmill.recipes import FinetuningRecipe
+
+ANSWERABLE, UNANSWERABLE = "answerable", "unanswerable"
+"""Kinds of questions that a model has learnt from."""
+COUNTED = (
+    "questions_shortened",
+    "contexts_split",
+    "contexts_without_subword",
+    "answers_inexact",
+    "answers_in_no_window",
+)
+
+
+class Predicted(TypedDict):
+    """An answer that is predicted; "" says that the question can't be answered from the context."""
+
+    text: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window(Instance):
+    """A question with consecutive tokens of its context, which stand at `places[1:]`; at `places[0]` stands
+    the first token.
+
+    `spans`: the characters of each token of the whole context; `first`: the first one that the window has.
+    """
+
+    spans: list[Characters]
+    first: int
+
+    def at(self, tokens: Tokens | None) -> Tokens | None:
+        """At which of the places these tokens of the context start and end; None unless all are here."""
+        if tokens is None or tokens[0] < self.first or tokens[1] > self.first + len(self.places) - 2:
+            return None
+        return tokens[0] - self.first + 1, tokens[1] - self.first + 1
+
+
+class Span(Task[SpanExample]):
+    """The start and the end of an answer; the best answers over all windows are predicted.
+
+    A question is unanswerable if it has neither answers in its context nor golds elsewhere (SQuAD 2.0).
+    Only a model that has learnt from such questions predicts "". A context in which none of its question's
+    golds stands (BioASQ) teaches the same as a window that lacks the answer: to look elsewhere.
+    """
+
+    kind = SpanExample
+    key = "answers"
+
+    def __init__(self, recipe: FinetuningRecipe, reader: Reader, labels: Sequence[str]) -> None:
+        super().__init__(recipe, reader, labels)
+        room = reader.room(pair=True)
+        self._longest_question = room // 2
+        least = room - self._longest_question
+        if not 0 <= recipe.stride < least:
+            raise PubmillError(
+                f"stride is {recipe.stride}; it must be at least 0 and below {least}: so many tokens of a "
+                f"context fit beside a long question into a max_length of {reader.max_length}. Choose a "
+                "smaller stride, or a larger max_length if the model takes it"
+            )
+
+    @classmethod
+    def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[SpanExample]) -> list[str]:
+        """The kinds of questions."""
+        if not any(example.answers for example in examples):
+            raise PubmillError("no training example has an answer to learn from; convert the dataset again")
+        unanswerable = any(not example.answers and not example.golds for example in examples)
+        return [ANSWERABLE, UNANSWERABLE] if unanswerable else [ANSWERABLE]
+
+    def encode(self, examples: Sequence[SpanExample]) -> Encoded:
+        """Windows; a question longer than half of the room loses its end."""
+        questions = self._subwords(example.question for example in examples)
+        contexts = self._subwords(example.context for example in examples)
+        counts = dict.fromkeys(COUNTED, 0)
+        windows: list[Window] = []
+        for number, example in enumerate(examples):
+            question, context = questions[example.question].ids, contexts[example.context]
+            cut = self._windows(number, question[: self._longest_question], context)
+            counts["questions_shortened"] += len(question) > self._longest_question
+            counts["contexts_split"] += len(cut) > 1
+            counts["contexts_without_subword"] += not context.ids
+            _count_answers(example, cut, counts)
+            windows += cut
+        return Encoded(instances=windows, counts=counts)
+
+    def _subwords(self, texts: Iterable[str]) -> dict[str, Subwords]:
+        """Each text is read once: many questions share one context."""
+        distinct = list(dict.fromkeys(texts))
+        return dict(zip(distinct, self.reader.subwords(distinct), strict=True))
+
+    def _windows(self, example: int, question: list[int], context: Subwords) -> list[Window]:
+        """As few windows as hold all tokens, each sharing `stride` of them with the one before."""
+        frame, length = self.reader.two, len(context.ids)
+        room = self.reader.room(pair=True) - len(question)
+        begin = len(frame.before) + len(question) + len(frame.between)
+        windows: list[Window] = []
+        for first in range(0, max(1, length - self.recipe.stride), room - self.recipe.stride):
+            piece = context.ids[first : first + room]
+            ids, segments = self.reader.framed(question, piece)
+            places = [0, *range(begin, begin + len(piece))]
+            windows.append(
+                Window(
+                    example=example,
+                    ids=ids,
+                    segments=segments,
+                    places=places,
+                    spans=context.spans,
+                    first=first,
+                )
+            )
+        return windows
+
+    def targets(self, examples: Sequence[SpanExample], instances: Sequence[Window]) -> list[list[float]]:
+        """Of the window's places, those where the answer starts and ends: the first answer that is whole in
+        the window, for a softmax has one right place, and sources put the preferred answer first. Both are
+        0, the first place, where none is."""
+        return [list(map(float, self._target(examples[window.example], window))) for window in instances]
+
+    def _target(self, example: SpanExample, window: Window) -> Tokens:
+        found = (window.at(tokens) for tokens in _answer_tokens(example, window.spans))
+        return next((places for places in found if places), (0, 0))
+
+    def head(self, width: int) -> nn.Module:
+        """Two scores for each place: of the start and of the end."""
+        return Layers(width, 2, self.recipe)
+
+    def loss(
+        self, model: nn.Module, scores: torch.Tensor, batch: Batch, targets: torch.Tensor
+    ) -> torch.Tensor:
+        """The mean of the cross-entropies of start and end, each over its window's places."""
+        padded = pad_sequence(by_instance(scores, batch.counts), batch_first=True, padding_value=-torch.inf)
+        # one row for each start and each end: over more dimensions a GPU's sums have no fixed order
+        return nn.functional.cross_entropy(padded.transpose(1, 2).flatten(0, 1), targets.long())
+
+    def predictions(
+        self, examples: Sequence[SpanExample], instances: Sequence[Window], outputs: Sequence[torch.Tensor]
+    ) -> list[list[Predicted]]:
+        """At most `n_best` answers, from the best to the worst.
+
+        An answer's score is that of its start and its end; "" has the least that the first place has in any
+        window, and comes after answers that are as good (as in BERT's run_squad.py, with no threshold).
+        The probabilities are the softmax of the `n_best` best texts' scores, and of that of "" if the model
+        may predict it. Of a context without any token "" is all that can be predicted.
+        """
+        pairs = zip(instances, outputs, strict=True)
+        of_examples = groupby(pairs, key=lambda pair: pair[0].example)
+        return [
+            self._answers(examples[number].context, [(window, _scores(output)) for window, output in own])
+            for number, own in of_examples
+        ]
+
+    def _answers(self, context: str, windows: Sequence[tuple[Window, Scores]]) -> list[Predicted]:
+        # It happens that all of the best ends come before all of the best starts.
+        found = self._texts(context, windows, self.recipe.n_best) or self._texts(
+            context, windows, self.reader.max_length
+        )
+        if UNANSWERABLE in self.labels or not found:
+            found[""] = min(float(scores[0].sum()) for _, scores in windows)
+        ranked = sorted(found.items(), key=lambda one: -one[1])
+        shares = probabilities([score for _, score in ranked])
+        answers = [Predicted(text=text, probability=p) for (text, _), p in zip(ranked, shares, strict=True)]
+        return answers[: self.recipe.n_best]
+
+    def _texts(self, context: str, windows: Sequence[tuple[Window, Scores]], tried: int) -> dict[str, float]:
+        """The best texts and their scores, from the `tried` best starts and ends of each window."""
+        longest = self.recipe.max_answer_length
+        found = [best_spans(scores[1:], tried, longest) for _, scores in windows]
+        sums = np.concatenate([one for one, _ in found])
+        tokens = np.concatenate(
+            [spans + window.first for (_, spans), (window, _) in zip(found, windows, strict=True)]
+        )
+        of_tokens = windows[0][0].spans
+        order = np.argsort(-sums, kind="stable")
+        candidates = (
+            (text_of(context, of_tokens, (int(tokens[i, 0]), int(tokens[i, 1]))), float(sums[i]))
+            for i in order
+        )
+        return best_texts(candidates, self.recipe.n_best)
+
+    def dev_score(self, examples: Sequence[SpanExample], predictions: Sequence[list[Predicted]]) -> float:
+        golds, ranked = _by_question(examples, predictions)
+        if self.recipe.metric == "f1":
+            return squad_f1(golds, [next(iter(answers), "") for answers in ranked])
+        if self.recipe.metric == "mrr":
+            return mrr(golds, [[text for text in answers if text] for answers in ranked])
+        raise self.cannot(self.recipe.metric, ["f1", "mrr"])
+
+    def constant(self, predictions: Sequence[list[Predicted]]) -> bool:
+        """One best answer for all examples."""
+        return len({answers[0]["text"] for answers in predictions}) == 1
+
+
+def _answer_tokens(example: SpanExample, spans: Sequence[Characters]) -> list[Tokens | None]:
+    return [covering(spans, one.start, one.start + len(one.text)) for one in example.answers]
+
+
+def _count_answers(example: SpanExample, windows: Sequence[Window], counts: dict[str, int]) -> None:
+    """Count answers that no tokens give back letter by letter, and those that are whole in no window."""
+    spans = windows[0].spans
+    for answer, tokens in zip(example.answers, _answer_tokens(example, spans), strict=True):
+        exact = tokens is not None and text_of(example.context, spans, tokens) == answer.text
+        counts["answers_inexact"] += not exact
+        counts["answers_in_no_window"] += not any(window.at(tokens) for window in windows)
+
+
+def _scores(output: torch.Tensor) -> Scores:
+    scores: Scores = output.numpy().astype(np.float64)
+    return scores
+
+
+def _by_question(
+    examples: Sequence[SpanExample], predictions: Sequence[list[Predicted]]
+) -> tuple[list[list[str]], list[list[str]]]:
+    """Golds and ranked answers of each question, over all contexts that it is asked of.
+
+    Where the source gives no golds, they are the answers in the contexts. Answers that differ by case alone
+    are one, and the most probable one counts. What one of several contexts doesn't tell another may, so ""
+    is no answer of such a question.
+    """
+    golds: defaultdict[str, list[str]] = defaultdict(list)
+    placed: defaultdict[str, list[str]] = defaultdict(list)
+    given: defaultdict[str, list[Predicted]] = defaultdict(list)
+    for example, answers in zip(examples, predictions, strict=True):
+        question = example.group or example.id
+        golds[question] += example.golds
+        placed[question] += [answer.text for answer in example.answers]
+        given[question] += [answer for answer in answers if answer["text"] or not example.group]
+    ranked = [sorted(answers, key=lambda one: -one["probability"]) for answers in given.values()]
+    return (
+        [golds[question] or placed[question] for question in given],
+        [list(dict.fromkeys(one["text"].lower() for one in answers)) for answers in ranked],
+    )
