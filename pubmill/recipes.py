@@ -199,6 +199,11 @@ def _faults(recipe: FinetuningRecipe) -> list[str]:
             recipe.batch_size, recipe.epochs, recipe.max_length
         )
         < 1,
+        "n_best and max_answer_length must be positive": min(recipe.n_best, recipe.max_answer_length) < 1,
+        "counts of layers can't be negative": min(
+            recipe.frozen_layers or 0, recipe.reinitialised_layers, recipe.removed_layers
+        )
+        < 0,
         "layerwise_decay must be above 0 and at most 1": not 0 < recipe.layerwise_decay <= 1,
     }
     return [fault for fault, present in wrong.items() if present]

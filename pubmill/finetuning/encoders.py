@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from tokenizers.pre_tokenizers import ByteLevel
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging as transformers_logging
 
@@ -14,6 +15,7 @@ DROPOUTS = (
     "hidden_dropout_prob",
     "attention_probs_dropout_prob",
     "attention_dropout",
+    "dropout",
     "embedding_dropout",
     "mlp_dropout",
 )
@@ -21,7 +23,12 @@ DROPOUTS = (
 
 
 def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
-    """The model folder's own fast tokenizer."""
+    """The model folder's own fast tokenizer.
+
+    Byte-level BPE (RoBERTa, ModernBERT) is made to read every word as one after a space, the first of a text
+    too: words given one by one would otherwise be read as if they were one long word. Other tokenizers don't
+    change.
+    """
     _check_folder(folder)
     tokenizer = AutoTokenizer.from_pretrained(
         folder, local_files_only=True, trust_remote_code=False, add_prefix_space=True
@@ -35,6 +42,10 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
             f"{folder}: fine-tuning needs a fast tokenizer with tokens for padding, beginning and end; "
             f"this is {type(tokenizer).__name__}; add a tokenizer.json or vocab.txt to the folder"
         )
+    splitter = tokenizer.backend_tokenizer.pre_tokenizer
+    if isinstance(splitter, ByteLevel):
+        # Tokenizers of no class of their own (ModernBERT's) don't heed the argument above.
+        splitter.add_prefix_space = True
     return tokenizer
 
 
@@ -49,7 +60,8 @@ def load_encoder(folder: Path, dropout: float, device: torch.device) -> PreTrain
         trust_remote_code=False,
         use_safetensors=True,
         dtype=torch.float32,
-        # With dropout, and on sentences, plain attention is 1.2 times as fast on a CPU.
+        # With dropout, and on sentences, plain attention is 1.2 times as fast on a CPU. On a GPU transformers
+        # chooses: the fused one, or the plain one for classes that lack it (DeBERTa).
         attn_implementation="eager" if device.type == "cpu" else None,
         output_loading_info=True,
         **{name: dropout for name in DROPOUTS if hasattr(config, name)},
@@ -67,14 +79,22 @@ def load_encoder(folder: Path, dropout: float, device: torch.device) -> PreTrain
 
 
 def longest_input(encoder: PreTrainedModel) -> int:
-    """Tokens that the encoder takes at once."""
-    positions = int(encoder.config.max_position_embeddings)
+    """Tokens that the encoder takes at once: what its positions allow, whatever its tokenizer says.
+
+    Where positions are relative (DeBERTa) or rotary (ModernBERT), it is the length it was configured for.
+    """
+    positions = getattr(encoder.config, "max_position_embeddings", None)
+    if not positions:
+        raise PubmillError(
+            f"{type(encoder).__name__}: its config.json has no max_position_embeddings, so the length of "
+            "its inputs is unknown; fine-tuning needs an encoder that has it"
+        )
     offset = 0
     for name, module in encoder.named_modules():
         # RoBERTa and its relatives number positions from the padding token's id + 1.
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
             offset = int(module.padding_idx) + 1
-    return positions - offset
+    return int(positions) - offset
 
 
 def has_segments(encoder: PreTrainedModel) -> bool:
@@ -103,17 +123,26 @@ def layers(encoder: PreTrainedModel) -> torch.nn.ModuleList:
 
 
 def embeddings(encoder: PreTrainedModel) -> list[torch.nn.Module]:
-    """All modules below the lowest layer: embeddings, their norm and projection."""
+    """All modules below the lowest layer: embeddings, their norm and projection.
+
+    Where relative positions are embedded beside the layers, for all of them (DeBERTa), what stands there
+    belongs to it.
+    """
     tokens, stack = encoder.get_input_embeddings(), layers(encoder)
     below: list[torch.nn.Module] = []
     for child in encoder.children():
-        inside = list(child.modules())
-        if any(module is stack for module in inside):
+        if any(module is stack for module in child.modules()):
+            below += _positions_beside(stack, child)
             break
         below.append(child)
     if not any(module is tokens for child in below for module in child.modules()):
         raise PubmillError(f"{type(encoder).__name__}: its embeddings don't stand before its layers")
     return below
+
+
+def _positions_beside(stack: torch.nn.ModuleList, owner: torch.nn.Module) -> list[torch.nn.Module]:
+    beside = [module for module in owner.children() if module is not stack]
+    return beside if any(isinstance(module, torch.nn.Embedding) for module in beside) else []
 
 
 def _check_folder(folder: Path) -> None:

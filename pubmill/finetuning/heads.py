@@ -1,6 +1,7 @@
 """What is put on an encoder (gu2020 sections 5.1, 5.2; shin2020 Tables 1 and 2)."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import torch
 from torch import nn
@@ -35,7 +36,7 @@ class Layers(nn.Module):
         super().__init__()
         widths = [width, *recipe.head_sizes]
         steps: list[nn.Module] = []
-        for before, after in zip(widths, widths[1:], strict=False):
+        for before, after in pairwise(widths):
             steps += [nn.Dropout(recipe.head_dropout), linear(before, after), nn.ReLU()]
         self.steps = nn.Sequential(*steps, nn.Dropout(recipe.head_dropout), linear(widths[-1], outputs))
 

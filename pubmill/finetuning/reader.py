@@ -14,7 +14,10 @@ CHUNK = 1000
 
 @dataclass(frozen=True, slots=True)
 class Subwords:
-    """A text's subword ids without special tokens, and the characters (start, end) that each stands for."""
+    """A text's subword ids without special tokens, and the characters (start, end) that each stands for.
+
+    These have no space at either end; a subword that is but a space stands for no character (start = end).
+    """
 
     ids: list[int]
     spans: list[tuple[int, int]]
@@ -43,8 +46,8 @@ class Reader:
         self.one, self.two = _frame(tokenizer, pair=False), _frame(tokenizer, pair=True)
         if self.room(pair=True) < 2:
             raise PubmillError(
-                f"max_length is {max_length}, which leaves {self.room(pair=True)} subwords beside the special "
-                "tokens of two texts; it must leave at least 2"
+                f"max_length is {max_length}, which leaves {self.room(pair=True)} subwords beside the "
+                "special tokens of two texts; it must leave at least 2"
             )
 
     @property
@@ -61,13 +64,12 @@ class Reader:
         """Each text's subwords, however many."""
         found: list[Subwords] = []
         for start in range(0, len(texts), CHUNK):
+            chunk = list(texts[start : start + CHUNK])
             batch = self.tokenizer(
-                list(texts[start : start + CHUNK]),
-                add_special_tokens=False,
-                truncation=False,
-                return_offsets_mapping=True,
+                chunk, add_special_tokens=False, truncation=False, return_offsets_mapping=True
             )
-            found += [Subwords(*both) for both in zip(batch["input_ids"], batch["offset_mapping"], strict=True)]
+            for text, ids, spans in zip(chunk, batch["input_ids"], batch["offset_mapping"], strict=True):
+                found.append(Subwords(ids, [_trimmed(text, *span) for span in spans]))
         return found
 
     def subwords_of_words(self, sentences: Sequence[list[str]]) -> list[list[list[int]]]:
@@ -75,7 +77,9 @@ class Reader:
         encoded: list[list[list[int]]] = []
         for start in range(0, len(sentences), CHUNK):
             chunk = list(sentences[start : start + CHUNK])
-            batch = self.tokenizer(chunk, is_split_into_words=True, add_special_tokens=False, truncation=False)
+            batch = self.tokenizer(
+                chunk, is_split_into_words=True, add_special_tokens=False, truncation=False
+            )
             for index, words in enumerate(chunk):
                 pieces: list[list[int]] = [[] for _ in words]
                 for word, piece in zip(batch.word_ids(index), batch["input_ids"][index], strict=True):
@@ -100,6 +104,15 @@ class Reader:
         # The separator after the first text is its own, as in BERT; what follows belongs to the second.
         head = len(front) + 1
         return ids, [frame.segments[0]] * head + [frame.segments[1]] * (len(ids) - head)
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Byte-level BPE and SentencePiece count the space before a word to it, some of them in the span too."""
+    while start < end and text[start].isspace():
+        start += 1
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    return start, end
 
 
 def _frame(tokenizer: PreTrainedTokenizerBase, pair: bool) -> Frame:

@@ -10,14 +10,15 @@ import torch
 
 from pubmill.errors import PubmillError
 from pubmill.files import sha256
-from pubmill.finetuning.encoders import has_segments, load_encoder, load_tokenizer, longest_input
+from pubmill.finetuning.encoders import load_encoder, load_tokenizer
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.reader import Reader
+from pubmill.finetuning.keeping import load_task_model, read_account
+from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
 from pubmill.finetuning.splits import Split, encode_split, folder_sha256, read_split, split_path
 from pubmill.finetuning.stabilisation import prepare_encoder
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.base import Task
-from pubmill.finetuning.training import DivergenceError, Progress, Trainer
+from pubmill.finetuning.training import Progress, Trainer
 from pubmill.provenance import provenance
 from pubmill.recipes import FinetuningRecipe
 
@@ -52,9 +53,7 @@ def finetune(
     training failed.
     """
     started = time.monotonic()
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if device.type == "cuda":
-        torch.use_deterministic_algorithms(True, warn_only=True)
+    device = choose_device()
     data = _read(recipe, dataset, split, dev)
     task, trainer = _begin(recipe, model, data.train, seed, device)
     train = encode_split(task, data.train, learn=True)
@@ -84,10 +83,29 @@ def finetune(
     return Run(task=trainer.task, model=trainer.model, predictions=rows, account=account)
 
 
+def predict_kept(
+    kept: Path, recipe: FinetuningRecipe, model: Path, dataset: Path, seed: int, split: str
+) -> Run:
+    """What `finetune` gives, from the task model that this very run has kept: nothing is trained.
+
+    Its account is taken over, but for what is about the split that is predicted; `encoded` stays as it was.
+    """
+    account = read_account(kept, recipe, model, dataset, seed)
+    predictor = load_task_model(kept, choose_device())
+    task, train = predictor.task, read_split(dataset, "train", predictor.task.kind)
+    task.prepare(train, task.encode(train).instances)
+    wanted = encode_split(task, read_split(dataset, split, task.kind))
+    predicted, failed = _predict(predictor, wanted, False)
+    hashes = {**account["data_sha256"], split: sha256(split_path(dataset, split))}
+    rows = [task.row(*both) for both in zip(wanted.examples, predicted, strict=True)]
+    changed = {**account, "split": split, "data_sha256": hashes, "failed": failed}
+    return Run(task=task, model=predictor.model, predictions=rows, account=changed)
+
+
 def _read(recipe: FinetuningRecipe, dataset: Path, split: str, dev: str | None) -> Data:
     kind = TASKS[recipe.task].kind
     if dev is None and recipe.keep == "best":
-        raise PubmillError(f"{dataset} has no dev to choose the best weights by; the recipe must have keep: last")
+        raise PubmillError(f"{dataset}: no dev to choose the best weights by; the recipe needs keep: last")
     names = dict.fromkeys(name for name in ("train", dev, split) if name)
     splits = {name: read_split(dataset, name, kind) for name in names}
     return Data(
@@ -105,8 +123,7 @@ def _begin(
     """The task, and a trainer with a new head on the pretrained encoder."""
     tokenizer = load_tokenizer(model)
     encoder = load_encoder(model, recipe.dropout, device)
-    segments = recipe.segments if has_segments(encoder) else "none"
-    reader = Reader(tokenizer, min(recipe.max_length, longest_input(encoder)), segments)
+    reader = make_reader(recipe, tokenizer, encoder)
     kind = TASKS[recipe.task]
     task = kind(recipe, reader, kind.labels_of(recipe, train))
     torch.manual_seed(seed)
@@ -122,25 +139,24 @@ def _refit(
     """Train anew with train and dev, as many passes as were best on dev (tinn2021 section 3.6)."""
     assert progress.best and data.dev
     both = [*data.train, *data.dev]
-    epochs = progress.best[0] / progress.steps_per_epoch
-    steps = max(1, round(epochs * -(-len(both) // recipe.batch_size)))
-    again = replace(recipe, keep="last", evaluate_every=None, stop_after=steps, train_on="train")
+    again = replace(recipe, keep="last", evaluate_every=None, train_on="train")
     task, trainer = _begin(again, model, both, seed, device)
     train = encode_split(task, both, learn=True)
     task.prepare(both, train.encoded.instances)
-    return trainer, trainer.train(train, None)
+    passes = progress.best[0] / progress.steps_per_epoch
+    return trainer, trainer.train(train, None, passes)
 
 
-def _predict(trainer: Trainer, wanted: Split, diverged: bool) -> tuple[list[Any], str | None]:
+def _predict(predictor: Predictor, wanted: Split, diverged: bool) -> tuple[list[Any], str | None]:
     """Predictions, and what failed; nothing is made up."""
     nothing = [None] * len(wanted.examples)
     if diverged:
         return nothing, "nan"
     try:
-        predicted = trainer.predict(wanted)
+        predicted = predictor.predict(wanted)
     except DivergenceError:
         return nothing, "nan"
-    return predicted, "constant predictions" if trainer.task.constant(predicted) else None
+    return predicted, "constant predictions" if predictor.task.constant(predicted) else None
 
 
 def _account(recipe: FinetuningRecipe, progress: Progress, refit: Progress | None) -> dict[str, Any]:

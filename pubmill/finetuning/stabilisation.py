@@ -3,10 +3,73 @@
 All of it is done to an encoder before training; none of it knows the task.
 """
 
+import torch
 from transformers import PreTrainedModel
 
+from pubmill.errors import PubmillError
+from pubmill.finetuning.encoders import embeddings, layers
 from pubmill.recipes import FinetuningRecipe
 
 
 def prepare_encoder(encoder: PreTrainedModel, recipe: FinetuningRecipe) -> None:
-    """Remove and re-initialise top layers, freeze low ones, as the recipe says."""
+    """Remove top layers, re-initialise the top ones of what is left, freeze low ones, as the recipe says.
+
+    Raises a `PubmillError` where the encoder has too few layers for it, or none that can be told apart.
+    """
+    if not (recipe.removed_layers or recipe.reinitialised_layers or recipe.frozen_layers is not None):
+        return
+    _check(recipe, len(layers(encoder)))
+    if recipe.removed_layers:
+        remove_layers(encoder, recipe.removed_layers)
+    if recipe.reinitialised_layers:
+        reinitialise_layers(encoder, recipe.reinitialised_layers)
+    if recipe.frozen_layers is not None:
+        freeze_layers(encoder, recipe.frozen_layers)
+
+
+def remove_layers(encoder: PreTrainedModel, number: int) -> None:
+    """Drop the top `number` of layers (tinn2021 section 3.5); a norm that follows the layers stays."""
+    stack = layers(encoder)
+    config = encoder.config
+    del stack[len(stack) - number :]
+    config.num_hidden_layers = len(stack)
+    if getattr(config, "layer_types", None):
+        config.layer_types = config.layer_types[: len(stack)]
+
+
+@torch.no_grad()
+def reinitialise_layers(encoder: PreTrainedModel, number: int) -> None:
+    """Draw the top `number` of layers anew, as the encoder itself begins, from torch's own generator
+    (Zhang et al. 2021)."""
+    stack = layers(encoder)
+    for layer in stack[len(stack) - number :]:
+        for parameter in layer.parameters():
+            # transformers marks what it has loaded and spares it.
+            parameter._is_hf_initialized = False  # type: ignore[attr-defined]
+        layer.apply(encoder._init_weights)
+
+
+def freeze_layers(encoder: PreTrainedModel, number: int) -> None:
+    """Keep the embeddings and the lowest `number` of layers as they are (Grießhaber et al. 2020).
+
+    That holds for their weights alone: their dropout goes on, as in all other fine-tunings.
+    """
+    for module in (*embeddings(encoder), *layers(encoder)[:number]):
+        module.requires_grad_(False)
+
+
+def _check(recipe: FinetuningRecipe, count: int) -> None:
+    left = count - recipe.removed_layers
+    frozen = recipe.frozen_layers or 0
+    if min(recipe.removed_layers, recipe.reinitialised_layers, frozen) < 0:
+        raise PubmillError("removed_layers, reinitialised_layers and frozen_layers can't be negative")
+    if left < 1:
+        raise PubmillError(
+            f"removed_layers is {recipe.removed_layers}, but the encoder has {count} layers; at least one "
+            "must stay"
+        )
+    if recipe.reinitialised_layers + frozen > left:
+        raise PubmillError(
+            f"reinitialised_layers is {recipe.reinitialised_layers} and frozen_layers {frozen}: more than "
+            f"the {left} layers that the encoder has after removed_layers, and none can be both"
+        )

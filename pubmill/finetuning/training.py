@@ -4,35 +4,28 @@ import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
-from pubmill.finetuning.batches import prediction_batches, training_batches
+from pubmill.finetuning.batches import epoch_size, training_batches
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.optimisation import Optimiser
+from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.finetuning.splits import Split
 from pubmill.finetuning.tasks.base import Task
-from pubmill.precision import choose_precision
 from pubmill.recipes import FinetuningRecipe
 
-PREDICTION_TOKENS = 4096
-"""Padded tokens predicted at once: from there on a batch's size makes no difference to the speed."""
 REPORT_SECONDS = 5.0
 CHECK_STEPS = 50
 """Steps between looks at the loss; each look makes a GPU wait."""
 
 
-class DivergenceError(Exception):
-    """The loss or a prediction is no number any more."""
-
-
 @dataclass(kw_only=True)
 class Progress:
-    """What training has done so far; `dev` has (step, score) of each look, `losses` the mean of each epoch."""
+    """What training has done so far; `dev`: (step, score) of each look; `losses`: the mean of each epoch."""
 
     losses: list[float] = field(default_factory=list)
     dev: list[tuple[int, float]] = field(default_factory=list)
@@ -45,17 +38,17 @@ class Progress:
     best_weights: dict[str, torch.Tensor] = field(default_factory=dict)
 
 
-class Trainer:
-    """One fine-tuning in progress: task, model, optimiser, device and precision."""
+class Trainer(Predictor):
+    """One fine-tuning in progress: a predictor, and how it learns."""
 
     def __init__(self, recipe: FinetuningRecipe, task: Task[Any], model: TaskModel, seed: int) -> None:
-        self.recipe, self.task, self.model, self.seed = recipe, task, model, seed
-        self.device = next(model.parameters()).device
-        self.precision = choose_precision(recipe.precision, self.device)
+        super().__init__(recipe, task, model)
+        self.seed = seed
         self.optimiser = Optimiser(model, recipe)
 
-    def train(self, train: Split, dev: Split | None) -> Progress:
-        """Train for all epochs, or until `stop_after`; the model ends with the weights that the recipe keeps.
+    def train(self, train: Split, dev: Split | None, passes: float | None = None) -> Progress:
+        """Train for all epochs, or until the recipe's `stop_after`, or for so many `passes` over the data;
+        the schedule is that of all epochs. The model ends with the weights that the recipe keeps.
 
         Where these are the best on dev, they are the first of equals. Ends early, with `diverged` set,
         once a loss or a prediction is no number; the weights are then worth nothing.
@@ -63,7 +56,8 @@ class Trainer:
         per_epoch = math.ceil(self._size(train) / self.recipe.batch_size)
         progress = Progress(steps_per_epoch=per_epoch)
         total = per_epoch * self.recipe.epochs
-        last = min(total, self.recipe.stop_after or total)
+        wanted = max(1, round(passes * per_epoch)) if passes else self.recipe.stop_after
+        last = min(total, wanted or total)
         try:
             for _ in self._steps(train, progress, total, last):
                 if self.recipe.keep == "best" and dev and self._looks(progress.steps, per_epoch, last):
@@ -105,9 +99,9 @@ class Trainer:
                 losses += self._step(train, indices, progress.steps, total)
                 progress.steps += 1
                 progress.tokens += sum(lengths[i] for i in indices)
-                if progress.steps % CHECK_STEPS == 0 or progress.steps == last:
-                    if not torch.isfinite(losses):
-                        raise DivergenceError
+                looks = progress.steps % CHECK_STEPS == 0 or progress.steps == last
+                if looks and not torch.isfinite(losses):
+                    raise DivergenceError
                 progress.seconds += time.monotonic() - started
                 if progress.seconds - reported > REPORT_SECONDS:
                     reported = progress.seconds
@@ -124,10 +118,11 @@ class Trainer:
             losses.zero_()
 
     def _size(self, train: Split) -> int:
-        return len(train.encoded.instances)
+        return epoch_size(len(train.encoded.instances), self.task.classes(train.targets))
 
     def _batches(self, train: Split, epoch: int) -> list[list[int]]:
-        return training_batches(train.lengths, self.recipe.batch_size, self.seed, epoch)
+        classes = self.task.classes(train.targets)
+        return training_batches(train.lengths, self.recipe.batch_size, self.seed, epoch, classes)
 
     def _step(self, train: Split, indices: Sequence[int], step: int, total: int) -> torch.Tensor:
         """One update with one batch; returns its loss."""
@@ -140,25 +135,6 @@ class Trainer:
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimiser.step(step, total)
         return loss.detach()
-
-    @torch.inference_mode()
-    def predict(self, split: Split) -> list[Any]:
-        """What is predicted of every example."""
-        self.model.eval()
-        instances = split.encoded.instances
-        outputs: list[torch.Tensor] = [torch.empty(0)] * len(instances)
-        for indices in prediction_batches(split.lengths, PREDICTION_TOKENS):
-            batch = collate([instances[index] for index in indices], self.task.reader.pad, self.device)
-            with self._autocast():
-                scores = self.model(batch)
-            if not torch.isfinite(scores).all():
-                raise DivergenceError
-            for index, output in zip(indices, self.task.outputs(self.model, scores, batch), strict=True):
-                outputs[index] = output
-        return self.task.predictions(split.examples, instances, outputs)
-
-    def _autocast(self) -> AbstractContextManager[None]:
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")
 
 
 def _say(message: str) -> None:

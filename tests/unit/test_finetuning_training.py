@@ -145,12 +145,12 @@ def test_padded_equals_alone(model: Path, dataset: Path) -> None:
 
 def test_grouping_and_windows_put_labels_back_in_place(model: Path, dataset: Path) -> None:
     """Predictions don't depend on how sentences are batched."""
-    from pubmill.finetuning import training
+    from pubmill.finetuning import predicting
 
     predictions, _ = finetune(RECIPE, model, dataset, 1, "test")
     patch = pytest.MonkeyPatch()
     with patch.context() as patched:
-        patched.setattr(training, "prediction_batches", lambda lengths, _: [list(range(len(lengths)))])
+        patched.setattr(predicting, "prediction_batches", lambda lengths, _: [list(range(len(lengths)))])
         naive, _ = finetune(RECIPE, model, dataset, 1, "test")
     assert predictions == naive
 
@@ -231,9 +231,9 @@ def test_a_missing_split_is_named(model: Path, tmp_path: Path) -> None:
 
 
 def test_the_program_gives_the_same_as_the_library(model: Path, dataset: Path, tmp_path: Path) -> None:
-    """And with it the same bytes in another process; `--selected` decides its three values."""
+    """And with it the same bytes in another process; `--selected` decides what it chose."""
     selected, output = tmp_path / "selected.json", tmp_path / "run/seed-3.predictions.jsonl.gz"
-    selected.write_text(json.dumps({"learning_rate": 1e-3, "batch_size": 16, "epochs": 2, "mean_dev": 0.5}))
+    selected.write_text(json.dumps({"chosen": {"learning_rate": 1e-3, "batch_size": 16, "epochs": 2}, "mean_dev": 0.5}))
     command = [sys.executable, str(ROOT / "scripts/finetune.py"), "--recipe", json.dumps(asdict(RECIPE))]
     command += ["--model", str(model), "--dataset", str(dataset), "--seed", "3", "--split", "test"]
     command += ["--output", str(output), "--selected", str(selected)]

@@ -48,7 +48,9 @@ class Task(ABC, Generic[Kind]):
         """What the scores of each instance should become, as the task's loss takes it."""
 
     @abstractmethod
-    def loss(self, model: nn.Module, scores: torch.Tensor, batch: Batch, targets: torch.Tensor) -> torch.Tensor:
+    def loss(
+        self, model: nn.Module, scores: torch.Tensor, batch: Batch, targets: torch.Tensor
+    ) -> torch.Tensor:
         """The mean loss of a batch; `targets` are those of its instances, one after another."""
 
     @abstractmethod
@@ -70,6 +72,10 @@ class Task(ABC, Generic[Kind]):
 
     def prepare(self, examples: Sequence[Kind], instances: Sequence[Any]) -> None:
         """Look at the training examples once, before the first step (for weights of classes)."""
+
+    def classes(self, targets: Sequence[Sequence[float]]) -> list[int] | None:
+        """The class of each training instance where all shall be equally frequent (`oversample`), or None."""
+        return [int(target) for [target] in targets] if self.recipe.oversample else None
 
     def outputs(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
         """What is kept of a batch's scores, for each instance; on the CPU."""
