@@ -1,5 +1,6 @@
 """Table of contents: configuration, checks, rules, targets."""
 
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -62,7 +63,7 @@ wildcard_constraints:
     recipe="[^/]+",
     model="[^/]+",
     dataset="[^/]+",
-    protocol="[^/]+",
+    protocol="|".join(map(re.escape, SPECS.protocols)) or "(?!)",
     setting="[^/]+",
     trial="[^/]+",
     paper="[^/]+",
@@ -81,4 +82,5 @@ include: "rules/vocabs.smk"
 include: "rules/pretraining.smk"
 include: "rules/datasets.smk"
 include: "rules/finetuning.smk"
+include: "rules/off_the_shelf.smk"
 include: "rules/tables.smk"

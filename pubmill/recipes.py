@@ -190,6 +190,8 @@ def _faults(recipe: FinetuningRecipe) -> list[str]:
         and not (classes or recipe.task == "multilabel"),
         "oversample is for sequence": recipe.oversample and recipe.task != "sequence",
         "pooling other than cls is for sequence": recipe.pooling != "cls" and recipe.task != "sequence",
+        "pooling entity-start needs entities: markers": recipe.pooling == "entity-start"
+        and recipe.entities != "markers",
         "unit sentence is for multilabel": recipe.unit == "sentence" and recipe.task != "multilabel",
         "stop_after needs keep: last": recipe.stop_after is not None and recipe.keep != "last",
         "evaluate_every needs keep: best": recipe.evaluate_every is not None and recipe.keep != "best",

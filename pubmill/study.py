@@ -10,7 +10,11 @@ from pubmill.specs import Name, Specs, Strict, load, told
 
 
 class Study(Strict):
-    """config.yaml and its overlays: which part to run and where files are, never a recipe."""
+    """config.yaml and its overlays: which part to run and where files are, never a recipe.
+
+    `datasets` may also name folds that a protocol puts together. `keep_models`: the model of each run is
+    kept, so that it can predict again.
+    """
 
     study: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
     title: str
@@ -21,6 +25,7 @@ class Study(Strict):
     results: str = "results"
     mirror: str | None = None
     save_minutes: float = 10
+    keep_models: bool = False
     local_files: dict[str, str] = Field(default_factory=dict)
 
 
@@ -35,7 +40,7 @@ def check_study(config: dict[str, Any], specs_folder: Path) -> tuple[Study, Spec
     known: dict[str, dict[str, Any]] = {
         "tables": {**specs.tables, **specs.dataset_tables},
         "models": specs.models,
-        "datasets": specs.datasets,
+        "datasets": {**specs.datasets, **{name: p for p in specs.protocols.values() for name in p.folds}},
     }
     dangling = [
         f"configuration: {kind}: {name!r} is not in {specs_folder.name}/{kind} (there are {sorted(found)})"

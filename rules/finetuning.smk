@@ -1,63 +1,117 @@
-"""Trials of the search, the choice, final runs, records."""
+"""Trials of the search, the choice, final runs and their models, records."""
 
 RUN = f"{R}/runs/{{protocol}}/{{model}}/{{dataset}}/{{setting}}"
+LOG = f"{R}/logs/runs/{{protocol}}/{{model}}/{{dataset}}/{{setting}}"
+
+
+def run_of(wildcards):
+    """What names a run in `Targets`."""
+    return wildcards.protocol, wildcards.model, wildcards.dataset, wildcards.setting
 
 
 rule trial:
     input:
-        model=lambda w: T.model_files(w.model),
-        dataset=lambda w: T.dataset_files(w.dataset),
+        plainly(lambda w: T.trial_inputs(*run_of(w), w.trial)),
     output:
         predictions=f"{RUN}/trials/{{trial}}/seed-{{seed}}.predictions.jsonl.gz",
         training=f"{RUN}/trials/{{trial}}/seed-{{seed}}.training.json",
     log:
-        f"{R}/logs/runs/{{protocol}}/{{model}}/{{dataset}}/{{setting}}/trials/{{trial}}/seed-{{seed}}.log",
+        f"{LOG}/trials/{{trial}}/seed-{{seed}}.log",
+    resources:
+        gpu_slots=1,
     params:
-        recipe=lambda w: as_json(T.finetuning_recipe(w.protocol, w.dataset, w.setting, w.trial)),
+        recipe=lambda w: as_json(T.trial_recipe(*run_of(w), w.trial)),
         version=T.version("finetune"),
+        model=lambda w: T.first_model(*run_of(w)),
+        splits=lambda w: T.split_arguments(w.protocol, w.dataset, trial=True),
     message:
         "Trying {wildcards.trial}: {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
-        "python {SCRIPTS:q}/finetune.py --recipe {params.recipe:q} --model {R:q}/models/{wildcards.model:q}"
-        " --dataset {R:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed} --split dev --output {output.predictions:q} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/finetune.py --recipe {params.recipe:q} --model {params.model:q}"
+        " --dataset {R:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed} {params.splits}"
+        " --output {output.predictions:q} > {log:q} 2>&1"
 
 
 rule choose:
     input:
-        lambda w: T.trial_training(w.protocol, w.dataset, w.setting),
+        plainly(lambda w: T.trial_training(w.protocol, None, w.dataset, w.setting)),
     output:
         f"{R}/runs/{{protocol}}/selected/{{dataset}}/{{setting}}.json",
     log:
         f"{R}/logs/runs/{{protocol}}/selected/{{dataset}}/{{setting}}.log",
     params:
         version=T.version("choose"),
-        recipe=as_json({"by": "dev"}),
+        recipe=lambda w: as_json(T.choice_recipe(w.protocol, None, w.dataset, w.setting)),
     message:
         "Choosing hyper-parameters for {wildcards.dataset}"
     shell:
         "python {SCRIPTS:q}/select_trial.py --trials {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
+rule choose_for_model:
+    input:
+        plainly(lambda w: T.trial_training(*run_of(w))),
+    output:
+        f"{RUN}/selected.json",
+    log:
+        f"{LOG}/selected.log",
+    params:
+        version=T.version("choose"),
+        recipe=lambda w: as_json(T.choice_recipe(*run_of(w))),
+    message:
+        "Choosing hyper-parameters of {wildcards.model} for {wildcards.dataset}"
+    shell:
+        "python {SCRIPTS:q}/select_trial.py --trials {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+
+
+rule task_model:
+    input:
+        plainly(lambda w: T.run_inputs(*run_of(w))),
+    output:
+        model=directory(f"{RUN}/models/seed-{{seed}}"),
+        predictions=f"{RUN}/models/seed-{{seed}}.predictions.jsonl.gz",
+        training=f"{RUN}/models/seed-{{seed}}.training.json",
+    log:
+        f"{LOG}/models/seed-{{seed}}.log",
+    resources:
+        gpu_slots=1,
+    params:
+        recipe=lambda w: as_json(T.run_recipe(*run_of(w))),
+        version=T.version("finetune"),
+        model=lambda w: T.first_model(*run_of(w)),
+        selected=lambda w: T.selected_arguments(*run_of(w)),
+        splits=lambda w: T.split_arguments(w.protocol, w.dataset, trial=False),
+    message:
+        "Fine-tuning {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}, to keep it"
+    shell:
+        "python {SCRIPTS:q}/finetune.py --recipe {params.recipe:q} {params.selected:q} --model {params.model:q}"
+        " --dataset {R:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed} {params.splits}"
+        " --output {output.predictions:q} --keep {output.model:q} > {log:q} 2>&1"
+
+
 rule finetune:
     input:
-        model=lambda w: T.model_files(w.model),
-        dataset=lambda w: T.dataset_files(w.dataset),
-        selected=lambda w: T.selection_inputs(w.protocol, w.dataset, w.setting),
+        run=plainly(lambda w: T.run_inputs(*run_of(w))),
+        kept=lambda w: T.kept(*run_of(w), int(w.seed)),
     output:
         predictions=f"{RUN}/final/seed-{{seed}}.predictions.jsonl.gz",
         training=f"{RUN}/final/seed-{{seed}}.training.json",
     log:
-        f"{R}/logs/runs/{{protocol}}/{{model}}/{{dataset}}/{{setting}}/final/seed-{{seed}}.log",
+        f"{LOG}/final/seed-{{seed}}.log",
+    resources:
+        gpu_slots=1,
     params:
-        recipe=lambda w: as_json(T.finetuning_recipe(w.protocol, w.dataset, w.setting, None)),
+        recipe=lambda w: as_json(T.run_recipe(*run_of(w))),
         version=T.version("finetune"),
-        selected=lambda w: T.selection_arguments(w.protocol, w.dataset, w.setting),
-        split=lambda w: SPECS.protocols[w.protocol].final.split,
+        model=lambda w: T.first_model(*run_of(w)),
+        selected=lambda w: T.selected_arguments(*run_of(w)),
+        splits=lambda w: T.split_arguments(w.protocol, w.dataset, trial=False),
+        kept=lambda w: T.kept_arguments(*run_of(w), int(w.seed)),
     message:
         "Fine-tuning {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
-        "python {SCRIPTS:q}/finetune.py --recipe {params.recipe:q} {params.selected:q} --model {R:q}/models/{wildcards.model:q}"
-        " --dataset {R:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed} --split {params.split}"
+        "python {SCRIPTS:q}/finetune.py --recipe {params.recipe:q} {params.selected:q} --model {params.model:q}"
+        " --dataset {R:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed} {params.splits} {params.kept:q}"
         " --output {output.predictions:q} > {log:q} 2>&1"
 
 
@@ -65,16 +119,14 @@ rule score:
     input:
         predictions=f"{RUN}/final/seed-{{seed}}.predictions.jsonl.gz",
         training=f"{RUN}/final/seed-{{seed}}.training.json",
-        examples=lambda w: f"{R}/datasets/{w.dataset}/{SPECS.protocols[w.protocol].final.split}.jsonl.gz",
+        examples=plainly(lambda w: T.scored_examples(*run_of(w))),
     output:
         f"{RUN}/final/seed-{{seed}}.json",
     log:
-        f"{R}/logs/runs/{{protocol}}/{{model}}/{{dataset}}/{{setting}}/final/seed-{{seed}}.score.log",
-    wildcard_constraints:
-        seed=r"\d+",
+        f"{LOG}/final/seed-{{seed}}.score.log",
     params:
         version=T.version("score"),
-        recipe=lambda w: as_json(T.score_recipe(w.protocol, w.model, w.dataset, w.setting, int(w.seed))),
+        recipe=lambda w: as_json(T.score_recipe(*run_of(w), int(w.seed))),
     message:
         "Scoring {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:

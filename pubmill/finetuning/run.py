@@ -12,7 +12,7 @@ from pubmill.errors import PubmillError
 from pubmill.files import sha256
 from pubmill.finetuning.encoders import load_encoder, load_tokenizer
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.keeping import load_task_model, read_account
+from pubmill.finetuning.keeping import base_model, load_task_model, read_account
 from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
 from pubmill.finetuning.splits import Split, encode_split, folder_sha256, read_split, split_path
 from pubmill.finetuning.stabilisation import prepare_encoder
@@ -35,13 +35,19 @@ class Data:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
-    """A trained model, what it predicts, and how that came about (training.json)."""
+class Outcome:
+    """What a run predicts, and how that came about (training.json)."""
+
+    predictions: list[dict[str, Any]]
+    account: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run(Outcome):
+    """An outcome, with the model that was trained."""
 
     task: Task[Any]
     model: TaskModel
-    predictions: list[dict[str, Any]]
-    account: dict[str, Any]
 
 
 def finetune(
@@ -70,7 +76,8 @@ def finetune(
         **_surroundings(trainer),
         "seed": seed,
         "split": split,
-        "model": model.name,
+        "dev_split": dev,
+        "model": base_model(model),
         "model_sha256": folder_sha256(model),
         "data_sha256": data.hashes,
         "max_length": task.reader.max_length,
@@ -84,22 +91,31 @@ def finetune(
 
 
 def predict_kept(
-    kept: Path, recipe: FinetuningRecipe, model: Path, dataset: Path, seed: int, split: str
-) -> Run:
+    kept: Path,
+    recipe: FinetuningRecipe,
+    model: Path,
+    dataset: Path,
+    seed: int,
+    split: str,
+    dev: str | None = "dev",
+) -> Outcome:
     """What `finetune` gives, from the task model that this very run has kept: nothing is trained.
 
     Its account is taken over, but for what is about the split that is predicted; `encoded` stays as it was.
     """
-    account = read_account(kept, recipe, model, dataset, seed)
+    account = read_account(kept, recipe, model, dataset, seed, dev)
+    examples = read_split(dataset, split, TASKS[recipe.task].kind)
+    hashes = {**account["data_sha256"], split: sha256(split_path(dataset, split))}
+    changed = {**account, "split": split, "data_sha256": hashes}
+    key = TASKS[recipe.task].key
+    if account["failed"] == "nan":
+        return Outcome(predictions=[{"id": one.id, key: None} for one in examples], account=changed)
     predictor = load_task_model(kept, choose_device())
     task, train = predictor.task, read_split(dataset, "train", predictor.task.kind)
     task.prepare(train, task.encode(train).instances)
-    wanted = encode_split(task, read_split(dataset, split, task.kind))
-    predicted, failed = _predict(predictor, wanted, False)
-    hashes = {**account["data_sha256"], split: sha256(split_path(dataset, split))}
-    rows = [task.row(*both) for both in zip(wanted.examples, predicted, strict=True)]
-    changed = {**account, "split": split, "data_sha256": hashes, "failed": failed}
-    return Run(task=task, model=predictor.model, predictions=rows, account=changed)
+    predicted, failed = _predict(predictor, encode_split(task, examples), False)
+    rows = [task.row(*both) for both in zip(examples, predicted, strict=True)]
+    return Outcome(predictions=rows, account={**changed, "failed": failed})
 
 
 def _read(recipe: FinetuningRecipe, dataset: Path, split: str, dev: str | None) -> Data:

@@ -15,8 +15,9 @@ from pubmill.errors import PubmillError
 from pubmill.specs.base import Strict, shown, told
 from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, VocabSpec
 from pubmill.specs.datasets import DatasetSpec
-from pubmill.specs.models import ModelSpec, RecipeWeights
+from pubmill.specs.models import ModelSpec, RecipeWeights, SpacyWeights
 from pubmill.specs.protocols import ProtocolSpec
+from pubmill.specs.recipe_checks import faults_of_recipes
 from pubmill.specs.tables import DatasetTableSpec, TableSpec
 from pubmill.strict_yaml import Document
 
@@ -147,14 +148,31 @@ def _dangling(made: dict[str, dict[str, Any]], documents: dict[str, dict[str, Do
         if not exists and not excused:
             yield f"{where}: there is no specs/{target_kind}/{target}.yaml"
         elif exists and excused:
-            yield f"{where}: specs/{target_kind}/{target}.yaml exists; remove `missing:` here"
+            excuse = "take it out of `future_models`" if kind == "protocols" else "remove `missing:` here"
+            yield f"{where}: specs/{target_kind}/{target}.yaml exists; {excuse}"
     for name, table in made["tables"].items():
         for at in _unused_words(table, made["datasets"]):
             yield f"{documents['tables'][name].where(at)}: no cell shows the word {at[-1]!r}; remove it"
-        protocol = isinstance(table, TableSpec) and made["protocols"].get(table.protocol)
-        if protocol and table.setting not in protocol.settings:
-            where = documents["tables"][name].where(("setting",))
-            yield f"{where}: protocol {table.protocol} has no setting {table.setting!r}"
+        for at, fault in _obstacles(table, made):
+            yield f"{documents['tables'][name].where(at)}: {fault}"
+    for name, protocol in made["protocols"].items():
+        for at, fault in faults_of_recipes(protocol, made["datasets"]):
+            yield f"{documents['protocols'][name].where(at)}: {shown(at)}: {fault}"
+
+
+def _obstacles(table: Any, made: dict[str, dict[str, Any]]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Why cells of a table of results can't be run as its protocol and setting say."""
+    protocol = made["protocols"].get(table.protocol) if isinstance(table, TableSpec) else None
+    if protocol is None:
+        return
+    if table.setting not in protocol.settings:
+        yield ("setting",), f"protocol {table.protocol} has no setting {table.setting!r}"
+        return
+    models = [column.model for column in table.columns if column.model in made["models"]]
+    for i, row in enumerate(table.rows):
+        data = made["datasets"].get(row.dataset)
+        faults = {protocol.obstacle(data, model, table.setting) for model in models if data}
+        yield from ((("rows", i, "dataset"), fault) for fault in sorted(filter(None, faults)))
 
 
 def _unused_words(table: Any, datasets: dict[str, Any]) -> Iterator[tuple[str | int, ...]]:
@@ -184,15 +202,43 @@ def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
     for name, model in made["models"].items():
         if isinstance(model.weights, RecipeWeights):
             yield "models", name, ("weights", "recipe"), "pretraining", model.weights.recipe, False
+        for dataset in model.weights.types if isinstance(model.weights, SpacyWeights) else ():
+            yield "models", name, ("weights", "types", dataset), "datasets", dataset, False
         for i, table in enumerate(model.tables):
             yield "models", name, ("tables", i), "tables", table, False
     for name, protocol in made["protocols"].items():
-        for i, model_name in enumerate(protocol.search.models if protocol.search else ()):
-            yield "protocols", name, ("search", "models", i), "models", model_name, False
+        yield from (("protocols", name, *reference) for reference in _named_by(protocol))
     for name, table in made["tables"].items():
         if isinstance(table, TableSpec):
             yield "tables", name, ("protocol",), "protocols", table.protocol, False
             for i, column in enumerate(table.columns):
                 yield "tables", name, ("columns", i, "model"), "models", column.model, bool(column.missing)
+        folds = made["protocols"][table.protocol].folds if _has_protocol(table, made) else ()
         for i, row in enumerate(table.rows):
-            yield "tables", name, ("rows", i, "dataset"), "datasets", row.dataset, bool(row.missing)
+            if row.dataset not in folds:
+                yield "tables", name, ("rows", i, "dataset"), "datasets", row.dataset, bool(row.missing)
+
+
+def _has_protocol(table: Any, made: dict[str, dict[str, Any]]) -> bool:
+    return isinstance(table, TableSpec) and table.protocol in made["protocols"]
+
+
+def _named_by(protocol: ProtocolSpec) -> Iterator[tuple[tuple[str | int, ...], str, str, bool]]:
+    """The models and datasets that a protocol names: (location, kind, name, excused as a future one)."""
+    if protocol.search and protocol.search.models != "each":
+        for i, model in enumerate(protocol.search.models):
+            yield ("search", "models", i), "models", model, False
+    for name, override in protocol.overrides.items():
+        for i, model in enumerate(override.models or ()):
+            yield ("overrides", name, "models", i), "models", model, model in protocol.future_models
+        for i, dataset in enumerate(override.datasets or ()):
+            yield ("overrides", name, "datasets", i), "datasets", dataset, False
+    for name, folds in protocol.folds.items():
+        yield ("folds", name, "chosen_on"), "datasets", folds.chosen_on, False
+        for i, dataset in enumerate(folds.reported):
+            yield ("folds", name, "reported", i), "datasets", dataset, False
+    for start, first in protocol.start_from.items():
+        yield ("start_from", start), "datasets", start, False
+        yield ("start_from", start), "datasets", first, False
+    for dataset in protocol.final.seeds.keys() - {"default"} - protocol.folds.keys():
+        yield ("final", "seeds", dataset), "datasets", dataset, False

@@ -1,4 +1,4 @@
-"""Specs of models: released weights, weights made here, or both."""
+"""Specs of models: released weights, weights made here, or both; or a finished tool."""
 
 from typing import Annotated, Literal, Self
 
@@ -21,6 +21,25 @@ class FolderWeights(Strict):
     local: str
 
 
+MentionType = Annotated[str, Field(pattern=r"^\S*$")]
+
+
+class SpacyWeights(Strict):
+    """A spaCy pipeline of the user's own (`local_files: {KEY: ...}` says where), which predicts mentions
+    as it is.
+
+    `types`: dataset -> label of the pipeline's entities -> the dataset's type of mention, "" where its
+    labels have none. Entities of other labels are left out; other datasets are not predicted.
+    """
+
+    kind: Literal["spacy"]
+    local: str
+    types: dict[Name, dict[str, MentionType]]
+
+
+Weights = Annotated[RecipeWeights | FolderWeights | SpacyWeights, Field(discriminator="kind")]
+
+
 class HubWeights(Strict):
     """Released weights on the Hugging Face hub, pinned to a commit."""
 
@@ -30,9 +49,9 @@ class HubWeights(Strict):
 
 class ModelSpec(Spec):
     """A column or row of tables: released weights, weights made here, or both (the scale says which
-    it prefers). `tables`: those it joins without being named in them."""
+    it prefers), or a pipeline. `tables`: those it joins without being named in them."""
 
-    weights: Annotated[RecipeWeights | FolderWeights, Field(discriminator="kind")] | None = None
+    weights: Weights | None = None
     released: HubWeights | None = None
     lowercase: bool
     tables: tuple[str, ...] = ()
@@ -41,4 +60,8 @@ class ModelSpec(Spec):
     def has_weights(self) -> Self:
         if self.weights is None and self.released is None:
             raise ValueError("a model needs `weights`, `released`, or both")
+        if isinstance(self.weights, SpacyWeights) and self.released is not None:
+            raise ValueError(
+                "a spaCy pipeline is not fine-tuned, so it has no `released` weights; remove them"
+            )
         return self

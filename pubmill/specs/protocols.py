@@ -1,53 +1,275 @@
 """Specs of protocols: how a paper fine-tunes, chooses and aggregates."""
 
-from typing import Any, Literal, Self
+import itertools
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import TypeAdapter, ValidationError, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from pubmill.recipes import FinetuningRecipe
-from pubmill.specs.base import Name, Spec, Strict, shown, told
+from pubmill.specs.base import Name, Spec, Strict
+from pubmill.specs.datasets import TASKS, DatasetSpec
+
+BY_DATASET = ("task", "metric", "negative", "dummies")
+"""Keys of FinetuningRecipe that the dataset decides, and no protocol."""
+DECIDABLE = {field.name for field in fields(FinetuningRecipe)} - set(BY_DATASET)
+KINDS = tuple(TASKS)
+ALL_TASKS = tuple(sorted({task for tasks in TASKS.values() for task in tasks}))
+UNSEARCHED = "default"
+"""The name of the only trial where nothing but the number of steps is chosen."""
+
+SettingName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*([=,][a-z0-9.+-]+)*$")]
+
+
+def _decidable(values: dict[str, Any]) -> dict[str, Any]:
+    """Keys that a protocol may decide; the loader, which knows the kinds, tells mistakes in the values."""
+    faults = [
+        f"{key}: the dataset decides it, not a protocol; remove it"
+        if key in BY_DATASET
+        else f"{key}: unknown key; check its spelling, or remove it"
+        for key in values
+        if key not in DECIDABLE
+    ]
+    if faults:
+        raise ValueError("; ".join(faults))
+    return values
+
+
+def _known(of: tuple[str, ...]) -> Any:
+    def check(names: tuple[str, ...]) -> tuple[str, ...]:
+        strangers = [name for name in names if name not in of]
+        if strangers:
+            raise ValueError(f"{', '.join(strangers)}: there are only {', '.join(of)}")
+        return names
+
+    return AfterValidator(check)
+
+
+Values = Annotated[dict[str, Any], AfterValidator(_decidable)]
+Grid = Annotated[dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]], AfterValidator(_decidable)]
+
+
+class Scope(Strict):
+    """The datasets that something is for: those of these tasks and of these kinds; null: of any."""
+
+    tasks: Annotated[tuple[str, ...], _known(ALL_TASKS)] | None = None
+    kinds: Annotated[tuple[str, ...], _known(KINDS)] | None = None
+
+    def fits(self, data: DatasetSpec) -> bool:
+        return (self.tasks is None or data.task in self.tasks) and (
+            self.kinds is None or data.kind in self.kinds
+        )
+
+
+class Override(Scope):
+    """Values for the runs that meet all conditions given; what is not given is no condition.
+
+    `models` may name `future_models`. `grid`: what is searched in these runs, beside the common grid.
+    `why`: where the values are from.
+    """
+
+    datasets: tuple[Name, ...] | None = None
+    models: tuple[Name, ...] | None = None
+    settings: tuple[SettingName, ...] | None = None
+    values: Values = {}
+    grid: Grid | None = None
+    why: str | None = None
+
+    def holds(self, data: DatasetSpec, model: str, setting: str) -> bool:
+        named = ((self.datasets, data.name), (self.models, model), (self.settings, setting))
+        return self.fits(data) and all(names is None or name in names for names, name in named)
+
+
+class Setting(Scope):
+    """A way to run the protocol, on the datasets that it is for.
+
+    `chosen_by`: the setting whose choice of hyper-parameters serves this one too; null: its own.
+    `chain` false: the protocol's `start_from` does not hold.
+    """
+
+    values: Values = {}
+    chosen_by: SettingName | None = None
+    chain: bool = True
 
 
 class Search(Strict):
-    """A grid over dev: every point for every model and seed; the best mean dev score is chosen."""
+    """A grid over dev: every point for every model and seed; the best mean dev score is chosen.
 
-    grid: dict[Literal["learning_rate", "batch_size"], tuple[float, ...]]
-    models: tuple[Name, ...]
+    `models`: those that one choice for all is made with, or `each`: every model chooses for itself.
+    """
+
+    grid: Grid
+    models: tuple[Name, ...] | Literal["each"]
     seeds: int = 1
 
 
+class Folds(Strict):
+    """Parts of a dataset of cross-validation. On `chosen_on` the number of steps is chosen, with its test
+    for dev; `reported` are trained for as many, without a dev, and scored together."""
+
+    chosen_on: Name
+    reported: Annotated[tuple[Name, ...], Field(min_length=1)]
+
+
 class Final(Strict):
-    seeds: dict[str, int]
-    aggregate: Literal["mean"]
+    """`seeds`: dataset (or the name of its folds) -> number of runs, with a `default`. `split`: what is
+    scored, which is dev where a dataset has no test."""
+
+    seeds: dict[str, Annotated[int, Field(ge=1)]]
+    aggregate: Literal["mean", "median"]
     split: Literal["test"]
 
 
 class ProtocolSpec(Spec):
-    """How a paper fine-tunes. `hyperparameters` are all of FinetuningRecipe's keys but those that the
-    dataset decides (task, metric) and those that the search's grid decides."""
+    """How a paper fine-tunes.
+
+    A run's FinetuningRecipe is made of `hyperparameters`, then of the `overrides` that hold, in their
+    order, then of the setting's values, then of the point of the grid that was chosen; later ones win.
+    Overrides have names so that a scale can change one of them.
+
+    `start_from`: dataset -> dataset: runs on the first begin with the model of the run on the second with
+    the same model and setting, and seed 1. `future_models`: models that overrides name although they have
+    no spec yet.
+    """
 
     search: Search | None
-    hyperparameters: dict[str, Any]
-    settings: dict[Name, dict[str, Any]]
+    hyperparameters: Values
+    overrides: dict[Name, Override] = {}
+    settings: dict[SettingName, Setting]
+    folds: dict[Name, Folds] = {}
+    start_from: dict[Name, Name] = {}
+    future_models: tuple[Name, ...] = ()
     final: Final
 
     @model_validator(mode="after")
-    def every_setting_makes_a_recipe(self) -> Self:
+    def is_whole(self) -> Self:
+        faults = [*self._faults_of_settings(), *self._faults_of_search(), *self._faults_of_chains()]
         if "default" not in self.final.seeds:
-            raise ValueError("final.seeds must have the key `default`")
-        decided: dict[str, Any] = dict.fromkeys(self.search.grid, 1) if self.search else {}
-        both = sorted(decided.keys() & self.hyperparameters.keys())
-        if both:
-            raise ValueError(f"the search and hyperparameters both decide {both}; remove one")
-        for name, setting in self.settings.items():
-            known = {"task": "tokens", "metric": "", **self.hyperparameters, **setting, **decided}
-            _check_recipe(name, known)
+            faults.append("final.seeds must have the key `default`")
+        parts = [name for folds in self.folds.values() for name in (folds.chosen_on, *folds.reported)]
+        if twice := sorted({name for name in parts if parts.count(name) > 1}):
+            faults.append(f"folds: {', '.join(twice)} stand there twice")
+        if faults:
+            raise ValueError("; ".join(faults))
         return self
 
+    def _faults_of_settings(self) -> Iterator[str]:
+        for name, setting in self.settings.items():
+            if setting.chosen_by is None:
+                continue
+            other = self.settings.get(setting.chosen_by)
+            if other is None or other.chosen_by:
+                yield f"setting {name}: chosen_by must name a setting that chooses for itself"
+        for name, override in self.overrides.items():
+            strangers = sorted(set(override.settings or ()) - self.settings.keys())
+            if strangers:
+                yield f"override {name}: there are no settings {', '.join(strangers)}"
 
-def _check_recipe(setting: str, known: dict[str, Any]) -> None:
-    try:
-        TypeAdapter(FinetuningRecipe).validate_python(known)
-    except ValidationError as error:
-        wrong = "; ".join(f"{shown(problem['loc'])}: {told(problem)}" for problem in error.errors())
-        raise ValueError(f"setting {setting} makes no recipe: {wrong}") from None
+    def _faults_of_search(self) -> Iterator[str]:
+        if self.search is None and self.folds:
+            yield "folds need a search (its grid may be empty), by which their number of steps is chosen"
+        for name, override in self.overrides.items():
+            if override.grid and self.search is None:
+                yield f"override {name} has a grid, but there is no search; give it values and `grid: null`"
+            if override.grid and override.models and self.search and self.search.models != "each":
+                yield f"override {name}: a grid of certain models needs a search of models: each"
+        grids = [self.search.grid if self.search else {}, *(o.grid or {} for o in self.overrides.values())]
+        if any("stop_after" in grid for grid in grids):
+            yield "stop_after can't be in a grid: folds choose it"
+
+    def _faults_of_chains(self) -> Iterator[str]:
+        for start in self.start_from:
+            seen = [start]
+            while (following := self.start_from.get(seen[-1])) is not None:
+                if following in seen:
+                    yield f"start_from goes round in a circle: {' -> '.join([*seen, following])}"
+                    break
+                seen.append(following)
+
+    def applied(self, data: DatasetSpec, model: str, setting: str) -> dict[str, Override]:
+        """The overrides that hold for a run, in their order."""
+        return {name: one for name, one in self.overrides.items() if one.holds(data, model, setting)}
+
+    def fold_of(self, dataset: str) -> Folds | None:
+        """The folds that a dataset is one of."""
+        return next((f for f in self.folds.values() if dataset in (f.chosen_on, *f.reported)), None)
+
+    def start(self, dataset: str, setting: str) -> str | None:
+        """The dataset with whose model a run begins; None: with the pretrained model."""
+        return self.start_from.get(dataset) if self.settings[setting].chain else None
+
+    def scored(self, data: DatasetSpec) -> str:
+        """The split that runs predict."""
+        return self.final.split if self.final.split in data.splits else "dev"
+
+    def looked_at(self, data: DatasetSpec, trial: bool) -> str | None:
+        """The split that weights, or trials, are chosen by: never the scored one, except on a fold that is
+        not reported."""
+        folds = self.fold_of(data.name)
+        if folds:
+            return self.final.split if trial and data.name == folds.chosen_on else None
+        return "dev" if "dev" in data.splits and self.scored(data) != "dev" else None
+
+    def grid(self, data: DatasetSpec, model: str, setting: str) -> dict[str, tuple[Any, ...]]:
+        """What is searched for the runs of a setting that chooses for itself, by key."""
+        if self.search is None:
+            return {}
+        found = dict(self.search.grid)
+        for override in self.applied(data, model, setting).values():
+            found |= override.grid or {}
+        return dict(sorted(found.items()))
+
+    def points(self, data: DatasetSpec, model: str, setting: str) -> dict[str, dict[str, Any]]:
+        """The points of that grid, by readable name, in its order; none where nothing is chosen."""
+        grid = self.grid(data, model, setting)
+        points = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+        if grid:
+            return {",".join(f"{key}={_short(value)}" for key, value in p.items()): p for p in points}
+        return {UNSEARCHED: {}} if self.fold_of(data.name) else {}
+
+    def recipe(self, data: DatasetSpec, model: str, setting: str, trial: bool) -> dict[str, Any]:
+        """FinetuningRecipe of a run, without what the search decides."""
+        values: dict[str, Any] = {"task": data.kind, "metric": data.metric, "negative": data.negative}
+        if data.dummies:
+            values["dummies"] = data.dummies.model_dump()
+        values |= self.hyperparameters
+        for override in self.applied(data, model, setting).values():
+            values |= override.values
+        values |= self.settings[setting].values
+        if trial:
+            return {**values, "train_on": "train"}  # dev must not be learnt where it chooses
+        return {**values, "keep": "last", "evaluate_every": None} if self.fold_of(data.name) else values
+
+    def obstacle(self, data: DatasetSpec, model: str, setting: str) -> str | None:
+        """Why there can be no run of a setting on a dataset; None if there can."""
+        folds, splits = self.fold_of(data.name), ", ".join(data.splits)
+        if setting not in self.settings:
+            return f"protocol {self.name} has no setting {setting!r}; it has {', '.join(self.settings)}"
+        if not self.settings[setting].fits(data):
+            return (
+                f"setting {setting} of protocol {self.name} is not for {data.task} ({data.kind}: {data.name})"
+            )
+        if folds and data.name == folds.chosen_on:
+            return f"protocol {self.name} chooses on {data.name} and reports {', '.join(folds.reported)}"
+        if folds or self.looked_at(data, trial=False):
+            return None
+        if self.points(data, model, self.settings[setting].chosen_by or setting):
+            return (
+                f"protocol {self.name} searches, and {data.name} has no split to search by (it has {splits})"
+            )
+        if self.recipe(data, model, setting, trial=False).get("keep", "best") == "best":
+            return (
+                f"{data.name} has no split to choose the best weights by (it has {splits}, of which one is "
+                f"scored); give protocol {self.name} an override for it with keep: last"
+            )
+        return None
+
+
+def _short(value: Any) -> str:
+    """A value of the grid as part of a file's name: 1e-05, 512x1024, none."""
+    if isinstance(value, (list, tuple)):
+        return "x".join(map(_short, value)) or "none"
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, (int, float)) else str(value)

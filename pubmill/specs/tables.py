@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from pubmill.specs.base import Name, Spec, Strict
+from pubmill.specs.protocols import SettingName
 
 
 class Column(Strict):
@@ -36,7 +37,7 @@ class TableSpec(Spec):
     title: str
     caption: str
     protocol: Name
-    setting: Name
+    setting: SettingName
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     composite: Composite | None = None

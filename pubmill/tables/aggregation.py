@@ -29,8 +29,11 @@ from pubmill.tables.cells import (
 COLUMNS = ["row", "column", "metric", "value", "note"]
 NOT_RUN = "not run in this study"
 
-Records = dict[str, dict[str, dict[int, Record | None]]]
-"""model -> dataset -> seed -> record; None where the expected file does not exist."""
+RunKey = tuple[str, int]
+"""A run's dataset, which may be a fold of the row's, and its seed."""
+
+Records = dict[str, dict[str, dict[RunKey, Record | None]]]
+"""model -> dataset -> run -> record; None where the expected file does not exist."""
 
 Place = tuple[str, Record]
 """A record and the path where it was found."""
@@ -41,9 +44,9 @@ SAME_IN_ROW = {
     "training data": "trained_on_sha256",
     "versions": "versions",
 }
-"""Name -> field of what all records of a dataset must share."""
+"""Name -> field of what all records of a dataset, or of one fold of it, must share."""
 SAME_IN_CELL = {"model weights": "model_sha256", "recipe": "recipe"}
-"""Name -> field of what the seeds of a model on a dataset must share."""
+"""Name -> field of what the seeds of a model on a dataset, and on all its folds, must share."""
 
 
 class Published:
@@ -92,26 +95,36 @@ def _add(published: Published, line: dict[str, str], where: str) -> None:
 
 def read_records(recipe: TableRecipe, results: Path) -> Records:
     """Read every expected record and check that each is what its place says."""
+    rows = {row.dataset: row for row in recipe.rows}
     return {
-        model: {name: _read_seeds(recipe, model, name, results, paths) for name, paths in found.items()}
+        model: {name: _read_runs(recipe, model, rows[name], results, paths) for name, paths in found.items()}
         for model, found in recipe.records.items()
     }
 
 
-def _read_seeds(
-    recipe: TableRecipe, model: str, dataset: str, results: Path, paths: Iterable[str]
-) -> dict[int, Record | None]:
-    seeds: dict[int, Record | None] = {}
+def _read_runs(
+    recipe: TableRecipe, model: str, row: Row, results: Path, paths: Iterable[str]
+) -> dict[RunKey, Record | None]:
+    runs: dict[RunKey, Record | None] = {}
     for path in (results / path for path in paths):
-        number = path.stem.removeprefix("seed-")
-        if not number.isdecimal():
-            raise PubmillError(f"{path}: a record is called seed-N.json, with N its seed")
+        dataset, seed = _run_key(path, row)
         record = read_record(path) if path.exists() else None
         if record is not None:
-            place = (model, dataset, recipe.protocol, recipe.setting, recipe.scale, int(number))
+            place = (model, dataset, recipe.protocol, recipe.setting, recipe.scale, seed)
             _check_place(path, record, place)
-        seeds[int(number)] = record
-    return seeds
+        runs[dataset, seed] = record
+    return runs
+
+
+def _run_key(path: Path, row: Row) -> RunKey:
+    """The run whose record a path is for: `.../DATASET/SETTING/final/seed-N.json`."""
+    number = path.stem.removeprefix("seed-")
+    if not number.isdecimal():
+        raise PubmillError(f"{path}: a record is called seed-N.json, with N its seed")
+    dataset, expected = path.parts[-4], row.folds or (row.dataset,)
+    if dataset not in expected:
+        raise PubmillError(f"{path} is of {dataset}, but the row {row.dataset} is of {', '.join(expected)}")
+    return dataset, int(number)
 
 
 def _check_place(path: Path, record: Record, place: tuple[str | int, ...]) -> None:
@@ -133,20 +146,17 @@ def refuse_mixtures(recipe: TableRecipe, records: Records) -> None:
     """Refuse a row that is not of the same data, split and stage versions throughout, and a cell whose
     seeds are not of the same weights and recipe."""
     for row in recipe.rows:
-        in_row: list[Place] = []
+        in_row: dict[str, list[Place]] = {}
         for model, found in records.items():
-            in_cell = [
-                (_path(recipe, model, row.dataset, seed), record)
-                for seed, record in found.get(row.dataset, {}).items()
-                if record is not None
-            ]
-            _compare("cell", SAME_IN_CELL, in_cell)
-            in_row += in_cell
-        _compare("row", SAME_IN_ROW, in_row)
-
-
-def _path(recipe: TableRecipe, model: str, dataset: str, seed: int) -> str:
-    return next(p for p in recipe.records[model][dataset] if Path(p).stem == f"seed-{seed}")
+            runs = zip(
+                recipe.records[model].get(row.dataset, ()), found.get(row.dataset, {}).items(), strict=True
+            )
+            in_cell = [(path, key, record) for path, (key, record) in runs if record is not None]
+            _compare("cell", SAME_IN_CELL, [(path, record) for path, _, record in in_cell])
+            for path, (dataset, _), record in in_cell:
+                in_row.setdefault(dataset, []).append((path, record))
+        for places in in_row.values():
+            _compare("row", SAME_IN_ROW, places)
 
 
 def _compare(where: str, same: Mapping[str, str], places: Sequence[Place]) -> None:
@@ -182,7 +192,7 @@ def build(recipe: TableRecipe, published: Published, records: Records) -> Table:
         if recipe.composite:
             value = published.values.get((model, recipe.composite.name))
             cells[model][recipe.composite.name] = composite_cell(recipe.composite, cells[model], value)
-    heading = recipe.model_dump(exclude={"aggregate", "records", "missing", "versions", "rows", "composite"})
+    heading = recipe.model_dump(exclude={"records", "missing", "versions", "rows", "composite"})
     composite = None
     if recipe.composite:
         composite = Row(dataset=recipe.composite.name, label=recipe.composite.label, metric="score")
@@ -222,28 +232,31 @@ def _cell(
     recipe: TableRecipe,
     model: str,
     row: Row,
-    ours: Mapping[str, Mapping[int, Record | None]],
+    ours: Mapping[str, Mapping[RunKey, Record | None]],
     published: Published,
 ) -> Cell:
     assert row.metric
-    seeds = [_seed_score(seed, record, row.metric) for seed, record in ours.get(row.dataset, {}).items()]
+    runs = ours.get(row.dataset, {}).items()
+    seeds = [_seed_score(key, record, row) for key, record in runs]
     named = (recipe.missing.get(key) for key in (f"{model}/{row.dataset}", model, row.dataset))
     reason = next(filter(None, named), NOT_RUN)
-    return cell_of_seeds(seeds, len(seeds), reason, published.values.get((model, row.published)))
+    value = published.values.get((model, row.published))
+    return cell_of_seeds(seeds, len(seeds), reason, value, recipe.aggregate)
 
 
-def _seed_score(seed: int, record: Record | None, metric: str) -> SeedScore:
-    if record is None:
-        return SeedScore(seed=seed, value=None, failed=NO_RECORD)
-    if record.failed is not None:
-        return SeedScore(seed=seed, value=None, failed=record.failed)
+def _seed_score(key: RunKey, record: Record | None, row: Row) -> SeedScore:
+    (dataset, seed), metric = key, row.metric
+    assert metric
+    fold = dataset if row.folds else ""
+    if record is None or record.failed is not None:
+        return SeedScore(seed=seed, value=None, failed=record.failed if record else NO_RECORD, fold=fold)
     metrics = record.metrics or {}
     if metric not in metrics:
         raise PubmillError(
-            f"the record of {record.model} on {record.dataset}, seed {seed}, has no {metric}; "
+            f"the record of {record.model} on {dataset}, seed {seed}, has no {metric}; "
             f"it has {sorted(metrics)}. Score the predictions again"
         )
-    return SeedScore(seed=seed, value=100 * metrics[metric], failed=None)
+    return SeedScore(seed=seed, value=100 * metrics[metric], failed=None, fold=fold)
 
 
 def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: PublishedValue | None) -> Cell:

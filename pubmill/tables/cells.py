@@ -6,7 +6,7 @@ Scores are fractions (0..1) in records and percentages (0..100) everywhere here,
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -22,6 +22,9 @@ class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+Aggregate = Literal["mean", "median"]
+"""How a cell's runs become one number."""
+
 AnyShape = TypeVar("AnyShape", bound=BaseModel)
 
 
@@ -36,7 +39,8 @@ class Row(Shape):
     """A dataset, or the composite.
 
     `metric` None: the one that the published values name. `conflicts`: where published counts of the
-    dataset disagree, and which of them is used.
+    dataset disagree, and which of them is used. `folds`: the datasets whose runs stand in one cell, where
+    they are parts of one of cross-validation.
     """
 
     dataset: str
@@ -44,6 +48,7 @@ class Row(Shape):
     group: str = ""
     metric: str | None = None
     conflicts: tuple[str, ...] = ()
+    folds: tuple[str, ...] = ()
 
     @property
     def published(self) -> str:
@@ -89,6 +94,7 @@ class ResultHeading(Heading):
 
     protocol: str
     setting: str
+    aggregate: Aggregate
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
 
@@ -97,7 +103,6 @@ class TableRecipe(ResultHeading):
     """What decides a table. `records`: model -> dataset -> the expected records, below the results
     folder; `missing`: model, dataset or `model/dataset` -> why there is nothing of our own."""
 
-    aggregate: Literal["mean"]
     composite: Composite | None = None
     records: dict[str, dict[str, tuple[str, ...]]] = {}
     missing: dict[str, str] = {}
@@ -105,11 +110,17 @@ class TableRecipe(ResultHeading):
 
 
 class SeedScore(Shape):
-    """One run: its score, or why it has none (`failed`)."""
+    """One run: its score, or why it has none (`failed`); `fold`: the dataset, where a cell is of several."""
 
     seed: int
     value: float | None
     failed: str | None
+    fold: str = ""
+
+    @property
+    def name(self) -> str:
+        """The run among those of its cell."""
+        return f"{self.fold} {self.seed}".strip()
 
 
 class PublishedValue(Shape):
@@ -121,8 +132,9 @@ class Cell(Shape):
     """Ours beside the published value.
 
     `value` is None where any expected part is missing or failed, and `missing` then says why;
-    `spread` is the sample standard deviation over seeds; `n` of `expected` parts (seeds of a run,
-    datasets of a composite) are complete; `difference` is ours minus published.
+    `spread` is the sample standard deviation over runs; `n` of `expected` parts (seeds of a run, of each
+    fold where there are folds, or datasets of a composite) are complete; `difference` is ours minus
+    published.
     """
 
     value: float | None
@@ -190,22 +202,30 @@ class Table(ResultHeading):
 
 
 def cell_of_seeds(
-    seeds: Sequence[SeedScore], expected: int, reason: str, published: PublishedValue | None
+    seeds: Sequence[SeedScore],
+    expected: int,
+    reason: str,
+    published: PublishedValue | None,
+    aggregate: Aggregate = "mean",
 ) -> Cell:
     """The cell of one model on one dataset; `reason` says why no run is expected (if `expected` is 0)."""
     scores = [seed.value for seed in seeds if seed.value is not None and seed.failed is None]
     whole = expected > 0 and len(scores) == expected
-    value = fmean(scores) if whole else None
+    value = _together(scores, aggregate) if whole else None
     return Cell(
         value=value,
         spread=stdev(scores) if whole and len(scores) > 1 else None,
         n=len(scores),
         expected=expected,
         seeds=tuple(seeds),
-        missing=None if whole else _incomplete(seeds, expected) or reason,
+        missing=None if whole else _incomplete(seeds, expected, aggregate) or reason,
         published=published,
         difference=difference(value, published),
     )
+
+
+def _together(scores: Sequence[float], aggregate: Aggregate) -> float:
+    return fmean(scores) if aggregate == "mean" else median(scores)
 
 
 def difference(value: float | None, published: PublishedValue | None) -> float | None:
@@ -213,20 +233,20 @@ def difference(value: float | None, published: PublishedValue | None) -> float |
     return None if value is None or published is None else value - published.value
 
 
-def _incomplete(seeds: Sequence[SeedScore], expected: int) -> str:
+def _incomplete(seeds: Sequence[SeedScore], expected: int, aggregate: Aggregate) -> str:
     """Why a cell of `expected` seeds has no mean: `no mean: 4 of 5 seeds (failed, nan: seed 3)`."""
     if not expected:
         return ""
     causes: dict[str, list[str]] = {}
     for seed in seeds:
         if seed.failed is not None:
-            causes.setdefault(seed.failed, []).append(str(seed.seed))
+            causes.setdefault(seed.failed, []).append(seed.name)
     told = "; ".join(
         f"{cause if cause == NO_RECORD else f'failed, {cause}'}: seed {', '.join(numbers)}"
         for cause, numbers in causes.items()
     )
     good = sum(seed.failed is None for seed in seeds)
-    return f"no mean: {good} of {expected} seeds ({told})"
+    return f"no {aggregate}: {good} of {expected} seeds ({told})"
 
 
 def parse(shape: type[AnyShape], value: Any, where: str) -> AnyShape:

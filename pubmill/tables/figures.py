@@ -48,12 +48,12 @@ class Axis:
 
 @dataclass(frozen=True)
 class Lane:
-    """One model in a strip: a point for each seed, the mean, the published value."""
+    """One model in a strip: a point for each seed, what the table shows of them, the published value."""
 
     label: str
     y: float
     points: tuple[tuple[float, str], ...]
-    mean: float | None
+    together: float | None
     published: float | None
     note: str
 
@@ -101,7 +101,7 @@ def _strip(table: Table, row: Row) -> Strip | None:
     return Strip(
         label=row.label,
         metric=metric(row.metric),
-        description=" ".join(_told(label, cell) for label, cell in shown),
+        description=" ".join(_told(label, cell, table.aggregate) for label, cell in shown),
         height=TOP + LANE * len(lanes) + 26,
         axis=axis,
         lanes=lanes,
@@ -115,25 +115,25 @@ def _values(cell: Cell) -> list[float]:
 
 def _lane(label: str, cell: Cell, axis: Axis, top: float) -> Lane:
     failed = [seed for seed in cell.seeds if seed.failed]
-    scored = [(seed.seed, seed.value) for seed in cell.seeds if seed.value is not None]
+    scored = [(seed.name, seed.value) for seed in cell.seeds if seed.value is not None]
     return Lane(
         label=label,
         y=top + 26,
         points=tuple((axis.at(value), f"seed {seed}: {number(value)}") for seed, value in scored),
-        mean=None if cell.value is None else axis.at(cell.value),
+        together=None if cell.value is None else axis.at(cell.value),
         published=axis.at(cell.published.value) if cell.published else None,
         note=f"{len(failed)} of {cell.expected} seeds without a score" if failed else "",
     )
 
 
-def _told(label: str, cell: Cell) -> str:
+def _told(label: str, cell: Cell, aggregate: str) -> str:
     """One model's lane in words."""
     scores = ", ".join(
-        f"seed {seed.seed} {seed.failed if seed.value is None else number(seed.value)}" for seed in cell.seeds
+        f"seed {seed.name} {seed.failed if seed.value is None else number(seed.value)}" for seed in cell.seeds
     )
-    mean = f"mean {number(cell.value)}" if cell.value is not None else "no mean"
+    together = f"{aggregate} {number(cell.value)}" if cell.value is not None else f"no {aggregate}"
     published = f"published {number(cell.published.value)}" if cell.published else "no published value"
-    return f"{label}: {scores}; {mean}; {published}."
+    return f"{label}: {scores}; {together}; {published}."
 
 
 def curve(label: str, points: Sequence[tuple[int, float]], ends: Sequence[tuple[int, int]]) -> Curve | None:

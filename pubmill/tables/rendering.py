@@ -232,7 +232,7 @@ def _csv_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, A
         "spread": exact(cell.spread),
         "n": cell.n,
         "expected": cell.expected,
-        "seeds": "; ".join(f"{seed.seed}: {seed.failed or exact(seed.value)}" for seed in cell.seeds),
+        "seeds": "; ".join(f"{seed.name}: {seed.failed or exact(seed.value)}" for seed in cell.seeds),
         "missing": cell.missing,
         "published": cell.published and cell.published.value,
         "published_note": cell.published and cell.published.note,

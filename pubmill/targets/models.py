@@ -1,16 +1,24 @@
-"""Vocabularies, pretraining and models."""
+"""Vocabularies, pretraining and models; pipelines that predict as they are."""
 
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from pubmill.errors import PubmillError
 from pubmill.specs import FolderWeights
+from pubmill.specs.datasets import METRICS
+from pubmill.specs.models import SpacyWeights
 from pubmill.targets.corpora import CorpusTargets
+from pubmill.targets.versions import METRIC_VERSIONS, VERSIONS
 
 VOCAB_FILES = ("vocab.txt", "tokenizer.json", "tokenizer_config.json", "diagnosis.json")
 TOKEN_FILES = ("ids.bin", "sentences.npy", "documents.npy", "index.json")
 CHECKPOINT_FILES = ("model.safetensors", "optimizer.safetensors", "config.json", "log.jsonl", "state.json")
 MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "README.md")
+OFF_THE_SHELF, AS_IT_IS = "off-the-shelf", "as-it-is"
+"""What stands in the place of protocol and setting where nothing is trained."""
+PREDICTED = "test"
+"""The split that a pipeline predicts: there is no choice to be made on dev."""
 
 
 class ModelTargets(CorpusTargets):
@@ -82,6 +90,10 @@ class ModelTargets(CorpusTargets):
     def model_inputs(self, model: str) -> dict[str, Any]:
         """Named inputs of the export of a model."""
         weights, spec = self.weights(model), self.specs.models[model]
+        if weights["kind"] == "spacy":
+            raise PubmillError(
+                f"{model} is a spaCy pipeline, which can't be fine-tuned; it predicts as it is"
+            )
         if isinstance(spec.weights, FolderWeights) and weights["kind"] == "folder":
             folder = self.local(spec.weights.local, f"model {model}")
             return {"folder": sorted(str(path) for path in folder.glob("*") if path.is_file())}
@@ -102,3 +114,61 @@ class ModelTargets(CorpusTargets):
             if inputs.get(name):
                 arguments += [f"--{name}", str(Path(inputs[name][0]).parent)]
         return [*arguments, *(["--statistics", inputs["statistics"]] if "statistics" in inputs else [])]
+
+    def pipelines(self) -> list[str]:
+        """The models that are spaCy pipelines."""
+        return [name for name, spec in self.specs.models.items() if isinstance(spec.weights, SpacyWeights)]
+
+    def _pipeline(self, model: str) -> SpacyWeights:
+        weights = self.specs.models[model].weights
+        assert isinstance(weights, SpacyWeights), model
+        return weights
+
+    def pipeline(self, model: str) -> Path:
+        """The folder of a pipeline; a `PubmillError` where the user hasn't named it."""
+        folder = self.local(self._pipeline(model).local, f"model {model}")
+        if not (folder / "config.cfg").is_file():
+            raise PubmillError(f"{folder} (model {model}) is no spaCy pipeline: it has no config.cfg")
+        return folder
+
+    def pipeline_files(self, model: str) -> list[str]:
+        return sorted(str(path) for path in self.pipeline(model).rglob("*") if path.is_file())
+
+    def annotation_recipe(self, model: str, dataset: str) -> dict[str, Any]:
+        """AnnotationRecipe: which of a pipeline's entities are mentions of the dataset."""
+        types = self._pipeline(model).types
+        if dataset not in types:
+            raise PubmillError(
+                f"model {model} predicts {', '.join(types)}, not {dataset}; "
+                f"add it to `types` in specs/models/{model}.yaml"
+            )
+        return {"types": types[dataset]}
+
+    def annotation_records(self, model: str, dataset: str) -> list[str]:
+        """The one record of a pipeline on a dataset, below the results folder; none if it isn't for it."""
+        known = dataset in self._pipeline(model).types
+        record = f"runs/{OFF_THE_SHELF}/{model}/{dataset}/{AS_IT_IS}/final/seed-1.json"
+        return [record] if known else []
+
+    def annotation_score_recipe(self, model: str, dataset: str) -> dict[str, Any]:
+        """ScoringRecipe of that record."""
+        data = self.specs.datasets[dataset]
+        return {
+            "protocol": OFF_THE_SHELF,
+            "model": model,
+            "dataset": dataset,
+            "setting": AS_IT_IS,
+            "seed": 1,
+            "scale": self.study.scale,
+            "split": PREDICTED,
+            "kind": data.kind,
+            "metric": data.metric,
+            "negative": data.negative,
+            "versions": {
+                "convert": [VERSIONS["convert"], data.version],
+                "annotate": VERSIONS["annotate"],
+                "score": VERSIONS["score"],
+                "metric": METRIC_VERSIONS[data.metric],
+                "metrics": [METRIC_VERSIONS[name] for name in METRICS[data.kind]],
+            },
+        }

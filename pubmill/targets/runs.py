@@ -1,16 +1,24 @@
 """Datasets, trials, runs and records."""
 
-import itertools
 from collections.abc import Mapping
-from typing import Any, get_args, get_type_hints
+from typing import Any, NamedTuple
 
-from pubmill.recipes import FinetuningRecipe
-from pubmill.specs import LocalFile
+from pubmill.errors import PubmillError
+from pubmill.specs import LocalFile, ProtocolSpec
+from pubmill.specs.datasets import METRICS
 from pubmill.targets.access import AccessTargets
 from pubmill.targets.datasets import conversion_recipe
 from pubmill.targets.versions import METRIC_VERSIONS, VERSIONS
 
 DATASET_FILES = ("train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz", "card.json")
+
+
+class Choice(NamedTuple):
+    """Trials of one setting on one dataset, by which is chosen; `model` None: one choice for all models."""
+
+    model: str | None
+    dataset: str
+    setting: str
 
 
 class RunTargets(AccessTargets):
@@ -20,18 +28,6 @@ class RunTargets(AccessTargets):
 
     def dataset_recipe(self, dataset: str) -> dict[str, Any]:
         return conversion_recipe(dataset, self.specs.datasets[dataset])
-
-    def obstacle(self, dataset: str) -> str | None:
-        """Why the dataset can't be run, if it can't: every reason."""
-        reasons = [self.lacks(dataset), self.unsupported(dataset)]
-        return "; ".join(reason for reason in reasons if reason) or None
-
-    def unsupported(self, dataset: str) -> str | None:
-        """What pubmill can't do yet that a run on the dataset needs, files or none."""
-        spec = self.specs.datasets[dataset]
-        if spec.kind not in get_args(get_type_hints(FinetuningRecipe)["task"]):
-            return f"pubmill does not fine-tune on examples of kind {spec.kind} yet"
-        return None if spec.metric in METRIC_VERSIONS else f"pubmill does not compute {spec.metric} yet"
 
     def dataset_inputs(self, dataset: str) -> dict[str, str]:
         """The raw files of a dataset below the results folder, by role."""
@@ -54,63 +50,176 @@ class RunTargets(AccessTargets):
     def dataset_files(self, dataset: str) -> list[str]:
         return [f"{self.results}/datasets/{dataset}/{name}" for name in DATASET_FILES]
 
-    def finetuning_recipe(
-        self, protocol: str, dataset: str, setting: str, trial: str | None
+    def run_recipe(self, protocol: str, model: str, dataset: str, setting: str) -> dict[str, Any]:
+        """FinetuningRecipe of a run; what is searched comes on top of it from selected.json."""
+        return self._protocol(protocol).recipe(self.specs.datasets[dataset], model, setting, trial=False)
+
+    def trial_recipe(
+        self, protocol: str, model: str, dataset: str, setting: str, trial: str
     ) -> dict[str, Any]:
-        """FinetuningRecipe for a run. With a search, a final run's grid keys come from selected.json."""
-        spec, data = self.specs.protocols[protocol], self.specs.datasets[dataset]
-        point = self.trials(protocol)[trial] if trial else {}
-        fixed = {"task": data.kind, "metric": data.metric, "negative": data.negative}
-        if data.dummies:
-            fixed["dummies"] = data.dummies.model_dump()
-        return {**fixed, **spec.hyperparameters, **spec.settings[setting], **point}
+        """FinetuningRecipe of a trial: a point of the grid."""
+        spec, data = self._protocol(protocol), self.specs.datasets[dataset]
+        points = spec.points(data, model, setting)
+        if trial not in points:
+            raise PubmillError(
+                f"protocol {protocol} has no trial {trial!r} of {model} on {dataset}, setting {setting}; "
+                f"it has {', '.join(points) or 'none'}"
+            )
+        return spec.recipe(data, model, setting, trial=True) | points[trial]
 
-    def trials(self, protocol: str) -> dict[str, dict[str, float]]:
-        """The points of a protocol's grid, by readable name, in the grid's order."""
-        search = self.specs.protocols[protocol].search
-        if search is None:
-            return {}
-        grid = dict(sorted(search.grid.items()))
-        points = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
-        return {
-            ",".join(f"{key}={value:g}" for key, value in point.items()): _whole(point) for point in points
+    def _protocol(self, name: str) -> ProtocolSpec:
+        if name not in self.specs.protocols:
+            raise PubmillError(f"there is no specs/protocols/{name}.yaml")
+        return self.specs.protocols[name]
+
+    def check_run(self, protocol: str, model: str, dataset: str, setting: str) -> None:
+        """That a run which is asked for by its name can be made; a `PubmillError` says why it can't."""
+        self._check_names(protocol, model, dataset, setting)
+        if fault := self._protocol(protocol).obstacle(self.specs.datasets[dataset], model, setting):
+            raise PubmillError(fault)
+
+    def _check_names(self, protocol: str, model: str, dataset: str, setting: str) -> None:
+        known: dict[str, Mapping[str, Any]] = {
+            "protocols": self.specs.protocols,
+            "models": self.specs.models,
+            "datasets": self.specs.datasets,
         }
+        for (kind, there), name in zip(known.items(), (protocol, model, dataset), strict=True):
+            if name not in there:
+                raise PubmillError(f"there is no specs/{kind}/{name}.yaml")
+        settings = self.specs.protocols[protocol].settings
+        if setting not in settings:
+            raise PubmillError(
+                f"protocol {protocol} has no setting {setting!r}; it has {', '.join(settings)}"
+            )
 
-    def trial_training(self, protocol: str, dataset: str, setting: str) -> list[str]:
-        """training.json of every trial that the choice of hyper-parameters reads."""
-        search = self.specs.protocols[protocol].search
-        if search is None:
-            return []
+    def run_inputs(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
+        """What a run is made from, besides a model of its own that was kept."""
+        self.check_run(protocol, model, dataset, setting)
         return [
-            f"{self.run_folder(protocol, model, dataset, setting)}/trials/{trial}/seed-{seed}.training.json"
-            for trial in self.trials(protocol)
-            for model in search.models
-            for seed in range(1, search.seeds + 1)
+            *self._common_inputs(protocol, model, dataset, setting),
+            *self.selected(protocol, model, dataset, setting),
+        ]
+
+    def trial_inputs(self, protocol: str, model: str, dataset: str, setting: str, trial: str) -> list[str]:
+        self._check_names(protocol, model, dataset, setting)
+        self.trial_recipe(protocol, model, dataset, setting, trial)
+        return self._common_inputs(protocol, model, dataset, setting)
+
+    def _common_inputs(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
+        first = self.first_model(protocol, model, dataset, setting)
+        files = self.model_files(model) if first == self._pretrained(model) else [first]
+        return [*files, *self.dataset_files(dataset)]
+
+    def choice(self, protocol: str, model: str, dataset: str, setting: str) -> Choice | None:
+        """Where a run's hyper-parameters are chosen; None where they are given."""
+        spec = self._protocol(protocol)
+        folds = spec.fold_of(dataset)
+        chosen_on = folds.chosen_on if folds else dataset
+        choosing = spec.settings[setting].chosen_by or setting
+        if spec.search is None or not spec.points(self.specs.datasets[chosen_on], model, choosing):
+            return None
+        return Choice(model if spec.search.models == "each" else None, chosen_on, choosing)
+
+    def selected(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
+        """The run's selected.json, a model's own or common to all models; none where nothing is chosen."""
+        choice = self.choice(protocol, model, dataset, setting)
+        if choice is None:
+            return []
+        if choice.model is None:
+            return [f"{self.results}/runs/{protocol}/selected/{choice.dataset}/{choice.setting}.json"]
+        return [f"{self.run_folder(protocol, choice.model, choice.dataset, choice.setting)}/selected.json"]
+
+    def selected_arguments(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
+        """The fine-tuning program's argument that names the choice."""
+        return [
+            text for path in self.selected(protocol, model, dataset, setting) for text in ("--selected", path)
+        ]
+
+    def choice_recipe(self, protocol: str, model: str | None, dataset: str, setting: str) -> dict[str, Any]:
+        """What a choice decides: the keys of the grid, and the number of steps on a fold."""
+        spec, data = self._protocol(protocol), self.specs.datasets[dataset]
+        grid = spec.grid(data, model or self._searchers(protocol, None)[0], setting)
+        return {"by": "dev", "decides": [*grid, *(["stop_after"] if spec.fold_of(dataset) else [])]}
+
+    def _searchers(self, protocol: str, model: str | None) -> list[str]:
+        """The models whose trials make a choice: the model itself, or those that choose for all."""
+        search = self._protocol(protocol).search
+        if search is None:
+            raise PubmillError(f"protocol {protocol}: nothing is searched")
+        if search.models == "each" and model is None:
+            raise PubmillError(f"protocol {protocol}: each model chooses for itself")
+        if search.models != "each" and model is not None:
+            raise PubmillError(f"protocol {protocol}: the choice is common to all models")
+        return [model] if model is not None else list(search.models)
+
+    def trial_training(self, protocol: str, model: str | None, dataset: str, setting: str) -> list[str]:
+        """training.json of every trial that a choice reads; `model` None: the choice for all models."""
+        spec, models = self._protocol(protocol), self._searchers(protocol, model)
+        self._check_names(protocol, models[0], dataset, setting)
+        assert spec.search
+        return [
+            f"{self.run_folder(protocol, one, dataset, setting)}/trials/{trial}/seed-{seed}.training.json"
+            for trial in spec.points(self.specs.datasets[dataset], models[0], setting)
+            for one in models
+            for seed in range(1, spec.search.seeds + 1)
         ]
 
     def run_folder(self, protocol: str, model: str, dataset: str, setting: str) -> str:
         return f"{self.results}/runs/{protocol}/{model}/{dataset}/{setting}"
 
-    def selected(self, protocol: str, dataset: str, setting: str) -> str:
-        """The chosen hyper-parameters, common to all models (gu2020 section 6.2)."""
-        return f"{self.results}/runs/{protocol}/selected/{dataset}/{setting}.json"
+    def scored_split(self, protocol: str, dataset: str) -> str:
+        """The split that runs predict and that is scored."""
+        return self._protocol(protocol).scored(self.specs.datasets[dataset])
 
-    def selection_inputs(self, protocol: str, dataset: str, setting: str) -> list[str]:
-        """selected.json where the protocol searches; nothing where its settings are given."""
-        searches = self.specs.protocols[protocol].search is not None
-        return [self.selected(protocol, dataset, setting)] if searches else []
+    def scored_examples(self, protocol: str, model: str, dataset: str, setting: str) -> str:
+        self.check_run(protocol, model, dataset, setting)
+        return f"{self.results}/datasets/{dataset}/{self.scored_split(protocol, dataset)}.jsonl.gz"
 
-    def selection_arguments(self, protocol: str, dataset: str, setting: str) -> list[str]:
-        """The fine-tuning program's argument that names the choice."""
-        return [
-            text
-            for path in self.selection_inputs(protocol, dataset, setting)
-            for text in ("--selected", path)
-        ]
+    def split_arguments(self, protocol: str, dataset: str, trial: bool) -> list[str]:
+        """The fine-tuning program's arguments that name the split to predict and the one to choose by."""
+        dev = self._protocol(protocol).looked_at(self.specs.datasets[dataset], trial)
+        predicted = dev if trial and dev else self.scored_split(protocol, dataset)
+        return ["--split", predicted, "--dev", dev or "none"]
+
+    def task_model(self, protocol: str, model: str, dataset: str, setting: str, seed: int) -> str:
+        """The folder of the model that a run keeps."""
+        return f"{self.run_folder(protocol, model, dataset, setting)}/models/seed-{seed}"
+
+    def first_model(self, protocol: str, model: str, dataset: str, setting: str) -> str:
+        """The folder of the model that a run begins with: the pretrained one, or another run's."""
+        start = self._protocol(protocol).start(dataset, setting)
+        if start is None:
+            return self._pretrained(model)
+        return self.task_model(protocol, model, start, setting, 1)
+
+    def _pretrained(self, model: str) -> str:
+        return f"{self.results}/models/{model}"
+
+    def kept(self, protocol: str, model: str, dataset: str, setting: str, seed: int) -> list[str]:
+        """The folder of a run's own model, if it is kept, so that the run only predicts with it: as the
+        study says, or because another run begins with it."""
+        spec = self._protocol(protocol)
+        begins_another = seed == 1 and spec.settings[setting].chain and dataset in spec.start_from.values()
+        wanted = self.study.keep_models or begins_another
+        return [self.task_model(protocol, model, dataset, setting, seed)] if wanted else []
+
+    def kept_arguments(self, protocol: str, model: str, dataset: str, setting: str, seed: int) -> list[str]:
+        """The fine-tuning program's argument that names it."""
+        kept = self.kept(protocol, model, dataset, setting, seed)
+        return [text for path in kept for text in ("--kept", path)]
 
     def seeds(self, protocol: str, dataset: str) -> range:
-        seeds = self.specs.protocols[protocol].final.seeds
-        return range(1, seeds.get(dataset, seeds["default"]) + 1)
+        """The seeds of a dataset's runs; those of a fold are said under the name of its folds, if at all."""
+        spec = self._protocol(protocol)
+        seeds = spec.final.seeds
+        group = next((name for name, folds in spec.folds.items() if dataset in folds.reported), "default")
+        return range(1, seeds.get(dataset, seeds.get(group, seeds["default"])) + 1)
+
+    def parts_of_row(self, protocol: str, dataset: str) -> list[str]:
+        """The datasets behind a row of a table: folds that are reported together, or the dataset itself."""
+        folds = self._protocol(protocol).folds.get(dataset)
+        return list(folds.reported) if folds else [dataset]
 
     def score_recipe(
         self, protocol: str, model: str, dataset: str, setting: str, seed: int
@@ -123,17 +232,15 @@ class RunTargets(AccessTargets):
             "setting": setting,
             "seed": seed,
             "scale": self.study.scale,
-            "split": self.specs.protocols[protocol].final.split,
+            "split": self.scored_split(protocol, dataset),
+            "kind": data.kind,
             "metric": data.metric,
+            "negative": data.negative,
             "versions": {
                 "convert": [VERSIONS["convert"], data.version],
                 "finetune": VERSIONS["finetune"],
                 "score": VERSIONS["score"],
                 "metric": METRIC_VERSIONS[data.metric],
+                "metrics": [METRIC_VERSIONS[name] for name in METRICS[data.kind]],
             },
         }
-
-
-def _whole(point: Mapping[Any, float]) -> dict[str, float]:
-    """A grid point with its batch size as the integer it is."""
-    return {key: int(value) if key == "batch_size" else value for key, value in point.items()}

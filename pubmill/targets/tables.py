@@ -3,6 +3,7 @@
 from typing import Any
 
 from pubmill.specs import DatasetSpec, TableSpec
+from pubmill.specs.tables import Row
 from pubmill.targets.dataset_tables import DatasetTableTargets
 from pubmill.targets.versions import VERSIONS
 
@@ -30,10 +31,36 @@ class TableTargets(DatasetTableTargets):
 
     def datasets(self) -> list[str]:
         """Datasets of all tables of the study that are converted, without repetition."""
-        rows = [row for table in self.result_tables() for row in self.specs.tables[table].rows]
-        scored = [row.dataset for row in rows if self._scores(row.dataset)]
+        tables = [self.specs.tables[table] for table in self.result_tables()]
+        rows = [(table, row.dataset) for table in tables for row in table.rows]
+        used = [name for table, row in rows if self._scores(table, row) for name in self._used(table, row)]
         shown = [name for table in self.dataset_tables() for name in self.shown_datasets(table)]
-        return list(dict.fromkeys(scored + shown))
+        return list(dict.fromkeys(used + shown))
+
+    def wanted_datasets(self) -> list[str]:
+        """As above, and those behind rows of folds and those that runs begin with."""
+        tables = [self.specs.tables[table] for table in self.result_tables()]
+        behind = [
+            name
+            for table in tables
+            for row in table.rows
+            if self.wants(row.dataset)
+            for name in self._used(table, row.dataset)
+            if name in self.specs.datasets and self.exists(name)
+        ]
+        return list(dict.fromkeys([*super().wanted_datasets(), *behind]))
+
+    def _used(self, table: TableSpec, row: str) -> list[str]:
+        """The datasets that the runs behind a row are scored on, chosen on, and begin with."""
+        protocol = self.specs.protocols[table.protocol]
+        parts = self.parts_of_row(table.protocol, row)
+        folds = protocol.folds.get(row)
+        used = [*parts, *([folds.chosen_on] if folds else [])]
+        for name in used:
+            start = protocol.start(name, table.setting)
+            if start is not None and start not in used:
+                used.append(start)
+        return used
 
     def _columns(self, table: str) -> list[tuple[str, str]]:
         """(model, label): those the table names, then those that join it, by their spec or by the study."""
@@ -49,12 +76,16 @@ class TableTargets(DatasetTableTargets):
     def _runs(self, model: str) -> bool:
         return model in self.specs.models and (self.study.models is None or model in self.study.models)
 
-    def _scores(self, dataset: str) -> bool:
-        return dataset in self.specs.datasets and self._hinders(dataset) is None
+    def _scores(self, table: TableSpec, row: str) -> bool:
+        parts = self.parts_of_row(table.protocol, row)
+        return all(name in self.specs.datasets for name in parts) and self._hinders(table, row) is None
 
-    def _hinders(self, dataset: str) -> str | None:
-        """Why a dataset that there is isn't run in this study; None if it is."""
-        return self.obstacle(dataset) if self.wants(dataset) else self.unsupported(dataset) or NOT_RUN
+    def _hinders(self, table: TableSpec, row: str) -> str | None:
+        """Why a row whose datasets there are isn't run in this study: what the first of them lacks."""
+        if not self.wants(row):
+            return NOT_RUN
+        reasons = ((name, self.lacks(name)) for name in self._used(table, row))
+        return next((why if name == row else f"{name} {why}" for name, why in reasons if why), None)
 
     def records(self, table: str) -> dict[str, dict[str, list[str]]]:
         """The records a table is built from: model -> dataset -> paths below the results folder."""
@@ -62,11 +93,12 @@ class TableTargets(DatasetTableTargets):
         return {
             model: {
                 row.dataset: [
-                    f"runs/{spec.protocol}/{model}/{row.dataset}/{spec.setting}/final/seed-{seed}.json"
-                    for seed in self.seeds(spec.protocol, row.dataset)
+                    f"runs/{spec.protocol}/{model}/{dataset}/{spec.setting}/final/seed-{seed}.json"
+                    for dataset in self.parts_of_row(spec.protocol, row.dataset)
+                    for seed in self.seeds(spec.protocol, dataset)
                 ]
                 for row in spec.rows
-                if self._scores(row.dataset)
+                if self._scores(spec, row.dataset)
             }
             for model, _ in self._columns(table)
             if self._runs(model)
@@ -90,7 +122,7 @@ class TableTargets(DatasetTableTargets):
             "protocol": spec.protocol,
             "setting": spec.setting,
             "aggregate": final.aggregate,
-            "rows": [self._row(row.dataset, row.label, row.group) for row in spec.rows],
+            "rows": [self._row(spec.protocol, row) for row in spec.rows],
             "columns": [{"model": model, "label": label} for model, label in self._columns(table)],
             "composite": spec.composite.model_dump() if spec.composite else None,
             "records": self.records(table),
@@ -98,15 +130,16 @@ class TableTargets(DatasetTableTargets):
             "versions": {"table": VERSIONS["table"]},
         }
 
-    def _row(self, dataset: str, label: str, group: str) -> dict[str, Any]:
-        spec: DatasetSpec | None = self.specs.datasets.get(dataset)
-        conflicts = list(spec.conflicts) if spec else []
+    def _row(self, protocol: str, row: Row) -> dict[str, Any]:
+        parts = self.parts_of_row(protocol, row.dataset)
+        spec: DatasetSpec | None = self.specs.datasets.get(parts[0])
         return {
-            "dataset": dataset,
-            "label": label,
-            "group": group,
+            "dataset": row.dataset,
+            "label": row.label,
+            "group": row.group,
             "metric": spec.metric if spec else None,
-            "conflicts": conflicts,
+            "conflicts": list(spec.conflicts) if spec else [],
+            "folds": parts if parts != [row.dataset] else [],
         }
 
     def _missing(self, spec: TableSpec) -> dict[str, str]:
@@ -116,8 +149,12 @@ class TableTargets(DatasetTableTargets):
             if not self._runs(column.model):
                 reasons[column.model] = column.missing or NOT_RUN
         for row in spec.rows:
-            if not self._scores(row.dataset):
-                reasons[row.dataset] = row.missing or self._hinders(row.dataset) or NOT_RUN
+            if not self._scores(spec, row.dataset):
+                there = all(
+                    name in self.specs.datasets for name in self.parts_of_row(spec.protocol, row.dataset)
+                )
+                hindered = self._hinders(spec, row.dataset) if there else None
+                reasons[row.dataset] = row.missing or hindered or NOT_RUN
         return reasons
 
     def report(self) -> str:

@@ -30,14 +30,6 @@ def test_without_its_files_a_dataset_is_not_run_and_its_cells_say_where_to_apply
     assert APPLY in reason and f"local_files: {KEY}" in reason
 
 
-def test_every_reason_is_told(specs: Path) -> None:
-    path = specs / f"datasets/{NAME}.yaml"
-    text = path.read_text().replace("kind: tokens", "kind: regression")
-    path.write_text(text.replace("task: ner", "task: similarity").replace("entity_f1", "pearson"))
-    reason = targets(specs).obstacle(NAME)
-    assert reason and APPLY in reason and "regression" in reason
-
-
 def urls_of(specs: Path, dataset: str) -> list[str]:
     sources = targets(specs).specs.datasets[dataset].sources.values()
     return [file.url for file in sources if isinstance(file, File)]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
+from pubmill.records import Record
 from pubmill.tables.aggregation import NOT_RUN, composite_cell, machine, read_published
 from pubmill.tables.cells import Cell, Composite, PublishedValue
 from tests.unit import tables_made_up as made_up
@@ -19,6 +20,73 @@ def test_cells_hold_ours_beside_the_published_value(tmp_path: Path) -> None:
     assert cell.value == pytest.approx(81.0)
     assert cell.difference == pytest.approx(0.1)
     assert [seed.value for seed in cell.seeds] == [80.0, 82.0]
+
+
+def folds(**changes: Any) -> dict[str, Any]:
+    """A recipe of one model and one row, whose runs are those of two folds."""
+    names = ("gad@fold-2", "gad@fold-3")
+    row = {"dataset": "gad", "label": "GAD", "metric": "entity_f1", "folds": names}
+    paths = [path for name in names for path in made_up.paths("bert", name)]
+    values = {
+        "rows": [row],
+        "columns": [{"model": "bert", "label": "BERT"}],
+        "records": {"bert": {"gad": paths}},
+        "composite": None,
+        "aggregate": "median",
+    }
+    return values | changes
+
+
+def fold_record(number: int, seed: int, score: float, **changes: Any) -> Record:
+    """The folds differ in their data, as folds do."""
+    data = {"data_sha256": str(number) * 64, "trained_on_sha256": {"train": str(number) * 64}}
+    return made_up.record("bert", f"gad@fold-{number}", seed, score, **data | changes)
+
+
+OF_GAD = made_up.HEADER + "bert,gad,entity_f1,80.00,\n"
+
+
+def test_a_cell_of_folds_is_the_median_of_all_their_runs(tmp_path: Path) -> None:
+    scores = {(2, 1): 0.70, (2, 2): 0.80, (3, 1): 0.10, (3, 2): 0.90}
+    made_up.write(tmp_path, *(fold_record(*key, score) for key, score in scores.items()))
+    table = made_up.table(tmp_path, made_up.recipe(**folds()), OF_GAD)
+    cell = table.cells["bert"]["gad"]
+    assert cell.value == pytest.approx(75.0) and cell.difference == pytest.approx(-5.0)
+    assert (cell.n, cell.expected, table.aggregate) == (4, 4, "median")
+    assert [run.name for run in cell.seeds] == [
+        "gad@fold-2 1",
+        "gad@fold-2 2",
+        "gad@fold-3 1",
+        "gad@fold-3 2",
+    ]
+
+
+def test_a_fold_without_a_record_leaves_the_cell_without_a_median(tmp_path: Path) -> None:
+    made_up.write(tmp_path, *(fold_record(number, 1, 0.8) for number in (2, 3)), fold_record(3, 2, 0.8))
+    cell = made_up.table(tmp_path, made_up.recipe(**folds()), OF_GAD).cells["bert"]["gad"]
+    assert cell.missing == "no median: 3 of 4 seeds (no record: seed gad@fold-2 2)"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"data_sha256": "f" * 64}, "one row; they differ in data hash"),
+        ({"recipe": {"stop_after": 3}}, "one cell; they differ in recipe: stop_after None against 3"),
+    ],
+)
+def test_runs_of_one_fold_share_their_data_and_those_of_all_folds_their_recipe(
+    tmp_path: Path, changes: dict[str, Any], told: str
+) -> None:
+    made_up.write(tmp_path, *(fold_record(number, 1, 0.8) for number in (2, 3)))
+    made_up.write(tmp_path, fold_record(2, 2, 0.8, **changes))
+    with pytest.raises(PubmillError, match=told):
+        made_up.table(tmp_path, made_up.recipe(**folds()), OF_GAD)
+
+
+def test_a_record_of_another_dataset_than_the_rows_is_refused(tmp_path: Path) -> None:
+    records = {"bert": {"gad": made_up.paths("bert", "gad@fold-1")}}
+    with pytest.raises(PubmillError, match="is of gad@fold-1, but the row gad is of gad@fold-2, gad@fold-3"):
+        made_up.table(tmp_path, made_up.recipe(**folds(records=records)), OF_GAD)
 
 
 def test_rows_take_their_metric_from_the_paper_where_we_have_none(tmp_path: Path) -> None:

@@ -34,6 +34,23 @@ def test_mean_spread_and_difference_of_a_complete_cell() -> None:
     assert cell.spread == pytest.approx(math.sqrt(2))
 
 
+def test_a_median_is_not_moved_by_one_run_and_says_so_where_it_is_missing() -> None:
+    cell = cell_of_seeds(seeds(90.0, 10.0, 91.0), 3, "", PublishedValue(value=89.0, note=""), "median")
+    assert (cell.value, cell.difference) == (90.0, 1.0)
+    assert cell_of_seeds(seeds(90.0, 80.0), 2, "", None, "median").value == 85.0
+    assert cell_of_seeds(seeds(90.0, "nan"), 2, "", None, "median").missing == (
+        "no median: 1 of 2 seeds (failed, nan: seed 2)"
+    )
+
+
+def test_a_run_of_a_fold_is_told_with_its_fold() -> None:
+    runs = [SeedScore(seed=1, value=None, failed="nan", fold="gad@fold-2"), *seeds(90.0)]
+    assert [run.name for run in runs] == ["gad@fold-2 1", "1"]
+    assert (
+        cell_of_seeds(runs, 2, "", None).missing == "no mean: 1 of 2 seeds (failed, nan: seed gad@fold-2 1)"
+    )
+
+
 def test_one_seed_has_a_mean_but_no_spread() -> None:
     cell = cell_of_seeds(seeds(90.0), 1, "", None)
     assert (cell.value, cell.spread, cell.difference) == (90.0, None, None)

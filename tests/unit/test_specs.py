@@ -124,10 +124,11 @@ def test_checkpoints_must_end_with_the_last_step(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("dropout: 0.1", "dropuot: 0.1", "dropuot: unknown key"),
-        ("epochs: 60", "epochs: many", "epochs"),
-        ("tagging: bio", "tagging: io", "tagging"),
-        ("weight_decay: 0.0", "learning_rate: 1e-5", "both decide ['learning_rate']"),
+        ("dropout: 0.1", "dropuot: 0.1", "hyperparameters: dropuot: unknown key"),
+        ("weight_decay: 0.0", "metric: entity_f1", "metric: the dataset decides it"),
+        ("epochs: 60", "epochs: many", "hyperparameters.epochs: on tokens"),
+        ("tagging: bio", "tagging: oi", "Input should be 'bio', 'bioul' or 'io'"),
+        ("weight_decay: 0.0", "learning_rate: 1e-5", "the search decides learning_rate, too"),
     ],
 )
 def test_a_protocol_that_makes_no_recipe_is_told(folder: Path, old: str, new: str, told: str) -> None:
@@ -147,7 +148,13 @@ def test_a_protocol_that_makes_no_recipe_is_told(folder: Path, old: str, new: st
             "of kind tokens is one of entity_f1, word",
         ),
         ("bc2gm", "task: ner", "task: relation", "task", "task of kind tokens is one of ner, de-ident"),
-        ("bc2gm", "version: 1", "negative: O\nversion: 1", "negative", "only micro_f1 of kind sequence has"),
+        (
+            "bc2gm",
+            "version: 1",
+            "negative: O\nversion: 1",
+            "negative",
+            "of kind sequence have a `negative` label, not entity_f1",
+        ),
         (
             "gad@blurb",
             'negative: "0"\n',

@@ -11,6 +11,7 @@ from pubmill.specs import PubmedSource
 from pubmill.study import check_study
 from pubmill.targets import Targets, as_json
 from pubmill.targets.corpora import pubmed_files
+from pubmill.targets.versions import METRIC_VERSIONS
 
 
 def targets(root: Path, **config: object) -> Targets:
@@ -48,7 +49,11 @@ def test_recipes_hold_no_paths_and_no_machine_settings(root: Path, tmp_path: Pat
         made.pretraining_recipe("pubmedbert-base"),
         made.model_recipe("pubmedbert-base"),
         made.dataset_recipe("bc2gm"),
-        made.finetuning_recipe("blurb", "bc2gm", "standard", None),
+        made.run_recipe("blurb", "pubmedbert-base", "bc2gm", "standard"),
+        made.trial_recipe(
+            "blurb", "pubmedbert-base", "bc2gm", "standard", "batch_size=16,learning_rate=0.002"
+        ),
+        made.choice_recipe("blurb", None, "bc2gm", "standard"),
         made.score_recipe("blurb", "pubmedbert-base", "bc2gm", "standard", 1),
         made.table_recipe("gu2020/table06"),
         made.report_recipe(),
@@ -71,7 +76,14 @@ def test_what_is_not_run_has_its_reason(root: Path) -> None:
     missing = targets(root, datasets=["bc2gm"]).table_recipe("gu2020/table06")["missing"]
     assert missing["bc5-chem"] == "not run in this study"
     assert missing["biobert-base"] == "not run in this study"
-    assert "yet" in missing["roberta-base"] and "yet" in missing["biosses"]
+    assert "yet" in missing["roberta-base"] and missing["biosses"] == "not run in this study"
+
+
+def test_a_metric_that_is_not_computed_is_a_reason(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(METRIC_VERSIONS, "pearson")
+    missing = targets(root).table_recipe("gu2020/table06")["missing"]
+    assert missing["biosses"] == "pubmill does not compute pearson yet"
+    assert "bc2gm" not in missing
 
 
 def test_segments_start_from_the_checkpoint_before(root: Path) -> None:
@@ -110,15 +122,120 @@ def test_an_unknown_download_is_refused(root: Path) -> None:
 
 def test_trials_are_named_by_their_point(root: Path) -> None:
     made = targets(root, scale="full", models=None)
-    assert len(made.trials("blurb")) == 6
-    assert made.trials("blurb")["batch_size=16,learning_rate=1e-05"] == {
-        "batch_size": 16,
-        "learning_rate": 1e-05,
-    }
-    assert len(made.trial_training("blurb", "bc2gm", "standard")) == 12
-    assert made.selection_inputs("blurb", "bc2gm", "standard") == [
-        "results/full/runs/blurb/selected/bc2gm/standard.json"
+    trials = made.trial_training("blurb", None, "bc2gm", "standard")
+    assert len(trials) == 12
+    assert trials[0] == (
+        "results/full/runs/blurb/bert-base-uncased/bc2gm/standard/trials/batch_size=16,learning_rate=1e-05/"
+        "seed-1.training.json"
+    )
+    run = ("blurb", "pubmedbert-base", "bc2gm", "standard")
+    point = made.trial_recipe(*run, "batch_size=16,learning_rate=1e-05")
+    assert (point["batch_size"], point["learning_rate"]) == (16, 1e-05)
+    with pytest.raises(PubmillError, match="no trial 'batch_size=8' .* it has batch_size=16,"):
+        made.trial_recipe(*run, "batch_size=8")
+
+
+def test_one_choice_for_all_models_or_each_its_own(root: Path) -> None:
+    made = targets(root, scale="full", models=None)
+    runs = "results/full/runs"
+    model, data = "biobert-base", "bc2gm"
+    assert made.selected("blurb", model, data, "standard") == [f"{runs}/blurb/selected/bc2gm/standard.json"]
+    assert made.choice_recipe("blurb", None, data, "standard")["decides"] == ["batch_size", "learning_rate"]
+    own = [f"{runs}/tinn2021/{model}/bc2gm/layer-freeze/selected.json"]
+    assert made.selected("tinn2021", model, data, "layer-freeze") == own
+    assert made.selected_arguments("tinn2021", model, data, "layer-freeze") == ["--selected", *own]
+    assert made.choice_recipe("tinn2021", model, data, "layer-freeze")["decides"] == [
+        "batch_size", "frozen_layers", "learning_rate",
+    ]  # fmt: skip
+    assert len(made.trial_training("tinn2021", model, data, "layer-freeze")) == 18
+    with pytest.raises(PubmillError, match="blurb: the choice is common to all models"):
+        made.trial_training("blurb", model, data, "standard")
+    with pytest.raises(PubmillError, match="tinn2021: each model chooses for itself"):
+        made.trial_training("tinn2021", None, data, "standard")
+    with pytest.raises(PubmillError, match="alrowili2021: nothing is searched"):
+        made.trial_training("alrowili2021", model, data, "standard")
+
+
+def test_a_setting_may_take_the_choice_of_another(root: Path) -> None:
+    made = targets(root, scale="full", models=None)
+    chosen = [made.selected("blurb", "biobert-base", "bc2gm", s) for s in ("standard", "tagging=io")]
+    assert chosen[0] == chosen[1]
+    assert made.selected("alrowili2021", "biobert-base", "bc2gm", "standard") == []
+
+
+def test_folds_choose_their_steps_on_the_one_that_is_not_reported(root: Path) -> None:
+    made = targets(root)
+    run = ("lewis2020", "pubmedbert-base", "gad@fold-2", "standard")
+    chosen = "results/demo/runs/lewis2020/pubmedbert-base/gad@fold-1/standard"
+    assert made.selected(*run) == [f"{chosen}/selected.json"]
+    assert f"{chosen}/selected.json" not in made.run_inputs("lewis2020", *run[1:2], "bc2gm", "standard")
+    assert made.trial_training(*run[:2], "gad@fold-1", "standard") == [
+        f"{chosen}/trials/default/seed-{seed}.training.json" for seed in (1, 2)
     ]
+    assert made.choice_recipe(*run[:2], "gad@fold-1", "standard")["decides"] == ["stop_after"]
+    assert made.split_arguments("lewis2020", "gad@fold-1", trial=True) == ["--split", "test", "--dev", "test"]
+    assert made.split_arguments("lewis2020", "gad@fold-2", trial=False) == [
+        "--split",
+        "test",
+        "--dev",
+        "none",
+    ]
+    with pytest.raises(PubmillError, match="chooses on gad@fold-1"):
+        made.check_run("lewis2020", "pubmedbert-base", "gad@fold-1", "standard")
+
+
+def test_splits_of_trials_and_runs(root: Path) -> None:
+    made = targets(root)
+    assert made.split_arguments("blurb", "bc2gm", trial=True) == ["--split", "dev", "--dev", "dev"]
+    assert made.split_arguments("blurb", "bc2gm", trial=False) == ["--split", "test", "--dev", "dev"]
+    assert made.split_arguments("shin2020", "squad-v1", trial=False) == ["--split", "dev", "--dev", "none"]
+    assert made.score_recipe("shin2020", "pubmedbert-base", "squad-v1", "standard", 1)["split"] == "dev"
+    assert made.scored_examples("shin2020", "pubmedbert-base", "squad-v1", "standard").endswith(
+        "/squad-v1/dev.jsonl.gz"
+    )
+
+
+def test_a_chain_begins_with_the_model_of_the_run_before(root: Path) -> None:
+    made = targets(root)
+    run = ("shin2020", "pubmedbert-base", "bioasq-factoid@7b")
+    start = "results/demo/runs/shin2020/pubmedbert-base/squad-v1/standard/models/seed-1"
+    assert made.first_model(*run, "standard") == start
+    assert start in made.run_inputs(*run, "standard")
+    assert made.first_model(*run, "no-squad") == "results/demo/models/pubmedbert-base"
+    assert set(made.model_files("pubmedbert-base")) < set(made.run_inputs(*run, "no-squad"))
+    squad = ("shin2020", "pubmedbert-base", "squad-v1", "standard")
+    assert made.kept(*squad, 1) == [start] and made.kept_arguments(*squad, 1) == ["--kept", start]
+    assert made.kept(*squad, 2) == [] and made.kept(*run, "standard", 1) == []
+
+
+def test_a_study_may_keep_all_models(root: Path) -> None:
+    made = targets(root, keep_models=True)
+    run = ("blurb", "pubmedbert-base", "bc2gm", "standard")
+    assert made.kept(*run, 2) == [made.task_model(*run, 2)]
+    assert "keep_models" not in as_json(made.run_recipe(*run))
+
+
+@pytest.mark.parametrize(
+    ("run", "told"),
+    [
+        (("nothing", "pubmedbert-base", "bc2gm", "standard"), "no specs/protocols/nothing.yaml"),
+        (("blurb", "nobody", "bc2gm", "standard"), "no specs/models/nobody.yaml"),
+        (("blurb", "pubmedbert-base", "bc2gn", "standard"), "no specs/datasets/bc2gn.yaml"),
+        (("blurb", "pubmedbert-base", "bc2gm", "tagging=oi"), "has no setting 'tagging=oi'; it has standard"),
+        (("blurb", "pubmedbert-base", "biosses", "tagging=io"), "is not for similarity"),
+    ],
+)
+def test_a_run_that_cannot_be_is_told(root: Path, run: tuple[str, str, str, str], told: str) -> None:
+    made = targets(root)
+    for ask in (made.run_inputs, made.scored_examples):
+        with pytest.raises(PubmillError, match=told):
+            ask(*run)
+
+
+def test_seeds_of_a_dataset_of_its_folds_or_of_all(root: Path) -> None:
+    made = targets(root, scale="full", models=None)
+    assert [len(made.seeds("blurb", name)) for name in ("bc2gm", "biosses")] == [5, 10]
+    assert len(made.seeds("lewis2020", "gad@fold-3")) == 5
 
 
 def test_text_of_the_users_own_is_recorded_as_a_source(root: Path, tmp_path: Path) -> None:

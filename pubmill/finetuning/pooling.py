@@ -1,0 +1,49 @@
+"""From the encodings of mentions to that of a relation (gu2020 section 5.2, Table 12)."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import nn
+
+from pubmill.finetuning.inputs import Batch
+
+
+class Concatenated(nn.Module):
+    """A head on the encodings of an instance's `each` mentions, one after another.
+
+    Where a batch has groups, each group's encodings are pooled to one first.
+    """
+
+    def __init__(self, each: int, pooling: Literal["max", "average"] | None, layers: nn.Module) -> None:
+        super().__init__()
+        self.each, self.pooling, self.layers = each, pooling, layers
+
+    def forward(self, places: torch.Tensor, batch: Batch) -> torch.Tensor:
+        """Scores, instances x outputs."""
+        if self.pooling is not None:
+            assert batch.groups is not None
+            places = pooled(places, batch.groups, self.pooling)
+        scores: torch.Tensor = self.layers(places.reshape(-1, self.each * places.shape[1]), batch)
+        return scores
+
+
+def pooled(rows: torch.Tensor, lengths: Sequence[int], how: Literal["max", "average"]) -> torch.Tensor:
+    """The largest value or the average, per column, of each run of rows.
+
+    `rows`: sum of `lengths` x width; `lengths`: of consecutive runs, none empty. Gives runs x width. The runs
+    are padded and masked: no sum is spread by index, so that the same bits come of it on every device.
+    """
+    sizes = np.asarray(lengths, dtype=np.int64)
+    columns = np.arange(sizes.max())
+    starts = np.cumsum(sizes) - sizes
+    real = columns < sizes[:, None]
+    at = np.where(real, starts[:, None] + columns, starts[:, None])
+    index = torch.from_numpy(at.ravel()).to(rows.device, non_blocking=True)
+    padding = torch.from_numpy(~real[:, :, None]).to(rows.device, non_blocking=True)
+    grid = rows.index_select(0, index).view(*real.shape, -1)
+    if how == "max":
+        return grid.masked_fill(padding, -torch.inf).amax(1)
+    counts = torch.from_numpy(sizes[:, None]).to(rows.device, rows.dtype, non_blocking=True)
+    return grid.masked_fill(padding, 0.0).sum(1) / counts

@@ -1,0 +1,69 @@
+"""Predictions of a task model, just trained or kept from an earlier run."""
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from pubmill.finetuning.batches import prediction_batches
+from pubmill.finetuning.devices import take_gpu
+from pubmill.finetuning.encoders import has_segments, longest_input
+from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.inputs import collate
+from pubmill.finetuning.reader import Reader
+from pubmill.finetuning.splits import Split
+from pubmill.finetuning.tasks.base import Task
+from pubmill.precision import choose_precision
+from pubmill.recipes import FinetuningRecipe
+
+PREDICTION_TOKENS = 4096
+"""Padded tokens predicted at once: from there on a batch's size makes no difference to the speed."""
+
+
+class DivergenceError(Exception):
+    """The loss or a prediction is no number any more."""
+
+
+def choose_device() -> torch.device:
+    """A GPU where there is one, told to be deterministic; else the processor."""
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    return take_gpu()
+
+
+def make_reader(
+    recipe: FinetuningRecipe, tokenizer: PreTrainedTokenizerBase, encoder: PreTrainedModel
+) -> Reader:
+    """The reader for an encoder, which may take less than the recipe asks for and may have no segments."""
+    segments = recipe.segments if has_segments(encoder) else "none"
+    return Reader(tokenizer, min(recipe.max_length, longest_input(encoder)), segments)
+
+
+class Predictor:
+    """A task and its model, on the model's device, in the recipe's precision."""
+
+    def __init__(self, recipe: FinetuningRecipe, task: Task[Any], model: TaskModel) -> None:
+        self.recipe, self.task, self.model = recipe, task, model
+        self.device = next(model.parameters()).device
+        self.precision = choose_precision(recipe.precision, self.device)
+
+    @torch.inference_mode()
+    def predict(self, split: Split) -> list[Any]:
+        """What is predicted of every example; a DivergenceError where a score is no number."""
+        self.model.eval()
+        instances = split.encoded.instances
+        outputs: list[torch.Tensor] = [torch.empty(0)] * len(instances)
+        for indices in prediction_batches(split.lengths, PREDICTION_TOKENS):
+            batch = collate([instances[index] for index in indices], self.task.reader.pad, self.device)
+            with self._autocast():
+                scores = self.model(batch)
+            if not torch.isfinite(scores).all():
+                raise DivergenceError
+            for index, output in zip(indices, self.task.outputs(self.model, scores, batch), strict=True):
+                outputs[index] = output
+        return self.task.predictions(split.examples, instances, outputs)
+
+    def _autocast(self) -> AbstractContextManager[None]:
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")

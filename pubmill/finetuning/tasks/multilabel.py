@@ -1,0 +1,116 @@
+"""Documents with any number of labels (gu2020 section 5.2: HoC)."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import nn
+
+from pubmill.errors import PubmillError
+from pubmill.examples import MultilabelExample
+from pubmill.finetuning.inputs import Batch, Encoded, Instance
+from pubmill.finetuning.losses import label_weights, multilabel_loss
+from pubmill.finetuning.reader import Reader
+from pubmill.finetuning.scores import example_f1, multilabel_macro_f1, multilabel_micro_f1
+from pubmill.finetuning.tasks.base import Task
+from pubmill.finetuning.tasks.texts import Text, encode_texts
+from pubmill.recipes import FinetuningRecipe
+
+Labels = list[str]
+METRICS: dict[str, Callable[[Sequence[Labels], Sequence[Labels]], float]] = {
+    "example_f1": example_f1,
+    "macro_f1": multilabel_macro_f1,
+    "micro_f1": multilabel_micro_f1,
+}
+
+
+class Multilabel(Task[MultilabelExample]):
+    """One decision for each label, at a probability of one half, independent of the others.
+
+    A document is read whole, up to the encoder's length, or sentence by sentence: each sentence is then
+    learnt with its own labels, and the document's are those predicted of any of its sentences (BLUE).
+    """
+
+    kind = MultilabelExample
+    key = "labels"
+
+    def __init__(self, recipe: FinetuningRecipe, reader: Reader, labels: Sequence[str]) -> None:
+        super().__init__(recipe, reader, labels)
+        if recipe.metric not in METRICS:
+            raise self.cannot(recipe.metric, list(METRICS))
+        self.weights: torch.Tensor | None = None
+
+    @classmethod
+    def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[MultilabelExample]) -> Labels:
+        """In alphabetical order."""
+        found = {label for example in examples for _, labels in _units(example, recipe) for label in labels}
+        if not found:
+            raise PubmillError("no training example has a label to learn; convert the dataset again")
+        return sorted(found)
+
+    def encode(self, examples: Sequence[MultilabelExample]) -> Encoded:
+        return encode_texts(
+            self.reader,
+            [
+                Text(example=number, id=example.id, first=text)
+                for number, example in enumerate(examples)
+                for text, _ in _units(example, self.recipe)
+            ],
+        )
+
+    def targets(
+        self, examples: Sequence[MultilabelExample], instances: Sequence[Instance]
+    ) -> list[list[float]]:
+        """One number a label: 1.0 where the unit has it, else 0.0."""
+        return [
+            [float(label in labels) for label in self.labels]
+            for example in examples
+            for _, labels in _units(example, self.recipe)
+        ]
+
+    def prepare(self, examples: Sequence[MultilabelExample], instances: Sequence[Instance]) -> None:
+        if self.recipe.loss == "weighted":
+            units = [labels for example in examples for _, labels in _units(example, self.recipe)]
+            counts = Counter(label for labels in units for label in labels)
+            self.weights = torch.tensor(label_weights([counts[label] for label in self.labels], len(units)))
+
+    def loss(
+        self, model: nn.Module, scores: torch.Tensor, batch: Batch, targets: torch.Tensor
+    ) -> torch.Tensor:
+        if self.weights is not None:
+            self.weights = self.weights.to(scores.device)
+        assert self.recipe.loss != "dice"  # the recipe refuses it
+        return multilabel_loss(self.recipe.loss, self.weights)(scores, targets.view_as(scores))
+
+    def outputs(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
+        """For each instance, whether each label is more likely than not."""
+        return list((scores > 0).cpu())
+
+    def predictions(
+        self,
+        examples: Sequence[MultilabelExample],
+        instances: Sequence[Instance],
+        outputs: Sequence[torch.Tensor],
+    ) -> list[Labels]:
+        """The labels of each document's units together."""
+        found: list[set[str]] = [set() for _ in examples]
+        for instance, present in zip(instances, outputs, strict=True):
+            found[instance.example].update(
+                label for label, here in zip(self.labels, present.tolist(), strict=True) if here
+            )
+        return [sorted(labels) for labels in found]
+
+    def dev_score(self, examples: Sequence[MultilabelExample], predictions: Sequence[Labels]) -> float:
+        return METRICS[self.recipe.metric]([example.labels for example in examples], predictions)
+
+
+def _units(example: MultilabelExample, recipe: FinetuningRecipe) -> list[tuple[str, Labels]]:
+    """The texts that an example is read by, each with its labels."""
+    if recipe.unit == "document":
+        return [(example.text, example.labels)]
+    if not example.sentences:
+        raise PubmillError(
+            f"example {example.id} has no labelled sentences, which unit sentence reads; "
+            "set `unit` to document"
+        )
+    return [(example.text[one.start : one.end], one.labels) for one in example.sentences]

@@ -1,0 +1,188 @@
+"""A relation's two mentions: how a text shows them, where they stand in its subwords, what stays of a text
+that is too long (gu2020 section 5.2, Table 12)."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from transformers import AddedToken, PreTrainedModel, PreTrainedTokenizerBase
+
+from pubmill import entities
+from pubmill.errors import PubmillError
+from pubmill.examples import SequenceExample
+from pubmill.finetuning.reader import Subwords
+from pubmill.recipes import FinetuningRecipe
+
+MENTIONS = 2
+"""A relation's arguments: it is between two in every dataset (gu2020 section 5.2)."""
+MARKS = [(f"[E{number}]", f"[/E{number}]") for number in range(1, MENTIONS + 1)]
+"""Start and end mark of each argument, in the order of the example's entities (Soares et al. 2019)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A mention as characters `start` to `end` (exclusive) of a text, without its own marks; `marks`: a
+    character of its start mark and one of its end mark, where it has them."""
+
+    start: int
+    end: int
+    marks: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """The same in a text's subwords: `first` to `last` (exclusive), and the places of its marks."""
+
+    first: int
+    last: int
+    marks: tuple[int, int] | None = None
+
+    @property
+    def whole(self) -> tuple[int, int]:
+        """First subword and last + 1, marks included."""
+        return (self.marks[0], self.marks[1] + 1) if self.marks else (self.first, self.last)
+
+
+def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str, list[Argument]]:
+    """The text as the recipe shows its mentions, and where these stand in it."""
+    _check(example, recipe)
+    if not example.entities:
+        return example.text, []
+    if recipe.entities == "markers":
+        marks = [(f"{start} ", f" {end}") for start, end in MARKS]
+        made = entities.markers(example.text, example.entities, marks)
+        both = zip(made.spans, marks, strict=True)
+        return made.text, [
+            Argument(start, end, (start - len(before), end + len(after) - 1))
+            for (start, end), (before, after) in both
+        ]
+    if recipe.entities == "dummies":
+        assert recipe.dummies is not None
+        try:
+            made = entities.dummies(
+                example.text, example.entities, recipe.dummies.types, recipe.dummies.overlap
+            )
+        except PubmillError as error:
+            raise PubmillError(f"example {example.id}: {error}") from None
+    else:
+        made = entities.original(example.text, example.entities)
+    return made.text, [Argument(*span) for span in made.spans]
+
+
+def _check(example: SequenceExample, recipe: FinetuningRecipe) -> None:
+    """Whether the example has the mentions that the recipe wants to show or to read."""
+    found = len(example.entities)
+    if recipe.pooling != "cls" and found != MENTIONS:
+        raise PubmillError(
+            f"example {example.id} has {found} entities; pooling {recipe.pooling} reads {MENTIONS} of each "
+            "example; use pooling cls for this dataset"
+        )
+    if recipe.entities == "markers" and found not in (0, MENTIONS):
+        raise PubmillError(
+            f"example {example.id} has {found} entities; there are markers for {MENTIONS}; "
+            "use dummies or original"
+        )
+    if recipe.entities == "dummies" and found and recipe.dummies is None:
+        raise PubmillError(
+            f"example {example.id} has entities, but the recipe has no `dummies` to put in their place; give "
+            "these (types and overlap), or set `entities` to markers or original"
+        )
+
+
+def located(subwords: Subwords, arguments: Sequence[Argument]) -> tuple[list[Mention], int]:
+    """Which subwords stand for each argument, and for how many there were none.
+
+    An argument whose characters no subword stands for (some tokenizers drop characters) has the one that
+    follows, or the text's last; in a text without subwords it stays empty.
+    """
+    if not arguments:
+        return [], 0
+    starts = [start for start, _ in subwords.spans]
+    ends = [end for _, end in subwords.spans]
+    mentions: list[Mention] = []
+    lost = 0
+    for argument in arguments:
+        first, last = bisect_right(ends, argument.start), bisect_left(starts, argument.end)
+        if first >= last:
+            lost += 1
+            first = max(0, min(first, len(ends) - 1))
+            last = min(first + 1, len(ends))
+        marks = argument.marks and (
+            bisect_right(ends, argument.marks[0]),
+            bisect_right(ends, argument.marks[1]),
+        )
+        mentions.append(Mention(first, last, marks))
+    return mentions, lost
+
+
+def remaining(length: int, room: int, mentions: Sequence[Mention]) -> Sequence[int]:
+    """Which of a text's `length` subwords stay where there is room for `room`, in their order.
+
+    The beginning, if all mentions are in it; else as much as there is room for around all of them; where
+    they are too far apart, what is around each of them; where they are too long, what they begin with.
+
+    Raises a `PubmillError` where there is not even room for the mentions' first subwords and start marks.
+    """
+    if length <= room:
+        return range(length)
+    begin = min((mention.whole[0] for mention in mentions), default=0)
+    end = max((mention.whole[1] for mention in mentions), default=0)
+    if end <= room:
+        return range(room)
+    if end - begin <= room:
+        start = min(begin - (room - (end - begin)) // 2, length - room)
+        return range(start, start + room)
+    return _most_needed(length, room, mentions)
+
+
+def _most_needed(length: int, room: int, mentions: Sequence[Mention]) -> list[int]:
+    ranks = [min(_rank(place, mention) for mention in mentions) for place in range(length)]
+    if ranks.count((0, 0)) > room:
+        raise PubmillError(
+            f"a text has room for {room} subwords, its mentions need {ranks.count((0, 0))}; raise max_length"
+        )
+    return sorted(sorted(range(length), key=ranks.__getitem__)[:room])
+
+
+def _rank(place: int, mention: Mention) -> tuple[int, int]:
+    """How much a mention needs the subword at a place, the most needed ones lowest: what its encoding is read
+    at, its end mark, the rest of it from its beginning on, what is around it from near to far."""
+    begin, end = mention.whole
+    if place in (begin, mention.first):
+        return 0, 0
+    if mention.marks and place == mention.marks[1]:
+        return 1, 0
+    if mention.first <= place < mention.last:
+        return 2, place - mention.first
+    return 3, begin - place if place < begin else place - end + 1
+
+
+def add_marks(tokenizer: PreTrainedTokenizerBase, encoder: PreTrainedModel) -> None:
+    """Give tokenizer and encoder the marks as tokens, unless a kept model's have them already.
+
+    Their embeddings begin as an encoder's do, normally distributed, and depend on the seed alone: they are
+    drawn on the CPU whatever the device.
+    """
+    known = tokenizer.get_vocab()
+    new = [mark for pair in MARKS for mark in pair if mark not in known]
+    if not new:
+        return
+    # lstrip: otherwise byte-level tokenizers make a token of the blank before a mark.
+    tokens = [AddedToken(mark, lstrip=True, normalized=False, special=True) for mark in new]
+    tokenizer.add_tokens(tokens, special_tokens=True)
+    ids = [int(tokenizer.get_vocab()[mark]) for mark in new]
+    # Some encoders have more rows than their tokenizers have tokens.
+    if max(ids) >= len(_rows(encoder)):
+        encoder.resize_token_embeddings(max(ids) + 1, mean_resizing=False)
+    rows = _rows(encoder)
+    std = float(getattr(encoder.config, "initializer_range", 0.02))
+    with torch.no_grad():
+        rows[ids] = torch.normal(0.0, std, (len(ids), rows.shape[1])).to(rows)
+
+
+def _rows(encoder: PreTrainedModel) -> torch.Tensor:
+    """The embeddings of the vocabulary, subwords x width."""
+    weight = encoder.get_input_embeddings().weight
+    assert isinstance(weight, torch.Tensor)
+    return weight

@@ -1,0 +1,112 @@
+"""One or two texts with one label: relations, yes/no/maybe answers, inference (gu2020 section 5.2)."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import nn
+from transformers import PreTrainedModel
+
+from pubmill.errors import PubmillError
+from pubmill.examples import SequenceExample
+from pubmill.finetuning.heads import Layers
+from pubmill.finetuning.inputs import Batch, Encoded, Instance
+from pubmill.finetuning.losses import class_weights, classification_loss
+from pubmill.finetuning.pooling import Concatenated
+from pubmill.finetuning.reader import Reader
+from pubmill.finetuning.scores import accuracy, macro_f1, micro_f1
+from pubmill.finetuning.tasks.base import Task
+from pubmill.finetuning.tasks.relations import MENTIONS, add_marks, transformed
+from pubmill.finetuning.tasks.texts import Text, encode_texts
+from pubmill.recipes import FinetuningRecipe
+
+METRICS = ["accuracy", "macro_f1", "micro_f1", "positive_f1"]
+POOLED: dict[str, Literal["max", "average"]] = {"mention-max": "max", "mention-average": "average"}
+
+
+class Sequences(Task[SequenceExample]):
+    """One label an example, read off the encoding of the first token or off those of two mentions."""
+
+    kind = SequenceExample
+    key = "label"
+
+    def __init__(self, recipe: FinetuningRecipe, reader: Reader, labels: Sequence[str]) -> None:
+        super().__init__(recipe, reader, labels)
+        if recipe.metric not in METRICS:
+            raise self.cannot(recipe.metric, METRICS)
+        self.weights: torch.Tensor | None = None
+
+    @classmethod
+    def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[SequenceExample]) -> list[str]:
+        """In alphabetical order."""
+        found = sorted({example.label for example in examples})
+        if len(found) < 2:
+            raise PubmillError(
+                f"all training examples have the label {found[0]}; there is nothing to tell apart; "
+                "convert the dataset again"
+            )
+        if recipe.negative is not None and recipe.negative not in found:
+            raise PubmillError(
+                f"the negative label {recipe.negative} is that of no training example; there are "
+                f"{', '.join(found)}; correct `negative`"
+            )
+        return found
+
+    def encode(self, examples: Sequence[SequenceExample]) -> Encoded:
+        texts = []
+        for number, example in enumerate(examples):
+            text, arguments = transformed(example, self.recipe)
+            texts.append(
+                Text(example=number, id=example.id, first=text, second=example.text_pair, arguments=arguments)
+            )
+        return encode_texts(self.reader, texts, self.recipe.pooling)
+
+    def targets(
+        self, examples: Sequence[SequenceExample], instances: Sequence[Instance]
+    ) -> list[list[float]]:
+        return [[self.places[examples[instance.example].label]] for instance in instances]
+
+    def extend(self, encoder: PreTrainedModel) -> None:
+        if self.recipe.entities == "markers":
+            add_marks(self.reader.tokenizer, encoder)
+
+    def head(self, width: int) -> nn.Module:
+        if self.recipe.pooling == "cls":
+            return super().head(width)
+        layers = Layers(MENTIONS * width, len(self.labels), self.recipe)
+        return Concatenated(MENTIONS, POOLED.get(self.recipe.pooling), layers)
+
+    def prepare(self, examples: Sequence[SequenceExample], instances: Sequence[Instance]) -> None:
+        if self.recipe.loss == "weighted":
+            counts = Counter(example.label for example in examples)
+            self.weights = torch.tensor(class_weights([counts[label] for label in self.labels]))
+
+    def loss(
+        self, model: nn.Module, scores: torch.Tensor, batch: Batch, targets: torch.Tensor
+    ) -> torch.Tensor:
+        if self.weights is not None:
+            self.weights = self.weights.to(scores.device)
+        return classification_loss(self.recipe.loss, self.weights)(scores, targets.long())
+
+    def outputs(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
+        """The best label's number for each instance."""
+        return list(scores.argmax(-1).cpu())
+
+    def predictions(
+        self,
+        examples: Sequence[SequenceExample],
+        instances: Sequence[Instance],
+        outputs: Sequence[torch.Tensor],
+    ) -> list[str]:
+        return [self.labels[int(best)] for best in outputs]
+
+    def dev_score(self, examples: Sequence[SequenceExample], predictions: Sequence[str]) -> float:
+        gold = [example.label for example in examples]
+        match self.recipe.metric:
+            case "micro_f1" | "positive_f1":  # of two labels, the positive is the one that isn't negative
+                return micro_f1(gold, predictions, self.recipe.negative)
+            case "macro_f1":
+                return macro_f1(gold, predictions)
+            case _:
+                return accuracy(gold, predictions)

@@ -1,0 +1,115 @@
+"""A task model on documents: mentions in their text, or relations of the mentions that they have."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, islice
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.examples import Entity, SequenceExample, TokensExample
+from pubmill.finetuning.predicting import DivergenceError, Predictor
+from pubmill.finetuning.splits import encode_split
+from pubmill.prediction.documents import Annotated, Document, Mention, Relation
+from pubmill.prediction.units import Split, Unit, units, words
+from pubmill.tagging import to_mentions
+
+TOGETHER = 256
+"""Documents that are predicted together, so that memory doesn't grow with the file."""
+UNTYPED = "Entity"
+"""The type of mentions of a model whose labels have none (`B`, `I`)."""
+
+
+class Annotator:
+    """A kept model with what new text needs: `argument_types`, pairs of types that relations are between, and
+    `split`, a splitter of sentences. `counts`: how often something was left out, replaced, or cut."""
+
+    def __init__(
+        self, predictor: Predictor, argument_types: Sequence[Sequence[str]], split: Split | None
+    ) -> None:
+        self.predictor, self.split = predictor, split
+        self.pairs = {(first, second) for first, second in argument_types}
+        self.types = {kind for pair in argument_types for kind in pair}
+        self.counts: Counter[str] = Counter()
+
+    def annotate(self, documents: Iterable[Document]) -> Iterator[Annotated]:
+        """Every document with mentions (a model of tokens) or relations (a model of sequences), in order."""
+        remaining = iter(documents)
+        while some := list(islice(remaining, TOGETHER)):
+            yield from (
+                self._mentions(some) if self.predictor.recipe.task == "tokens" else self._relations(some)
+            )
+
+    def predict(self, examples: Sequence[Any]) -> list[Any]:
+        """What the model predicts of examples, whatever labels they have."""
+        if not examples:
+            return []
+        split = encode_split(self.predictor.task, examples)
+        self.counts.update(split.encoded.counts)
+        try:
+            return self.predictor.predict(split)
+        except DivergenceError:
+            raise PubmillError("the model's scores are no numbers; its weights are worth nothing") from None
+
+    def _mentions(self, documents: Sequence[Document]) -> Iterator[Annotated]:
+        read = [(number, unit) for number, one in enumerate(documents) for unit in units(one, self.split)]
+        spans = [words(unit.text) for _, unit in read]
+        labels = self.predict(
+            [
+                _sentence(place, unit, of)
+                for place, ((_, unit), of) in enumerate(zip(read, spans, strict=True))
+            ]
+        )
+        found: list[list[list[Mention]]] = [[[] for _ in one.passages] for one in documents]
+        for (number, unit), of, predicted in zip(read, spans, labels, strict=True):
+            for first, last, kind in to_mentions(predicted):
+                mention = _mention(unit, of[first][0], of[last - 1][1], kind or UNTYPED)
+                found[number][unit.passage].append(mention)
+        for document, mentions in zip(documents, found, strict=True):
+            self.counts["mentions_replaced"] += sum(len(one.mentions) for one in document.passages)
+            self.counts["relations_replaced"] += document.relations
+            yield Annotated(document=document, mentions=mentions)
+
+    def _relations(self, documents: Sequence[Document]) -> Iterator[Annotated]:
+        asked = [
+            (number, unit, pair)
+            for number, document in enumerate(documents)
+            for unit, pair in self._candidates(document)
+        ]
+        examples = [self._relation(place, unit, pair) for place, (_, unit, pair) in enumerate(asked)]
+        found: list[list[list[Relation]]] = [[[] for _ in one.passages] for one in documents]
+        for (number, unit, pair), label in zip(asked, self.predict(examples), strict=True):
+            if label != self.predictor.recipe.negative:
+                found[number][unit.passage].append(Relation(type=label, arguments=pair))
+        for document, relations in zip(documents, found, strict=True):
+            self.counts["relations_replaced"] += document.relations
+            yield Annotated(document=document, relations=relations)
+
+    def _candidates(self, document: Document) -> Iterator[tuple[Unit, tuple[Mention, Mention]]]:
+        """Pairs of mentions in one unit, of types that arguments had in training, in that order."""
+        seen = 0
+        for unit in units(document, self.split):
+            mentions = document.passages[unit.passage].mentions
+            inside = [m for m in mentions if unit.start <= m.start and m.end <= unit.end]
+            seen += len(inside)
+            for one, other in combinations(sorted(inside, key=lambda m: (m.start, m.end)), 2):
+                if (one.type, other.type) in self.pairs:
+                    yield unit, (one, other)
+                elif (other.type, one.type) in self.pairs:
+                    yield unit, (other, one)
+        known = [m.type in self.types for passage in document.passages for m in passage.mentions]
+        self.counts["mentions_of_other_types"] += known.count(False)
+        self.counts["mentions_across_units"] += len(known) - seen
+
+    def _relation(self, place: int, unit: Unit, pair: tuple[Mention, Mention]) -> SequenceExample:
+        arguments = [Entity(start=m.start - unit.start, end=m.end - unit.start, type=m.type) for m in pair]
+        label = self.predictor.task.labels[0]  # one must be there; nothing reads it
+        return SequenceExample(id=str(place), document=None, text=unit.text, label=label, entities=arguments)
+
+
+def _sentence(place: int, unit: Unit, spans: Sequence[tuple[int, int]]) -> TokensExample:
+    found = [unit.text[start:end] for start, end in spans]
+    return TokensExample(id=str(place), document=None, words=found, labels=["O"] * len(found))
+
+
+def _mention(unit: Unit, start: int, end: int, kind: str) -> Mention:
+    return Mention(start=unit.start + start, end=unit.start + end, type=kind, text=unit.text[start:end])

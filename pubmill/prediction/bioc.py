@@ -1,0 +1,248 @@
+"""BioC collections as JSON or XML (Comeau et al. 2013).
+
+Both are read into BioC's JSON form, completed there, and written back: keys that aren't known stay in JSON,
+and are errors in XML, whose document type fixes its elements.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from lxml import etree
+
+from pubmill.errors import PubmillError
+from pubmill.prediction.documents import (
+    Annotated,
+    Document,
+    Mention,
+    Passage,
+    Relation,
+    check_characters,
+    read_text,
+)
+
+Node = dict[str, Any]
+LISTS = {
+    "document": "documents",
+    "passage": "passages",
+    "sentence": "sentences",
+    "annotation": "annotations",
+    "relation": "relations",
+    "location": "locations",
+    "node": "nodes",
+}
+"""Element -> the key of the list that holds it in JSON."""
+CONTENTS = {
+    "collection": ("source", "date", "key", "infon", "document"),
+    "document": ("id", "infon", "passage", "relation"),
+    "passage": ("infon", "offset", "text", "annotation", "sentence", "relation"),
+    "sentence": ("infon", "offset", "text", "annotation", "relation"),
+    "annotation": ("infon", "location", "text"),
+    "relation": ("infon", "node"),
+    "location": (),
+    "node": (),
+}
+"""What an element holds, in the order of BioC's document type."""
+ATTRIBUTES = {
+    "annotation": ("id",),
+    "relation": ("id",),
+    "location": ("offset", "length"),
+    "node": ("refid", "role"),
+}
+NUMBERS = ("offset", "length")
+_DECLARED = re.compile(r"""<!DOCTYPE\s+collection\s+SYSTEM\s+["'][^"'<>]*["']\s*>""")
+
+
+class BioCJson:
+    """One collection, or a list of collections, as PMC's service gives them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.content = path, self._read(path)
+
+    def _read(self, path: Path) -> Any:
+        try:
+            return json.loads(read_text(path))
+        except json.JSONDecodeError as error:
+            raise PubmillError(f"{path}:{error.lineno}: not valid JSON: {error.msg}") from None
+        except (RecursionError, ValueError):
+            raise PubmillError(f"{path}: nested too deeply, or a number too long, to be read") from None
+
+    def documents(self) -> Iterator[Document]:
+        collections = self.content if isinstance(self.content, list) else [self.content]
+        for collection in collections:
+            for number, document in enumerate(_nodes(collection, "documents", str(self.path), True), 1):
+                yield _document(document, f"{self.path}: document {number}")
+
+    def write(self, annotated: Iterable[Annotated], output: IO[str]) -> None:
+        for one in annotated:
+            _complete(one)
+        self._write(output)
+
+    def _write(self, output: IO[str]) -> None:
+        json.dump(self.content, output, ensure_ascii=False, indent=1)
+        output.write("\n")
+
+
+class BioCXml(BioCJson):
+    """A collection; a declared document type is written again but never read, entities are refused."""
+
+    def _read(self, path: Path) -> Any:
+        content = read_text(path).removeprefix("\ufeff")
+        if "<!ENTITY" in content:
+            raise PubmillError(f"{path}: declares entities, which no BioC file needs; refused")
+        parser = etree.XMLParser(
+            encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False,
+            huge_tree=False, remove_comments=True, remove_pis=True,
+        )  # fmt: skip
+        try:
+            root = etree.fromstring(content.encode(), parser)
+        except etree.XMLSyntaxError as error:
+            raise PubmillError(f"{path}:{error.lineno}: not well-formed XML") from None
+        self.declared = _DECLARED.search(content)
+        if root.tag != "collection":
+            raise PubmillError(f"{path}: expected BioC, whose outermost element is `collection`")
+        return _from_xml(root, path)
+
+    def _write(self, output: IO[str]) -> None:
+        root = _to_xml("collection", self.content)
+        etree.indent(root)
+        head = ['<?xml version="1.0" encoding="UTF-8"?>']
+        if self.declared:
+            head.append(self.declared[0])
+        output.write("\n".join([*head, etree.tostring(root, encoding="unicode"), ""]))
+
+
+def _from_xml(element: etree._Element, path: Path) -> Node:
+    tag, where = str(element.tag), f"{path}:{element.sourceline}"
+    made: Node = {str(name): _number(str(name), str(value), where) for name, value in element.attrib.items()}
+    if made.keys() - set(ATTRIBUTES.get(tag, ())):
+        raise PubmillError(f"{where}: BioC's `{tag}` has no such attributes")
+    for child in element:
+        if not isinstance(child.tag, str) or child.tag not in CONTENTS[tag]:
+            raise PubmillError(f"{path}:{child.sourceline}: BioC's `{tag}` holds {', '.join(CONTENTS[tag])}")
+        if child.tag in LISTS:
+            made.setdefault(LISTS[child.tag], []).append(_from_xml(child, path))
+        elif len(child):
+            raise PubmillError(f"{path}:{child.sourceline}: `{child.tag}` must hold text alone")
+        elif child.tag == "infon":
+            infons, key = made.setdefault("infons", {}), child.get("key")
+            if key is None or key in infons:
+                raise PubmillError(f"{path}:{child.sourceline}: each infon needs a key of its own")
+            infons[key] = child.text or ""
+        else:
+            made[child.tag] = _number(child.tag, child.text or "", f"{path}:{child.sourceline}")
+    return made
+
+
+def _number(name: str, value: str, where: str) -> str | int:
+    if name not in NUMBERS:
+        return value
+    if not value.strip().isdecimal():
+        raise PubmillError(f"{where}: {name} must be a number of characters")
+    return int(value)
+
+
+def _to_xml(tag: str, node: Node) -> etree._Element:
+    element = etree.Element(tag, {name: str(node[name]) for name in ATTRIBUTES.get(tag, ()) if name in node})
+    for name in CONTENTS[tag]:
+        if name in LISTS:
+            element.extend(_to_xml(name, child) for child in node.get(LISTS[name], []))
+        elif name == "infon":
+            for key, value in node.get("infons", {}).items():
+                etree.SubElement(element, name, key=key).text = value
+        elif name in node:
+            etree.SubElement(element, name).text = str(node[name])
+    return element
+
+
+def _nodes(node: Any, key: str, where: str, needed: bool = False) -> list[Node]:
+    """A list of objects at a key."""
+    found = node.get(key, None if needed else []) if isinstance(node, dict) else None
+    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+        raise PubmillError(f"{where}: BioC needs a list of objects `{key}` here")
+    return found
+
+
+def _document(node: Node, where: str) -> Document:
+    name = node.get("id")
+    if not isinstance(name, str | int):
+        raise PubmillError(f"{where}: a document needs an `id`")
+    passages: list[Passage] = []
+    relations = len(_nodes(node, "relations", where))
+    for number, passage in enumerate(_nodes(node, "passages", where, True), 1):
+        place = f"{where} ({name}), passage {number}"
+        sentences = _nodes(passage, "sentences", place)
+        for holder in sentences or [passage]:
+            passages.append(_passage(holder, place))
+        relations += sum(len(_nodes(holder, "relations", place)) for holder in (passage, *sentences))
+    return Document(id=str(name), where=where, passages=passages, relations=relations, source=node)
+
+
+def _passage(node: Node, where: str) -> Passage:
+    offset, text = node.get("offset"), node.get("text", "")
+    if isinstance(offset, bool) or not isinstance(offset, int) or not isinstance(text, str):
+        raise PubmillError(f"{where}: needs an `offset`, a number, and a `text`")
+    mentions = [
+        _mention(annotation, text, offset, where) for annotation in _nodes(node, "annotations", where)
+    ]
+    return Passage(text=check_characters(text, where), offset=offset, mentions=mentions, source=node)
+
+
+def _mention(node: Node, text: str, offset: int, where: str) -> Mention:
+    """From its first to its last character, where it has several locations."""
+    name, infons, content = node.get("id"), node.get("infons", {}), node.get("text")
+    place = f"{where}, annotation {name if isinstance(name, str | int) else ''}"
+    found = [_characters(one) for one in _nodes(node, "locations", place, True)]
+    spans = [span for span in found if span]
+    of = infons.get("type", "") if isinstance(infons, dict) else None
+    if not spans or len(spans) != len(found) or not isinstance(of, str):
+        raise PubmillError(
+            f"{place}: needs locations, each with offset and length, and a type among its infons"
+        )
+    start, end = min(span[0] for span in spans), max(span[1] for span in spans)
+    inside = text[start - offset : end - offset] if start >= offset else ""
+    if not inside or (len(found) == 1 and isinstance(content, str) and content != inside):
+        raise PubmillError(
+            f"{place}: its text isn't what stands at its offset; offsets must count characters, not bytes, "
+            "from the document's beginning"
+        )
+    return Mention(start=start, end=end, type=of, text=inside, id=None if name is None else str(name))
+
+
+def _characters(location: Node) -> tuple[int, int] | None:
+    offset, length = location.get("offset"), location.get("length")
+    return (offset, offset + length) if isinstance(offset, int) and isinstance(length, int) else None
+
+
+def _complete(one: Annotated) -> None:
+    """Put what was predicted in the place of what the file had of it."""
+    node = one.document.source
+    for holder in [
+        node,
+        *_nodes(node, "passages", ""),
+        *(passage.source for passage in one.document.passages),
+    ]:
+        holder.pop("relations", None)
+        if one.mentions is not None:
+            holder.pop("annotations", None)
+    numbers = iter(range(1, 1 + sum(map(len, one.mentions or one.relations or []))))
+    for passage, mentions in zip(one.document.passages, one.mentions or [], strict=False):
+        passage.source["annotations"] = [_annotation(f"T{next(numbers)}", mention) for mention in mentions]
+    for passage, relations in zip(one.document.passages, one.relations or [], strict=False):
+        passage.source["relations"] = [_relation(f"R{next(numbers)}", relation) for relation in relations]
+
+
+def _annotation(name: str, mention: Mention) -> Node:
+    return {
+        "id": name,
+        "infons": {"type": mention.type},
+        "text": mention.text,
+        "locations": [{"offset": mention.start, "length": mention.end - mention.start}],
+    }
+
+
+def _relation(name: str, relation: Relation) -> Node:
+    nodes = [{"refid": mention.id or "", "role": mention.type} for mention in relation.arguments]
+    return {"id": name, "infons": {"type": relation.type}, "nodes": nodes}

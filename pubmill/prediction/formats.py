@@ -1,0 +1,67 @@
+"""From an input file to an output file."""
+
+from pathlib import Path
+
+from pubmill.errors import PubmillError
+from pubmill.files import writing
+from pubmill.prediction.annotating import Annotator
+from pubmill.prediction.bioc import BioCJson, BioCXml
+from pubmill.prediction.documents import DocumentFile, JsonLines, TextFile, json_line, read_rows
+from pubmill.prediction.pubtator import PubTator
+from pubmill.prediction.rows import predict_rows
+
+FORMATS: dict[str, type[DocumentFile]] = {
+    "text": TextFile,
+    "jsonl": JsonLines,
+    "bioc-json": BioCJson,
+    "bioc-xml": BioCXml,
+    "pubtator": PubTator,
+}
+SUFFIXES = {
+    ".txt": "text",
+    ".jsonl": "jsonl",
+    ".json": "bioc-json",
+    ".xml": "bioc-xml",
+    ".pubtator": "pubtator",
+}
+ENTITIES = ("bioc-json", "bioc-xml", "pubtator")
+"""Formats whose documents can have mentions."""
+
+
+def format_of(path: Path) -> str:
+    """The format that a file's name tells."""
+    if path.suffix not in SUFFIXES:
+        known = ", ".join(f"{suffix} ({name})" for suffix, name in SUFFIXES.items())
+        raise PubmillError(f"{path}: its name doesn't tell its format ({known}); give --format")
+    return SUFFIXES[path.suffix]
+
+
+def annotate_file(annotator: Annotator, source: Path, target: Path, form: str) -> None:
+    """Write `target`, the documents or rows of `source` with what the model predicts of them."""
+    kind = annotator.predictor.recipe.task
+    rows = form == "jsonl" and (kind != "tokens" or _has_words(source))
+    if not rows and kind != "tokens" and not (kind == "sequence" and annotator.pairs and form in ENTITIES):
+        further = (
+            "; relations are also found between the mentions of BioC and PubTator" if annotator.pairs else ""
+        )
+        raise PubmillError(
+            f"{source}: a model of {kind} reads JSON lines in the form of its dataset's examples "
+            f"(--format jsonl){further}"
+        )
+    try:
+        with writing(target) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as output:
+            if rows:
+                output.writelines(map(json_line, predict_rows(annotator, source)))
+            else:
+                file = FORMATS[form](source)
+                file.write(annotator.annotate(file.documents()), output)
+    except UnicodeEncodeError:
+        raise PubmillError(
+            f"{source}: it holds half of a pair of surrogates (as `\\ud83d` alone in JSON), which is no "
+            "character; correct it"
+        ) from None
+
+
+def _has_words(path: Path) -> bool:
+    """Whether the first row has words, which are then predicted as they are, or else text."""
+    return any("words" in row for _, row in zip(range(1), (row for _, row in read_rows(path)), strict=False))

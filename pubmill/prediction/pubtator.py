@@ -1,0 +1,106 @@
+"""PubTator files: title and abstract, then tab-separated lines of mentions and of relations.
+
+    PMID|t|TITLE
+    PMID|a|ABSTRACT
+    PMID <tab> start <tab> end <tab> text <tab> type [<tab> identifier ...]
+    PMID <tab> type of relation <tab> identifier <tab> identifier [...]
+
+Documents are separated by blank lines. Offsets count the characters of the title, one more, and those of
+the abstract.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+from pubmill.errors import PubmillError
+from pubmill.prediction.documents import Annotated, Document, Mention, Passage, Relation, read_lines
+
+_TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)")
+Block = list[tuple[int, str]]
+"""Numbered lines of one document."""
+
+
+class PubTator:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def documents(self) -> Iterator[Document]:
+        block: Block = []
+        for number, line in enumerate(read_lines(self.path), 1):
+            if line.strip():
+                block.append((number, line))
+            elif block:
+                yield self._document(block)
+                block = []
+        if block:
+            yield self._document(block)
+
+    def _document(self, block: Block) -> Document:
+        texts = [_TEXT.fullmatch(line) for _, line in block[:2]]
+        title = texts[0]
+        if not title or title[2] != "t":
+            raise PubmillError(f"{self.path}:{block[0][0]}: a document begins with `PMID|t|TITLE`")
+        pieces = [title[3]]
+        if len(texts) == 2 and texts[1] and texts[1][2] == "a":
+            pieces.append(texts[1][3])
+        name, text, further = title[1], "\n".join(pieces), block[len(pieces) :]
+        mentions, relations, raw = [], 0, []
+        for number, line in further:
+            columns, where = line.split("\t"), f"{self.path}:{number}"
+            if columns[0] != name or len(columns) < 4:
+                raise PubmillError(f"{where}: expected tab-separated columns that begin with {name}'s id")
+            if columns[1].isdecimal():
+                mentions.append(_mention(columns, text, where))
+                raw.append(line)
+            else:
+                relations += 1
+        return Document(
+            id=name, where=f"{self.path}:{block[0][0]}", passages=_passages(pieces, mentions),
+            relations=relations, source=([line for _, line in block[: len(pieces)]], raw),
+        )  # fmt: skip
+
+    def write(self, annotated: Iterable[Annotated], output: IO[str]) -> None:
+        """Mentions that were predicted, or the file's own with relations that were predicted."""
+        for one in annotated:
+            name, (texts, mentions) = one.document.id, one.document.source
+            if one.mentions is not None:
+                found = [mention for of_passage in one.mentions for mention in of_passage]
+                mentions = [f"{name}\t{m.start}\t{m.end}\t{m.text}\t{m.type}" for m in found]
+            related = [relation for of_passage in one.relations or [] for relation in of_passage]
+            # several mentions can be of one concept, and the format relates concepts
+            relations = dict.fromkeys(_relation_line(one.document, relation) for relation in related)
+            output.write("\n".join([*texts, *mentions, *relations]) + "\n\n")
+
+
+def _mention(columns: list[str], text: str, where: str) -> Mention:
+    if len(columns) < 5 or not columns[2].isdecimal():
+        raise PubmillError(f"{where}: a mention has the columns id, start, end, text, type")
+    start, end = int(columns[1]), int(columns[2])
+    if start >= end or text[start:end].replace("\n", " ") != columns[3].replace("\n", " "):
+        raise PubmillError(
+            f"{where}: the mention's text isn't what stands at its offsets; these must count characters of "
+            "the title, one more, and the abstract"
+        )
+    name = columns[5] if len(columns) > 5 and columns[5] not in ("", "-", "-1") else None
+    return Mention(start=start, end=end, type=columns[4], text=columns[3], id=name)
+
+
+def _passages(pieces: list[str], mentions: list[Mention]) -> list[Passage]:
+    passages, offset = [], 0
+    for text in pieces:
+        inside = [m for m in mentions if offset <= m.start < offset + len(text)]
+        passages.append(Passage(text=text, offset=offset, mentions=inside))
+        offset += len(text) + 1
+    return passages
+
+
+def _relation_line(document: Document, relation: Relation) -> str:
+    names = [mention.id for mention in relation.arguments]
+    if None in names:
+        raise PubmillError(
+            f"{document.where}: PubTator relates mentions by their identifiers (sixth column), and one that "
+            "takes part in a relation has none; give it one, or use BioC"
+        )
+    return "\t".join([document.id, relation.type, *map(str, names)])

@@ -1,0 +1,121 @@
+"""Whether every run that a protocol can be asked for makes a recipe, and what is to blame where not."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from pubmill.recipes import FinetuningRecipe
+from pubmill.specs.base import shown, told
+from pubmill.specs.datasets import DatasetSpec
+from pubmill.specs.protocols import ProtocolSpec
+from pubmill.strict_yaml import Location
+
+_RECIPE = TypeAdapter(FinetuningRecipe)
+
+
+def faults_of_recipes(
+    protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec]
+) -> Iterator[tuple[Location, str]]:
+    """Where in the protocol's spec a recipe goes wrong, and how; each place once.
+
+    Runs on which the same parts of the protocol hold are checked once: a load of the specs is part of
+    every start of Snakemake.
+    """
+    seen, blamed = set(), set()
+    for data, model, setting in _runs(protocol, datasets):
+        choosing = protocol.settings[setting].chosen_by or setting
+        parts = (*protocol.applied(data, model, setting), "", *protocol.applied(data, model, choosing))
+        what = (data.kind, setting, protocol.fold_of(data.name) is None, parts)
+        if what in seen:
+            continue
+        seen.add(what)
+        for place, fault in _faults(protocol, data, model, setting):
+            if place not in blamed:
+                blamed.add(place)
+                yield place, f"on {data.kind} (such as {data.name}), setting {setting}: {fault}"
+
+
+def _runs(
+    protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec]
+) -> Iterator[tuple[DatasetSpec, str, str]]:
+    """A run for every way in which its parts can hold; the model "" is one that it doesn't name."""
+    overrides = protocol.overrides.values()
+    named = {name for override in overrides for name in override.datasets or ()}
+    like: dict[Any, DatasetSpec] = {}
+    for data in datasets.values():
+        alone = data.name if data.name in named else protocol.fold_of(data.name) is not None
+        like.setdefault((data.kind, data.task, alone), data)
+    models = dict.fromkeys(("", *(name for override in overrides for name in override.models or ())))
+    for data in like.values():
+        for setting, spec in protocol.settings.items():
+            if spec.fits(data):
+                yield from ((data, model, setting) for model in models)
+
+
+def _faults(
+    protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str
+) -> Iterator[tuple[Location, str]]:
+    choosing = protocol.settings[setting].chosen_by or setting
+    points = list(protocol.points(data, model, choosing).values())
+    steps = {"stop_after": 1} if protocol.fold_of(data.name) else {}
+    final = protocol.recipe(data, model, setting, trial=False)
+    if both := sorted(final.keys() & {key for point in points for key in point}):
+        yield (
+            _source(protocol, data, model, setting, both[0]),
+            f"the search decides {', '.join(both)}, too; remove one",
+        )
+        return
+    tried = [protocol.recipe(data, model, setting, trial=True) | point for point in points]
+    for values in [*tried, *({**final, **point, **steps} for point in points or [{}])]:
+        for key, fault in _wrong(values):
+            place = _source(protocol, data, model, setting, key) if key else None
+            yield place or _combination(protocol, data, model, setting, values), fault
+
+
+def _wrong(values: dict[str, Any]) -> list[tuple[str, str]]:
+    """(key or "" where several contradict each other, what is wrong) of values that make no recipe."""
+    try:
+        _RECIPE.validate_python(values)
+    except ValidationError as error:
+        return [
+            (str(problem["loc"][0]) if problem["loc"] else "", _told(problem)) for problem in error.errors()
+        ]
+    return []
+
+
+def _told(problem: Any) -> str:
+    if not problem["loc"]:
+        return str(problem["msg"]).removeprefix("Value error, ")
+    return f"{shown(problem['loc'])}: {told(problem)}"
+
+
+def _source(protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str, key: str) -> Location:
+    """The part of the protocol that has the last word on a key."""
+    choosing = protocol.settings[setting].chosen_by or setting
+    if key in protocol.settings[setting].values:
+        return ("settings", setting, "values", key)
+    for name, override in reversed(protocol.applied(data, model, setting).items()):
+        if key in override.values:
+            return ("overrides", name, "values", key)
+    for name, override in reversed(protocol.applied(data, model, choosing).items()):
+        if key in (override.grid or {}):
+            return ("overrides", name, "grid", key)
+    if protocol.search and key in protocol.search.grid:
+        return ("search", "grid", key)
+    return ("hyperparameters", key)
+
+
+def _combination(
+    protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str, values: dict[str, Any]
+) -> Location:
+    """The setting or override without which the values would go together; else the setting."""
+    parts = [("settings", setting, protocol.settings[setting].values)]
+    parts += [
+        ("overrides", name, override.values)
+        for name, override in protocol.applied(data, model, setting).items()
+    ]
+    for kind, name, given in reversed(parts):
+        if given and not _wrong({key: value for key, value in values.items() if key not in given}):
+            return (kind, name)
+    return ("settings", setting)

@@ -1,0 +1,48 @@
+"""Finished pipelines, which predict as they are: predictions and records without a protocol."""
+
+import re
+
+AS_IT_IS = f"{R}/runs/off-the-shelf/{{pipeline}}/{{dataset}}/as-it-is/final/seed-1"
+
+
+wildcard_constraints:
+    pipeline="|".join(map(re.escape, T.pipelines())) or "(?!)",
+
+
+rule annotate:
+    input:
+        pipeline=plainly(lambda w: T.pipeline_files(w.pipeline)),
+        examples=f"{R}/datasets/{{dataset}}/test.jsonl.gz",
+    output:
+        predictions=f"{AS_IT_IS}.predictions.jsonl.gz",
+        training=f"{AS_IT_IS}.training.json",
+    log:
+        f"{R}/logs/runs/off-the-shelf/{{pipeline}}/{{dataset}}/as-it-is/final/seed-1.log",
+    params:
+        version=T.version("annotate"),
+        recipe=plainly(lambda w: as_json(T.annotation_recipe(w.pipeline, w.dataset))),
+        folder=lambda w: str(T.pipeline(w.pipeline)),
+    message:
+        "Predicting {wildcards.dataset} with {wildcards.pipeline}"
+    shell:
+        "python {SCRIPTS:q}/annotate.py --recipe {params.recipe:q} --pipeline {params.folder:q} --model {wildcards.pipeline:q}"
+        " --examples {input.examples:q} --split test --output {output.predictions:q} > {log:q} 2>&1"
+
+
+rule score_annotation:
+    input:
+        predictions=f"{AS_IT_IS}.predictions.jsonl.gz",
+        training=f"{AS_IT_IS}.training.json",
+        examples=f"{R}/datasets/{{dataset}}/test.jsonl.gz",
+    output:
+        f"{AS_IT_IS}.json",
+    log:
+        f"{R}/logs/runs/off-the-shelf/{{pipeline}}/{{dataset}}/as-it-is/final/seed-1.score.log",
+    params:
+        version=T.version("score"),
+        recipe=lambda w: as_json(T.annotation_score_recipe(w.pipeline, w.dataset)),
+    message:
+        "Scoring {wildcards.pipeline} on {wildcards.dataset}"
+    shell:
+        "python {SCRIPTS:q}/score.py --predictions {input.predictions:q} --training {input.training:q}"
+        " --examples {input.examples:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"

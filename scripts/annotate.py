@@ -1,0 +1,44 @@
+"""Predict the mentions of a dataset's split with a finished spaCy pipeline.
+
+    python scripts/annotate.py --recipe '{"types": {"DISEASE": ""}}' --pipeline FOLDER --model NAME \
+        --examples datasets/D/test.jsonl.gz --split test --output RUNS/final/seed-1.predictions.jsonl.gz
+
+Inputs: a folder that spaCy's Language.to_disk wrote, and the examples of a split.
+Outputs: the predictions, one line `{"id", "labels"}` for each example, and beside them
+seed-1.training.json, as a fine-tuning writes it; nothing is trained. Needs spaCy.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill import recipes
+from pubmill.errors import PubmillError, run
+from pubmill.files import write_json, write_jsonl_gz
+from pubmill.off_the_shelf import AnnotationRecipe, annotate
+
+SUFFIX = ".predictions.jsonl.gz"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Predict mentions with a finished spaCy pipeline.")
+    parser.add_argument("--recipe", required=True, help="AnnotationRecipe: JSON text or a JSON file")
+    parser.add_argument("--pipeline", type=Path, required=True, help="folder with the pipeline's config.cfg")
+    parser.add_argument("--model", required=True, help="the pipeline's name in tables")
+    parser.add_argument("--examples", type=Path, required=True, help="examples of the split")
+    parser.add_argument("--split", choices=("dev", "test"), required=True, help="which split they are")
+    parser.add_argument("--output", type=Path, required=True, help=f"predictions to write, NAME{SUFFIX}")
+    arguments = parser.parse_args()
+    if not arguments.output.name.endswith(SUFFIX):
+        raise PubmillError(f"--output is {arguments.output}; its name must end in {SUFFIX}")
+    recipe = recipes.read(AnnotationRecipe, arguments.recipe)
+    made = annotate(recipe, arguments.pipeline, arguments.model, arguments.examples, arguments.split)
+    name = arguments.output.name.removesuffix(SUFFIX)
+    write_json(arguments.output.with_name(f"{name}.training.json"), made.account)
+    write_jsonl_gz(arguments.output, made.predictions)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,52 @@
+"""Annotate new text with a task model that scripts/finetune.py --keep has written.
+
+    python scripts/predict.py --model TASK_MODEL --input FILE --output FILE [--punkt punkt_tab.zip]
+
+Inputs: text, JSON lines, BioC (JSON or XML) or PubTator; which, the file's name tells (.txt, .jsonl, .json,
+.xml, .pubtator), or --format. Outputs: the same documents with annotations: BioC and PubTator as such, text
+and JSON lines as JSON lines. The same input gives the same bytes; killed, it leaves no half file.
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # deterministic matrix products on GPUs
+
+from pubmill.errors import run
+
+FORMATS = ("text", "jsonl", "bioc-json", "bioc-xml", "pubtator")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Annotate new text with a kept task model.")
+    parser.add_argument("--model", type=Path, required=True, help="task model folder")
+    parser.add_argument("--input", type=Path, required=True, help="documents or examples")
+    parser.add_argument("--output", type=Path, required=True, help="file to write")
+    parser.add_argument("--format", choices=FORMATS, help="of the input; its name tells it otherwise")
+    parser.add_argument(
+        "--punkt", type=Path, help="NLTK's punkt_tab.zip: read sentence by sentence, not lines"
+    )
+    arguments = parser.parse_args()
+
+    # Only now, when the arguments are known to be right: this takes seconds, as it imports torch.
+    from pubmill.finetuning.keeping import load_task_model, read_facts
+    from pubmill.finetuning.predicting import choose_device
+    from pubmill.prediction.annotating import Annotator
+    from pubmill.prediction.formats import annotate_file, format_of
+    from pubmill.prediction.units import load_splitter
+
+    form = arguments.format or format_of(arguments.input)
+    split = load_splitter(arguments.punkt)
+    predictor = load_task_model(arguments.model, choose_device())
+    annotator = Annotator(predictor, read_facts(arguments.model)["argument_types"], split)
+    annotate_file(annotator, arguments.input, arguments.output, form)
+    for what, number in sorted(annotator.counts.items()):
+        if number:
+            print(f"{what.replace('_', ' ')}: {number}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    run(main)
