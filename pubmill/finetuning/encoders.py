@@ -22,16 +22,16 @@ DROPOUTS = (
 """Where configurations of encoders keep the dropout of gu2020 section 6.2; each has some of them."""
 
 
-def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
-    """The model folder's own fast tokenizer.
+def load_tokenizer(folder: Path, words: bool = False) -> PreTrainedTokenizerBase:
+    """The model folder's own fast tokenizer; `words`: to read words that are given one by one.
 
-    Byte-level BPE (RoBERTa, ModernBERT) is made to read every word as one after a space, the first of a text
-    too: words given one by one would otherwise be read as if they were one long word. Other tokenizers don't
-    change.
+    Byte-level BPE (RoBERTa, ModernBERT) is then made to read every word as one after a space, the first of a
+    sentence too: else they would be read as one long word. Other tokenizers don't change.
     """
     _check_folder(folder)
+    spaced = {"add_prefix_space": True} if words else {}
     tokenizer = AutoTokenizer.from_pretrained(
-        folder, local_files_only=True, trust_remote_code=False, add_prefix_space=True
+        folder, local_files_only=True, trust_remote_code=False, **spaced
     )
     if not tokenizer.is_fast or None in (
         tokenizer.pad_token_id,
@@ -43,7 +43,7 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
             f"this is {type(tokenizer).__name__}; add a tokenizer.json or vocab.txt to the folder"
         )
     splitter = tokenizer.backend_tokenizer.pre_tokenizer
-    if isinstance(splitter, ByteLevel):
+    if words and isinstance(splitter, ByteLevel):
         # Tokenizers of no class of their own (ModernBERT's) don't heed the argument above.
         splitter.add_prefix_space = True
     return tokenizer

@@ -76,7 +76,7 @@ def load_task_model(folder: Path, device: torch.device) -> Predictor:
     facts = read_facts(folder)
     recipe = build(FinetuningRecipe, facts["recipe"], str(folder / FACTS))
     encoder = load_encoder(folder, recipe.dropout, device)
-    reader = make_reader(recipe, load_tokenizer(folder), encoder)
+    reader = make_reader(recipe, load_tokenizer(folder, words=recipe.task == "tokens"), encoder)
     task = TASKS[recipe.task](recipe, reader, facts["labels"])
     model = TaskModel(encoder, task.head(int(encoder.config.hidden_size)))
     try:

@@ -137,7 +137,7 @@ def _begin(
     recipe: FinetuningRecipe, model: Path, train: list[Any], seed: int, device: torch.device
 ) -> tuple[Task[Any], Trainer]:
     """The task, and a trainer with a new head on the pretrained encoder."""
-    tokenizer = load_tokenizer(model)
+    tokenizer = load_tokenizer(model, words=recipe.task == "tokens")
     encoder = load_encoder(model, recipe.dropout, device)
     reader = make_reader(recipe, tokenizer, encoder)
     kind = TASKS[recipe.task]

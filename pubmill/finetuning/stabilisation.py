@@ -61,8 +61,6 @@ def freeze_layers(encoder: PreTrainedModel, number: int) -> None:
 def _check(recipe: FinetuningRecipe, count: int) -> None:
     left = count - recipe.removed_layers
     frozen = recipe.frozen_layers or 0
-    if min(recipe.removed_layers, recipe.reinitialised_layers, frozen) < 0:
-        raise PubmillError("removed_layers, reinitialised_layers and frozen_layers can't be negative")
     if left < 1:
         raise PubmillError(
             f"removed_layers is {recipe.removed_layers}, but the encoder has {count} layers; at least one "

@@ -10,6 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers.pre_tokenizers import ByteLevel
 from transformers import AutoTokenizer, BloomConfig, BloomModel, PreTrainedModel
 
 from pubmill.errors import PubmillError
@@ -131,7 +132,7 @@ def test_without_dropout_training_computes_what_prediction_does(
 
 @every_family
 def test_padded_equals_alone(folders: dict[str, Path], family: str) -> None:
-    reader = Reader(load_tokenizer(folders[family]), 64, "none")
+    reader = Reader(load_tokenizer(folders[family], words=True), 64, "none")
     generator = random.Random(2)
     task = Tokens(RECIPE, reader, ["O", "B"])
     windows = task.encode([sentence(generator) for _ in range(12)]).instances
@@ -196,7 +197,9 @@ def test_segments_are_as_their_tokenizer_has_them(folders: dict[str, Path], fami
 @settings(max_examples=20, deadline=None)
 @given(words=WORDS)
 def test_words_are_read_as_in_a_text(folders: dict[str, Path], family: str, words: list[str]) -> None:
-    reader = READERS.setdefault(folders[family], Reader(load_tokenizer(folders[family]), 64, "none"))
+    reader = READERS.setdefault(
+        folders[family], Reader(load_tokenizer(folders[family], words=True), 64, "none")
+    )
     [by_word] = reader.subwords_of_words([words])
     [text] = reader.subwords([" ".join(words)])
     assert [piece for pieces in by_word for piece in pieces] == text.ids
@@ -216,20 +219,25 @@ def test_spans_have_no_spaces_around_them(folders: dict[str, Path], family: str)
     assert places == sorted(places) and {start for start, end in found.spans if start < end} >= {2, 7, 13, 22}
 
 
-@pytest.mark.parametrize("family", ["bert", "albert", "deberta-v3"])
-def test_other_tokenizers_are_left_as_they_are(folders: dict[str, Path], family: str) -> None:
-    plain = AutoTokenizer.from_pretrained(folders[family])
+@every_family
+@pytest.mark.parametrize("words", [False, True])
+def test_texts_are_read_as_in_pretraining(folders: dict[str, Path], family: str, words: bool) -> None:
+    """Only for words that are given one by one, and only byte-level BPE, is made to read otherwise."""
+    plain, ours = AutoTokenizer.from_pretrained(folders[family]), load_tokenizer(folders[family], words)
     texts = ["ine baco", " Ine  xyz.", "(nu) ge,lo", ""]
-    assert load_tokenizer(folders[family])(texts)["input_ids"] == plain(texts)["input_ids"]
+    spaced = words and isinstance(ours.backend_tokenizer.pre_tokenizer, ByteLevel)
+    assert (ours(texts)["input_ids"] == plain(texts)["input_ids"]) != spaced
 
 
 @every_family
 def test_a_kept_tokenizer_reads_the_same(folders: dict[str, Path], tmp_path: Path, family: str) -> None:
-    tokenizer, encoder = load_tokenizer(folders[family]), load(folders[family])
+    tokenizer, encoder = load_tokenizer(folders[family], words=True), load(folders[family])
     tokenizer.save_pretrained(tmp_path)
     encoder.save_pretrained(tmp_path)
     words = [SYLLABLES, ["ineba", "xyz", "Ge"]]
-    readers = [Reader(load_tokenizer(folder), 64, "none") for folder in (folders[family], tmp_path)]
+    readers = [
+        Reader(load_tokenizer(folder, words=True), 64, "none") for folder in (folders[family], tmp_path)
+    ]
     assert readers[0].subwords_of_words(words) == readers[1].subwords_of_words(words)
     inputs = batch_of(encoder)
     again = load(tmp_path).eval()(**inputs).last_hidden_state
