@@ -56,6 +56,8 @@ def annotate(recipe: AnnotationRecipe, pipeline: Path, model: str, examples: Pat
         "dev": dict.fromkeys(("metric", "best_step", "best_epoch", "best")) | {"steps": [], "scores": []},
         "seed": 1,
         "split": split,
+        "dev_split": None,
+        "max_length": None,
         "model": model,
         "model_sha256": pipeline_sha256(pipeline),
         "data_sha256": {split: sha256(examples)},

@@ -109,8 +109,9 @@ class FinetuningRecipe:
     - `pooling`: the encoding that stands for a sequence: of the first token, of the first tokens of its
       mentions, or the largest or average of each mention's.
     - `head`: linear; fully connected layers of `head_sizes` with ReLU before it; or a BiLSTM of the one
-      size given (each direction). `head_dropout`: before each of its layers. `crf`: transitions between
-      labels are learnt too (tokens).
+      size given (each direction): over labelled subwords (tokens), or over all of a sequence's tokens, of
+      which the last state of each direction is taken (in place of the first token, pooling cls).
+      `head_dropout`: before each of its layers. `crf`: transitions between labels are learnt too (tokens).
 
     How it learns: `keep`: the weights that are best on dev, or the last; dev is looked at every
     `evaluate_every` steps, or after each epoch. `stop_after`: steps after which training ends, though the
@@ -178,7 +179,9 @@ def _faults(recipe: FinetuningRecipe) -> list[str]:
     """Settings that mean nothing together, or on this kind of task; each would be ignored in silence."""
     tokens, classes = recipe.task == "tokens", recipe.task in ("tokens", "sequence")
     wrong = {
-        "head bilstm is for tokens": recipe.head == "bilstm" and not tokens,
+        "head bilstm is for tokens and sequence": recipe.head == "bilstm" and not classes,
+        "head bilstm reads all tokens; it needs pooling: cls": recipe.head == "bilstm"
+        and recipe.pooling != "cls",
         "head bilstm needs head_sizes of one size": recipe.head == "bilstm" and len(recipe.head_sizes) != 1,
         "head mlp needs head_sizes": recipe.head == "mlp" and not recipe.head_sizes,
         "head linear has no head_sizes": recipe.head == "linear" and bool(recipe.head_sizes),
@@ -197,18 +200,46 @@ def _faults(recipe: FinetuningRecipe) -> list[str]:
         "evaluate_every needs keep: best": recipe.evaluate_every is not None and recipe.keep != "best",
         "train_on train+dev needs keep: best, which decides how long": recipe.train_on == "train+dev"
         and recipe.keep != "best",
-        "batch_size, epochs and max_length must be positive": min(
-            recipe.batch_size, recipe.epochs, recipe.max_length
-        )
-        < 1,
-        "n_best and max_answer_length must be positive": min(recipe.n_best, recipe.max_answer_length) < 1,
-        "counts of layers can't be negative": min(
-            recipe.frozen_layers or 0, recipe.reinitialised_layers, recipe.removed_layers
-        )
-        < 0,
-        "layerwise_decay must be above 0 and at most 1": not 0 < recipe.layerwise_decay <= 1,
+        "markers are new tokens, which can't be learnt with frozen_layers": recipe.entities == "markers"
+        and recipe.frozen_layers is not None,
+        "entities other than dummies are for sequence": recipe.entities != "dummies"
+        and recipe.task != "sequence",
+        "tagging other than bio is for tokens": recipe.tagging != "bio" and not tokens,
+        "labelled_subwords other than first is for tokens": recipe.labelled_subwords != "first"
+        and not tokens,
+        "metric positive_f1 needs the negative label": recipe.metric == "positive_f1"
+        and recipe.negative is None,
     }
-    return [fault for fault, present in wrong.items() if present]
+    return [*(fault for fault, present in wrong.items() if present), *_out_of_range(recipe)]
+
+
+POSITIVE = (
+    "learning_rate", "batch_size", "epochs", "max_length", "max_gradient_norm", "n_best", "max_answer_length",
+    "evaluate_every", "stop_after", "layerwise_decay",
+)  # fmt: skip
+NOT_NEGATIVE = ("weight_decay", "stride", "frozen_layers", "reinitialised_layers", "removed_layers")
+SHARES = ("warmup", "dropout", "head_dropout")
+
+
+def _out_of_range(recipe: FinetuningRecipe) -> list[str]:
+    """Numbers that no training can have."""
+    values = {name: getattr(recipe, name) for name in (*POSITIVE, *NOT_NEGATIVE, *SHARES)}
+    known = {name: value for name, value in values.items() if value is not None}
+    return [
+        *(f"{name} must be above 0, found {known[name]}" for name in POSITIVE if known.get(name, 1) <= 0),
+        *(
+            f"{name} can't be negative, found {known[name]}"
+            for name in NOT_NEGATIVE
+            if known.get(name, 0) < 0
+        ),
+        *(
+            f"{name} must be from 0 to below 1, found {known[name]}"
+            for name in SHARES
+            if not 0 <= known[name] < 1
+        ),
+        *(f"head_sizes must be above 0, found {size}" for size in recipe.head_sizes if size <= 0),
+        *(["layerwise_decay can be at most 1"] if recipe.layerwise_decay > 1 else []),
+    ]
 
 
 def build(recipe: type[Recipe], values: dict[str, Any], where: str) -> Recipe:

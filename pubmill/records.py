@@ -30,7 +30,10 @@ from pubmill.provenance import provenance
 Scorer = Callable[[Sequence[Any], Sequence[Any], str | None], tuple[dict[str, float], dict[str, int]]]
 """What gives metrics and counts, as `(examples, predictions, negative)`."""
 
-FROM_TRAINING = ("failed", "recipe", "model_sha256", "commit", "packages", "python", "hardware", "seconds")
+FROM_TRAINING = (
+    "failed", "recipe", "max_length", "dev_split", "encoded", "model_sha256", "commit", "packages", "python",
+    "hardware", "seconds",
+)  # fmt: skip
 """What a record takes over from the trainer's notes, `seed-N.training.json`."""
 
 ID = re.compile(r"[\w.,:@-]{1,40}")
@@ -73,7 +76,10 @@ class Record(BaseModel):
     trainer noted it, or that the main metric isn't defined for what it predicts. `dev_score` is the
     trainer's own score on dev, by which epochs and hyper-parameters are selected. `recipe` is the training
     recipe as resolved, whose `task` and `negative` are also those of the scoring, `versions` those of all
-    stages. `data_sha256` is that of the scored examples file, `trained_on_sha256` what the trainer noted of
+    stages. `max_length` is the longest input in subwords, the recipe's or the encoder's if that is less, and
+    `dev_split` the split of dev_score (None, as in a finished pipeline: there is none); `encoded` counts what
+    of the examples had to be shortened, split or left out to be read.
+    `data_sha256` is that of the scored examples file, `trained_on_sha256` what the trainer noted of
     each split it read, `model_sha256` of the weights it began with.
     `commit`, `packages`, `python`, `hardware` and `seconds` are the training's; `scored_with` holds
     commit, packages and python of the scoring.
@@ -94,6 +100,9 @@ class Record(BaseModel):
     dev_score: float | None
     failed: str | None
     recipe: dict[str, Any]
+    max_length: int | None
+    dev_split: str | None
+    encoded: dict[str, int]
     versions: dict[str, int | list[int]]
     data_sha256: str
     trained_on_sha256: dict[str, str]
@@ -263,7 +272,7 @@ def _check_training(recipe: ScoringRecipe, trained: Any, path: Path, data: str) 
         present = sorted(trained) if isinstance(trained, dict) else type(trained).__name__
         raise PubmillError(
             f"{path}: expected at least the keys {sorted(needed)} ({', '.join(objects)} being objects), "
-            f"found {present}"
+            f"found {present}. Run the fine-tuning again."
         )
     examples = f"sha256 of {recipe.split} examples"
     expected = {

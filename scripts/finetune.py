@@ -6,9 +6,18 @@
 
 Inputs: a Hugging Face model folder (safetensors), a dataset folder with train, the split, and dev (or what
 --dev says instead).
-Outputs: the predictions, one line `{"id", "labels"}` for each example, and beside them
-seed-1.training.json with losses, dev scores, speed and provenance; with --keep, a folder from which
-the model predicts again: another split with --kept, new text with scripts/predict.py.
+Outputs: the predictions, and beside them seed-1.training.json with losses, dev scores, speed and provenance;
+with --keep, a folder from which the model predicts again: another split with --kept, new text with
+scripts/predict.py.
+
+The predictions have one line for each example of the split, in its order, by the recipe's task:
+tokens      {"id", "labels": [a BIO label for each word]}
+sequence    {"id", "label": text}
+multilabel  {"id", "labels": [sorted]}
+regression  {"id", "score": number}
+span        {"id", "answers": [{"text", "probability"}, ...]}, best first; text "" says that there is none
+If training failed (training.json: `"failed": "nan"`), what is predicted is null in all lines. So it is where
+all trials behind --selected failed, or the run did that --model is from; nothing is trained then.
 Needs only torch and transformers. Killed and run again, it gives the same predictions.
 """
 
@@ -16,6 +25,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # deterministic matrix products on GPUs
@@ -23,7 +33,7 @@ os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # deterministic mat
 from pubmill import recipes
 from pubmill.errors import PubmillError, run
 from pubmill.files import read_json, write_json, write_jsonl_gz
-from pubmill.finetuning.selection import chosen_values
+from pubmill.finetuning.selection import chosen_values, first_tried
 
 SUFFIX = ".predictions.jsonl.gz"
 
@@ -51,21 +61,44 @@ def main() -> None:
     arguments = parser.parse_args()
     if not arguments.output.name.endswith(SUFFIX):
         raise PubmillError(f"--output is {arguments.output}; its name must end in {SUFFIX}")
-    chosen = chosen_values(arguments.selected, read_json(arguments.selected)) if arguments.selected else {}
-    recipe = recipes.read(recipes.FinetuningRecipe, arguments.recipe, chosen)
+    fine_tune(arguments)
+
+
+def fine_tune(arguments: argparse.Namespace) -> None:
+    """Train, or say why nothing was trained; write what came of it."""
+    values, undecided = read_choice(arguments.selected) if arguments.selected else ({}, None)
+    recipe = recipes.read(recipes.FinetuningRecipe, arguments.recipe, values)
 
     # Only now, when the arguments are known to be right: this takes seconds, as it imports torch.
-    from pubmill.finetuning.keeping import keep
-    from pubmill.finetuning.run import Run, finetune, predict_kept
+    from pubmill.finetuning.keeping import keep, keep_account
+    from pubmill.finetuning.run import Run, finetune, not_chosen, predict_kept
 
     dev = None if arguments.dev == "none" else arguments.dev
     asked = (recipe, arguments.model, arguments.dataset, arguments.seed, arguments.split, dev)
-    made = predict_kept(arguments.kept, *asked) if arguments.kept else finetune(*asked)
+    if undecided is not None:
+        made = not_chosen(*asked, undecided)
+    else:
+        made = predict_kept(arguments.kept, *asked) if arguments.kept else finetune(*asked)
     name = arguments.output.name.removesuffix(SUFFIX)
     write_json(arguments.output.with_name(f"{name}.training.json"), made.account)
     write_jsonl_gz(arguments.output, made.predictions)
     if arguments.keep and isinstance(made, Run):
         keep(arguments.keep, made.task, made.model, made.account, arguments.dataset)
+    elif arguments.keep:
+        keep_account(arguments.keep, made.account)
+
+
+def read_choice(path: Path) -> tuple[dict[str, Any], list[str] | None]:
+    """Values for the recipe, and the keys that are undecided because all trials failed, else None.
+
+    The values are then the first that were tried: what is common to all must still be a sound recipe.
+    """
+    selected = read_json(path)
+    chosen = chosen_values(path, selected)
+    if chosen is not None:
+        return chosen, None
+    first = first_tried(path, selected)
+    return first, list(first)
 
 
 if __name__ == "__main__":

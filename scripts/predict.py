@@ -4,7 +4,8 @@
 
 Inputs: text, JSON lines, BioC (JSON or XML) or PubTator; which, the file's name tells (.txt, .jsonl, .json,
 .xml, .pubtator), or --format. Outputs: the same documents with annotations: BioC and PubTator as such, text
-and JSON lines as JSON lines. The same input gives the same bytes; killed, it leaves no half file.
+and JSON lines as JSON lines. All are UTF-8; offsets count characters, from after a byte-order mark if it
+has one. The same input gives the same bytes; killed, it leaves no half file.
 """
 
 import argparse

@@ -6,7 +6,8 @@
 
 Inputs: the training.json of every trial, in the order of the grid. `decides`: the keys that were searched,
 and `stop_after` where the number of steps is to be chosen too.
-Output: selected.json, `{"chosen", "mean_dev", "considered"}`, which `finetune.py --selected` takes.
+Output: selected.json, `{"chosen", "failed", "mean_dev", "considered"}`, which `finetune.py --selected` takes.
+Where all trials diverged, chosen is null and failed "nan", and the runs that would have used it fail too.
 """
 
 import argparse

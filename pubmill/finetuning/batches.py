@@ -7,29 +7,37 @@ import numpy as np
 import numpy.typing as npt
 
 POOL = 64
-"""Batches that are shuffled together before their sentences are sorted by length: enough for 95 %
-real tokens on sentences of biomedical abstracts, while an epoch still mixes anew each time."""
+"""Most batches that are shuffled together before their inputs are sorted by length: enough for 95 % real
+tokens on sentences of biomedical abstracts."""
+POOLS = 4
+"""Fewest pools of an epoch: were a small dataset one pool, its inputs would always meet the same others."""
 
 
 def training_batches(
     lengths: Sequence[int], batch_size: int, seed: int, epoch: int, classes: Sequence[int] | None = None
 ) -> list[list[int]]:
-    """Batches of one epoch, each `batch_size` indices into `lengths` (the last of a pool may be smaller).
+    """Batches of one epoch, each `batch_size` indices into `lengths` (one of them may be smaller).
 
-    Everything is shuffled, cut into pools of `POOL` batches, sorted by length inside each pool, and
-    the batches are shuffled again. Where `classes` are given (one for each of `lengths`), inputs of rarer
-    classes are there more than once (`oversampled`). A pure function of its arguments; there are
-    ceil(epoch_size(...) / batch_size) batches.
+    Everything is shuffled, cut into at least `POOLS` pools of at most `POOL` batches, sorted by length inside
+    each pool, and the batches are shuffled again. Where `classes` are given (one for each of `lengths`),
+    inputs of rarer classes are there more than once (`oversampled`). A pure function of its arguments; there
+    are ceil(epoch_size(...) / batch_size) batches.
     """
     generator = np.random.default_rng([seed, epoch])
     chosen = np.arange(len(lengths)) if classes is None else oversampled(classes, generator)
     order = generator.permutation(chosen)
     sizes = np.asarray(lengths)
     batches: list[list[int]] = []
-    for start in range(0, len(order), batch_size * POOL):
-        pool = order[start : start + batch_size * POOL]
+    whole = len(order) // batch_size
+    size = batch_size * min(POOL, max(1, whole // POOLS))
+    for start in range(0, len(order), size):
+        pool = order[start : start + size]
         pool = pool[np.argsort(sizes[pool], kind="stable")]
-        batches += [pool[at : at + batch_size].tolist() for at in range(0, len(pool), batch_size)]
+        # Cut anywhere, so that it isn't always the longest inputs of all that share the smaller batch.
+        smaller = batch_size * int(generator.integers(len(pool) // batch_size + 1))
+        rest = smaller + len(pool) % batch_size
+        starts = [*range(0, smaller, batch_size), smaller, *range(rest, len(pool), batch_size)]
+        batches += [part.tolist() for part in np.split(pool, starts[1:]) if len(part)]
     return [batches[index] for index in generator.permutation(len(batches))]
 
 

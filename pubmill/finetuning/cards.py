@@ -81,6 +81,8 @@ def _training(account: Mapping[str, Any]) -> dict[str, Any]:
         "steps on train and dev": account["steps_on_train_and_dev"],
         "max length": account["max_length"],
         "labels": len(account["labels"]),
+        "head goes on from the model before": account["head_from_start"],
+        "failure of the model before": account["start_failed"],
         "pretrained model, sha256": account["model_sha256"],
         **{f"{split}, sha256": value for split, value in sorted(account["data_sha256"].items())},
     }

@@ -35,13 +35,18 @@ class Layers(nn.Module):
     def __init__(self, width: int, outputs: int, recipe: FinetuningRecipe) -> None:
         super().__init__()
         widths = [width, *recipe.head_sizes]
-        steps: list[nn.Module] = []
+        hidden: list[nn.Module] = []
         for before, after in pairwise(widths):
-            steps += [nn.Dropout(recipe.head_dropout), linear(before, after), nn.ReLU()]
-        self.steps = nn.Sequential(*steps, nn.Dropout(recipe.head_dropout), linear(widths[-1], outputs))
+            hidden += [nn.Dropout(recipe.head_dropout), linear(before, after), nn.ReLU()]
+        self.hidden = nn.Sequential(*hidden)
+        self.dropout = nn.Dropout(recipe.head_dropout)
+        self.linear = linear(widths[-1], outputs)
 
     def forward(self, places: torch.Tensor, batch: Batch) -> torch.Tensor:
-        scores: torch.Tensor = self.steps(places)
+        last = self.dropout(self.hidden(places))
+        # In float32: of bfloat16's few values many scores would be equal, and ties decide answers.
+        with torch.autocast(places.device.type, enabled=False):
+            scores: torch.Tensor = self.linear(last.float())
         return scores
 
 

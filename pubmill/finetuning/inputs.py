@@ -65,7 +65,7 @@ def collate(instances: Sequence[Instance], pad: int, device: torch.device) -> Ba
         ids=_padded(ids, longest, pad, device),
         mask=_padded([[1] * len(row) for row in ids], longest, 0, device),
         segments=_padded(segments, longest, 0, device) if segments else None,
-        places=torch.tensor(places, dtype=torch.int64).to(device, non_blocking=True),
+        places=moved(torch.tensor(places, dtype=torch.int64), device),
         counts=[len(unit) for unit in units],
         groups=[length for lengths in groups for length in lengths] if groups else None,
     )
@@ -75,4 +75,9 @@ def _padded(rows: Sequence[Sequence[int]], width: int, fill: int, device: torch.
     array = np.full((len(rows), width), fill, dtype=np.int64)
     for number, row in enumerate(rows):
         array[number, : len(row)] = row
-    return torch.from_numpy(array).to(device, non_blocking=True)
+    return moved(torch.from_numpy(array), device)
+
+
+def moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """The tensor on the device; a GPU's copy goes on while the next one is made."""
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)

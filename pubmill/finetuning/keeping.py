@@ -26,14 +26,16 @@ from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, Instance, collate
 from pubmill.finetuning.predicting import Predictor, make_reader
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.splits import folder_sha256, read_split, split_path
+from pubmill.finetuning.splits import ACCOUNT, folder_sha256, read_split, split_path
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.base import Task
 from pubmill.recipes import FinetuningRecipe, build
 
 FORMAT = 1
 """Version of `pubmill.json`; raised when older programs would misread it."""
-FACTS, ACCOUNT, HEAD = "pubmill.json", "training.json", "head.safetensors"
+FACTS, HEAD = "pubmill.json", "head.safetensors"
+HEAD_SETTINGS = ("task", "head", "head_sizes", "pooling", "crf")
+"""What two recipes must have in common for the head of one to fit the other."""
 STANDARD: dict[str, Any] = {
     "tokens": AutoModelForTokenClassification,
     "span": AutoModelForQuestionAnswering,
@@ -46,14 +48,15 @@ TOLERANCE = 1e-4
 def keep(folder: Path, task: Task[Any], model: TaskModel, account: dict[str, Any], dataset: Path) -> None:
     """Write the task model `folder` from a run on `dataset`; nothing is left there if it does not load.
 
-    Of a run that diverged only its account is kept: that it failed is its result. Raises a `PubmillError`
-    if what was written gives other encodings.
+    Of a run that diverged only its account is kept. Raises a `PubmillError` if what was written gives other
+    encodings.
     """
+    if account["failed"] == "nan":
+        keep_account(folder, account)
+        return
     model.eval()
     with writing_folder(folder) as temporary:
         write_json(temporary / ACCOUNT, account)
-        if account["failed"] == "nan":
-            return
         standard = _standard(task, model)
         (standard or model.encoder).save_pretrained(temporary)
         head = {name: value.detach().cpu().contiguous() for name, value in model.head.state_dict().items()}
@@ -71,6 +74,12 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, account: dict[str, Any
         _check(temporary, model, task.reader)
 
 
+def keep_account(folder: Path, account: dict[str, Any]) -> None:
+    """Write what is kept of a run that has no model to keep: that it failed is its result."""
+    with writing_folder(folder) as temporary:
+        write_json(temporary / ACCOUNT, account)
+
+
 def load_task_model(folder: Path, device: torch.device) -> Predictor:
     """The model of a task model folder, ready to predict."""
     facts = read_facts(folder)
@@ -79,14 +88,36 @@ def load_task_model(folder: Path, device: torch.device) -> Predictor:
     reader = make_reader(recipe, load_tokenizer(folder, words=recipe.task == "tokens"), encoder)
     task = TASKS[recipe.task](recipe, reader, facts["labels"])
     model = TaskModel(encoder, task.head(int(encoder.config.hidden_size)))
+    _load_head(model.head, folder)
+    return Predictor(recipe, task, model.to(device))
+
+
+def continue_head(head: torch.nn.Module, task: Task[Any], folder: Path) -> bool | None:
+    """Have the new head of a task begin with the weights of the task model in `folder`, where they are of the
+    same head; whether they are, and None where the folder is no task model.
+
+    The same head has the same settings and labels. Those of a span are kinds of questions, for which it has
+    no scores: a start and an end are the same with and without questions that can't be answered.
+    """
+    if not (folder / FACTS).is_file():
+        return None
+    facts = read_facts(folder)
+    before = build(FinetuningRecipe, facts["recipe"], str(folder / FACTS))
+    settings = all(getattr(before, name) == getattr(task.recipe, name) for name in HEAD_SETTINGS)
+    if not settings or (facts["labels"] != task.labels and task.recipe.task != "span"):
+        return False
+    _load_head(head, folder)
+    return True
+
+
+def _load_head(head: torch.nn.Module, folder: Path) -> None:
     try:
-        model.head.load_state_dict(load_file(folder / HEAD))
+        head.load_state_dict(load_file(folder / HEAD))
     except (OSError, SafetensorError, RuntimeError):
         raise PubmillError(
             f"{folder / HEAD} is missing, damaged, or not of the head that {FACTS} describes; "
             "keep the model again"
         ) from None
-    return Predictor(recipe, task, model.to(device))
 
 
 def read_facts(folder: Path) -> dict[str, Any]:
@@ -117,14 +148,15 @@ def read_account(
     """
     if not (folder / ACCOUNT).is_file():
         raise PubmillError(f"{folder} has no {ACCOUNT}; scripts/finetune.py --keep writes such a folder")
-    account: dict[str, Any] = read_json(folder / ACCOUNT)
+    keys = ("recipe", "seed", "dev_split", "model", "model_sha256", "data_sha256", "failed")
+    account = _checked_account(folder / ACCOUNT, keys)
     data = account["data_sha256"]
     wanted: dict[str, tuple[Any, Any]] = {
         "recipe": (account["recipe"], asdict(recipe)),
         "seed": (account["seed"], seed),
         "dev split": (account["dev_split"], dev),
         "model": (account["model_sha256"], folder_sha256(model)),
-        "dataset": (data, {name: sha256(split_path(dataset, name)) for name in data}),
+        "dataset": (data, {name: _sha256_if_there(split_path(dataset, name)) for name in data}),
     }
     other = [name for name, (found, expected) in wanted.items() if found != expected]
     if other:
@@ -137,8 +169,33 @@ def read_account(
 
 def base_model(folder: Path) -> str:
     """The pretrained model that a folder's weights began as; of a task model, its account says it."""
-    account = folder / ACCOUNT
-    return str(read_json(account)["model"]) if account.is_file() else folder.name
+    account = _run_before(folder)
+    return str(account["model"]) if account else folder.name
+
+
+def start_failed(folder: Path) -> str | None:
+    """How the run failed that a folder's model is from; None where it didn't, or the model is pretrained."""
+    account = _run_before(folder)
+    return str(account["failed"]) if account and account["failed"] else None
+
+
+def _run_before(folder: Path) -> dict[str, Any] | None:
+    """The account of the run that a folder's model is from; None for a pretrained model."""
+    path = folder / ACCOUNT
+    return _checked_account(path, ("model", "failed")) if path.is_file() else None
+
+
+def _checked_account(path: Path, keys: Sequence[str]) -> dict[str, Any]:
+    account: Any = read_json(path)
+    lacks = [key for key in keys if not isinstance(account, dict) or key not in account]
+    if lacks or not isinstance(account.get("data_sha256", {}), dict):
+        what = f"has no {', '.join(lacks)}" if lacks else "must have an object as data_sha256"
+        raise PubmillError(f"{path} {what}, so it is no account of a fine-tuning; keep the model again")
+    return dict(account)
+
+
+def _sha256_if_there(path: Path) -> str | None:
+    return sha256(path) if path.is_file() else None
 
 
 def _texts(value: Any) -> bool:

@@ -2,7 +2,7 @@
 
 import torch
 from torch import nn
-from torch.nn.utils.rnn import pack_sequence, unpack_sequence
+from torch.nn.utils.rnn import PackedSequence, pack_sequence, unpack_sequence
 
 from pubmill.finetuning.heads import by_instance, linear
 from pubmill.finetuning.inputs import Batch
@@ -24,10 +24,26 @@ class BiLstm(nn.Module):
         self.linear = linear(2 * size, outputs)
 
     def forward(self, places: torch.Tensor, batch: Batch) -> torch.Tensor:
-        """Scores (float32) of each encoding; rows as in `places`."""
+        """Scores (float32) of what `read` gives."""
         # In float32 throughout: rounding would add up over the steps.
         with torch.autocast(places.device.type, enabled=False):
             encodings = by_instance(self.dropout(places.float()), batch.counts)
-            states, _ = self.lstm(pack_sequence(encodings, enforce_sorted=False))
-            scores: torch.Tensor = self.linear(self.dropout(torch.cat(unpack_sequence(states))))
+            states, (last, _) = self.lstm(pack_sequence(encodings, enforce_sorted=False))
+            scores: torch.Tensor = self.linear(self.dropout(self.read(states, last)))
         return scores
+
+    def read(self, states: PackedSequence, last: torch.Tensor) -> torch.Tensor:
+        """The states that are scored: those at each encoding; rows as in `places`."""
+        return torch.cat(unpack_sequence(states))
+
+
+class SequenceBiLstm(BiLstm):
+    """The same for a label of the whole instance, from the last state of each direction.
+
+    Table 10 has it for relations; the paper doesn't give its details. That all tokens are read, and what is
+    scored, is ours.
+    """
+
+    def read(self, states: PackedSequence, last: torch.Tensor) -> torch.Tensor:
+        """`last`: directions x instances x size. Gives instances x twice that size."""
+        return last.transpose(0, 1).flatten(1)

@@ -11,6 +11,11 @@ STEPS = "stop_after"
 """The key that is no part of a grid: the steps after which the chosen point was best on dev, the mean of its
 trials. It is for data without a dev of their own (lewis2020 section 5.2)."""
 
+FOUND = ("mean_dev", "trials", "failed")
+"""What a point that was considered has besides its values."""
+NEEDED = ("recipe", "data_sha256", "model", "seed", "dev", "failed")
+"""What is read of a trial's training.json."""
+
 Training = tuple[Path, dict[str, Any]]
 """A trial's training.json and its content."""
 Point = dict[str, Any]
@@ -22,10 +27,11 @@ def select(trials: Iterable[Training], decides: Sequence[str]) -> dict[str, Any]
 
     `trials` come in the order of the grid, whose keys are `decides` (less `stop_after`, if it is among
     them); of equal points the first is chosen. Every point must have been tried with the same models and
-    seeds on the same data. A point of which a trial ended in NaN has no mean and is not chosen; a trial
-    that predicts the same of every example has a dev score like any other.
-    Returns `{"chosen": {a value for each of `decides`}, "mean_dev", "considered": [every point with its
-    mean_dev, trials and failed]}`.
+    seeds on the same data. Means are over the trials that did not end in NaN, and only points of which the
+    fewest did are chosen from: where others are sound, one with a failed trial is not. A trial that predicts
+    the same of every example has a dev score like any other.
+    Returns `{"chosen": {a value for each of `decides`}, "failed": None, "mean_dev", "considered": [every
+    point with its mean_dev, trials and failed ones]}`; if all trials failed, chosen is None and failed "nan".
     """
     searched = [key for key in decides if key != STEPS]
     points = _by_point(trials, searched)
@@ -34,15 +40,14 @@ def select(trials: Iterable[Training], decides: Sequence[str]) -> dict[str, Any]
     considered = [_average(point, tried) for point, tried in points]
     candidates = [number for number, point in enumerate(considered) if point["mean_dev"] is not None]
     if not candidates:
-        paths = ", ".join(str(path) for _, tried in points for path, _ in tried)
-        raise PubmillError(
-            f"no grid point can be chosen: each one has a failed trial ({paths}); lower the learning rates"
-        )
-    best = max(candidates, key=lambda number: considered[number]["mean_dev"])  # the first of equals
+        return {"chosen": None, "failed": "nan", "mean_dev": None, "considered": considered}
+    rank = {number: (-considered[number]["failed"], considered[number]["mean_dev"]) for number in candidates}
+    best = max(candidates, key=rank.__getitem__)  # the first of equals
     chosen, tried = points[best]
     if STEPS in decides:
         chosen = {**chosen, STEPS: _steps(tried)}
-    return {"chosen": chosen, "mean_dev": considered[best]["mean_dev"], "considered": considered}
+    mean = considered[best]["mean_dev"]
+    return {"chosen": chosen, "failed": None, "mean_dev": mean, "considered": considered}
 
 
 def read_decides(text: str) -> list[str]:
@@ -61,18 +66,31 @@ def read_decides(text: str) -> list[str]:
     return decides
 
 
-def chosen_values(path: Path, selected: Any) -> Point:
-    """What a selected.json decides; a `PubmillError` names the file that is none."""
-    chosen = selected.get("chosen") if isinstance(selected, dict) else None
+def chosen_values(path: Path, selected: Any) -> Point | None:
+    """What a selected.json decides; None: all trials failed. A `PubmillError` names a file that is none."""
+    found = selected if isinstance(selected, dict) else {}
+    chosen = found.get("chosen")
+    if chosen is None and found.get("failed") == "nan":
+        return None
     if not isinstance(chosen, dict):
         raise PubmillError(f'{path} has no "chosen" values; scripts/select_trial.py writes such a file')
     return chosen
+
+
+def first_tried(path: Path, selected: Any) -> Point:
+    """The first point that a selected.json considers: the keys that were searched, with values of theirs."""
+    considered = selected.get("considered")
+    first = considered[0] if isinstance(considered, list) and considered else None
+    if not isinstance(first, dict):
+        raise PubmillError(f"{path} has no points considered; scripts/select_trial.py writes such a file")
+    return {key: value for key, value in first.items() if key not in FOUND}
 
 
 def _by_point(trials: Iterable[Training], searched: Sequence[str]) -> list[tuple[Point, list[Training]]]:
     """The trials of each point, in the order in which points first come."""
     points: dict[str, tuple[Point, list[Training]]] = {}
     for path, training in trials:
+        _check_form(path, training)
         if unknown := [key for key in searched if key not in training["recipe"]]:
             raise PubmillError(
                 f"{path}: its recipe has no {', '.join(unknown)}, which --recipe says was searched"
@@ -82,17 +100,39 @@ def _by_point(trials: Iterable[Training], searched: Sequence[str]) -> list[tuple
     return list(points.values())
 
 
+def _check_form(path: Path, training: Any) -> None:
+    lacks = [key for key in NEEDED if not isinstance(training, dict) or key not in training]
+    wrong = [
+        key for key in ("recipe", "data_sha256", "dev") if not lacks and not isinstance(training[key], dict)
+    ]
+    if lacks or wrong:
+        what = f"has no {', '.join(lacks)}" if lacks else f"must have objects as {', '.join(wrong)}"
+        raise PubmillError(f"{path} {what}, so it is no training.json of a trial; run the trial again")
+
+
 def _average(point: Point, tried: list[Training]) -> dict[str, Any]:
-    failed = sum(training["failed"] == "nan" for _, training in tried)
-    scores = [training["dev"]["best"] for _, training in tried]
-    mean = None if failed else sum(scores) / len(scores)
-    return {**point, "mean_dev": mean, "trials": len(tried), "failed": failed}
+    scores = [_best(path, training, "best") for path, training in _sound(tried)]
+    mean = sum(scores) / len(scores) if scores else None
+    return {**point, "mean_dev": mean, "trials": len(tried), "failed": len(tried) - len(scores)}
 
 
 def _steps(tried: list[Training]) -> int:
-    """Steps until the best dev score, the mean of trials; at least one."""
-    best: list[int] = [training["dev"]["best_step"] for _, training in tried]
-    return max(1, round(sum(best) / len(best)))
+    """Steps until the best dev score, the mean of the trials that did not fail; at least one."""
+    steps = [_best(path, training, "best_step") for path, training in _sound(tried)]
+    return max(1, round(sum(steps) / len(steps)))
+
+
+def _sound(tried: list[Training]) -> list[Training]:
+    return [(path, training) for path, training in tried if training["failed"] != "nan"]
+
+
+def _best(path: Path, training: dict[str, Any], key: str) -> float:
+    value = training["dev"].get(key)
+    if not isinstance(value, (int, float)):
+        raise PubmillError(
+            f"{path}: dev has no {key}, so it can't be chosen by; run the trial with a dev split"
+        )
+    return value
 
 
 def _check_same(trials: list[Training], searched: Sequence[str]) -> None:

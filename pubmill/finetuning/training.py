@@ -11,7 +11,7 @@ import torch
 
 from pubmill.finetuning.batches import epoch_size, training_batches
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.inputs import collate
+from pubmill.finetuning.inputs import collate, moved
 from pubmill.finetuning.optimisation import Optimiser
 from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.finetuning.splits import Split
@@ -131,7 +131,7 @@ class Trainer(Predictor):
         batch = collate(instances, self.task.reader.pad, self.device)
         with self._autocast():
             scores = self.model(batch)
-        loss = self.task.loss(self.model, scores, batch, targets.to(self.device, non_blocking=True))
+        loss = self.task.loss(self.model, scores, batch, moved(targets, self.device))
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimiser.step(step, total)
         return loss.detach()

@@ -89,7 +89,7 @@ class BioCXml(BioCJson):
     """A collection; a declared document type is written again but never read, entities are refused."""
 
     def _read(self, path: Path) -> Any:
-        content = read_text(path).removeprefix("\ufeff")
+        content = read_text(path)
         if "<!ENTITY" in content:
             raise PubmillError(f"{path}: declares entities, which no BioC file needs; refused")
         parser = etree.XMLParser(

@@ -1,6 +1,7 @@
 """Documents to annotate, what is found in them, and the files of plain text and of JSON lines.
 
-Offsets count characters (Unicode code points), as PubTator and BioC files do in practice; never bytes.
+Offsets count characters (Unicode code points), as PubTator and BioC files do in practice; never bytes. They
+count from after a byte-order mark, which is no part of a file's text and is not written again.
 """
 
 import json
@@ -122,10 +123,10 @@ def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """The lines of a UTF-8 file, without their ends."""
+    """The lines of a UTF-8 file, without their ends, nor a byte-order mark before the first."""
     number = 0
     try:
-        with path.open(encoding="utf-8", newline="\n") as lines:
+        with path.open(encoding="utf-8-sig", newline="\n") as lines:
             for number, line in enumerate(lines, 1):  # noqa: B007 (the errors below name it)
                 yield line.rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
@@ -133,9 +134,10 @@ def read_lines(path: Path) -> Iterator[str]:
 
 
 def read_text(path: Path) -> str:
-    """A whole UTF-8 file; ends of lines stay as they are, so that offsets count the file's characters."""
+    """A whole UTF-8 file, without a byte-order mark; ends of lines stay as they are, so that offsets
+    count the file's characters."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             return file.read()
     except (OSError, UnicodeDecodeError) as error:
         raise _unreadable(path, error, "") from None

@@ -14,7 +14,7 @@ from pubmill import strict_yaml
 from pubmill.errors import PubmillError
 from pubmill.specs.base import Strict, shown, told
 from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, VocabSpec
-from pubmill.specs.datasets import DatasetSpec
+from pubmill.specs.datasets import METRICS, DatasetSpec
 from pubmill.specs.models import ModelSpec, RecipeWeights, SpacyWeights
 from pubmill.specs.protocols import ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
@@ -153,6 +153,9 @@ def _dangling(made: dict[str, dict[str, Any]], documents: dict[str, dict[str, Do
     for name, table in made["tables"].items():
         for at in _unused_words(table, made["datasets"]):
             yield f"{documents['tables'][name].where(at)}: no cell shows the word {at[-1]!r}; remove it"
+        for at, model in _hidden_models(table, made["models"]):
+            where = documents["tables"][name].where(at)
+            yield f"{where}: specs/models/{model}.yaml exists; a column with `best_of` has another name"
         for at, fault in _obstacles(table, made):
             yield f"{documents['tables'][name].where(at)}: {fault}"
     for name, protocol in made["protocols"].items():
@@ -168,11 +171,39 @@ def _obstacles(table: Any, made: dict[str, dict[str, Any]]) -> Iterator[tuple[tu
     if table.setting not in protocol.settings:
         yield ("setting",), f"protocol {table.protocol} has no setting {table.setting!r}"
         return
-    models = [column.model for column in table.columns if column.model in made["models"]]
+    models = [column.model for column in table.columns if _is_fine_tuned(made["models"].get(column.model))]
     for i, row in enumerate(table.rows):
         data = made["datasets"].get(row.dataset)
         faults = {protocol.obstacle(data, model, table.setting) for model in models if data}
         yield from ((("rows", i, "dataset"), fault) for fault in sorted(filter(None, faults)))
+    yield from _strange_metrics(table, protocol, made["datasets"])
+
+
+def _strange_metrics(
+    table: TableSpec, protocol: ProtocolSpec, datasets: dict[str, DatasetSpec]
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Rows whose datasets, or folds, are of a kind that hasn't the table's metric."""
+    for i, row in enumerate(table.rows if table.metric else ()):
+        folds = protocol.folds.get(row.dataset)
+        parts = folds.reported if folds else (row.dataset,)
+        kinds = {datasets[part].kind for part in parts if part in datasets}
+        for kind in sorted(kind for kind in kinds if table.metric not in METRICS[kind]):
+            known = ", ".join(METRICS[kind])
+            yield (
+                ("rows", i, "dataset"),
+                f"{row.dataset} ({kind}) has no {table.metric}, the metric of the table; it has {known}",
+            )
+
+
+def _is_fine_tuned(model: ModelSpec | None) -> bool:
+    return model is not None and not isinstance(model.weights, SpacyWeights)
+
+
+def _hidden_models(table: Any, models: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Columns that are the best of others and are called like a model."""
+    for i, column in enumerate(table.columns if isinstance(table, TableSpec) else ()):
+        if column.best_of is not None and column.model in models:
+            yield ("columns", i, "model"), column.model
 
 
 def _unused_words(table: Any, datasets: dict[str, Any]) -> Iterator[tuple[str | int, ...]]:
@@ -211,7 +242,8 @@ def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
     for name, table in made["tables"].items():
         if isinstance(table, TableSpec):
             yield "tables", name, ("protocol",), "protocols", table.protocol, False
-            for i, column in enumerate(table.columns):
+            models = [(i, column) for i, column in enumerate(table.columns) if column.best_of is None]
+            for i, column in models:
                 yield "tables", name, ("columns", i, "model"), "models", column.model, bool(column.missing)
         folds = made["protocols"][table.protocol].folds if _has_protocol(table, made) else ()
         for i, row in enumerate(table.rows):

@@ -61,6 +61,10 @@ class Scope(Strict):
             self.kinds is None or data.kind in self.kinds
         )
 
+    def told(self) -> str:
+        """Its tasks and kinds, in words."""
+        return " among ".join(", ".join(names) for names in (self.tasks, self.kinds) if names)
+
 
 class Override(Scope):
     """Values for the runs that meet all conditions given; what is not given is no condition.
@@ -248,7 +252,8 @@ class ProtocolSpec(Spec):
             return f"protocol {self.name} has no setting {setting!r}; it has {', '.join(self.settings)}"
         if not self.settings[setting].fits(data):
             return (
-                f"setting {setting} of protocol {self.name} is not for {data.task} ({data.kind}: {data.name})"
+                f"setting {setting} of protocol {self.name} is not for {data.task} "
+                f"({data.kind}: {data.name}), but for {self.settings[setting].told()}"
             )
         if folds and data.name == folds.chosen_on:
             return f"protocol {self.name} chooses on {data.name} and reports {', '.join(folds.reported)}"

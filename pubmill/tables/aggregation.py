@@ -6,7 +6,8 @@ one row: such records are refused, both named.
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from statistics import fmean
 
@@ -15,6 +16,7 @@ from pubmill.records import Record, read_record
 from pubmill.tables.cells import (
     NO_RECORD,
     Cell,
+    Column,
     Composite,
     Provenance,
     PublishedValue,
@@ -38,15 +40,33 @@ Records = dict[str, dict[str, dict[RunKey, Record | None]]]
 Place = tuple[str, Record]
 """A record and the path where it was found."""
 
-SAME_IN_ROW = {
-    "split": "split",
-    "data hash": "data_sha256",
-    "training data": "trained_on_sha256",
-    "versions": "versions",
+OF_PREDICTING = ("finetune", "annotate")
+"""The versions of a record that are of how its predictions were made; the others are of data and scoring."""
+
+
+def scoring_versions(record: Record) -> dict[str, int | list[int]]:
+    """The versions of what was done alike to a fine-tuned model's predictions and to a pipeline's."""
+    return {stage: version for stage, version in record.versions.items() if stage not in OF_PREDICTING}
+
+
+Same = Mapping[str, Callable[[Record], object]]
+"""Name -> what some records must share."""
+
+SAME_SCORING: Same = {
+    "split": attrgetter("split"),
+    "data hash": attrgetter("data_sha256"),
+    "versions": scoring_versions,
 }
-"""Name -> field of what all records of a dataset, or of one fold of it, must share."""
-SAME_IN_CELL = {"model weights": "model_sha256", "recipe": "recipe"}
-"""Name -> field of what the seeds of a model on a dataset, and on all its folds, must share."""
+"""What the records of fine-tuned models and of pipelines in a row must share."""
+SAME_IN_ROW: Same = {
+    "split": attrgetter("split"),
+    "data hash": attrgetter("data_sha256"),
+    "training data": attrgetter("trained_on_sha256"),
+    "versions": attrgetter("versions"),
+}
+"""What all records of a dataset, or of one fold of it, must share, among fine-tuned models or pipelines."""
+SAME_IN_CELL: Same = {"model weights": attrgetter("model_sha256"), "recipe": attrgetter("recipe")}
+"""What the seeds of a model on a dataset, and on all its folds, must share."""
 
 
 class Published:
@@ -96,21 +116,26 @@ def _add(published: Published, line: dict[str, str], where: str) -> None:
 def read_records(recipe: TableRecipe, results: Path) -> Records:
     """Read every expected record and check that each is what its place says."""
     rows = {row.dataset: row for row in recipe.rows}
+    columns = {column.model: column for column in recipe.columns}
     return {
-        model: {name: _read_runs(recipe, model, rows[name], results, paths) for name, paths in found.items()}
+        model: {
+            name: _read_runs(recipe, columns[model], rows[name], results, paths)
+            for name, paths in found.items()
+        }
         for model, found in recipe.records.items()
     }
 
 
 def _read_runs(
-    recipe: TableRecipe, model: str, row: Row, results: Path, paths: Iterable[str]
+    recipe: TableRecipe, column: Column, row: Row, results: Path, paths: Iterable[str]
 ) -> dict[RunKey, Record | None]:
+    protocol, setting = column.place or (recipe.protocol, recipe.setting)
     runs: dict[RunKey, Record | None] = {}
     for path in (results / path for path in paths):
         dataset, seed = _run_key(path, row)
         record = read_record(path) if path.exists() else None
         if record is not None:
-            place = (model, dataset, recipe.protocol, recipe.setting, recipe.scale, seed)
+            place = (column.model, dataset, protocol, setting, recipe.scale, seed)
             _check_place(path, record, place)
         runs[dataset, seed] = record
     return runs
@@ -144,9 +169,13 @@ def _check_place(path: Path, record: Record, place: tuple[str | int, ...]) -> No
 
 def refuse_mixtures(recipe: TableRecipe, records: Records) -> None:
     """Refuse a row that is not of the same data, split and stage versions throughout, and a cell whose
-    seeds are not of the same weights and recipe."""
+    seeds are not of the same weights and recipe.
+
+    A pipeline was not trained here: with fine-tuned models it shares what it is scored on, and how.
+    """
+    pipelines = {column.model for column in recipe.columns if column.place}
     for row in recipe.rows:
-        in_row: dict[str, list[Place]] = {}
+        in_row: dict[str, tuple[list[Place], list[Place]]] = {}
         for model, found in records.items():
             runs = zip(
                 recipe.records[model].get(row.dataset, ()), found.get(row.dataset, {}).items(), strict=True
@@ -154,16 +183,18 @@ def refuse_mixtures(recipe: TableRecipe, records: Records) -> None:
             in_cell = [(path, key, record) for path, (key, record) in runs if record is not None]
             _compare("cell", SAME_IN_CELL, [(path, record) for path, _, record in in_cell])
             for path, (dataset, _), record in in_cell:
-                in_row.setdefault(dataset, []).append((path, record))
-        for places in in_row.values():
-            _compare("row", SAME_IN_ROW, places)
+                in_row.setdefault(dataset, ([], []))[model in pipelines].append((path, record))
+        for fine_tuned, as_they_are in in_row.values():
+            _compare("row", SAME_IN_ROW, fine_tuned)
+            _compare("row", SAME_IN_ROW, as_they_are)
+            _compare("row", SAME_SCORING, [*fine_tuned[:1], *as_they_are[:1]])
 
 
-def _compare(where: str, same: Mapping[str, str], places: Sequence[Place]) -> None:
+def _compare(where: str, same: Same, places: Sequence[Place]) -> None:
     """Refuse records that differ from the first of them in what must be the same."""
     for path, record in places[1:]:
         first_path, first = places[0]
-        pairs = {name: (getattr(first, field), getattr(record, field)) for name, field in same.items()}
+        pairs = {name: (of(first), of(record)) for name, of in same.items()}
         mixed = [f"{name}: {_difference(*pair)}" for name, pair in pairs.items() if pair[0] != pair[1]]
         if mixed:
             raise PubmillError(
@@ -185,19 +216,39 @@ def build(recipe: TableRecipe, published: Published, records: Records) -> Table:
     refuse_mixtures(recipe, records)
     rows = tuple(_with_metric(row, published) for row in recipe.rows)
     _refuse_strangers(recipe, published)
-    cells: dict[str, dict[str, Cell]] = {}
-    for model in (column.model for column in recipe.columns):
-        ours = records.get(model, {})
-        cells[model] = {row.dataset: _cell(recipe, model, row, ours, published) for row in rows}
-        if recipe.composite:
-            value = published.values.get((model, recipe.composite.name))
-            cells[model][recipe.composite.name] = composite_cell(recipe.composite, cells[model], value)
-    heading = recipe.model_dump(exclude={"records", "missing", "versions", "rows", "composite"})
+    cells = _cells(recipe, rows, records, published)
     composite = None
     if recipe.composite:
-        composite = Row(dataset=recipe.composite.name, label=recipe.composite.label, metric="score")
+        of = "score" if len(recipe.composite.groups) > 1 else "mean"
+        composite = Row(dataset=recipe.composite.name, label=recipe.composite.label, metric=of)
+        for model, found in cells.items():
+            value = published.values.get((model, recipe.composite.name))
+            found[recipe.composite.name] = composite_cell(recipe.composite, found, value)
+    heading = recipe.model_dump(exclude={"records", "missing", "versions", "rows", "composite"})
+    pipelines = [column.model for column in recipe.columns if column.place]
     known = [r for found in records.values() for seeds in found.values() for r in seeds.values() if r]
-    return Table(**heading, rows=rows, composite=composite, cells=cells, provenance=provenance(known))
+    return Table(
+        **heading, rows=rows, composite=composite, cells=cells, provenance=provenance(known, pipelines)
+    )
+
+
+def _cells(
+    recipe: TableRecipe, rows: Sequence[Row], records: Records, published: Published
+) -> dict[str, dict[str, Cell]]:
+    """The cells of all columns: those with runs first, as the others are the best of them."""
+    cells: dict[str, dict[str, Cell]] = {}
+    labels = {column.model: column.label for column in recipe.columns}
+    for column in sorted(recipe.columns, key=lambda column: bool(column.best_of)):
+        cells[column.model] = found = {}
+        for row in rows:
+            if column.best_of:
+                value = published.values.get((column.model, row.published))
+                parts = [(labels[model], cells[model][row.dataset]) for model in column.best_of]
+                found[row.dataset] = best_cell(parts, value)
+            else:
+                ours = records.get(column.model, {})
+                found[row.dataset] = _cell(recipe, column.model, row, ours, published)
+    return cells
 
 
 def _with_metric(row: Row, published: Published) -> Row:
@@ -206,7 +257,7 @@ def _with_metric(row: Row, published: Published) -> Row:
     if row.metric and printed and row.metric != printed:
         raise PubmillError(
             f"{row.dataset} is scored by {row.metric}, but the published values are {printed}; "
-            f"correct the metric in specs/datasets/{row.dataset}.yaml or in the published values"
+            f"correct the metric in specs/datasets/{row.dataset}.yaml, that of the table, or these values"
         )
     metric = row.metric or printed
     if not metric:
@@ -279,20 +330,49 @@ def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: P
     )
 
 
-def provenance(records: list[Record]) -> Provenance:
-    """With what the records were made, each distinct thing once."""
+def best_cell(parts: Sequence[tuple[str, Cell]], published: PublishedValue | None) -> Cell:
+    """The best value of other columns' cells, each with its label; None unless all of them have one."""
+    values = [cell.value for _, cell in parts if cell.value is not None]
+    value = max(values) if len(values) == len(parts) else None
+    lacking = [label for label, cell in parts if cell.value is None]
+    return Cell(
+        value=value,
+        spread=None,
+        n=len(values),
+        expected=len(parts),
+        seeds=(),
+        missing=f"no best: no score of {' and '.join(lacking)}" if lacking else None,
+        published=published,
+        difference=difference(value, published),
+    )
+
+
+def provenance(records: Sequence[Record], pipelines: Sequence[str] = ()) -> Provenance:
+    """With what the records were made, each distinct thing once; `pipelines`: models that nothing trained."""
     packages: dict[str, set[str]] = {}
+    called: dict[str, set[str]] = {}
     for record in records:
         for name, version in record.packages.items():
             packages.setdefault(name, set()).add(version)
+        if record.model in pipelines:
+            called.setdefault(record.model, set()).add(_pipeline(record))
+    trained = [record for record in records if record.model not in pipelines]
     return Provenance(
-        runs=len(records),
-        failed=sum(record.failed is not None for record in records),
-        seconds=sum(record.seconds for record in records),
+        runs=len(trained),
+        failed=sum(record.failed is not None for record in trained),
+        seconds=sum(record.seconds for record in trained),
         commits=tuple(sorted({record.commit for record in records if record.commit})),
         packages={name: tuple(sorted(found)) for name, found in sorted(packages.items())},
         hardware=tuple(sorted({machine(record.hardware) for record in records})),
+        pipelines={model: tuple(sorted(found)) for model, found in sorted(called.items())},
     )
+
+
+def _pipeline(record: Record) -> str:
+    """What a pipeline calls itself, and the hash of its files."""
+    said = record.recipe.get("pipeline", {})
+    named = (said.get("lang"), said.get("name"), said.get("version"))
+    return f"{' '.join(str(part) for part in named if part)} (SHA-256 {record.model_sha256})"
 
 
 def machine(hardware: Mapping[str, object]) -> str:

@@ -29,10 +29,16 @@ AnyShape = TypeVar("AnyShape", bound=BaseModel)
 
 
 class Column(Shape):
-    """A model."""
+    """A model, or the best of other columns in each row (`best_of`), which has no runs of its own.
+
+    `place`: protocol and setting of the records of a finished pipeline, which predicts as it is; None: a
+    fine-tuned model's, which are the table's.
+    """
 
     model: str
     label: str
+    place: tuple[str, str] | None = None
+    best_of: tuple[str, ...] = ()
 
 
 class Row(Shape):
@@ -133,8 +139,8 @@ class Cell(Shape):
 
     `value` is None where any expected part is missing or failed, and `missing` then says why;
     `spread` is the sample standard deviation over runs; `n` of `expected` parts (seeds of a run, of each
-    fold where there are folds, or datasets of a composite) are complete; `difference` is ours minus
-    published.
+    fold where there are folds, datasets of a composite, or columns of which it is the best) are complete;
+    `difference` is ours minus published.
     """
 
     value: float | None
@@ -148,7 +154,8 @@ class Cell(Shape):
 
 
 class Provenance(Shape):
-    """With what the records of a table were made; `seconds` is fine-tuning time, all runs together."""
+    """With what the records of a table were made. `runs`, of which some `failed`, and `seconds` are of
+    fine-tuning, all runs together; `pipelines`: finished pipelines, by model, as they call themselves."""
 
     runs: int = 0
     failed: int = 0
@@ -156,6 +163,7 @@ class Provenance(Shape):
     commits: tuple[str, ...] = ()
     packages: dict[str, tuple[str, ...]] = {}
     hardware: tuple[str, ...] = ()
+    pipelines: dict[str, tuple[str, ...]] = {}
 
 
 class Table(ResultHeading):
@@ -171,8 +179,11 @@ class Table(ResultHeading):
 
     @property
     def has_runs(self) -> dict[str, bool]:
-        """Model -> whether any run of our own stands in its column."""
-        return {c.model: any(cell.seeds for cell in self.cells[c.model].values()) for c in self.columns}
+        """Model -> whether anything of our own stands in its column."""
+        return {
+            c.model: any(cell.seeds or cell.value is not None for cell in self.cells[c.model].values())
+            for c in self.columns
+        }
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -192,7 +203,8 @@ class Table(ResultHeading):
 
     @property
     def expected_runs(self) -> int:
-        return sum(len(cell.seeds) for _, _, cell in self.read())
+        """Runs of fine-tuning."""
+        return sum(len(cell.seeds) for _, column, cell in self.read() if column.place is None)
 
     def read(self) -> Iterator[tuple[Row, Column, Cell]]:
         """The cells in reading order."""

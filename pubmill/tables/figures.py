@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pubmill.tables.cells import Cell, Row, Table
+from pubmill.tables.cells import Cell, Column, Row, SeedScore, Table
 from pubmill.tables.rendering import metric, number, quantity
 
 WIDTH = 340
@@ -90,18 +90,18 @@ def strips(table: Table) -> list[Strip]:
 
 
 def _strip(table: Table, row: Row) -> Strip | None:
-    found = [(column.label, table.cells[column.model][row.dataset]) for column in table.columns]
-    shown = [(label, cell) for label, cell in found if cell.seeds]
+    found = [(column, table.cells[column.model][row.dataset]) for column in table.columns]
+    shown = [(column, cell) for column, cell in found if cell.seeds]
     values = [value for _, cell in shown for value in _values(cell)]
     if not any(seed.value is not None for _, cell in shown for seed in cell.seeds):
         return None
     margin = max(0.06 * (max(values) - min(values)), 0.25)
     axis = Axis(min(values) - margin, max(values) + margin, 6, WIDTH - 6)
-    lanes = tuple(_lane(label, cell, axis, TOP + LANE * i) for i, (label, cell) in enumerate(shown))
+    lanes = tuple(_lane(column, cell, axis, TOP + LANE * i) for i, (column, cell) in enumerate(shown))
     return Strip(
         label=row.label,
         metric=metric(row.metric),
-        description=" ".join(_told(label, cell, table.aggregate) for label, cell in shown),
+        description=" ".join(_told(column, cell, table.aggregate) for column, cell in shown),
         height=TOP + LANE * len(lanes) + 26,
         axis=axis,
         lanes=lanes,
@@ -113,27 +113,33 @@ def _values(cell: Cell) -> list[float]:
     return scores + ([cell.published.value] if cell.published else [])
 
 
-def _lane(label: str, cell: Cell, axis: Axis, top: float) -> Lane:
+def _run(column: Column, seed: SeedScore) -> str:
+    """A run in words: a finished pipeline has no seed."""
+    return f"seed {seed.name}" if column.place is None else f"as it is{seed.fold and f', {seed.fold}'}"
+
+
+def _lane(column: Column, cell: Cell, axis: Axis, top: float) -> Lane:
     failed = [seed for seed in cell.seeds if seed.failed]
-    scored = [(seed.name, seed.value) for seed in cell.seeds if seed.value is not None]
+    scored = [(_run(column, seed), seed.value) for seed in cell.seeds if seed.value is not None]
     return Lane(
-        label=label,
+        label=column.label,
         y=top + 26,
-        points=tuple((axis.at(value), f"seed {seed}: {number(value)}") for seed, value in scored),
+        points=tuple((axis.at(value), f"{run}: {number(value)}") for run, value in scored),
         together=None if cell.value is None else axis.at(cell.value),
         published=axis.at(cell.published.value) if cell.published else None,
         note=f"{len(failed)} of {cell.expected} seeds without a score" if failed else "",
     )
 
 
-def _told(label: str, cell: Cell, aggregate: str) -> str:
+def _told(column: Column, cell: Cell, aggregate: str) -> str:
     """One model's lane in words."""
     scores = ", ".join(
-        f"seed {seed.name} {seed.failed if seed.value is None else number(seed.value)}" for seed in cell.seeds
+        f"{_run(column, seed)} {seed.failed if seed.value is None else number(seed.value)}"
+        for seed in cell.seeds
     )
     together = f"{aggregate} {number(cell.value)}" if cell.value is not None else f"no {aggregate}"
     published = f"published {number(cell.published.value)}" if cell.published else "no published value"
-    return f"{label}: {scores}; {together}; {published}."
+    return f"{column.label}: {scores}; {together}; {published}."
 
 
 def curve(label: str, points: Sequence[tuple[int, float]], ends: Sequence[tuple[int, int]]) -> Curve | None:

@@ -31,6 +31,7 @@ METRICS = {
     "pearson": "Pearson correlation",
     "accuracy": "accuracy",
     "score": "mean of task means",
+    "mean": "mean of datasets",
 }
 TEX = {
     "\\": r"\textbackslash{}",

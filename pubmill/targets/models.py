@@ -119,6 +119,14 @@ class ModelTargets(CorpusTargets):
         """The models that are spaCy pipelines."""
         return [name for name, spec in self.specs.models.items() if isinstance(spec.weights, SpacyWeights)]
 
+    def lacks_pipeline(self, model: str) -> str | None:
+        """Why a model that is a pipeline can't predict in this run: the user hasn't named its folder; None
+        for other models too. It names no folder of this machine: it stands in tables."""
+        weights = self.specs.models[model].weights
+        if not isinstance(weights, SpacyWeights) or self.find_local(weights.local) is not None:
+            return None
+        return f"needs a spaCy pipeline of your own (then set local_files: {weights.local})"
+
     def _pipeline(self, model: str) -> SpacyWeights:
         weights = self.specs.models[model].weights
         assert isinstance(weights, SpacyWeights), model

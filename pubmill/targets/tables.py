@@ -3,11 +3,13 @@
 from typing import Any
 
 from pubmill.specs import DatasetSpec, TableSpec
-from pubmill.specs.tables import Row
+from pubmill.specs.tables import Column, Row
 from pubmill.targets.dataset_tables import DatasetTableTargets
+from pubmill.targets.models import AS_IT_IS, OFF_THE_SHELF
 from pubmill.targets.versions import VERSIONS
 
 NOT_RUN = "not run in this study"
+NOT_FOR = "the pipeline is not for this dataset"
 
 
 class TableTargets(DatasetTableTargets):
@@ -25,7 +27,10 @@ class TableTargets(DatasetTableTargets):
     def models(self) -> list[str]:
         """Models of all tables of the study, without repetition."""
         wanted = dict.fromkeys(
-            m for table in self.result_tables() for m, _ in self._columns(table) if self._runs(m)
+            column.model
+            for table in self.result_tables()
+            for column in self._columns(table)
+            if self._runs(column.model)
         )
         return list(wanted)
 
@@ -62,19 +67,31 @@ class TableTargets(DatasetTableTargets):
                 used.append(start)
         return used
 
-    def _columns(self, table: str) -> list[tuple[str, str]]:
-        """(model, label): those the table names, then those that join it, by their spec or by the study."""
-        named = [(column.model, column.label) for column in self.specs.tables[table].columns]
-        known = {model for model, _ in named}
+    def _columns(self, table: str) -> list[Column]:
+        """Those the table names, then those that join it, by their spec or by the study."""
+        named = self.specs.tables[table].columns
+        known = {column.model for column in named}
         joining = [
-            (name, spec.label or name)
+            Column(model=name, label=spec.label or name)
             for name, spec in self.specs.models.items()
             if name not in known and self._runs(name) and (table in spec.tables or self.study.models)
         ]
-        return named + joining
+        return [*named, *joining]
+
+    def _wants_model(self, model: str) -> bool:
+        """Whether the model has a spec and the study's `models:` has it, or there is none."""
+        return model in self.specs.models and (self.study.models is None or model in self.study.models)
 
     def _runs(self, model: str) -> bool:
-        return model in self.specs.models and (self.study.models is None or model in self.study.models)
+        return self._wants_model(model) and self.lacks_pipeline(model) is None
+
+    def left_out(self) -> list[str]:
+        """One line for each dataset and pipeline that the tables want and that can't be had, and why."""
+        named = [column.model for table in self.result_tables() for column in self._columns(table)]
+        wanted = [model for model in dict.fromkeys(named) if self._wants_model(model)]
+        lacking = [(model, self.lacks_pipeline(model)) for model in wanted]
+        lines = [f"left out of the tables: {model} ({reason})" for model, reason in lacking if reason]
+        return [*super().left_out(), *lines]
 
     def _scores(self, table: TableSpec, row: str) -> bool:
         parts = self.parts_of_row(table.protocol, row)
@@ -90,19 +107,24 @@ class TableTargets(DatasetTableTargets):
     def records(self, table: str) -> dict[str, dict[str, list[str]]]:
         """The records a table is built from: model -> dataset -> paths below the results folder."""
         spec = self.specs.tables[table]
+        rows = [row.dataset for row in spec.rows if self._scores(spec, row.dataset)]
         return {
-            model: {
-                row.dataset: [
-                    f"runs/{spec.protocol}/{model}/{dataset}/{spec.setting}/final/seed-{seed}.json"
-                    for dataset in self.parts_of_row(spec.protocol, row.dataset)
-                    for seed in self.seeds(spec.protocol, dataset)
-                ]
-                for row in spec.rows
-                if self._scores(spec, row.dataset)
-            }
-            for model, _ in self._columns(table)
-            if self._runs(model)
+            column.model: {row: found for row in rows if (found := self._records(spec, column.model, row))}
+            for column in self._columns(table)
+            if self._runs(column.model)
         }
+
+    def _records(self, table: TableSpec, model: str, row: str) -> list[str]:
+        """The records of one cell; none where the model is a pipeline that isn't for the row."""
+        parts = self.parts_of_row(table.protocol, row)
+        if model in self.pipelines():
+            found = [self.annotation_records(model, part) for part in parts]
+            return [record for records in found for record in records] if all(found) else []
+        return [
+            f"runs/{table.protocol}/{model}/{dataset}/{table.setting}/final/seed-{seed}.json"
+            for dataset in parts
+            for seed in self.seeds(table.protocol, dataset)
+        ]
 
     def record_files(self, table: str) -> list[str]:
         found = self.records(table).values()
@@ -122,32 +144,43 @@ class TableTargets(DatasetTableTargets):
             "protocol": spec.protocol,
             "setting": spec.setting,
             "aggregate": final.aggregate,
-            "rows": [self._row(spec.protocol, row) for row in spec.rows],
-            "columns": [{"model": model, "label": label} for model, label in self._columns(table)],
+            "rows": [self._row(spec, row) for row in spec.rows],
+            "columns": [self._column(column) for column in self._columns(table)],
             "composite": spec.composite.model_dump() if spec.composite else None,
             "records": self.records(table),
-            "missing": self._missing(spec),
+            "missing": self._missing(table),
             "versions": {"table": VERSIONS["table"]},
         }
 
-    def _row(self, protocol: str, row: Row) -> dict[str, Any]:
-        parts = self.parts_of_row(protocol, row.dataset)
+    def _column(self, column: Column) -> dict[str, Any]:
+        own = {"model": column.model, "label": column.label}
+        if column.best_of is not None:
+            return {**own, "best_of": list(column.best_of)}
+        return {**own, "place": [OFF_THE_SHELF, AS_IT_IS]} if column.model in self.pipelines() else own
+
+    def _row(self, table: TableSpec, row: Row) -> dict[str, Any]:
+        parts = self.parts_of_row(table.protocol, row.dataset)
         spec: DatasetSpec | None = self.specs.datasets.get(parts[0])
         return {
             "dataset": row.dataset,
             "label": row.label,
             "group": row.group,
-            "metric": spec.metric if spec else None,
+            "metric": table.metric or (spec.metric if spec else None),
             "conflicts": list(spec.conflicts) if spec else [],
             "folds": parts if parts != [row.dataset] else [],
         }
 
-    def _missing(self, spec: TableSpec) -> dict[str, str]:
-        """Why a model's column or a dataset's row has nothing of ours."""
+    def _missing(self, table: str) -> dict[str, str]:
+        """Why a model's column, a dataset's row or a cell has nothing of ours."""
+        spec = self.specs.tables[table]
         reasons = {}
         for column in spec.columns:
-            if not self._runs(column.model):
-                reasons[column.model] = column.missing or NOT_RUN
+            if column.best_of is None and not self._runs(column.model):
+                lacking = self.lacks_pipeline(column.model) if self._wants_model(column.model) else None
+                reasons[column.model] = column.missing or lacking or NOT_RUN
+        for model, found in self.records(table).items():
+            unknown = [row.dataset for row in spec.rows if row.dataset not in found]
+            reasons |= {f"{model}/{name}": NOT_FOR for name in unknown if self._scores(spec, name)}
         for row in spec.rows:
             if not self._scores(spec, row.dataset):
                 there = all(

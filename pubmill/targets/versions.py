@@ -16,7 +16,7 @@ VERSIONS = {
     "annotate": 1,
     "choose": 2,
     "score": 2,
-    "table": 3,
+    "table": 4,
     "dataset_table": 1,
     "page": 1,
     "report": 2,

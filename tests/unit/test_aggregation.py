@@ -7,11 +7,12 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.records import Record
-from pubmill.tables.aggregation import NOT_RUN, composite_cell, machine, read_published
+from pubmill.tables.aggregation import NOT_RUN, best_cell, composite_cell, machine, read_published
 from pubmill.tables.cells import Cell, Composite, PublishedValue
 from tests.unit import tables_made_up as made_up
 
-TABLE06 = Path(__file__).parents[2] / "specs/tables/gu2020/table06.published.csv"
+TABLES = Path(__file__).parents[2] / "specs/tables"
+TABLE06 = TABLES / "gu2020/table06.published.csv"
 
 
 def test_cells_hold_ours_beside_the_published_value(tmp_path: Path) -> None:
@@ -241,3 +242,121 @@ def test_published_blurb_scores_follow_from_their_rows() -> None:
 def test_a_machine_is_its_gpus_or_its_processor() -> None:
     assert machine({"gpus": ["H200", "H200"], "cpu": "x", "cores": 16}) == "2 x H200"
     assert machine({"gpus": [], "cpu": "EPYC", "cores": 2, "threads": 1}) == "EPYC, 2 cores"
+
+
+def test_a_pipeline_stands_beside_fine_tuned_models(tmp_path: Path) -> None:
+    """It was trained on other data, or who knows on which, and by no stage of ours."""
+    table = made_up.table_with_pipelines(tmp_path)
+    cell = table.cells["genes"]["bc2gm"]
+    assert (cell.value, cell.spread, cell.n, cell.expected) == (60.0, None, 1, 1)
+    assert table.cells["bert"]["bc2gm"].value == pytest.approx(81.0)
+
+
+def test_what_made_pipelines_is_told_apart_from_fine_tuning(tmp_path: Path) -> None:
+    table = made_up.table_with_pipelines(tmp_path)
+    made = table.provenance
+    assert (made.runs, made.seconds, table.expected_runs) == (4, 40.0, 4)
+    assert made.packages == {"spacy": ("3.8.0",), "torch": ("2.13.0",)}
+    assert made.pipelines["genes"] == (f"en ner_genes 0.5.4 (SHA-256 {'g' * 64})",)
+
+
+def test_the_best_of_pipelines_is_chosen_in_each_row(tmp_path: Path) -> None:
+    published = made_up.PUBLISHED + "best,bc2gm,entity_f1,61.50,\n"
+    cell = made_up.table_with_pipelines(tmp_path, published=published).cells["best"]["bc2gm"]
+    assert (cell.value, cell.spread, cell.seeds, cell.missing) == (60.0, None, (), None)
+    assert cell.difference == pytest.approx(-1.5)
+
+
+def test_the_best_of_what_is_not_whole_is_missing(tmp_path: Path) -> None:
+    made = made_up.recipe_with_pipelines()
+    found = {model: paths for model, paths in made.records.items() if model != "drugs"}
+    reasons = made.missing | {"drugs": "needs a pipeline"}
+    cells = made_up.table_with_pipelines(
+        tmp_path, made_up.recipe_with_pipelines(records=found, missing=reasons)
+    ).cells
+    assert cells["drugs"]["bc2gm"].missing == "needs a pipeline"
+    assert (cells["best"]["bc2gm"].value, cells["best"]["bc2gm"].n) == (None, 1)
+    assert cells["best"]["bc2gm"].missing == "no best: no score of Drugs"
+    assert cells["best"]["gad"].missing == "no best: no score of Genes and Drugs"
+
+
+def test_the_composite_of_the_best_is_of_its_own_cells() -> None:
+    """Not the best of the composites: each of the two is the better one somewhere."""
+    found = {"x": (10.0, 50.0), "y": (70.0, 20.0)}
+    cells = {
+        dataset: best_cell([("A", scored(a)), ("B", scored(b))], None) for dataset, (a, b) in found.items()
+    }
+    assert composite_cell(Composite(name="m", label="M", groups={"g": ("x", "y")}), cells, None).value == 60.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"data_sha256": "e" * 64}, "one row; they differ in data hash"),
+        ({"split": "dev"}, "one row; they differ in split: test against dev"),
+        ({"versions": {"annotate": 1, "score": 2}}, "one row; they differ in versions: score None against 2"),
+        ({"versions": {"annotate": 1, "metrics": [1, 2]}}, "differ in versions: metrics None"),
+    ],
+)
+def test_pipelines_that_were_scored_otherwise_are_refused(
+    tmp_path: Path, changes: dict[str, Any], told: str
+) -> None:
+    """Also where all pipelines of the row agree with each other, and not with the fine-tuned models."""
+    made_up.write_all(tmp_path)
+    made_up.write(tmp_path, *(made_up.pipeline_record(model, **changes) for model in made_up.PIPELINES))
+    with pytest.raises(PubmillError, match=told) as error:
+        made_up.table(tmp_path, made_up.recipe_with_pipelines())
+    assert "bert/bc2gm/standard/final/seed-1.json" in str(error.value)
+    assert "genes/bc2gm/as-it-is/final/seed-1.json" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"versions": {"annotate": 2}}, "versions: annotate 1 against 2"),
+        ({"data_sha256": "e" * 64}, "data hash"),
+    ],
+)
+def test_pipelines_that_differ_among_themselves_are_refused(
+    tmp_path: Path, changes: dict[str, Any], told: str
+) -> None:
+    made_up.write_all(tmp_path)
+    made_up.write(tmp_path, made_up.pipeline_record("genes"), made_up.pipeline_record("drugs", **changes))
+    with pytest.raises(PubmillError, match=told):
+        made_up.table(tmp_path, made_up.recipe_with_pipelines())
+
+
+def test_fine_tuned_models_beside_pipelines_share_their_training_data_as_ever(tmp_path: Path) -> None:
+    made_up.write_all(tmp_path)
+    made_up.write(tmp_path, *(made_up.pipeline_record(model) for model in made_up.PIPELINES))
+    for changes, told in (
+        ({"trained_on_sha256": {"train": "b" * 64}}, "training data"),
+        ({"versions": {"finetune": 2}}, "versions: finetune 1 against 2"),
+    ):
+        made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.9, **changes))
+        with pytest.raises(PubmillError, match=told):
+            made_up.table(tmp_path, made_up.recipe_with_pipelines())
+
+
+@pytest.mark.parametrize("changes", [{"protocol": "blurb"}, {"setting": "standard"}, {"model": "other"}])
+def test_a_pipelines_record_must_be_of_its_own_place(tmp_path: Path, changes: dict[str, Any]) -> None:
+    record = made_up.pipeline_record("genes").model_copy(update=changes)
+    made_up.write_record(tmp_path / made_up.pipeline_path("genes"), record)
+    with pytest.raises(PubmillError, match=f"does not belong in this table: {next(iter(changes))} is"):
+        made_up.table(tmp_path, made_up.recipe_with_pipelines())
+
+
+@pytest.mark.parametrize("name", ["table10", "table11"])
+def test_published_values_of_scispacy_follow_from_one_another(name: str) -> None:
+    """The printed maximum is that of the two pipelines, and each mean that of its column, within rounding."""
+    values = read_published(TABLES / f"tinn2021/{name}.published.csv").values
+    models, datasets = {model for model, _ in values}, {dataset for _, dataset in values} - {"mean"}
+    assert (len(models), len(datasets), len(values)) == (5, 5, 30)
+    composite = Composite(name="mean", label="", groups={"ner": tuple(sorted(datasets))})
+    for dataset in datasets:
+        two = [(m, scored(values[m, dataset].value)) for m in ("scispacy-jnlpba", "scispacy-bc5cdr")]
+        assert best_cell(two, values["scispacy-max", dataset]).difference == 0
+    for model in models:
+        cells = {dataset: scored(values[model, dataset].value) for dataset in datasets}
+        made = composite_cell(composite, cells, values[model, "mean"])
+        assert made.difference == pytest.approx(0, abs=0.0051)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
+from pubmill.tables.aggregation import best_cell
 from pubmill.tables.cells import (
     NO_RECORD,
     Column,
@@ -85,3 +86,31 @@ def test_wrong_json_names_the_key() -> None:
         parse(Column, {"model": "m"}, "somewhere")
     with pytest.raises(PubmillError, match="--recipe: not valid JSON"):
         parse_argument(TableRecipe, "{")
+
+
+def test_the_best_of_several_cells_has_no_spread_and_no_seeds() -> None:
+    found = [
+        ("A", cell_of_seeds(seeds(90.0, 92.0), 2, "", None)),
+        ("B", cell_of_seeds(seeds(80.0), 1, "", None)),
+    ]
+    cell = best_cell(found, PublishedValue(value=90.0, note=""))
+    assert (cell.value, cell.difference, cell.spread, cell.seeds) == (91.0, 1.0, None, ())
+    assert (cell.n, cell.expected) == (2, 2)
+
+
+@given(st.lists(st.none() | st.floats(0, 100), min_size=2, max_size=4))
+def test_the_best_is_there_only_if_all_are_and_is_one_of_them(values: list[float | None]) -> None:
+    found = [
+        (
+            f"column {i}",
+            cell_of_seeds(seeds(*([] if v is None else [v])), int(v is not None), "not run", None),
+        )
+        for i, v in enumerate(values)
+    ]
+    cell = best_cell(found, None)
+    if None in values:
+        assert cell.value is None and cell.missing
+        assert all((f"column {i}" in cell.missing) == (v is None) for i, v in enumerate(values))
+    else:
+        assert cell.value == sorted(v for v in values if v is not None)[-1]
+        assert cell.missing is None

@@ -1,11 +1,18 @@
-"""What the documentation says of datasets is what the specs say. A new spec alone breaks nothing here."""
+"""What the documentation says is what specs and code say. A new dataset alone breaks nothing here."""
 
+import json
 import re
+import shutil
+from dataclasses import MISSING, fields
 from pathlib import Path
 
 import pytest
 
+from pubmill.recipes import FinetuningRecipe
 from pubmill.specs import DatasetSpec, LocalFile, Specs, load
+from pubmill.specs.datasets import METRICS
+from pubmill.specs.protocols import ProtocolSpec
+from pubmill.targets import METRIC_VERSIONS
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +86,54 @@ def test_the_example_is_the_real_spec(root: Path, page: str, all_specs: Specs) -
         assert f"{split}: {{{', '.join(f'{name}: {count}' for name, count in counts.items())}}}" in page
     assert spec.licence in page and f"converter: {spec.converter}" in page
     assert (root / "tests/datasets/linnaeus/expected.yaml").is_file()
+
+
+@pytest.fixture(scope="module")
+def finetuning(root: Path) -> str:
+    return (root / "docs/finetuning.md").read_text()
+
+
+def rows(page: str, heading: str) -> dict[str, list[str]]:
+    """First cell -> the other cells of each row of a section's table, without the code marks."""
+    section = page.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
+    cells = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("| `")]
+    return {first.split("`")[1]: [cell.strip() for cell in others] for first, *others in cells}
+
+
+def test_every_setting_is_listed_with_its_default(finetuning: str) -> None:
+    listed = rows(finetuning, "Settings")
+    assert list(listed) == [field.name for field in fields(FinetuningRecipe)]
+    for field in fields(FinetuningRecipe):
+        needed = field.default is MISSING and field.default_factory is MISSING
+        default = field.default_factory() if field.default_factory is not MISSING else field.default
+        said = default if isinstance(default, str) else None if needed else json.dumps(default)
+        assert listed[field.name][0] == ("" if needed else f"`{said}`"), field.name
+
+
+def test_every_metric_is_listed_with_its_version_and_kinds(finetuning: str) -> None:
+    listed = rows(finetuning, "Metrics")
+    assert {name: int(version) for name, (version, *_) in listed.items()} == METRIC_VERSIONS
+    for name, (_, kinds, *_) in listed.items():
+        assert kinds.split(", ") == [kind for kind, metrics in METRICS.items() if name in metrics]
+
+
+def test_protocols_and_their_keys_are_listed(finetuning: str, all_specs: Specs) -> None:
+    assert rows(finetuning, "The five protocols").keys() == all_specs.protocols.keys()
+    heading = {"name", "label", "citation", "notes"}
+    assert rows(finetuning, "A protocol").keys() == ProtocolSpec.model_fields.keys() - heading
+
+
+def test_the_new_setting_of_the_page_is_sound(finetuning: str, root: Path, tmp_path: Path) -> None:
+    """It is written into the protocol as the page says, and all specs are loaded."""
+    [line] = re.findall(r"^  crf,.*$", finetuning, re.M)
+    shutil.copytree(root / "specs", tmp_path / "specs")
+    path = tmp_path / "specs/protocols/blurb.yaml"
+    path.write_text(path.read_text().replace("\n  standard: {}\n", f"\n  standard: {{}}\n{line}\n"))
+    made = load(tmp_path / "specs", "full").protocols["blurb"].settings["crf,tagging=bioul"]
+    assert made.values == {"crf": True, "tagging": "bioul"} and "bc5-disease/crf,tagging=bioul/" in finetuning
+
+
+def test_links_between_documents_lead_somewhere(root: Path) -> None:
+    for path in [*root.glob("*.md"), *root.glob("docs/*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
+            assert (path.parent / target).exists(), f"{path.name}: {target}"

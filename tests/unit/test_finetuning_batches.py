@@ -2,13 +2,16 @@
 
 from collections import Counter
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.examples import SequenceExample, write_examples
-from pubmill.finetuning.batches import POOL, epoch_size, prediction_batches, training_batches
+from pubmill.finetuning.batches import POOL, POOLS, epoch_size, prediction_batches, training_batches
 from pubmill.finetuning.run import finetune
 from pubmill.recipes import FinetuningRecipe
 from tests.unit.encoder_families import save_encoder
@@ -33,7 +36,7 @@ def test_training_batches_follow_from_seed_and_epoch() -> None:
 
 
 def test_training_batches_are_grouped_by_length() -> None:
-    lengths = [3 + index * 37 % 100 for index in range(POOL * 16)]
+    lengths = [3 + index * 37 % 100 for index in range(POOLS * POOL * 16)]
     batches = training_batches(lengths, 16, seed=1, epoch=0)
     padded = sum(len(batch) * max(lengths[index] for index in batch) for batch in batches)
     assert sum(lengths) / padded > 0.95
@@ -96,3 +99,21 @@ def test_an_oversampled_run_makes_the_steps_that_its_epochs_have(tmp_path: Path)
     assert account["steps"] == 2 * 7
     without = finetune(replace(recipe, oversample=False), model, tmp_path / "data", 1, "dev").account
     assert without["steps"] == 2 * 5
+
+
+@pytest.mark.parametrize(("inputs", "size"), [(64, 16), (64, 8), (450, 16), (1100, 16)])
+def test_inputs_of_a_small_dataset_meet_others_in_the_next_epoch(inputs: int, size: int) -> None:
+    """Most pairs of a batch don't share one again; sorted in a single pool, up to all of them would."""
+    lengths = list(np.random.default_rng(1).integers(3, 512, inputs))
+    pairs = [
+        {pair for batch in batches for pair in combinations(sorted(batch), 2)}
+        for batches in (training_batches(lengths, size, 1, epoch) for epoch in range(2))
+    ]
+    assert len(pairs[0] & pairs[1]) / len(pairs[0]) < 0.3
+
+
+def test_the_longest_inputs_are_not_always_those_of_the_smaller_batch() -> None:
+    lengths = list(range(3, 3 + 16 * 40 + 2))
+    smaller = [min(training_batches(lengths, 16, 1, epoch), key=len) for epoch in range(30)]
+    assert {len(batch) for batch in smaller} == {2}
+    assert sum(len(lengths) - 1 in batch for batch in smaller) < 10

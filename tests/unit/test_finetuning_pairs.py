@@ -44,7 +44,9 @@ METRICS = {
 }
 Setting = dict[str, Any]
 HEADS: list[Setting] = [{}, {"head": "mlp", "head_sizes": [16]}]
-LOSSES: list[Setting] = [{}, {"loss": "weighted"}, {"loss": "dice"}]
+BILSTM: Setting = {"head": "bilstm", "head_sizes": [8]}
+WEIGHTS: list[Setting] = [{}, {"loss": "weighted"}]
+LOSSES: list[Setting] = [*WEIGHTS, {"loss": "dice"}]
 STABILISATION: list[Setting] = [
     {},
     {"bias_correction": False},
@@ -59,7 +61,7 @@ STABILISATION: list[Setting] = [
 ]
 FACTORS: dict[str, list[list[Setting]]] = {
     "tokens": [
-        [*HEADS, {"head": "bilstm", "head_sizes": [8]}],
+        [*HEADS, BILSTM],
         [{}, {"crf": True}],
         [{"tagging": scheme} for scheme in ("bio", "bioul", "io")],
         [{"labelled_subwords": which} for which in ("first", "all")],
@@ -67,14 +69,14 @@ FACTORS: dict[str, list[list[Setting]]] = {
         STABILISATION,
     ],
     "sequence": [
-        HEADS,
+        [*HEADS, BILSTM],
         [{"entities": how} for how in ("dummies", "markers", "original")],
         [{"pooling": how} for how in ("cls", "entity-start", "mention-max", "mention-average")],
         [{}, {"oversample": True}],
         LOSSES,
         STABILISATION,
     ],
-    "multilabel": [HEADS, [{"unit": unit} for unit in ("document", "sentence")], LOSSES, STABILISATION],
+    "multilabel": [HEADS, [{"unit": unit} for unit in ("document", "sentence")], WEIGHTS, STABILISATION],
     "regression": [HEADS, [{"segments": how} for how in ("separate", "single")], STABILISATION],
     "span": [HEADS, [{"segments": how} for how in ("separate", "single")], STABILISATION],
 }

@@ -19,6 +19,7 @@ from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Instance, collate
 from pubmill.finetuning.pooling import pooled
 from pubmill.finetuning.reader import Reader, Subwords
+from pubmill.finetuning.recurrent import SequenceBiLstm
 from pubmill.finetuning.run import finetune
 from pubmill.finetuning.tasks.relations import Argument, Mention, add_marks, located, remaining
 from pubmill.finetuning.tasks.sequence import Sequences
@@ -125,6 +126,19 @@ def test_a_relation_is_learnt(
     assert sum(right) / len(right) > 0.75 and run.account["failed"] is None
 
 
+@pytest.mark.parametrize(
+    ("model", "entities"), [("bert", "dummies"), ("bert", "markers"), ("roberta", "dummies")]
+)
+def test_a_bilstm_over_all_tokens_learns_a_relation(
+    models: dict[str, Path], dataset: Path, model: str, entities: Any
+) -> None:
+    recipe = replace(RECIPE, entities=entities, head="bilstm", head_sizes=[16], epochs=10)
+    run = finetune(recipe, models[model], dataset, 1, "test")
+    gold = [example.label for example in read_examples(dataset / "test.jsonl.gz", SequenceExample)]
+    right = [row["label"] == label for row, label in zip(run.predictions, gold, strict=True)]
+    assert sum(right) / len(right) > 0.75 and run.account["failed"] is None
+
+
 def test_the_first_token_of_the_original_text_does_not_know_the_arguments(
     models: dict[str, Path], dataset: Path
 ) -> None:
@@ -133,9 +147,16 @@ def test_the_first_token_of_the_original_text_does_not_know_the_arguments(
     assert run.account["dev"]["scores"] == [0.5] * 4
 
 
-@pytest.mark.parametrize("pooling", ["entity-start", "mention-max", "mention-average"])
-def test_a_seed_gives_the_same_bits(models: dict[str, Path], dataset: Path, pooling: Any) -> None:
-    recipe = replace(RECIPE, entities="markers", pooling=pooling, epochs=1, dropout=0.1)
+BILSTM: dict[str, Any] = {"head": "bilstm", "head_sizes": [16]}
+HEADS: list[dict[str, Any]] = [
+    *({"pooling": pooling} for pooling in ("entity-start", "mention-max", "mention-average")),
+    BILSTM,
+]
+
+
+@pytest.mark.parametrize("head", HEADS, ids=str)
+def test_a_seed_gives_the_same_bits(models: dict[str, Path], dataset: Path, head: dict[str, Any]) -> None:
+    recipe = replace(RECIPE, entities="markers", epochs=1, dropout=0.1, head_dropout=0.1, **head)
     first, second = (finetune(recipe, models["bert"], dataset, 7, "test") for _ in range(2))
     assert first.predictions == second.predictions
     assert first.account["loss_by_epoch"] == second.account["loss_by_epoch"]
@@ -152,12 +173,17 @@ TEXT = "Ba ineco fu longdi."
         ("dummies", "cls", "ba @ gene $ fu @ drug $ [UNK]", "[CLS]"),
         ("dummies", "mention-max", "ba @ gene $ fu @ drug $ [UNK]", "@ drug $ @ gene $"),
         ("original", "mention-max", "ba ine ##co fu long ##di [UNK]", "long ##di ine ##co"),
-        ("markers", "cls", "ba [E2] ine ##co [/E2] fu [E1] long ##di [/E1] [UNK]", "[CLS]"),
-        ("markers", "entity-start", "ba [E2] ine ##co [/E2] fu [E1] long ##di [/E1] [UNK]", "[E1] [E2]"),
+        ("markers", "cls", "ba [E2-START] ine ##co [E2-END] fu [E1-START] long ##di [E1-END] [UNK]", "[CLS]"),
+        (
+            "markers",
+            "entity-start",
+            "ba [E2-START] ine ##co [E2-END] fu [E1-START] long ##di [E1-END] [UNK]",
+            "[E1-START] [E2-START]",
+        ),
         (
             "markers",
             "mention-average",
-            "ba [E2] ine ##co [/E2] fu [E1] long ##di [/E1] [UNK]",
+            "ba [E2-START] ine ##co [E2-END] fu [E1-START] long ##di [E1-END] [UNK]",
             "long ##di ine ##co",
         ),
     ],
@@ -172,12 +198,20 @@ def test_what_is_seen_and_where_it_is_read(
     assert shown(made, instance) == (["[CLS]", *tokens.split(), "[SEP]"], read.split())
 
 
+def test_a_bilstm_reads_all_tokens_of_both_texts(models: dict[str, Path]) -> None:
+    made = task(models["bert"], replace(RECIPE, **BILSTM))
+    example = replace(relation("1", TEXT, [entity(TEXT, "ineco")]), text_pair="di")
+    [instance] = made.encode([example]).instances
+    tokens = "[CLS] ba @ gene $ fu long ##di [UNK] [SEP] di [SEP]".split()
+    assert shown(made, instance) == (tokens, tokens) and instance.groups is None
+
+
 def test_marks_leave_no_blanks_in_byte_level_subwords(models: dict[str, Path]) -> None:
     made = task(models["roberta"], replace(RECIPE, entities="markers", pooling="mention-max"))
     text = "ba co di-fu"
     [instance] = made.encode([relation("1", text, [entity(text, "co"), entity(text, "di")])]).instances
     tokens, read = shown(made, instance)
-    assert "".join(tokens).startswith("<s>Ġba[E1]Ġco[/E1][E2]Ġdi[/E2]")
+    assert "".join(tokens).startswith("<s>Ġba[E1-START]Ġco[E1-END][E2-START]Ġdi[E2-END]")
     assert "".join(read) == "codi" and sum(instance.groups or []) == len(read)
 
 
@@ -187,7 +221,10 @@ def test_nested_mentions_have_marks_of_their_own(models: dict[str, Path]) -> Non
     both = [entity(text, "ba"), entity(text, "ba fu")]
     [instance] = made.encode([relation("1", text, both)]).instances
     tokens, read = shown(made, instance)
-    assert " ".join(tokens) == "[CLS] [E2] [E1] ba [/E1] fu [/E2] co [SEP]" and read == ["[E1]", "[E2]"]
+    assert " ".join(tokens) == "[CLS] [E2-START] [E1-START] ba [E1-END] fu [E2-END] co [SEP]" and read == [
+        "[E1-START]",
+        "[E2-START]",
+    ]
 
 
 def test_overlapping_dummies_are_read_twice(models: dict[str, Path]) -> None:
@@ -207,7 +244,7 @@ def test_a_mention_without_subwords_is_counted_and_read_at_what_follows(
     text = "ba \u200d fu"
     encoded = made.encode([relation("1", text, [entity(text, "\u200d"), entity(text, "ba")])])
     assert encoded.counts["mentions_without_subword"] == 1
-    read = ["[E1]", "[E2]"] if pooling == "entity-start" else ["fu", "ba"]
+    read = ["[E1-START]", "[E2-START]"] if pooling == "entity-start" else ["fu", "ba"]
     assert shown(made, encoded.instances[0])[1] == read
 
 
@@ -296,7 +333,7 @@ def test_no_mention_is_lost_to_the_length(
     if kind == "markers":
         [reader] = cutters["starts"]
         [instance] = reader.encode([example]).instances
-        assert shown(reader, instance)[1] == ["[E1]", "[E2]"]
+        assert shown(reader, instance)[1] == ["[E1-START]", "[E2-START]"]
 
 
 def test_what_was_cut_is_counted(models: dict[str, Path]) -> None:
@@ -364,7 +401,7 @@ def test_marks_are_new_rows_that_depend_on_the_seed_alone(models: dict[str, Path
         add_marks(tokenizer, encoder)
         weight = rows_of(encoder)
         assert len(weight) == len(before) + 4 == encoder.config.vocab_size and weight[:-4].equal(before)
-        assert tokenizer.convert_tokens_to_ids(["[E1]", "[/E1]", "[E2]", "[/E2]"]) == [
+        assert tokenizer.convert_tokens_to_ids(["[E1-START]", "[E1-END]", "[E2-START]", "[E2-END]"]) == [
             len(before) + number for number in range(4)
         ]
         return weight[-4:]
@@ -400,10 +437,10 @@ def test_pooling_is_what_a_loop_gives(lengths: list[int], how: Literal["max", "a
     torch.testing.assert_close(gradient, wanted)
 
 
-@pytest.mark.parametrize("pooling", ["cls", "entity-start", "mention-max", "mention-average"])
-def test_padded_equals_alone(models: dict[str, Path], dataset: Path, pooling: Any) -> None:
+@pytest.mark.parametrize("head", [{}, *HEADS], ids=str)
+def test_padded_equals_alone(models: dict[str, Path], dataset: Path, head: dict[str, Any]) -> None:
     made = Sequences(
-        replace(RECIPE, entities="markers", pooling=pooling),
+        replace(RECIPE, entities="markers", **head),
         Reader(load_tokenizer(models["bert"]), 64, "separate"),
         ["ine", "long"],
     )
@@ -417,3 +454,33 @@ def test_padded_equals_alone(models: dict[str, Path], dataset: Path, pooling: An
         alone = torch.cat([model(collate([instance], 0, CPU)) for instance in instances])
     assert together.shape == (len(examples), 2)
     torch.testing.assert_close(together, alone, atol=1e-5, rtol=1e-5)
+
+
+def last_state(rows: torch.Tensor, weights: dict[str, torch.Tensor], direction: str) -> torch.Tensor:
+    """An LSTM (Hochreiter & Schmidhuber 1997, with forget gate) step by step, after the last row."""
+    size = weights[f"weight_hh_l0{direction}"].shape[1]
+    state, cell = torch.zeros(size), torch.zeros(size)
+    for row in rows:
+        gates = weights[f"weight_ih_l0{direction}"] @ row + weights[f"bias_ih_l0{direction}"]
+        gates = gates + weights[f"weight_hh_l0{direction}"] @ state + weights[f"bias_hh_l0{direction}"]
+        enter, forget, candidate, leave = gates.split(size)
+        cell = torch.sigmoid(forget) * cell + torch.sigmoid(enter) * torch.tanh(candidate)
+        state = torch.sigmoid(leave) * torch.tanh(cell)
+    return state
+
+
+def test_a_relation_is_read_off_the_last_state_of_each_direction(models: dict[str, Path]) -> None:
+    """After the last token from the left and the first one from the right; instances in any order."""
+    torch.manual_seed(3)
+    head = SequenceBiLstm(6, 2, replace(RECIPE, **{**BILSTM, "head_sizes": [4]})).eval()
+    instances = [
+        Instance(example=0, ids=[0] * length, segments=None, places=list(range(length)))
+        for length in (3, 5, 1)
+    ]
+    rows = torch.randn(9, 6)
+    weights = {name: value.detach() for name, value in head.lstm.named_parameters()}
+    expected = []
+    for own in torch.split(rows, [3, 5, 1]):
+        states = last_state(own, weights, ""), last_state(own.flip(0), weights, "_reverse")
+        expected.append(head.linear(torch.cat(states)))
+    torch.testing.assert_close(head(rows, collate(instances, 0, CPU)), torch.stack(expected))

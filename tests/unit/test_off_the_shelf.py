@@ -119,6 +119,8 @@ def test_what_is_written_is_scored_as_a_fine_tuned_run_is(pipeline: Path, exampl
     assert record.metrics["entity_f1"] == pytest.approx(2 * 3 / (5 + 4))
     assert record.metrics["relaxed_f1"] == pytest.approx(2 * 4 / (5 + 4))
     assert (record.dev_score, record.failed) == (None, None)
+    assert (record.dev_split, record.max_length) == (None, None)
+    assert record.encoded == {"entities_taken": 4, "entities_left_out": 1}
     assert record.packages["spacy"] == spacy.__version__
     assert record.model_sha256 == pipeline_sha256(pipeline)
     assert record.recipe["pipeline"]["parts"] == ["entity_ruler"]

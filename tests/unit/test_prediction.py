@@ -1,83 +1,34 @@
-"""New text: formats, words, candidates, and what is written; with models that follow a rule."""
+"""New text and rows: words, units, and what is written; with models that follow a rule."""
 
 import io
 import json
 import os
-import random
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from lxml import etree
 
 from pubmill.errors import PubmillError
 from pubmill.examples import KINDS, Entity, LabelledSentence
-from pubmill.finetuning.inputs import Encoded
 from pubmill.finetuning.keeping import keep, load_task_model
 from pubmill.finetuning.predicting import DivergenceError
 from pubmill.finetuning.run import finetune
 from pubmill.finetuning.splits import read_split
 from pubmill.prediction.annotating import Annotator
 from pubmill.prediction.documents import Document, Passage
-from pubmill.prediction.formats import FORMATS, annotate_file, format_of
+from pubmill.prediction.formats import FORMATS, format_of
 from pubmill.prediction.rows import example_of
 from pubmill.prediction.units import units, words
+from tests.unit.annotators_made_up import annotated, fake, tagger
 from tests.unit.test_task_models import TOKENS, write_bert, write_dataset
 
 ROOT = Path(__file__).resolve().parents[2]
 ANYTHING = st.text(max_size=60)
-
-
-def fake(task: str, rule: Callable[[Any], Any], negative: str | None = None) -> Any:
-    """A predictor whose predictions follow a rule on examples."""
-    recipe = SimpleNamespace(task=task, negative=negative)
-    encode = SimpleNamespace(
-        recipe=recipe,
-        kind=KINDS[task],
-        labels=["no", "yes"],
-        encode=lambda examples: Encoded(instances=[], counts={"windows_split": len(examples)}),
-        row=lambda example, predicted: {"id": example.id, "predicted": predicted},
-    )
-    predict = lambda split: [rule(example) for example in split.examples]  # noqa: E731
-    return SimpleNamespace(recipe=recipe, task=encode, predict=predict)
-
-
-def capitals(example: Any) -> list[str]:
-    """Words with a first capital are mentions; directly after another, the same one."""
-    labels = ["O"]
-    for word in example.words:
-        capital = word[0].isupper()
-        labels.append("O" if not capital else "I-Name" if labels[-1] != "O" else "B-Name")
-    return labels[1:]
-
-
-def tagger() -> Annotator:
-    return Annotator(fake("tokens", capitals), [], None)
-
-
-def between(example: Any) -> str:
-    """A relation wherever "binds" stands."""
-    first, second = example.entities
-    assert example.text[first.start : first.end] and example.text[second.start : second.end]
-    return "binds" if "binds" in example.text else "no"
-
-
-def relater() -> Annotator:
-    return Annotator(fake("sequence", between, "no"), [["drug", "gene"], ["drug", "drug"]], None)
-
-
-def annotated(annotator: Annotator, folder: Path, form: str, content: str) -> str:
-    source, target = folder / "in", folder / "out"
-    source.write_bytes(content.encode())
-    annotate_file(annotator, source, target, form)
-    return target.read_bytes().decode()
 
 
 @given(ANYTHING)
@@ -127,177 +78,6 @@ def test_json_lines_keep_what_they_have(tmp_path: Path) -> None:
     found = [json.loads(line) for line in lines]
     assert [{key: row[key] for key in ("id", "text", "year")} for row in found] == rows
     assert all(row["annotations"] == [{"start": 3, "end": 6, "text": "Ann", "type": "Name"}] for row in found)
-
-
-PUBTATOR = (
-    "12|t|Ann sees\n12|a|é then Bob. binds gene\n12\t0\t3\tAnn\tdrug\tD1\n12\t16\t19\tBob\tdrug\tD2\n"
-    "12\t27\t31\tgene\tgene\tG1\n12\tCID\tD1\tG1\n\n\n13|t|Eve\n13|a|\n"
-)
-
-
-def test_pubtator_mentions_replace_those_of_the_file(tmp_path: Path) -> None:
-    annotator = tagger()
-    assert annotated(annotator, tmp_path, "pubtator", PUBTATOR) == (
-        "12|t|Ann sees\n12|a|é then Bob. binds gene\n12\t0\t3\tAnn\tName\n12\t16\t19\tBob\tName\n\n"
-        "13|t|Eve\n13|a|\n13\t0\t3\tEve\tName\n\n"
-    )
-    assert (annotator.counts["mentions_replaced"], annotator.counts["relations_replaced"]) == (3, 1)
-
-
-def test_pubtator_relations_of_mentions_in_one_passage(tmp_path: Path) -> None:
-    """Bob and the gene, in the abstract; Ann is in the title, where nothing else is."""
-    annotator = relater()
-    out = annotated(annotator, tmp_path, "pubtator", PUBTATOR)
-    assert [line for line in out.splitlines() if "\tbinds" in line or "CID" in line] == ["12\tbinds\tD2\tG1"]
-    assert out.count("\tdrug\t") == 2 and annotator.counts["relations_replaced"] == 1
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("12|a|x\n", r"in:1: a document begins"),
-        ("12|t|Ann\n12|a|\n13\t0\t3\tAnn\tx\n", r"in:3: expected .* 12"),
-        ("12|t|Ann\n12|a|\n12\t1\t3\tAnn\tx\n", r"in:3: .*isn't what stands"),
-        ("12|t|Ann\n12|a|\n12\t0\t3\tAnn\n", r"in:3: a mention has the columns"),
-        ("12|t|Ann\n\n\x80", "no error"),
-    ],
-)
-def test_pubtator_faults_are_told_with_their_line(tmp_path: Path, content: str, message: str) -> None:
-    if message == "no error":
-        (tmp_path / "in").write_bytes(b"12|t|Ann\n\x80")
-        with pytest.raises(PubmillError, match="not UTF-8"):
-            annotate_file(tagger(), tmp_path / "in", tmp_path / "out", "pubtator")
-        return
-    with pytest.raises(PubmillError, match=message) as caught:
-        annotated(tagger(), tmp_path, "pubtator", content)
-    assert "Ann" not in str(caught.value) and not (tmp_path / "out").exists()
-
-
-def test_pubtator_relations_need_identifiers(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match="sixth column"):
-        annotated(
-            relater(),
-            tmp_path,
-            "pubtator",
-            PUBTATOR.replace("\tD2", "").replace("\tCID\tD1\tG1", "\tCID\ta\tb"),
-        )
-
-
-def bioc(sentences: bool = False) -> dict[str, Any]:
-    """Two passages; the second one begins at character 10, its mentions are of three types."""
-    text = "a drug binds a gene"
-    mentions = [
-        {"id": "1", "infons": {"type": "gene"}, "text": "gene", "locations": [{"offset": 25, "length": 4}]},
-        {"id": "2", "infons": {"type": "drug"}, "text": "drug", "locations": [{"offset": 12, "length": 4}]},
-        {"id": "3", "infons": {"type": "other"}, "text": "binds", "locations": [{"offset": 17, "length": 5}]},
-    ]
-    holder = {"offset": 10, "text": text, "annotations": mentions, "relations": [{"id": "old", "nodes": []}]}
-    passages = [{"infons": {"type": "title"}, "offset": 0, "text": "Of, Ann"}]
-    passages.append({"offset": 10, "sentences": [holder]} if sentences else holder)
-    return {"source": "us", "date": "", "key": "k", "documents": [{"id": "7", "passages": passages}]}
-
-
-@pytest.mark.parametrize("sentences", [False, True])
-def test_bioc_json_relations_and_mentions(tmp_path: Path, sentences: bool) -> None:
-    given_in = bioc(sentences)
-    out = json.loads(annotated(relater(), tmp_path, "bioc-json", json.dumps(given_in)))
-    [_, passage] = out["documents"][0]["passages"]
-    holder = passage["sentences"][0] if sentences else passage
-    [relation] = holder["relations"]
-    assert relation["infons"] == {"type": "binds"} and relation["id"] == "R1"
-    assert relation["nodes"] == [{"refid": "2", "role": "drug"}, {"refid": "1", "role": "gene"}]
-    assert len(holder["annotations"]) == 3 and out["key"] == "k"
-    out = json.loads(annotated(tagger(), tmp_path, "bioc-json", json.dumps(bioc(sentences))))
-    [title, passage] = out["documents"][0]["passages"]
-    assert title["annotations"][0]["locations"] == [{"offset": 0, "length": 2}]
-    assert title["annotations"][1] == {
-        "id": "T2", "infons": {"type": "Name"}, "text": "Ann", "locations": [{"offset": 4, "length": 3}],
-    }  # fmt: skip
-    assert "old" not in json.dumps(out)
-
-
-XML = """<?xml version='1.0' encoding='UTF-8'?>
-<!DOCTYPE collection SYSTEM "BioC.dtd">
-<collection><source>us</source><date/><key>k</key><infon key="a">&lt;b&gt;</infon>
-<document><id>7</id>
-<passage><infon key="type">title</infon><offset>0</offset><text>Of, Ann &amp; é</text></passage>
-<passage><offset>12</offset><text>a drug binds a gene</text>
-<annotation id="2"><infon key="type">drug</infon>
-<location offset="14" length="4"/><text>drug</text></annotation>
-<annotation id="1"><infon key="type">gene</infon>
-<location offset="27" length="4"/><text>gene</text></annotation>
-<relation id="old"><infon key="type">x</infon><node refid="1" role="r"/></relation>
-</passage></document></collection>
-"""
-
-
-def test_bioc_xml_is_written_in_its_own_form(tmp_path: Path) -> None:
-    out = annotated(relater(), tmp_path, "bioc-xml", XML)
-    assert out.splitlines()[1] == '<!DOCTYPE collection SYSTEM "BioC.dtd">'
-    root = etree.fromstring(out.encode())
-    assert [relation.get("id") for relation in root.iter("relation")] == ["R1"]
-    assert [(node.get("refid"), node.get("role")) for node in root.iter("node")] == [
-        ("2", "drug"),
-        ("1", "gene"),
-    ]
-    assert root.findtext("infon") == "<b>" and root.findtext("document/passage/text") == "Of, Ann & é"
-    again = annotated(tagger(), tmp_path, "bioc-xml", out)
-    locations = [dict(location.attrib) for location in etree.fromstring(again.encode()).iter("location")]
-    assert locations == [{"offset": "0", "length": "2"}, {"offset": "4", "length": "3"}]
-    assert "relation" not in again
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ('SYSTEM "BioC.dtd"', '[<!ENTITY x SYSTEM "file:///etc/passwd">]', "declares entities"),
-        ("&amp;", "&undeclared;", "must hold text alone"),
-        ("<date/>", "<date/><new/>", "`collection` holds"),
-        ("<offset>12<", "<offset>x<", "number of characters"),
-        ('offset="14"', 'offset="15"', "count characters, not bytes"),
-        ('length="4"/><text>drug', 'size="4"/><text>drug', "no such attributes"),
-        ("</document>", "", "not well-formed"),
-        ("collection", "corpus", "outermost element"),
-        ("<id>7</id>", "", "needs an `id`"),
-    ],
-)
-def test_bioc_xml_faults(tmp_path: Path, old: str, new: str, message: str) -> None:
-    with pytest.raises(PubmillError, match=message) as caught:
-        annotated(relater(), tmp_path, "bioc-xml", XML.replace(old, new))
-    assert "in" in str(caught.value) and "binds" not in str(caught.value)
-    assert {path.name for path in tmp_path.iterdir()} == {"in"}
-
-
-def damage(value: Any, generator: random.Random) -> Any:
-    """One thing of a JSON value replaced by something else."""
-    if isinstance(value, dict | list) and value and generator.random() < 0.85:
-        key = generator.choice(list(value) if isinstance(value, dict) else range(len(value)))
-        made = value.copy()
-        made[key] = damage(value[key], generator)
-        return made
-    return generator.choice([None, 3, -1, "x", [], {}, [1], True, {"id": 1}, "\ud83d"])
-
-
-@given(st.integers(0, 10**6))
-def test_damaged_bioc_is_an_error_that_can_be_read_or_written_whole(
-    tmp_path_factory: pytest.TempPathFactory, seed: int
-) -> None:
-    folder = tmp_path_factory.mktemp("damage")
-    content = json.dumps(damage(bioc(seed % 2 == 0), random.Random(seed)))
-    for annotator in (tagger(), relater()):
-        try:
-            json.loads(annotated(annotator, folder, "bioc-json", content))
-        except PubmillError as error:
-            assert "in" in str(error)
-
-
-def test_mentions_across_lines_are_counted(tmp_path: Path) -> None:
-    content = bioc()
-    content["documents"][0]["passages"][1]["text"] = "a drug bin\ns a gene"
-    content["documents"][0]["passages"][1]["annotations"][2]["text"] = "bin\ns"
-    annotator = relater()
-    annotated(annotator, tmp_path, "bioc-json", json.dumps(content))
-    assert annotator.counts["mentions_across_units"] == 1 and annotator.counts["mentions_of_other_types"] == 1
 
 
 ROWS: dict[str, dict[str, Any]] = {

@@ -64,6 +64,9 @@ class Run:
             "seed": 3,
             "model": "tiny",
             "model_sha256": "ab" * 32,
+            "max_length": 128,
+            "dev_split": "dev",
+            "encoded": {"windows_split": 2},
             "data_sha256": {"train": "cd" * 32, "test": sha256(self.examples)},
             "dev": {"metric": "entity_f1", "by_epoch": [0.25, 0.5], "best_epoch": 2, "best": 0.5},
             "seconds": 12,
@@ -108,7 +111,8 @@ def test_a_record_carries_the_whole_run(run: Run) -> None:
     assert {name: getattr(record, name) for name in told} == told
     assert (record.dev_score, record.failed, record.seconds) == (0.5, None, 12)
     assert record.data_sha256 == sha256(run.examples)
-    for name in ("recipe", "model_sha256", "hardware", "packages", "python", "commit"):
+    noted = ("max_length", "dev_split", "encoded", "model_sha256", "hardware", "packages", "python", "commit")
+    for name in ("recipe", *noted):
         assert getattr(record, name) == run.training[name]
     assert record.trained_on_sha256 == run.training["data_sha256"]
     assert record.scored_with.keys() == {"commit", "packages", "python"}
@@ -283,6 +287,29 @@ def test_files_of_another_run_are_refused(run: Run) -> None:
     del run.training["dev"]
     with pytest.raises(PubmillError, match=r"expected at least the keys .*'dev'"):
         run.score()
+
+
+@pytest.mark.parametrize("name", ["encoded", "max_length", "dev_split"])
+def test_notes_of_an_older_training_are_refused(run: Run, name: str) -> None:
+    del run.training[name]
+    with pytest.raises(PubmillError, match=rf"at least the keys .*'{name}'.*Run the fine-tuning again"):
+        run.score()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"encoded": {"windows_split": "2"}}, {"encoded": None}, {"max_length": 1.5}, {"dev_split": 3}]
+)
+def test_notes_of_the_wrong_type_are_refused(run: Run, wrong: dict[str, Any]) -> None:
+    run.training |= wrong
+    with pytest.raises(PubmillError, match=rf"training\.json: not a complete record: {next(iter(wrong))}"):
+        run.score()
+
+
+def test_nothing_may_have_been_looked_at(run: Run) -> None:
+    """A reported fold has no dev, and a finished pipeline no length either."""
+    run.training.update(dev_split=None, max_length=None, encoded={})
+    record = run.score()
+    assert (record.dev_split, record.max_length, record.encoded) == (None, None, {})
 
 
 @pytest.mark.parametrize(

@@ -241,3 +241,26 @@ def test_thinning_keeps_both_ends(n: int) -> None:
 
 def test_a_curve_needs_two_points() -> None:
     assert curve("base", [(1, 2.0)], []) is None
+
+
+def test_pipelines_are_shown_as_what_they_are(results: Path) -> None:
+    """One point and no seed in figures, no fine-tuning runs, by the name that they give themselves."""
+    table = made_up.table_with_pipelines(results)
+    put(results / "tables/gu2020/table06.json", to_json(table))
+    report = read_report(recipe(models=["bert", "ours", "genes", "drugs"]), results)
+    text = " ".join(html.fromstring(render(report)).text_content().split())
+    assert report.models == ["Genes", "Drugs", "Bert", "Ours"]
+    assert "4 of 4 none failed; 40 s of training, searches not counted; 2 finished pipelines predict" in text
+    assert f"genesen ner_genes 0.5.4 (SHA-256 {'g' * 64})" in text.replace("genes en", "genesen")
+    (strip,) = report.strips["gu2020/table06"]
+    assert [lane.label for lane in strip.lanes] == ["Genes", "Drugs", "Bert", "Ours"]
+    assert [told for _, told in strip.lanes[0].points] == ["as it is: 60.00"]
+    assert "Drugs: as it is 40.00; mean 40.00; no published value." in strip.description
+    assert "Bert: seed 1 80.00, seed 2 82.00; mean 81.00; published 80.90." in strip.description
+
+
+def test_a_column_that_is_the_best_of_others_is_shown_as_ours(results: Path) -> None:
+    table = made_up.table_with_pipelines(results)
+    assert table.has_runs == dict.fromkeys(("best", "genes", "drugs", "bert", "ours"), True)
+    without = made_up.recipe_with_pipelines(records=made_up.recipe().records)
+    assert made_up.table(results, without).has_runs["best"] is False

@@ -237,3 +237,59 @@ def test_the_configuration_is_as_strict(root: Path) -> None:
     ):
         with pytest.raises(PubmillError, match=told):
             check_study({**config, **wrong}, root / "specs")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            "metric: relaxed_f1",
+            "metric: relaxed_f2",
+            "metric: there is no metric relaxed_f2; there are accuracy,",
+        ),
+        (
+            "metric: relaxed_f1",
+            "metric: mrr",
+            "bc2gm (tokens) has no mrr, the metric of the table; it has entity_f1",
+        ),
+    ],
+)
+def test_a_tables_metric_is_one_of_its_datasets(folder: Path, old: str, new: str, told: str) -> None:
+    replace(folder / "tables/tinn2021/table11.yaml", old, new)
+    assert told in mistakes(folder)
+
+
+def test_the_metric_of_a_table_is_checked_on_folds_too(folder: Path) -> None:
+    path = folder / "tables/tinn2021/table11.yaml"
+    path.write_text(
+        path.read_text()
+        + "protocol: lewis2020\nrows: [{dataset: gad, label: GAD, group: re}]\ncomposite: null\n"
+    )
+    assert "gad (sequence) has no relaxed_f1" in mistakes(folder)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            "[scispacy-jnlpba, scispacy-bc5cdr]",
+            "[scispacy-jnlpba, scispacy]",
+            "best of scispacy, which are no col",
+        ),
+        (
+            "[scispacy-jnlpba, scispacy-bc5cdr]",
+            "[scispacy-jnlpba, scispacy-max]",
+            "the best of scispacy-max, which",
+        ),
+        ("[scispacy-jnlpba, scispacy-bc5cdr]", "[scispacy-jnlpba]", "columns.2.best_of"),
+        ("best_of:", "missing: x, best_of:", "both `best_of` and `missing`"),
+        (
+            "model: scispacy-max",
+            "model: biobert-base",
+            "specs/models/biobert-base.yaml exists; a column with",
+        ),
+    ],
+)
+def test_a_column_is_the_best_of_other_columns(folder: Path, old: str, new: str, told: str) -> None:
+    replace(folder / "tables/tinn2021/table10.yaml", old, new)
+    assert told in mistakes(folder)

@@ -82,6 +82,7 @@ OURS: dict[str, FinetuningRecipe] = {
     "sequence": RELATION,
     "markers": replace(RELATION, entities="markers", pooling="entity-start"),
     "mentions": replace(RELATION, pooling="mention-max"),
+    "bilstm of relations": replace(RELATION, head="bilstm", head_sizes=[16]),
     "multilabel": of_kind("multilabel", "micro_f1"),
     "regression": of_kind("regression", "pearson", segments="single"),
 }
@@ -397,15 +398,22 @@ def test_what_does_not_load_as_it_was_is_not_kept(
     assert not list(tmp_path.iterdir())
 
 
-def test_the_program_predicts_again_and_keeps(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
+def test_the_program_keeps_and_predicts_again(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
     run = kept(tmp_path / "kept", TOKENS, model, datasets["tokens"])
-    output = tmp_path / "seed-1.predictions.jsonl.gz"
     command = [sys.executable, str(ROOT / "scripts/finetune.py"), "--recipe", json.dumps(asdict(TOKENS))]
     command += ["--model", str(model), "--dataset", str(datasets["tokens"]), "--seed", "1", "--split", "test"]
-    command += ["--output", str(output), "--kept", str(tmp_path / "kept"), "--keep", str(tmp_path / "again")]
-    subprocess.run(command, check=True, capture_output=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
-    assert list(read_jsonl_gz(output)) == run.predictions
-    assert read_json(tmp_path / "seed-1.training.json") == run.account
+    for option, output in (("--keep", "first"), ("--kept", "second")):
+        asked = [
+            "--output",
+            str(tmp_path / f"{output}.predictions.jsonl.gz"),
+            option,
+            str(tmp_path / "again"),
+        ]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        subprocess.run([*command, *asked], check=True, capture_output=True, env=environment)
+        assert list(read_jsonl_gz(tmp_path / f"{output}.predictions.jsonl.gz")) == run.predictions
+    first, second = (read_json(tmp_path / f"{name}.training.json") for name in ("first", "second"))
+    assert first == second == read_json(tmp_path / "again/training.json")
     for path in (tmp_path / "kept").iterdir():
-        if path.name != "README.md":  # whose title is the folder's name
+        if path.name not in ("README.md", "training.json"):  # they have the folder's name, and the time
             assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()

@@ -95,7 +95,7 @@ def test_killed_in_fine_tuning_the_same_command_gives_the_same_table(
         for path in folder.rglob("final/*"):
             path.unlink()
     copy.kill_when(
-        TABLE, ready=lambda: any("epoch 1" in log.read_text() for log in logs.rglob("final/*.log"))
+        TABLE, ready=lambda: any("dev entity_f1" in log.read_text() for log in logs.rglob("final/*.log"))
     )
     assert len(list(copy.folder.glob(PREDICTIONS))) < 8
     copy.run(TABLE)

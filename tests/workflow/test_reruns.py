@@ -32,8 +32,8 @@ def test_a_published_value_reruns_one_job(copy: Project) -> None:
 def test_a_metric_version_reruns_scoring_and_tables_only(copy: Project) -> None:
     copy.edit(
         "pubmill/targets/versions.py",
-        'METRIC_VERSIONS = {"entity_f1": 1,',
-        'METRIC_VERSIONS = {"entity_f1": 2,',
+        '    "entity_f1": 1,',
+        '    "entity_f1": 2,',
     )
     assert copy.planned(TABLE) == {"score": 2 * RUNS, "table": 1}
 

@@ -16,8 +16,9 @@ from pubmill.recipes import FinetuningRecipe
 
 MENTIONS = 2
 """A relation's arguments: it is between two in every dataset (gu2020 section 5.2)."""
-MARKS = [(f"[E{number}]", f"[/E{number}]") for number in range(1, MENTIONS + 1)]
-"""Start and end mark of each argument, in the order of the example's entities (Soares et al. 2019)."""
+MARKS = [(f"[E{number}-START]", f"[E{number}-END]") for number in range(1, MENTIONS + 1)]
+"""Start and end mark of each argument, in the order of the example's entities (Soares et al. 2019, whose own,
+`[E2]`, is how some texts abbreviate estradiol)."""
 
 
 @dataclass(frozen=True, slots=True)

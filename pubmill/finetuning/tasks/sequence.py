@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import torch
@@ -15,6 +16,7 @@ from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.losses import class_weights, classification_loss
 from pubmill.finetuning.pooling import Concatenated
 from pubmill.finetuning.reader import Reader
+from pubmill.finetuning.recurrent import SequenceBiLstm
 from pubmill.finetuning.scores import accuracy, macro_f1, micro_f1
 from pubmill.finetuning.tasks.base import Task
 from pubmill.finetuning.tasks.relations import MENTIONS, add_marks, transformed
@@ -26,7 +28,8 @@ POOLED: dict[str, Literal["max", "average"]] = {"mention-max": "max", "mention-a
 
 
 class Sequences(Task[SequenceExample]):
-    """One label an example, read off the encoding of the first token or off those of two mentions."""
+    """One label an example, read off the encoding of the first token, off those of two mentions, or by a
+    BiLSTM off those of all tokens (special ones too)."""
 
     kind = SequenceExample
     key = "label"
@@ -60,7 +63,13 @@ class Sequences(Task[SequenceExample]):
             texts.append(
                 Text(example=number, id=example.id, first=text, second=example.text_pair, arguments=arguments)
             )
-        return encode_texts(self.reader, texts, self.recipe.pooling)
+        encoded = encode_texts(self.reader, texts, self.recipe.pooling)
+        return replace(encoded, instances=[self._read(instance) for instance in encoded.instances])
+
+    def _read(self, instance: Instance) -> Instance:
+        """With the places that the head reads."""
+        every = self.recipe.head == "bilstm"
+        return replace(instance, places=list(range(len(instance.ids)))) if every else instance
 
     def targets(
         self, examples: Sequence[SequenceExample], instances: Sequence[Instance]
@@ -72,6 +81,8 @@ class Sequences(Task[SequenceExample]):
             add_marks(self.reader.tokenizer, encoder)
 
     def head(self, width: int) -> nn.Module:
+        if self.recipe.head == "bilstm":
+            return SequenceBiLstm(width, len(self.labels), self.recipe)
         if self.recipe.pooling == "cls":
             return super().head(width)
         layers = Layers(MENTIONS * width, len(self.labels), self.recipe)

@@ -1,0 +1,252 @@
+"""Fine-tuning through the Snakefile: every kind of task, each protocol, pipelines, and what failed."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.examples import TokensExample, read_examples
+from pubmill.finetuning.splits import folder_sha256
+from pubmill.off_the_shelf import pipeline_sha256
+from pubmill.specs.datasets import METRICS
+from tests.workflow.conftest import TABLE, Project
+
+SQUAD = "shin2020/no-pretraining/squad-v1/standard"
+FACTOID = "shin2020/no-pretraining/bioasq-factoid@7b/standard"
+FOLD = "lewis2020/no-pretraining/gad@fold-2/standard"
+CHOSEN = "lewis2020/no-pretraining/gad@fold-1/standard"
+HARD = "tinn2021/pubmedbert-base/pubmedqa/optimal"
+"""Too hard for these models, which predict the same of every question."""
+PIPELINE = "off-the-shelf/scispacy-bc5cdr/bc5-chem/as-it-is"
+EPOCHS = {"blurb": 12, "tinn2021": 12, "lewis2020": 24, "alrowili2021": 12}
+"""Passes after which the small models of these tests predict not the same of every example any more."""
+FAILED = "blurb/no-pretraining/bc5-chem/standard"
+RUNS: dict[str, tuple[str, dict[str, Any]]] = {
+    "blurb/no-pretraining/bc5-chem/head=bilstm": (
+        "tokens",
+        {"head": "bilstm", "head_sizes": [32], "tagging": "bio", "learning_rate": 2e-3},
+    ),
+    "blurb/no-pretraining/chemprot@blurb/standard": (
+        "sequence",
+        {
+            "entities": "dummies",
+            "pooling": "cls",
+            "metric": "micro_f1",
+            "epochs": EPOCHS["blurb"],
+            "keep": "best",
+        },
+    ),
+    "blurb/no-pretraining/chemprot@blurb/entities=markers,pooling=mention-max": (
+        "sequence",
+        {"entities": "markers", "pooling": "mention-max", "learning_rate": 2e-3},
+    ),
+    "tinn2021/no-pretraining/biosses/optimal": (
+        "regression",
+        {"reinitialised_layers": 1, "frozen_layers": None, "segments": "separate"},
+    ),
+    HARD: (
+        "sequence",
+        {"frozen_layers": 1, "reinitialised_layers": 0, "segments": "single"},
+    ),
+    FOLD: ("sequence", {"keep": "last", "evaluate_every": None, "entities": "dummies"}),
+    "lewis2020/no-pretraining/hoc@blue/standard": (
+        "multilabel",
+        {"unit": "sentence", "metric": "example_f1", "evaluate_every": 10},
+    ),
+    SQUAD: ("span", {"keep": "last", "head": "mlp", "head_sizes": [64, 64], "head_dropout": 0.1}),
+    FACTOID: ("span", {"keep": "last", "head": "mlp", "head_sizes": [64, 64], "stride": 32}),
+    "alrowili2021/no-pretraining/bc5-chem/standard": (
+        "tokens",
+        {"head": "linear", "keep": "last", "learning_rate": 2e-3, "epochs": EPOCHS["alrowili2021"]},
+    ),
+}
+"""Runs -> the kind of their examples, and what their recipes must say."""
+
+
+def final(run: str, ending: str = ".json") -> str:
+    return f"results/demo/runs/{run}/final/seed-1{ending}"
+
+
+@pytest.fixture(scope="module")
+def targets() -> list[str]:
+    """All that is asked for at once; pipelines only where spaCy is."""
+    try:
+        import spacy  # noqa: F401
+    except ImportError:
+        return [*map(final, RUNS), TABLE]
+    return [*map(final, [*RUNS, PIPELINE]), TABLE]
+
+
+@pytest.fixture(scope="module")
+def made(finished: Project, targets: list[str], tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A finished project with these runs too, and one whose training can't but end in NaN."""
+    folder = tmp_path_factory.mktemp("finetuned") / "project"
+    shutil.copytree(finished.folder, folder, copy_function=shutil.copy2)
+    project = Project(folder)
+    train_for_longer(project)
+    let_fail(project)
+    project.edit("config.yaml", "local_files: {}", f"local_files: {{scispacy-bc5cdr: {folder}/pipeline}}")
+    write_pipeline(folder)
+    project.run("--", *targets)
+    return project
+
+
+def train_for_longer(project: Project) -> None:
+    """More epochs for what this file runs; what was run before it stays as it is."""
+    path = project.folder / "specs/scales/demo.yaml"
+    parts = re.split(r"(?m)^(?=  \w+:$)", path.read_text())
+    for number, part in enumerate(parts):
+        name = part.partition(":")[0].strip()
+        if name in EPOCHS and name != "blurb":
+            parts[number] = re.sub(r"\bepochs: 1\b", f"epochs: {EPOCHS[name]}", part)
+        if name == "tinn2021":
+            parts[number] = parts[number].replace("learning_rate: [2e-3]", "learning_rate: [1e-2]")
+    path.write_text("".join(parts))
+    blurb = f"epochs: {EPOCHS['blurb']}"
+    project.edit("specs/scales/demo.yaml", "head_sizes: [32]", f"head_sizes: [32], {blurb}")
+    add_override(project, "chemprot", f"datasets: [chemprot@blurb], values: {{{blurb}}}")
+
+
+def let_fail(project: Project) -> None:
+    values = "values: {weight_decay: 1e+38}"
+    add_override(
+        project, "failing", f"models: [no-pretraining], datasets: [bc5-chem], settings: [standard], {values}"
+    )
+
+
+def add_override(project: Project, name: str, content: str) -> None:
+    """Another override of the protocol `blurb`."""
+    there = "    settings:\n      head=bilstm"
+    project.edit("specs/scales/demo.yaml", there, f"      {name}: {{{content}}}\n{there}")
+
+
+def write_pipeline(folder: Path) -> None:
+    """Rules that find every chemical of one word that is in train."""
+    try:
+        import spacy
+    except ImportError:
+        return
+    train = read_examples(folder / "results/demo/datasets/bc5-chem/train.jsonl.gz", TokensExample)
+    known = {
+        word
+        for example in train
+        for word, label, following in zip(
+            example.words, example.labels, [*example.labels[1:], "O"], strict=True
+        )
+        if label.startswith("B") and not following.startswith("I")
+    }
+    nlp = spacy.blank("en")
+    rules = [{"label": "CHEMICAL", "pattern": word} for word in sorted(known)]
+    nlp.add_pipe("entity_ruler").add_patterns(rules)
+    nlp.to_disk(folder / "pipeline")
+
+
+def read(project: Project, path: str) -> Any:
+    return json.loads((project.folder / path).read_text())
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_run_is_what_its_protocol_and_setting_say(made: Project, run: str) -> None:
+    kind, expected = RUNS[run]
+    record = read(made, final(run))
+    assert "/".join(record[name] for name in ("protocol", "model", "dataset", "setting")) == run
+    assert record["recipe"]["task"] == kind
+    assert {name: record["recipe"][name] for name in expected} == expected
+
+
+@pytest.mark.parametrize("run", [run for run in RUNS if run != HARD])
+def test_a_record_has_all_metrics_of_its_kind(made: Project, run: str) -> None:
+    kind, _ = RUNS[run]
+    record = read(made, final(run))
+    assert record["failed"] is None and record["metric"] in METRICS[kind]
+    assert set(METRICS[kind]) <= record["metrics"].keys()
+
+
+def test_a_fold_is_trained_for_as_many_steps_as_were_best_on_another(made: Project) -> None:
+    trials = [
+        read(made, f"results/demo/runs/{CHOSEN}/trials/default/seed-{seed}.training.json") for seed in (1, 2)
+    ]
+    selected = read(made, f"results/demo/runs/{CHOSEN}/selected.json")
+    steps = round(sum(trial["dev"]["best_step"] for trial in trials) / 2)
+    assert selected["chosen"] == {"stop_after": steps}
+    training = read(made, final(FOLD, ".training.json"))
+    assert training["recipe"]["stop_after"] == training["steps"] == steps
+    assert training["dev_split"] is None and set(training["data_sha256"]) == {"train", "test"}
+    assert not (made.folder / f"results/demo/runs/{CHOSEN}/final").exists()
+
+
+def test_a_chained_run_begins_with_the_model_of_the_other(made: Project) -> None:
+    squad, factoid = (read(made, final(run)) for run in (SQUAD, FACTOID))
+    assert factoid["model_sha256"] == folder_sha256(made.folder / f"results/demo/runs/{SQUAD}/models/seed-1")
+    assert squad["model_sha256"] == folder_sha256(made.folder / "results/demo/models/no-pretraining")
+    assert (factoid["model"], factoid["split"]) == ("no-pretraining", "test")
+
+
+def test_a_kept_model_is_trained_once(made: Project) -> None:
+    """The run that is scored only predicts with the model that another run begins with."""
+    kept = f"results/demo/runs/{SQUAD}/models/seed-1"
+    assert read(made, f"{kept}.training.json") == read(made, final(SQUAD, ".training.json"))
+    ending = ".predictions.jsonl.gz"
+    assert (made.folder / f"{kept}{ending}").read_bytes() == (made.folder / final(SQUAD, ending)).read_bytes()
+
+
+def test_a_pipeline_is_scored_as_it_is(made: Project) -> None:
+    pytest.importorskip("spacy", reason="spaCy isn't installed")
+    record = read(made, final(PIPELINE))
+    assert record["metrics"]["entity_f1"] > 0 and record["seconds"] > 0
+    assert (record["dev_score"], record["trained_on_sha256"].keys()) == (None, {"test"})
+    assert record["model_sha256"] == pipeline_sha256(made.folder / "pipeline")
+    assert "finetune" not in record["versions"]
+
+
+def test_a_run_that_ends_in_nan_has_no_score_and_its_cell_no_mean(made: Project) -> None:
+    record = read(made, final(FAILED))
+    assert (record["failed"], record["metrics"], record["counts"]) == ("nan", None, None)
+    cells = read(made, TABLE.replace(".html", ".json"))["cells"]["no-pretraining"]
+    assert cells["bc5-chem"]["value"] is None
+    assert cells["bc5-chem"]["missing"] == "no mean: 0 of 2 seeds (failed, nan: seed 1, 2)"
+    assert cells["bc5-chem"]["missing"] in (made.folder / TABLE).read_text()
+
+
+def test_finished_runs_need_nothing(made: Project, targets: list[str]) -> None:
+    assert made.planned("--", *targets) == {}
+
+
+@pytest.fixture
+def changed(made: Project, tmp_path: Path) -> Project:
+    """These runs in a project that a test may change."""
+    shutil.copytree(made.folder, tmp_path / "copy", copy_function=shutil.copy2)
+    return Project(tmp_path / "copy")
+
+
+def test_a_setting_reruns_its_own_runs_only(changed: Project, targets: list[str]) -> None:
+    changed.edit("specs/scales/demo.yaml", "head_sizes: [32], ", "head_sizes: [16], ")
+    assert changed.planned("--", *targets) == {"finetune": 1, "score": 1}
+
+
+def test_the_first_of_a_chain_reruns_the_second(changed: Project, targets: list[str]) -> None:
+    changed.edit(
+        "specs/protocols/shin2020.yaml",
+        "tasks: [reading], values: {epochs: 10}",
+        "tasks: [reading], values: {epochs: 9, warmup: 0.2}",
+    )
+    assert changed.planned("--", *targets) == {"task_model": 1, "finetune": 2, "score": 2}
+
+
+def test_the_choice_on_one_fold_reruns_the_others(changed: Project) -> None:
+    changed.edit("specs/scales/demo.yaml", "search: {seeds: 2}", "search: {seeds: 3}")
+    assert changed.planned(final(FOLD)) == {"trial": 1, "choose_for_model": 1, "finetune": 1, "score": 1}
+
+
+def test_what_a_protocol_cannot_do_is_told(made: Project) -> None:
+    for run, words in (
+        (CHOSEN, "chooses on gad@fold-1 and reports gad@fold-2"),
+        ("blurb/no-pretraining/bc5-chem/standrad", "has no setting 'standrad'"),
+    ):
+        done = made.run("-n", final(run), check=False)
+        said = done.stdout + done.stderr
+        assert done.returncode != 0 and "Traceback" not in said, said
+        assert re.search(re.escape(words), said), said
