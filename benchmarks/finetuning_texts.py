@@ -149,7 +149,7 @@ def made_up_sentence(draw: random.Random, name: str, subwords: int) -> TokensExa
 
 
 def write_model(folder: Path, texts: Sequence[Any], learn: bool, small: bool) -> Path:
-    """A random BERT (base, or small), with a vocabulary that is learnt from the texts or has all made-up words."""
+    """A random BERT, with a vocabulary that is learnt from the texts or has all made-up words."""
     folder.mkdir()
     if learn:
         learner = BertWordPieceTokenizer(lowercase=True)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.selection import chosen_values, read_decides, select
+from pubmill.finetuning.selection import chosen_values, first_tried, read_decides, select
 
 ROOT = Path(__file__).resolve().parents[2]
 Trials = list[tuple[Path, dict[str, Any]]]
@@ -80,8 +80,27 @@ def test_a_point_with_a_failed_trial_is_not_chosen_but_named() -> None:
     selected = select(made, DECIDES)
     assert selected["chosen"]["learning_rate"] == 1e-5
     assert selected["considered"][1] == {
-        "learning_rate": 1e-2, "batch_size": 16, "mean_dev": None, "trials": 2, "failed": 1,
+        "learning_rate": 1e-2, "batch_size": 16, "mean_dev": 0.9, "trials": 2, "failed": 1,
     }  # fmt: skip
+
+
+def test_where_every_point_has_failed_trials_the_fewest_count_first() -> None:
+    made = trials({1e-5: [0.2, 0.4, 0.4], 3e-5: [0.3, 0.7, 0.1], 1e-2: [0.9, 0.9, 0.9]})
+    for place in (0, 5, 6, 7):
+        made[place][1].update(failed="nan", dev={"best": None, "best_step": None})
+    selected = select(made, DECIDES)
+    assert selected["chosen"]["learning_rate"] == 3e-5 and selected["failed"] is None
+    assert [point["failed"] for point in selected["considered"]] == [1, 1, 2]
+    means = [point["mean_dev"] for point in selected["considered"]]
+    assert means == pytest.approx([0.4, 0.5, 0.9]) and selected["mean_dev"] == means[1]
+
+
+def test_the_steps_of_the_only_point_are_those_of_the_trials_that_did_not_fail() -> None:
+    made = trials({2e-3: [0.9, 0.4, 0.8]})
+    made[0][1].update(failed="nan")  # it diverged after a best epoch
+    selected = select(made, ["stop_after"])
+    assert selected["chosen"] == {"stop_after": 60} and selected["mean_dev"] == pytest.approx(0.6)
+    assert selected["considered"] == [{"mean_dev": pytest.approx(0.6), "trials": 3, "failed": 1}]
 
 
 def test_constant_predictions_have_a_dev_score_and_take_part() -> None:
@@ -90,11 +109,38 @@ def test_constant_predictions_have_a_dev_score_and_take_part() -> None:
     assert select(made, DECIDES)["chosen"]["learning_rate"] == 3e-5
 
 
-def test_all_points_failed_is_an_error() -> None:
-    made = trials({1e-2: [0.9, 0.9]})
-    made[0][1]["failed"] = "nan"
-    with pytest.raises(PubmillError, match="each one has a failed trial"):
+def test_where_all_trials_failed_nothing_is_chosen() -> None:
+    made = trials({1e-2: [0.9, 0.9], 3e-2: [0.9, 0.9]})
+    for _, training in made:
+        training.update(failed="nan", dev={"best": None, "best_step": None})
+    selected = select(made, [*DECIDES, "stop_after"])
+    assert (selected["chosen"], selected["failed"], selected["mean_dev"]) == (None, "nan", None)
+    assert [point["failed"] for point in selected["considered"]] == [2, 2]
+    assert chosen_values(Path("selected.json"), selected) is None
+    assert first_tried(Path("selected.json"), selected) == {"learning_rate": 1e-2, "batch_size": 16}
+
+
+def test_a_trial_without_a_dev_score_is_named() -> None:
+    made = trials({1e-5: [0.5], 3e-5: [0.6]})
+    made[1][1]["dev"]["best"] = None
+    with pytest.raises(PubmillError, match=r"3e-05/bert-1.*dev has no best"):
         select(made, DECIDES)
+    made[1][1]["dev"] = {"best": 0.7}
+    with pytest.raises(PubmillError, match=r"3e-05/bert-1.*dev has no best_step"):
+        select(made, [*DECIDES, "stop_after"])
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"), [({"failed": ...}, "has no failed"), ({"dev": []}, "must have objects as dev")]
+)
+def test_a_file_that_is_no_trial_is_named(damage: dict[str, Any], told: str) -> None:
+    made = trials({1e-5: [0.5], 3e-5: [0.6]})
+    values = {**made[1][1], **damage}
+    made[1] = (made[1][0], {key: value for key, value in values.items() if value is not ...})
+    with pytest.raises(PubmillError, match=rf"3e-05/bert-1.*{told}"):
+        select(made, DECIDES)
+    with pytest.raises(PubmillError, match="has no recipe"):
+        select([(Path("empty.json"), [])], DECIDES)  # type: ignore[list-item]
 
 
 def test_an_incomplete_point_is_an_error() -> None:
@@ -159,3 +205,9 @@ def test_the_program_refuses_other_recipes(recipe: str, told: str) -> None:
 def test_a_file_that_chooses_nothing_is_told(content: Any) -> None:
     with pytest.raises(PubmillError, match=r"old/selected.json has no \"chosen\" values"):
         chosen_values(Path("old/selected.json"), content)
+
+
+@pytest.mark.parametrize("considered", [None, [], [3]])
+def test_a_file_that_considers_nothing_is_told(considered: Any) -> None:
+    with pytest.raises(PubmillError, match=r"old/selected.json has no points considered"):
+        first_tried(Path("old/selected.json"), {"chosen": None, "failed": "nan", "considered": considered})

@@ -46,10 +46,10 @@ from pubmill.examples import (
 )
 from pubmill.files import read_json, read_jsonl_gz, write_json
 from pubmill.finetuning.inputs import collate
-from pubmill.finetuning.keeping import keep, load_task_model
+from pubmill.finetuning.keeping import base_model, keep, keep_account, load_task_model
 from pubmill.finetuning.predicting import Predictor
 from pubmill.finetuning.run import Run, finetune, predict_kept
-from pubmill.finetuning.splits import encode_split, read_split
+from pubmill.finetuning.splits import encode_split, folder_sha256, read_split
 from pubmill.recipes import Dummies, FinetuningRecipe
 from pubmill.tagging import to_mentions
 
@@ -240,7 +240,7 @@ def test_the_pipeline_of_transformers_gives_our_labels(
     run = finetune(recipe, write(tmp_path / "base"), datasets["tokens"], 1, "test")
     examples = read_split(datasets["tokens"], "test", TokensExample)
     split = encode_split(run.task, examples)
-    bias = run.model.head.get_submodule("steps.1").get_parameter("bias")
+    bias = run.model.head.get_submodule("linear").get_parameter("bias")
     with torch.no_grad():  # instead of long training: labels that differ from word to word
         batch = collate(split.encoded.instances, run.task.reader.pad, CPU)
         bias -= run.model.eval()(batch).mean(0)
@@ -352,6 +352,40 @@ def test_a_run_that_diverged_keeps_its_account_alone(
     assert same.predictions == run.predictions and same.account["failed"] == "nan"
     with pytest.raises(PubmillError, match="no task model"):
         load_task_model(folder, CPU)
+
+
+def test_the_same_weights_have_the_same_hash(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
+    """Though another run of it takes other seconds; a tokenizer of SentencePiece is hashed too."""
+    run = kept(tmp_path / "first", TOKENS, model, datasets["tokens"])
+    later = {**run.account, "seconds": 12345.0}
+    keep(tmp_path / "second", run.task, run.model, later, datasets["tokens"])
+    first, second = folder_sha256(tmp_path / "first"), folder_sha256(tmp_path / "second")
+    assert first == second and first is not None
+    (tmp_path / "second/spiece.model").write_bytes(b"pieces")
+    assert folder_sha256(tmp_path / "second") != first
+
+
+@pytest.mark.parametrize("key", ["recipe", "seed", "dev_split", "model", "model_sha256", "failed"])
+def test_an_account_that_lacks_something_is_named(
+    key: str, model: Path, datasets: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "kept"
+    account = {
+        "recipe": {}, "seed": 1, "dev_split": "dev", "model": "tiny", "model_sha256": "", "failed": None,
+        "data_sha256": {},
+    }  # fmt: skip
+    keep_account(folder, {name: value for name, value in account.items() if name != key})
+    with pytest.raises(PubmillError, match=rf"training\.json has no {key}, so"):
+        predict_kept(folder, TOKENS, model, datasets["tokens"], 1, "test")
+    if key in ("model", "failed"):
+        with pytest.raises(PubmillError, match=rf"training\.json has no {key}, so"):
+            base_model(folder)
+    keep_account(folder, {**account, "data_sha256": ["train"]})
+    with pytest.raises(PubmillError, match="an object as data_sha256"):
+        predict_kept(folder, TOKENS, model, datasets["tokens"], 1, "test")
+    keep_account(folder, {**account, "data_sha256": {"other": ""}})
+    with pytest.raises(PubmillError, match=r"another run: its recipe.*dataset"):
+        predict_kept(folder, TOKENS, model, datasets["tokens"], 1, "test")
 
 
 def test_damaged_folders_are_refused(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from pubmill.errors import PubmillError
-from pubmill.examples import Example, SpanExample
+from pubmill.examples import Example
 from pubmill.finetuning.heads import Layers, by_instance
 from pubmill.finetuning.inputs import Batch, Encoded
 from pubmill.finetuning.reader import Reader
@@ -87,9 +87,6 @@ class Task(ABC, Generic[Kind]):
 
     def gold(self, example: Kind) -> Prediction:
         """What is right for an example, in the form of a prediction."""
-        if isinstance(example, SpanExample):
-            texts = [*example.golds, *(answer.text for answer in example.answers), ""]
-            return [{"text": texts[0], "probability": 1.0}]
         return getattr(example, self.key)
 
     def row(self, example: Kind, prediction: Prediction | None) -> dict[str, Any]:

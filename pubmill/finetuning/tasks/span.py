@@ -221,6 +221,10 @@ class Span(Task[SpanExample]):
             return mrr(golds, [[text for text in answers if text] for answers in ranked])
         raise self.cannot(self.recipe.metric, ["f1", "mrr"])
 
+    def gold(self, example: SpanExample) -> list[Predicted]:
+        texts = [*example.golds, *(answer.text for answer in example.answers), ""]
+        return [{"text": texts[0], "probability": 1.0}]
+
     def constant(self, predictions: Sequence[list[Predicted]]) -> bool:
         """One best answer for all examples."""
         return len({answers[0]["text"] for answers in predictions}) == 1
