@@ -2,6 +2,7 @@
 
 import random
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -50,6 +51,17 @@ class Examples:
 
     def first(self, number: int) -> "Examples":
         return Examples(self.of[:number])
+
+    def balanced(self, number: int) -> "Examples":
+        """So many of each label, or all that there are: where one label prevails, a short
+        training learns nothing else."""
+        seen: Counter[str] = Counter()
+        kept = []
+        for one in self.of:
+            seen[one.label] += 1
+            if seen[one.label] <= number:
+                kept.append(one)
+        return Examples(kept)
 
     def __len__(self) -> int:
         return len(self.of)

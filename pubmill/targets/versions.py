@@ -19,7 +19,7 @@ VERSIONS = {
     "table": 4,
     "dataset_table": 1,
     "page": 1,
-    "report": 2,
+    "report": 3,
 }
 METRIC_VERSIONS = {
     "entity_f1": 1,

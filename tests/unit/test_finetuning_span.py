@@ -167,7 +167,7 @@ def test_a_long_question_loses_its_end(model: Path) -> None:
     assert len(encoded.instances[0].ids) == 3 + 5 + 2
 
 
-@pytest.mark.parametrize("stride", [-1, 5, 128])
+@pytest.mark.parametrize("stride", [5, 128])
 def test_a_stride_as_long_as_the_room_is_refused(model: Path, stride: int) -> None:
     with pytest.raises(PubmillError, match=rf"stride is {stride}; it must be .* below 5: .* of 13\."):
         task(model, max_length=13, stride=stride)
