@@ -285,10 +285,6 @@ def fits(value: Any, hint: Any) -> bool:
         return isinstance(value, (int, hint)) and not isinstance(value, bool)
     if origin is list:
         return isinstance(value, list) and all(fits(item, arguments[0]) for item in value)
-    if origin is dict:
-        return isinstance(value, dict) and all(fits(item, arguments[1]) for item in value.values())
-    if hint is type(None):
-        return value is None
     return hint is Any or isinstance(value, origin or hint)
 
 
