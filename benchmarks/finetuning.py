@@ -288,6 +288,7 @@ def scores(work: Work, model: Path) -> list[str]:
             way = TrainersWay(work, model, False, seed) if name == "dynamic" else Ours(work, model, seed)
             way.epoch()
             values.append(way.score())
+            print(f"{work.name}, {name}, seed {seed}: {values[-1]:.4f}", flush=True)
     lines = []
     for name, values in found.items():
         each = ", ".join(f"{value:.4f}" for value in values)

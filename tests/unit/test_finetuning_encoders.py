@@ -194,7 +194,7 @@ def test_segments_are_as_their_tokenizer_has_them(folders: dict[str, Path], fami
 
 
 @every_family
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(words=WORDS)
 def test_words_are_read_as_in_a_text(folders: dict[str, Path], family: str, words: list[str]) -> None:
     reader = READERS.setdefault(

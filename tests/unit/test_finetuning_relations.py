@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from transformers import PreTrainedModel
 
@@ -318,7 +318,6 @@ def relations(draw: st.DrawFn) -> SequenceExample:
     return relation("1", text, [Entity(start=start, end=end, type=kind) for start, end, kind in spans])
 
 
-@settings(deadline=None)
 @given(relations(), st.sampled_from(["original", "dummies", "markers"]))
 def test_no_mention_is_lost_to_the_length(
     cutters: dict[str, list[Sequences]], example: SequenceExample, kind: str

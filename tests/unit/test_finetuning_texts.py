@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
@@ -223,7 +223,6 @@ def test_long_texts_are_cut_at_their_end_and_counted(models: dict[str, Path]) ->
     assert encoded.counts["texts_shortened"] == 4
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(["ba", "bacodi", "xyz", "\u200d"]), max_size=20), st.integers(5, 20))
 def test_a_text_without_mentions_does_not_depend_on_how_these_are_shown(
     models: dict[str, Path], words: list[str], length: int

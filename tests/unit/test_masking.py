@@ -63,7 +63,7 @@ def test_words_are_masked_whole_and_to_the_budget(words: list[list[int]], seed: 
 
 
 @given(st.floats(0.05, 0.5), st.sampled_from(["whole-word", "wordpiece"]))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_rates_and_replacements(rate: float, kind: str) -> None:
     ids, inner, lengths, _ = text([[1, 2, 1, 3, 1, 1, 2, 4] * 3] * 600)
     objective = Objective(masking=kind, masking_rate=rate)  # type: ignore[arg-type]

@@ -119,7 +119,7 @@ def test_a_date_without_a_day_stays_as_given(tmp_path: Path) -> None:
     assert row.date == "2026-01"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(sizes=st.lists(st.integers(0, 300), min_size=1, max_size=12), block=st.integers(1, 700))
 def test_blocks_of_any_size_give_the_same_documents(
     tmp_path_factory: pytest.TempPathFactory, sizes: list[int], block: int

@@ -78,7 +78,7 @@ def same(left: Path, right: Path) -> bool:
 documents = st.lists(st.lists(st.lists(st.integers(5, 99), max_size=4), max_size=4), max_size=6)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(documents, max_size=3), st.sampled_from([100, 2**16, 2**16 + 1]))
 def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, shards: list[list[list[list[int]]]], vocab_size: int
@@ -131,7 +131,7 @@ def test_the_reader_needs_numpy_only() -> None:
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(
     text=st.text() | st.text(" \n\t\x0b\x1c\x85\xa0ae\u0301i.,-[PAD]", max_size=30), limit=st.integers(1, 5)
 )
@@ -177,7 +177,7 @@ WORDS = [
 ]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(
     st.lists(st.sampled_from([*WORDS, ". ", ".", " ", "  ", ".) ", "\t"]) | st.text(max_size=3), max_size=25)
 )

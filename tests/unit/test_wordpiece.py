@@ -63,7 +63,6 @@ def plain_pieces(counts: dict[str, int], size: int) -> list[str]:
     return pieces
 
 
-@settings(deadline=None)
 @given(
     st.dictionaries(st.text("abc", min_size=1, max_size=8), st.integers(1, 20), min_size=1, max_size=25),
     st.integers(6, 100),
@@ -88,7 +87,7 @@ def test_too_small_a_vocabulary_is_refused() -> None:
         learn_pieces({"abcdef": 1}, 8, SPECIAL)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.text(), st.booleans())
 def test_words_are_those_of_berts_pre_tokenizer(text: str, lowercase: bool) -> None:
     counter = WordCounter(recipe(lowercase=lowercase))
