@@ -274,11 +274,11 @@ def test_uncorrected_first_updates_are_larger(folders: dict[str, Path]) -> None:
         recipe = replace(RECIPE, bias_correction=corrected)
         torch.manual_seed(0)
         model = TaskModel(prepared(folders["bert"]), Layers(32, 2, recipe))
-        before = model.head.steps[-1].bias.detach().clone()
+        before = model.head.linear.bias.detach().clone()
         optimiser = Optimiser(model, recipe)
         (model(batch()) - 1).square().mean().backward()
         optimiser.step(0, 10)
-        moved[corrected] = (model.head.steps[-1].bias.detach() - before).abs()
+        moved[corrected] = (model.head.linear.bias.detach() - before).abs()
     ratio = (moved[True] / moved[False]).mean().item()
     assert ratio == pytest.approx(math.sqrt(0.001) / 0.1, rel=1e-3)
 
