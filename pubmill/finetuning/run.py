@@ -1,6 +1,5 @@
 """One run: a model fine-tuned on a dataset with one seed, and what it predicts of a split."""
 
-import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -25,7 +24,7 @@ from pubmill.finetuning.splits import Split, encode_split, folder_sha256, read_s
 from pubmill.finetuning.stabilisation import prepare_encoder
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.base import Task
-from pubmill.finetuning.training import Progress, Trainer
+from pubmill.finetuning.training import Progress, Trainer, say
 from pubmill.provenance import provenance
 from pubmill.recipes import FinetuningRecipe
 
@@ -211,7 +210,7 @@ def _begin(
     head = task.head(int(encoder.config.hidden_size))
     from_start = continue_head(head, task, model)
     if reader.max_length < recipe.max_length:
-        _say(f"max_length: {reader.max_length}, for the encoder takes no more")
+        say(f"max_length: {reader.max_length}, for the encoder takes no more")
     return Trainer(recipe, task, TaskModel(encoder, head).to(device), seed), from_start
 
 
@@ -337,8 +336,4 @@ def _tell(encoded: Mapping[str, int]) -> None:
     """Say in the log what could not be read as it is."""
     done = [f"{name.replace('_', ' ')}: {count}" for name, count in sorted(encoded.items()) if count]
     if done:
-        _say(", ".join(done))
-
-
-def _say(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
+        say(", ".join(done))

@@ -79,7 +79,7 @@ class Trainer(Predictor):
         """Score dev; remember the weights if they are the best so far and the best are kept."""
         score = self.task.dev_score(dev.examples, self.predict(dev))
         progress.dev.append((progress.steps, score))
-        _say(f"step {progress.steps}/{last}: dev {self.recipe.metric} {score:.4f}")
+        say(f"step {progress.steps}/{last}: dev {self.recipe.metric} {score:.4f}")
         if progress.best is None or score > progress.best[1]:
             progress.best = (progress.steps, score)
             if self.recipe.keep == "best":
@@ -107,7 +107,7 @@ class Trainer(Predictor):
                     reported = progress.seconds
                     left = progress.seconds / progress.steps * (last - progress.steps)
                     mean = losses.item() / number
-                    _say(f"step {progress.steps}/{last}: loss {mean:.4f}, {left:.0f} s left")
+                    say(f"step {progress.steps}/{last}: loss {mean:.4f}, {left:.0f} s left")
                 yield
                 if progress.steps == last:
                     break
@@ -137,5 +137,6 @@ class Trainer(Predictor):
         return loss.detach()
 
 
-def _say(message: str) -> None:
+def say(message: str) -> None:
+    """Tell the person at the keyboard, or the log."""
     print(message, file=sys.stderr, flush=True)

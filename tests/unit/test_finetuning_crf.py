@@ -1,6 +1,6 @@
 """The CRF against all labellings written out, and the BiLSTM against an instance by itself."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
 
 import pytest
@@ -19,12 +19,7 @@ LABELS = st.integers(1, 3)
 SEEDS = st.integers(0, 10**6)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def chain_and_scores(labels: int, counts: Sequence[int], seed: int) -> tuple[LinearChain, torch.Tensor]:

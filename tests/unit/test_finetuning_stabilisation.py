@@ -1,7 +1,6 @@
 """Each technique does to an encoder and its updates what it says, and nothing else."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,13 +26,7 @@ every_family = pytest.mark.parametrize("family", [family for family in FAMILIES 
 Weights = dict[str, torch.Tensor]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Several threads only wait for each other on a model this small."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
