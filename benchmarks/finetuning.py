@@ -332,14 +332,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         if arguments.three_epochs:
             return three_epochs(arguments.mirror, Path(name))
-        number = (64 if arguments.quick else 256) * (8 if ON_GPU else 1)
+        # So many that there are several pools of whole batches, as in training on all of the examples.
+        number = (128 if arguments.quick else 1024) * (8 if ON_GPU else 1)
         scored = bool(arguments.mirror) and not arguments.quick
         ratios, found = [], []
         for work in (relations(arguments.mirror), mentions(arguments.mirror)):
             real = arguments.mirror is not None
             model = write_model(Path(name) / work.name, work.train.texts, learn=real, small=not ON_GPU)
             part = replace(work, train=work.train.first(number))
-            ratios += compare(part, model, 1 if arguments.quick else 5)
+            ratios += compare(part, model, 1 if arguments.quick else 3)
             if scored:
                 torch.set_num_threads(threads)
                 found += scores(work, arguments.model or model)

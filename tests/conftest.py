@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Several threads only wait for each other on models as small as those of tests; set before torch is imported.
+os.environ["OMP_NUM_THREADS"] = "1"
+
 # How long an example takes is the machine's affair: on a busy one the usual limit is met by chance.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
@@ -31,3 +34,10 @@ def shared() -> Path:
             f"no real data: {folder}/mirror is absent (set PUBMILL_REAL_DATA to a folder that has it)"
         )
     return folder
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where tests run on several cores, a file's tests stay together, as do those of one finished run."""
+    for item in items:
+        needed = getattr(item, "fixturenames", ())
+        item.add_marker(pytest.mark.xdist_group("finished" if "finished" in needed else str(item.path)))

@@ -1,23 +1,11 @@
 """Fixtures that unit tests share."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.licensed import add_spec, write_files
-
-
-@pytest.fixture(scope="module")
-def one_thread() -> Iterator[None]:
-    """Several threads only wait for each other on models as small as those of tests."""
-    import torch  # here, as most tests do without
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture

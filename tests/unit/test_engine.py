@@ -48,9 +48,6 @@ RECIPE = PretrainingRecipe(
 )
 
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
-
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_data(tmp_path_factory.mktemp("data"))
@@ -110,7 +107,7 @@ def start_program(data: Path, output: Path, stderr: int) -> subprocess.Popen[byt
     places = ["--tokens", data / "tokens", "--vocab", data, "--output", output, "--to", LONG.steps]
     recipe = ["--recipe", json.dumps(asdict(LONG)), "--save-minutes", "0"]
     command = [sys.executable, str(ROOT / "scripts/pretrain.py"), *recipe, *map(str, places)]
-    return subprocess.Popen(command, env=dict(os.environ, OMP_NUM_THREADS="1"), stderr=stderr)
+    return subprocess.Popen(command, stderr=stderr)
 
 
 def end_after_a_save(process: subprocess.Popen[bytes], folder: Path, how: signal.Signals) -> int:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from itertools import product
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,9 +16,6 @@ from pubmill.recipes import FinetuningRecipe
 COUNTS = st.lists(st.integers(1, 4), min_size=1, max_size=4)
 LABELS = st.integers(1, 3)
 SEEDS = st.integers(0, 10**6)
-
-
-pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def chain_and_scores(labels: int, counts: Sequence[int], seed: int) -> tuple[LinearChain, torch.Tensor]:

@@ -40,9 +40,6 @@ WORDS = st.lists(st.sampled_from(["baco", "ine", "longmi", "nu", "ge"]), min_siz
 every_family = pytest.mark.parametrize("family", FAMILIES)
 
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
-
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("encoders")

@@ -125,9 +125,6 @@ def _named(task: str, setting: Setting) -> str:
 CASES = [(task, setting) for task in FACTORS for setting in covering(task)]
 
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
-
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models") / "tiny"

@@ -1,7 +1,6 @@
 """Runs that depend on others: chains, training anew with dev, and what comes of those that failed."""
 
 import json
-import os
 import random
 import shutil
 import subprocess
@@ -34,9 +33,6 @@ ROOT = Path(__file__).resolve().parents[2]
 STILL = {"learning_rate": 1e-30, "epochs": 1}
 """Training that leaves weights as they were, for it adds less than their last digit."""
 BOTH = replace(TOKENS, train_on="train+dev")
-
-
-pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
@@ -187,10 +183,7 @@ def program(tmp_path: Path, recipe: dict[str, Any], dataset: Path, *further: obj
     output = tmp_path / "out/seed-1.predictions.jsonl.gz"
     command = [sys.executable, ROOT / "scripts/finetune.py", "--recipe", json.dumps(recipe)]
     command += ["--dataset", dataset, "--seed", "1", "--split", "test", "--output", output, *further]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    said = subprocess.run(
-        list(map(str, command)), check=True, capture_output=True, text=True, env=environment
-    )
+    said = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True)
     return output, said.stderr
 
 

@@ -26,9 +26,6 @@ every_family = pytest.mark.parametrize("family", [family for family in FAMILIES 
 Weights = dict[str, torch.Tensor]
 
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
-
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("encoders")

@@ -56,9 +56,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
-
 def sentence(number: int) -> TokensExample:
     """Words of syllables; marked ones are mentions, none of which touch."""
     generator, mentions, at = random.Random(number), [], 0

@@ -1,7 +1,6 @@
 """Kept task models: what was written and read again predicts the same; transformers' own classes agree."""
 
 import json
-import os
 import random
 import shutil
 import subprocess
@@ -95,9 +94,6 @@ STANDARD: dict[str, FinetuningRecipe] = {
     "span": SPAN,
     "train and dev": replace(TOKENS, train_on="train+dev"),
 }
-
-
-pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def text(generator: random.Random, words: int) -> str:
@@ -437,8 +433,7 @@ def test_the_program_keeps_and_predicts_again(model: Path, datasets: dict[str, P
             option,
             str(tmp_path / "again"),
         ]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        subprocess.run([*command, *asked], check=True, capture_output=True, env=environment)
+        subprocess.run([*command, *asked], check=True, capture_output=True)
         assert list(read_jsonl_gz(tmp_path / f"{output}.predictions.jsonl.gz")) == run.predictions
     first, second = (read_json(tmp_path / f"{name}.training.json") for name in ("first", "second"))
     assert first == second == read_json(tmp_path / "again/training.json")
