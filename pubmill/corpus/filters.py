@@ -4,7 +4,7 @@ Each filter takes a document and the corpus's selection (`pubmill.specs.Selectio
 reason for a rejection, or None. They apply in the order of `FILTERS`; the first reason counts.
 
 gu2020 section 6.1 leaves out abstracts of fewer than 128 words as noise. Words are here the
-whitespace-separated words of the abstract, without its title and section labels.
+whitespace-separated words of the parts that the selection takes, without title and section labels.
 """
 
 import json
@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from pydantic import ValidationError
 
-from pubmill.corpus.shards import Document
+from pubmill.corpus.shards import Document, Sections, count_words
 from pubmill.errors import PubmillError
 from pubmill.specs import Selection
 
@@ -27,9 +27,17 @@ def read_selection(argument: str) -> Selection:
         raise PubmillError(f"--recipe: not a selection: {error}") from None
 
 
-def abstract(document: Document, selection: Selection) -> str | None:
-    """Every document has text, whatever the selection says."""
-    return None if document.sections else "no_abstract"
+def chosen(document: Document, selection: Selection) -> Sections:
+    """The sections that the selection takes of a document, in the document's order."""
+    parts = {"abstract": document.sections, "body": document.body}
+    return tuple(section for part in selection.parts for section in parts[part])
+
+
+def text(document: Document, selection: Selection) -> str | None:
+    """Every document has text in a part that is taken."""
+    if chosen(document, selection):
+        return None
+    return "no_abstract" if selection.parts == ("abstract",) else "no_text"
 
 
 def language(document: Document, selection: Selection) -> str | None:
@@ -55,12 +63,15 @@ def published(document: Document, selection: Selection) -> str | None:
 
 def length(document: Document, selection: Selection) -> str | None:
     """At least `min_words` and at most `max_words` words."""
-    if selection.min_words is not None and document.words < selection.min_words:
+    if selection.min_words is None and selection.max_words is None:
+        return None
+    words = count_words(chosen(document, selection))
+    if selection.min_words is not None and words < selection.min_words:
         return "too_short"
-    return "too_long" if selection.max_words is not None and document.words > selection.max_words else None
+    return "too_long" if selection.max_words is not None and words > selection.max_words else None
 
 
-FILTERS: tuple[Filter, ...] = (abstract, language, published, length)
+FILTERS: tuple[Filter, ...] = (text, language, published, length)
 
 
 def rejection(document: Document, selection: Selection) -> str | None:

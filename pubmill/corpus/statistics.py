@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pubmill.corpus.filters import rejection
-from pubmill.corpus.shards import Document, read_shard, read_source
+from pubmill.corpus.filters import chosen, rejection
+from pubmill.corpus.shards import Document, count_words, joined, read_shard, read_source
 from pubmill.corpus.versions import read_reasons
 from pubmill.errors import PubmillError
 from pubmill.files import read_json, write_json, writing
@@ -57,10 +57,11 @@ class _Tally:
         if len(sample) < SAMPLES:
             sample.append(document.id)
 
-    def keep(self, document: Document) -> dict[str, Any]:
+    def keep(self, document: Document, selection: Selection) -> dict[str, Any]:
         """Count the document; give its row in the part."""
-        text = document.text
-        words, size = document.words, len(text.encode())
+        sections = chosen(document, selection)
+        text = joined(sections)
+        words, size = count_words(sections), len(text.encode())
         self.totals.update(parsed=1, documents=1, words=words, bytes=size)
         self.years[document.published or "unknown"] += 1
         return {
@@ -112,7 +113,7 @@ def _kept(
         if reason:
             tally.reject(document, reason)
         else:
-            yield tally.keep(document)
+            yield tally.keep(document, selection)
 
 
 def write_manifest(path: Path, parts: Sequence[Path]) -> list[int]:

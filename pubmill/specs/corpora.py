@@ -27,8 +27,12 @@ class TextSource(Strict):
 
 
 class Selection(Strict):
-    """Filters over documents; null leaves one off. Words are those of the abstract."""
+    """Which parts of documents are text, and filters over documents; null leaves one off.
 
+    Words are those of the parts that are taken.
+    """
+
+    parts: tuple[Literal["abstract", "body"], ...] = ("abstract",)
     min_words: int | None = None
     max_words: int | None = None
     languages: tuple[str, ...] | None = None

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from pubmill.corpus import medline
 from pubmill.corpus.medline import file_order, read_medline
-from pubmill.corpus.shards import Document, read_shard, read_source, write_shard
+from pubmill.corpus.shards import Document, count_words, joined, read_shard, read_source, write_shard
 from pubmill.errors import PubmillError
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "parse_medline.py"
@@ -73,8 +73,8 @@ def test_every_field(tmp_path: Path) -> None:
         id="pmid:7", version=2, date="2026-01-09", published="1998", languages=("eng", "fre"),
         types=("Review",), licence="(c) X", title="[A title.]", sections=(("AIM", "One."), ("", "Two.")),
     )  # fmt: skip
-    assert document.text == "AIM: One.\nTwo."
-    assert document.words == 2
+    assert joined(document.sections) == "AIM: One.\nTwo."
+    assert count_words(document.sections) == 2
 
 
 def test_text_is_whole_however_deeply_nested(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_blocks_of_any_size_give_the_same_documents(
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(medline, "BLOCK", block)
-        found = [(row.id, row.text) for row in read_medline(path)]
+        found = [(row.id, joined(row.sections)) for row in read_medline(path)]
     assert found == [(f"pmid:{n}", "aéb" * size) for n, size in enumerate(sizes, 1)]
 
 
