@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from transformers import BertConfig, BertModel, BertTokenizerFast
 
 from pubmill.examples import (
     KINDS,
@@ -29,6 +27,7 @@ from pubmill.finetuning.run import finetune
 from pubmill.metrics import SCORERS
 from pubmill.recipes import Dummies, FinetuningRecipe
 from pubmill.records import read_predictions
+from tests.unit.tiny_encoders import tiny_bert
 
 WORDS = ["ba", "co", "di", "fu", "ge", "lo", "mi", "nu"]
 BASE = FinetuningRecipe(
@@ -127,16 +126,7 @@ CASES = [(task, setting) for task in FACTORS for setting in covering(task)]
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models") / "tiny"
-    folder.mkdir()
-    pieces = [*WORDS, "gene", "drug", "@", "$", "long"]
-    vocab = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *pieces, *(f"##{piece}" for piece in pieces)]
-    (folder / "vocab.txt").write_text("\n".join(vocab) + "\n")
-    BertTokenizerFast.from_pretrained(folder, do_lower_case=True).save_pretrained(folder)
-    torch.manual_seed(0)
-    shape = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
-    BertModel(BertConfig(vocab_size=len(vocab), max_position_embeddings=32, **shape)).save_pretrained(folder)
-    return folder
+    return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", [*WORDS, "gene", "drug", "@", "$", "long"])
 
 
 def example(task: str, number: int, generator: random.Random) -> Example:

@@ -27,7 +27,8 @@ from pubmill.finetuning.tasks.base import Task
 from pubmill.finetuning.tasks.regression import Regression
 from pubmill.finetuning.training import Progress, Trainer
 from pubmill.recipes import FinetuningRecipe
-from tests.unit.test_task_models import OURS, RELATION, SPAN, TOKENS, text, write_bert, write_dataset
+from tests.unit.tiny_encoders import tiny_bert
+from tests.unit.toy_tasks import OURS, RELATION, SPAN, SYLLABLES, TOKENS, text, write_dataset
 
 ROOT = Path(__file__).resolve().parents[2]
 STILL = {"learning_rate": 1e-30, "epochs": 1}
@@ -37,7 +38,7 @@ BOTH = replace(TOKENS, train_on="train+dev")
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_bert(tmp_path_factory.mktemp("models") / "tiny")
+    return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", SYLLABLES)
 
 
 @pytest.fixture(scope="module")

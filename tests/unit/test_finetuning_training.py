@@ -12,7 +12,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from transformers import BertConfig, BertForPreTraining, BertTokenizerFast
+from transformers import BertForPreTraining
 
 from pubmill.errors import PubmillError
 from pubmill.examples import TokensExample, write_examples
@@ -27,6 +27,7 @@ from pubmill.finetuning.scores import entity_f1
 from pubmill.finetuning.splits import read_split
 from pubmill.finetuning.tasks.tokens import Tokens
 from pubmill.recipes import FinetuningRecipe
+from tests.unit.tiny_encoders import tiny_bert
 
 ROOT = Path(__file__).resolve().parents[2]
 SYLLABLES = ["ba", "co", "di", "fu", "ge", "lo", "mi", "nu"]
@@ -84,17 +85,9 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models") / "tiny"
-    folder.mkdir()
-    pieces = [*SYLLABLES, "ine", "long"]
-    vocab = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *pieces, *(f"##{piece}" for piece in pieces)]
-    (folder / "vocab.txt").write_text("\n".join(vocab) + "\n")
-    BertTokenizerFast.from_pretrained(folder, do_lower_case=True).save_pretrained(folder)
-    torch.manual_seed(0)
-    shape = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
-    config = BertConfig(vocab_size=len(vocab), max_position_embeddings=64, initializer_range=0.1, **shape)
-    BertForPreTraining(config).save_pretrained(folder)
-    return folder
+    return tiny_bert(
+        tmp_path_factory.mktemp("models") / "tiny", [*SYLLABLES, "ine", "long"], BertForPreTraining
+    )
 
 
 def test_the_first_subword_carries_the_word(model: Path) -> None:

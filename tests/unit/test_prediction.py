@@ -24,7 +24,8 @@ from pubmill.prediction.formats import FORMATS, format_of
 from pubmill.prediction.rows import example_of
 from pubmill.prediction.units import units, words
 from tests.unit.annotators_made_up import annotated, fake, tagger
-from tests.unit.test_task_models import TOKENS, write_bert, write_dataset
+from tests.unit.tiny_encoders import tiny_bert
+from tests.unit.toy_tasks import SYLLABLES, TOKENS, write_dataset
 
 ROOT = Path(__file__).resolve().parents[2]
 ANYTHING = st.text(max_size=60)
@@ -166,7 +167,7 @@ def test_written_while_read_is_not_needed_whole() -> None:
 
 def test_the_program_gives_what_the_model_predicts(tmp_path: Path) -> None:
     """On words as they are; on text, of which these are the words too; and the same bytes each time."""
-    model, dataset = write_bert(tmp_path / "base"), write_dataset(tmp_path / "data", "tokens")
+    model, dataset = tiny_bert(tmp_path / "base", SYLLABLES), write_dataset(tmp_path / "data", "tokens")
     run = finetune(TOKENS, model, dataset, 1, "test")
     keep(tmp_path / "kept", run.task, run.model, run.account, dataset)
     examples = read_split(dataset, "test", KINDS["tokens"])

@@ -1,7 +1,6 @@
 """Kept task models: what was written and read again predicts the same; transformers' own classes agree."""
 
 import json
-import random
 import shutil
 import subprocess
 import sys
@@ -12,35 +11,22 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import (
     AutoConfig,
     AutoModel,
     AutoModelForQuestionAnswering,
     AutoModelForTokenClassification,
     AutoTokenizer,
-    BertConfig,
     BertModel,
-    BertTokenizerFast,
     ElectraConfig,
     ElectraModel,
-    PreTrainedTokenizerFast,
-    RobertaConfig,
-    RobertaModel,
     pipeline,
 )
 
 from pubmill.errors import PubmillError
 from pubmill.examples import (
-    Answer,
-    Entity,
-    Example,
-    MultilabelExample,
-    RegressionExample,
     SequenceExample,
-    SpanExample,
     TokensExample,
-    write_examples,
 )
 from pubmill.files import read_json, read_jsonl_gz, write_json
 from pubmill.finetuning.inputs import collate
@@ -48,43 +34,13 @@ from pubmill.finetuning.keeping import base_model, keep, keep_account, load_task
 from pubmill.finetuning.predicting import Predictor
 from pubmill.finetuning.run import Run, finetune, predict_kept
 from pubmill.finetuning.splits import encode_split, folder_sha256, read_split
-from pubmill.recipes import Dummies, FinetuningRecipe
+from pubmill.recipes import FinetuningRecipe
 from pubmill.tagging import to_mentions
+from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
+from tests.unit.toy_tasks import OURS, RELATION, SPAN, SYLLABLES, TOKENS, write_dataset
 
 ROOT = Path(__file__).resolve().parents[2]
 CPU = torch.device("cpu")
-SYLLABLES = ["ba", "co", "di", "fu", "ge", "lo", "mi", "nu"]
-SHAPE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
-TOKENS = FinetuningRecipe(
-    task="tokens",
-    metric="entity_f1",
-    learning_rate=3e-3,
-    batch_size=8,
-    epochs=2,
-    precision="float32",
-    max_length=24,
-)
-DUMMIES = Dummies(types={"drug": "@DRUG$", "gene": "@GENE$"}, overlap="@{}-{}$")
-
-
-def of_kind(task: str, metric: str, **further: Any) -> FinetuningRecipe:
-    return replace(TOKENS, task=task, metric=metric, max_length=48, **further)
-
-
-RELATION = of_kind("sequence", "micro_f1", negative="no", dummies=DUMMIES)
-SPAN = of_kind("span", "f1", stride=4, n_best=3)
-OURS: dict[str, FinetuningRecipe] = {
-    "crf": replace(TOKENS, crf=True),
-    "bilstm": replace(TOKENS, head="bilstm", head_sizes=[16], crf=True, tagging="bioul"),
-    "mlp": replace(TOKENS, head="mlp", head_sizes=[16], labelled_subwords="all"),
-    "sequence": RELATION,
-    "markers": replace(RELATION, entities="markers", pooling="entity-start"),
-    "mentions": replace(RELATION, pooling="mention-max"),
-    "bilstm of relations": replace(RELATION, head="bilstm", head_sizes=[16]),
-    "multilabel": of_kind("multilabel", "micro_f1"),
-    "regression": of_kind("regression", "pearson", segments="single"),
-}
-"""Recipes whose head transformers does not have."""
 STANDARD: dict[str, FinetuningRecipe] = {
     "tokens": TOKENS,
     "io": replace(TOKENS, tagging="io"),
@@ -96,93 +52,15 @@ STANDARD: dict[str, FinetuningRecipe] = {
 }
 
 
-def text(generator: random.Random, words: int) -> str:
-    return " ".join(
-        "".join(generator.choice(SYLLABLES) for _ in range(generator.randrange(1, 3))) for _ in range(words)
-    )
-
-
-def example(kind: str, number: int, generator: random.Random) -> Example:
-    words = text(generator, generator.randrange(8, 16)).split()
-    whole, common = " ".join(words), {"id": f"e{number}", "document": None}
-    if kind == "tokens":
-        labels = ["B-Thing" if word.startswith("ba") else "O" for word in words]
-        return TokensExample(words=words, labels=labels, **common)
-    if kind == "sequence":
-        spans = [(0, len(words[0])), (len(whole) - len(words[-1]), len(whole))]
-        pair = [Entity(start=a, end=b, type=of) for (a, b), of in zip(spans, ("drug", "gene"), strict=True)]
-        return SequenceExample(text=whole, label="yes" if "mi" in words[0] else "no", entities=pair, **common)
-    if kind == "multilabel":
-        return MultilabelExample(text=whole, labels=[s for s in SYLLABLES[:3] if s in words], **common)
-    if kind == "regression":
-        return RegressionExample(text=whole, text_pair=text(generator, 5), score=float(len(words)), **common)
-    start = len(words[0]) + 1
-    answers = [Answer(text=words[1], start=start)] if number % 3 else []
-    return SpanExample(question=text(generator, 3), context=whole, answers=answers, **common)
-
-
-def write_dataset(folder: Path, kind: str) -> Path:
-    generator = random.Random(kind)
-    for split, number in (("train", 48), ("dev", 12), ("test", 20)):
-        examples = [example(kind, place, generator) for place in range(number)]
-        write_examples(folder / f"{split}.jsonl.gz", examples)
-    return folder
-
-
 @pytest.fixture(scope="module")
 def datasets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     kinds = ("tokens", "sequence", "multilabel", "regression", "span")
     return {kind: write_dataset(tmp_path_factory.mktemp("data") / kind, kind) for kind in kinds}
 
 
-def write_bert(folder: Path, encoder: type = BertModel, config: type = BertConfig) -> Path:
-    folder.mkdir()
-    pieces = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        "[MASK]",
-        *SYLLABLES,
-        *(f"##{piece}" for piece in SYLLABLES),
-    ]
-    (folder / "vocab.txt").write_text("\n".join(pieces) + "\n")
-    BertTokenizerFast.from_pretrained(folder, do_lower_case=True).save_pretrained(folder)
-    torch.manual_seed(0)
-    made = config(vocab_size=len(pieces), max_position_embeddings=64, initializer_range=0.1, **SHAPE)
-    encoder(made).save_pretrained(folder)
-    return folder
-
-
-def write_electra(folder: Path) -> Path:
-    return write_bert(folder, ElectraModel, ElectraConfig)
-
-
-def write_roberta(folder: Path) -> Path:
-    """A byte-level tokenizer without merges; the blank before a word belongs to the word."""
-    folder.mkdir()
-    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-    pieces = [*special, *sorted(pre_tokenizers.ByteLevel.alphabet())]
-    tokenizer = Tokenizer(
-        models.BPE({piece: place for place, piece in enumerate(pieces)}, [], unk_token="<unk>")
-    )
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
-    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
-    PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", cls_token="<s>", sep_token="</s>",
-        pad_token="<pad>", unk_token="<unk>", mask_token="<mask>",
-    ).save_pretrained(folder)  # fmt: skip
-    torch.manual_seed(0)
-    config = RobertaConfig(
-        vocab_size=len(pieces), max_position_embeddings=130, type_vocab_size=1, pad_token_id=1, **SHAPE
-    )
-    RobertaModel(config).save_pretrained(folder)
-    return folder
-
-
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_bert(tmp_path_factory.mktemp("models") / "tiny")
+    return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", SYLLABLES)
 
 
 def kept(folder: Path, recipe: FinetuningRecipe, model: Path, dataset: Path) -> Run:
@@ -220,7 +98,19 @@ def test_a_kept_model_predicts_as_it_did_and_transformers_loads_it(
     assert not {path.suffix for path in (tmp_path / "kept").iterdir()} & {".bin", ".pt", ".pkl"}
 
 
-@pytest.mark.parametrize("write", [write_bert, write_electra, write_roberta])
+def bert(folder: Path) -> Path:
+    return tiny_bert(folder, SYLLABLES)
+
+
+def electra(folder: Path) -> Path:
+    return tiny_bert(folder, SYLLABLES, ElectraModel, ElectraConfig)
+
+
+def roberta(folder: Path) -> Path:
+    return tiny_roberta(folder, positions=128)
+
+
+@pytest.mark.parametrize("write", [bert, electra, roberta])
 @pytest.mark.parametrize("tagging", ["bio", "io"])
 def test_the_pipeline_of_transformers_gives_our_labels(
     write: Any, tagging: Any, datasets: dict[str, Path], tmp_path: Path
@@ -316,7 +206,7 @@ def test_a_model_of_another_run_is_refused(model: Path, datasets: dict[str, Path
     kept(tmp_path / "kept", TOKENS, model, datasets["tokens"])
     data = shutil.copytree(datasets["tokens"], tmp_path / "data")
     shutil.copy(data / "dev.jsonl.gz", data / "train.jsonl.gz")
-    other = write_electra(tmp_path / "electra")
+    other = electra(tmp_path / "electra")
     for asked, differs in (
         ((replace(TOKENS, epochs=9), model, datasets["tokens"], 1), "recipe"),
         ((TOKENS, model, datasets["tokens"], 2), "seed"),

@@ -24,21 +24,22 @@ SHAPE: dict[str, Any] = {
 POSITIONS = 64
 
 
-def tiny_bert(folder: Path, pieces: Sequence[str]) -> Path:
-    """A BERT whose tokenizer, without case, knows the pieces at the beginning of words and inside of them."""
+def tiny_bert(
+    folder: Path, pieces: Sequence[str], model: type = BertModel, config: type = BertConfig
+) -> Path:
+    """A BERT, or a model of its kind; its tokenizer, without case, knows the pieces at the beginning of words
+    and inside of them."""
     folder.mkdir(parents=True)
     vocab = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *pieces, *(f"##{piece}" for piece in pieces)]
     (folder / "vocab.txt").write_text("\n".join(vocab) + "\n")
     BertTokenizerFast.from_pretrained(folder, do_lower_case=True).save_pretrained(folder)
     torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(vocab), max_position_embeddings=POSITIONS, initializer_range=0.1, **SHAPE
-    )
-    BertModel(config).save_pretrained(folder)
+    made = config(vocab_size=len(vocab), max_position_embeddings=POSITIONS, initializer_range=0.1, **SHAPE)
+    model(made).save_pretrained(folder)
     return folder
 
 
-def tiny_roberta(folder: Path) -> Path:
+def tiny_roberta(folder: Path, positions: int = POSITIONS) -> Path:
     """A RoBERTa whose tokenizer has a subword for each byte, and no other."""
     folder.mkdir(parents=True)
     bytes_ = sorted(pre_tokenizers.ByteLevel.alphabet())
@@ -53,7 +54,7 @@ def tiny_roberta(folder: Path) -> Path:
     ).save_pretrained(folder)
     torch.manual_seed(0)
     config = RobertaConfig(
-        vocab_size=len(vocab), max_position_embeddings=POSITIONS + 2, pad_token_id=1, type_vocab_size=1,
+        vocab_size=len(vocab), max_position_embeddings=positions + 2, pad_token_id=1, type_vocab_size=1,
         initializer_range=0.1, **SHAPE,
     )  # fmt: skip
     RobertaModel(config).save_pretrained(folder)

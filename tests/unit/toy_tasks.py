@@ -1,0 +1,84 @@
+"""A toy task of each kind that a tiny model learns something of in seconds, with its recipe."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pubmill.examples import (
+    Answer,
+    Entity,
+    Example,
+    MultilabelExample,
+    RegressionExample,
+    SequenceExample,
+    SpanExample,
+    TokensExample,
+    write_examples,
+)
+from pubmill.recipes import Dummies, FinetuningRecipe
+
+SYLLABLES = ["ba", "co", "di", "fu", "ge", "lo", "mi", "nu"]
+TOKENS = FinetuningRecipe(
+    task="tokens",
+    metric="entity_f1",
+    learning_rate=3e-3,
+    batch_size=8,
+    epochs=2,
+    precision="float32",
+    max_length=24,
+)
+DUMMIES = Dummies(types={"drug": "@DRUG$", "gene": "@GENE$"}, overlap="@{}-{}$")
+
+
+def of_kind(task: str, metric: str, **further: Any) -> FinetuningRecipe:
+    return replace(TOKENS, task=task, metric=metric, max_length=48, **further)
+
+
+RELATION = of_kind("sequence", "micro_f1", negative="no", dummies=DUMMIES)
+SPAN = of_kind("span", "f1", stride=4, n_best=3)
+OURS: dict[str, FinetuningRecipe] = {
+    "crf": replace(TOKENS, crf=True),
+    "bilstm": replace(TOKENS, head="bilstm", head_sizes=[16], crf=True, tagging="bioul"),
+    "mlp": replace(TOKENS, head="mlp", head_sizes=[16], labelled_subwords="all"),
+    "sequence": RELATION,
+    "markers": replace(RELATION, entities="markers", pooling="entity-start"),
+    "mentions": replace(RELATION, pooling="mention-max"),
+    "bilstm of relations": replace(RELATION, head="bilstm", head_sizes=[16]),
+    "multilabel": of_kind("multilabel", "micro_f1"),
+    "regression": of_kind("regression", "pearson", segments="single"),
+}
+"""Recipes whose head transformers does not have."""
+
+
+def text(generator: random.Random, words: int) -> str:
+    return " ".join(
+        "".join(generator.choice(SYLLABLES) for _ in range(generator.randrange(1, 3))) for _ in range(words)
+    )
+
+
+def example(kind: str, number: int, generator: random.Random) -> Example:
+    words = text(generator, generator.randrange(8, 16)).split()
+    whole, common = " ".join(words), {"id": f"e{number}", "document": None}
+    if kind == "tokens":
+        labels = ["B-Thing" if word.startswith("ba") else "O" for word in words]
+        return TokensExample(words=words, labels=labels, **common)
+    if kind == "sequence":
+        spans = [(0, len(words[0])), (len(whole) - len(words[-1]), len(whole))]
+        pair = [Entity(start=a, end=b, type=of) for (a, b), of in zip(spans, ("drug", "gene"), strict=True)]
+        return SequenceExample(text=whole, label="yes" if "mi" in words[0] else "no", entities=pair, **common)
+    if kind == "multilabel":
+        return MultilabelExample(text=whole, labels=[s for s in SYLLABLES[:3] if s in words], **common)
+    if kind == "regression":
+        return RegressionExample(text=whole, text_pair=text(generator, 5), score=float(len(words)), **common)
+    start = len(words[0]) + 1
+    answers = [Answer(text=words[1], start=start)] if number % 3 else []
+    return SpanExample(question=text(generator, 3), context=whole, answers=answers, **common)
+
+
+def write_dataset(folder: Path, kind: str) -> Path:
+    generator = random.Random(kind)
+    for split, number in (("train", 48), ("dev", 12), ("test", 20)):
+        examples = [example(kind, place, generator) for place in range(number)]
+        write_examples(folder / f"{split}.jsonl.gz", examples)
+    return folder
