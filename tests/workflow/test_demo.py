@@ -53,6 +53,13 @@ def test_pretraining_beats_no_pretraining(demo: Path) -> None:
     assert means[0] > means[1]
 
 
+def test_every_cell_of_the_demos_models_has_a_value(demo: Path) -> None:
+    cells = json.loads((demo / "tables/gu2020/table06.json").read_text())["cells"]
+    for model in ("pubmedbert-base", "no-pretraining"):
+        assert len(cells[model]) == 14  # 13 datasets and the BLURB score
+        assert {column: cell["missing"] for column, cell in cells[model].items() if cell["value"] is None} == {}
+
+
 def test_every_kind_of_dataset_is_converted_and_has_a_page(demo: Path) -> None:
     cards = [json.loads(path.read_text()) for path in (demo / "datasets").glob("*/card.json")]
     assert {card["kind"] for card in cards} == set(KINDS)

@@ -6,6 +6,7 @@ from pathlib import Path
 from tests.workflow.conftest import TABLE, Project
 
 RUNS = 4  # two models, two datasets, of each seed
+MODELS = 2
 
 
 def test_a_finished_study_has_a_table_and_a_report(finished: Project) -> None:
@@ -41,10 +42,10 @@ def test_a_metric_version_reruns_scoring_and_tables_only(copy: Project) -> None:
 def test_another_seed_runs_only_that_seed(copy: Project) -> None:
     copy.edit(
         "specs/scales/demo.yaml",
-        "head=bilstm: {values: {head_sizes: [32]}}\n    final: {seeds: {default: 2,",
-        "head=bilstm: {values: {head_sizes: [32]}}\n    final: {seeds: {default: 3,",
+        "{bc5-chem: 2,",
+        "{bc5-chem: 3,",
     )
-    assert copy.planned(TABLE) == {"finetune": RUNS, "score": RUNS, "table": 1}
+    assert copy.planned(TABLE) == {"finetune": MODELS, "score": MODELS, "table": 1}
 
 
 def test_the_report_follows_its_tables(copy: Project) -> None:
