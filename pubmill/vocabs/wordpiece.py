@@ -116,7 +116,7 @@ def train(recipe: WordPieceRecipe, parts: list[Path], output: Path) -> dict[str,
     counter.finish()
     if not counter.words:
         raise PubmillError("the corpus parts hold no words to learn a vocabulary from; look at stats.json")
-    tokenizer = make_tokenizer(learn_pieces(counter.words, recipe.size, SPECIAL), recipe)
+    tokenizer = make_tokenizer(learn_pieces(counter.words, recipe.size, SPECIAL).pieces, recipe)
     counted = {"documents": counter.documents, "words": counter.running_words}
     diagnosis = counted | diagnose(tokenizer, counter.words, recipe.size)
     with writing_folder(output) as temporary:
