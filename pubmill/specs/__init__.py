@@ -1,7 +1,16 @@
 """Everything under `specs/`: one strict model per kind, the loader, the cross-checks."""
 
 from pubmill.specs.base import Name, Spec, Strict, told
-from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, PubmedSource, Selection, TextSource, VocabSpec
+from pubmill.specs.corpora import (
+    CorpusSpec,
+    LearntVocabSpec,
+    PretrainingSpec,
+    PubmedSource,
+    ReleasedVocabSpec,
+    Selection,
+    TextSource,
+    VocabSpec,
+)
 from pubmill.specs.datasets import DatasetSpec, Dummies, File, LocalFile, Published
 from pubmill.specs.loading import ScaleSpec, Specs, load
 from pubmill.specs.models import FolderWeights, HubWeights, ModelSpec, RecipeWeights
@@ -32,6 +41,8 @@ __all__ = [
     "TableSpec",
     "TextSource",
     "VocabSpec",
+    "LearntVocabSpec",
+    "ReleasedVocabSpec",
     "load",
     "told",
 ]
