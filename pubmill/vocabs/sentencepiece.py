@@ -10,6 +10,7 @@ Text is normalised as ALBERT's tokenizer does and not by SentencePiece, so that 
 """
 
 import io
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 import sentencepiece
+from sentencepiece.sentencepiece_model_pb2 import ModelProto
 from tokenizers import AddedToken, Tokenizer
 from tokenizers.decoders import Metaspace as MetaspaceDecoder
 from tokenizers.models import BPE, Unigram
@@ -36,6 +38,7 @@ WORD = "▁"  # stands before the first piece of a word
 SPECIAL = {"pad": "<pad>", "unk": "<unk>", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
 COVERAGE = 0.99995  # ALBERT's; rarer characters are unknown
 LONGEST = 1000  # characters of a word; longer ones are no words and take no part
+_PLAIN = re.compile("[!-&(-_a-~]+")  # ASCII without ' and `
 # fixed, because sums over more or fewer threads differ in their last digits
 THREADS = 2
 
@@ -50,9 +53,11 @@ def normalise(words: Mapping[str, int], lowercase: bool) -> dict[str, int]:
     """Counted words in ALBERT's form."""
     counts, form = Counter[str](), normalizer(lowercase)
     for word, count in words.items():
-        plain = word.lower() if lowercase else word
-        for part in (plain if word.isascii() and "'" not in word and "`" not in word else form.normalize_str(word)).split():
-            counts[part] += count
+        if _PLAIN.fullmatch(word):
+            counts[word.lower() if lowercase else word] += count
+        else:
+            for part in form.normalize_str(word).split():
+                counts[part] += count
     return counts
 
 
@@ -62,9 +67,8 @@ def learn(words: Mapping[str, int], size: int, model: Model, special: Mapping[st
     Equal counts give equal models. Raises `PubmillError` where the words can't give so few or so many pieces.
     """
     short = {word: count for word, count in words.items() if len(word) <= LONGEST}
-    marks = {f"{name}_id": -1 for name in ("bos", "eos", "pad")}
-    if "pad" in special:
-        marks |= {"pad_id": 0}
+    order = [special[name] for name in ("pad", "unk") if name in special] or ["<unk>"]
+    ids = {f"{name}_id": order.index(f"<{name}>") if f"<{name}>" in order else -1 for name in ("pad", "unk")}
     written = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder:
         counted = Path(folder) / "words.tsv"
@@ -79,16 +83,19 @@ def learn(words: Mapping[str, int], size: int, model: Model, special: Mapping[st
                 hard_vocab_limit=False,
                 normalization_rule_name="identity",
                 character_coverage=COVERAGE,
-                unk_id=len(marks.keys() & {"pad_id"}) if marks["pad_id"] == 0 else 0,
+                bos_id=-1,
+                eos_id=-1,
                 control_symbols=[special[name] for name in ("cls", "sep", "mask") if name in special],
                 num_threads=THREADS,
                 minloglevel=2,
-                **marks,
+                **ids,
             )
         except (RuntimeError, OSError) as error:
             reason = str(error).splitlines()[-1][-200:]
             raise PubmillError(f"SentencePiece can't learn {size} pieces from these words: {reason}") from None
-    return written.getvalue(), len(words) - len(short)
+    made = ModelProto.FromString(written.getvalue())
+    made.trainer_spec.ClearField("input")  # a temporary file's name, another one each time
+    return made.SerializeToString(deterministic=True), len(words) - len(short)
 
 
 def read_pieces(model: bytes) -> list[tuple[str, float]]:

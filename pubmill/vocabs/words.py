@@ -29,7 +29,7 @@ MEMORY = "2GB"
 METADATA = b"pubmill"
 
 _ASCII_WORD = re.compile("[A-Za-z0-9]+|[^A-Za-z0-9]")
-_ASCII_BYTE_LEVEL = re.compile("'(?:[stmd]|re|ve|ll)| ?[A-Za-z]+| ?[0-9]+| ?[^ A-Za-z0-9]+")
+_ASCII_BYTE_LEVEL = re.compile("'(?:[stmd]|re|ve|ll)| ?[A-Za-z]+| ?[0-9]+| ?[^ A-Za-z0-9]+| ")
 
 _COARSE = """
 SELECT chunk, count(*) FROM (SELECT unnest(string_split(replace(text, chr(10), ' '), ' ')) AS chunk FROM {table})
