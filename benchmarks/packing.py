@@ -2,10 +2,10 @@
 
     python benchmarks/packing.py [--quick] [--punkt punkt_tab.zip]
 
-The peer tokenizes the texts and groups their ids into blocks of 512, in Arrow files on the disk. pubmill writes
-packed tokens: `encoding` with sentences that end with lines (as the peer, which has none), `packing` with
+The peer tokenizes the texts and groups their ids into blocks of 512, in Arrow files on the disk. pubmill
+writes packed tokens: `encoding` with sentences that end with lines (as the peer, which has none), `packing` with
 Punkt's. Both have one process of one thread. `bytes`: those on the disk a token. Without --quick,
-`processes`: two processes against one. The other kinds of vocabulary are compared with calls of their tokenizer.
+`processes`: two processes against one, and the other kinds of vocabulary against calls of their tokenizer.
 Without --punkt, sentence splitting uses empty tables. The text is that of benchmarks/vocabs.py.
 Last lines: `name: ratio`.
 """
@@ -72,7 +72,7 @@ def empty_punkt(path: Path) -> Path:
 def make_vocab(folder: Path, name: str, parts: list[Path], recipe: VocabRecipe) -> Path:
     counts = [folder / name / "words" / part.name for part in parts]
     for part, output in zip(parts, counts, strict=True):
-        write_counts(part, recipe.splitting(), output)  # type: ignore[arg-type]
+        write_counts(part, recipe.splitting(), output)
     train(recipe, counts, folder / name / "vocab")
     return folder / name / "vocab"
 
@@ -123,16 +123,16 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="little text, under a minute, one process")
     parser.add_argument("--punkt", type=Path, help="NLTK's punkt_tab.zip")
     arguments = parser.parse_args()
-    texts = make_texts(5_000 if arguments.quick else 30_000, 50_000)
+    texts = make_texts(3_000 if arguments.quick else 30_000, 50_000)
     with tempfile.TemporaryDirectory() as name:
         punkt = arguments.punkt or empty_punkt(Path(name) / "punkt_tab.zip")
-        measure(Path(name), texts, punkt, parallel=not arguments.quick)
+        measure(Path(name), texts, punkt, arguments.quick)
 
 
-def measure(folder: Path, texts: list[str], punkt: Path, parallel: bool) -> None:
+def measure(folder: Path, texts: list[str], punkt: Path, quick: bool) -> None:
     parts, splitter = write_parts(folder, texts), SentenceSplitter(punkt)
     vocab = make_vocab(folder, "bert", parts, VocabRecipe(kind="wordpiece", size=8_000, lowercase=True))
-    others = {name: make_vocab(folder, name, parts, recipe) for name, recipe in OTHERS.items()}
+    others = {name: make_vocab(folder, name, parts, recipe) for name, recipe in OTHERS.items() if not quick}
     tokens: dict[str, tuple[int, int]] = {}
 
     def noted(name: str, work: Callable[[], tuple[int, int]]) -> Callable[[], None]:
@@ -149,7 +149,7 @@ def measure(folder: Path, texts: list[str], punkt: Path, parallel: bool) -> None
     for name, other in others.items():
         works[f"{name} calls"] = lambda other=other: calls(texts, other)
         works[name] = lambda other=other: write(texts, other, Lines(), folder / "packed")
-    if parallel:
+    if not quick:
         works |= {"one process": processes(1), "two processes": processes(2)}
     seconds = interleaved(3, works)
     megabytes = sum(map(len, texts)) / 1e6
@@ -162,7 +162,7 @@ def measure(folder: Path, texts: list[str], punkt: Path, parallel: bool) -> None
     print(f"packing: {seconds['run_mlm'] / seconds['packing']:.2f}")
     for name in others:
         print(f"{name}: {seconds[f'{name} calls'] / seconds[name]:.2f}")
-    if parallel:
+    if not quick:
         print(f"processes: {seconds['one process'] / seconds['two processes']:.2f}")
 
 

@@ -3,8 +3,8 @@
     python benchmarks/vocabs.py [--quick]
 
 The text is made up from a seed: words of syllables with Zipf's frequencies. The peer gets it in memory,
-pubmill as eight corpus parts on the disk, which it counts one by one, merges and learns from. `counting`: wall
-time of counting the parts in one process, over that in two. Last lines: `name: ratio`.
+pubmill as eight corpus parts on the disk, which it counts one by one, merges and learns from. `counting`:
+wall time of counting the parts in one process, over that in two. Last lines: `name: ratio`.
 """
 
 import argparse

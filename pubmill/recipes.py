@@ -14,6 +14,7 @@ from pubmill.errors import PubmillError
 
 Recipe = TypeVar("Recipe")
 Precision = Literal["auto", "float32", "bfloat16"]
+Splitting = Literal["bert-uncased", "bert-cased", "byte-level", "white-space"]
 
 
 FORBID_UNKNOWN = {"extra": "forbid"}  # read by pydantic when a spec embeds a recipe
@@ -45,7 +46,7 @@ class VocabRecipe:
             return "a SentencePiece vocabulary has `learner: sentencepiece-unigram` or `sentencepiece-bpe`"
         return None
 
-    def splitting(self) -> str:
+    def splitting(self) -> Splitting:
         """How text is separated into the words that it is learnt from (`pubmill.vocabs.words`)."""
         if self.kind == "wordpiece":
             return "bert-uncased" if self.lowercase else "bert-cased"

@@ -17,7 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.vocabs.words import Splitting, write_counts
+from pubmill.recipes import Splitting
+from pubmill.vocabs.words import write_counts
 
 
 @dataclass(frozen=True, kw_only=True)

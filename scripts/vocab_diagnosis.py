@@ -3,9 +3,10 @@
     python scripts/vocab_diagnosis.py --recipe JSON --vocab vocabs/VOCAB --dataset datasets/DATASET
         --output vocabs/VOCAB/on/DATASET.json
 
-Inputs: the folder of a vocabulary (or of a model: its tokenizer.json is read), that of a converted dataset, and
-the recipe (pubmill.vocabs.fit.FitRecipe).
-Outputs: one JSON of figures by split, and the pieces of the terms of gu2020 Table 1. None of the dataset's text.
+Inputs: the folder of a vocabulary (or of a model: its tokenizer.json is read), that of a converted dataset,
+and the recipe (pubmill.vocabs.fit.FitRecipe).
+Outputs: one JSON of figures by split, and the pieces of the terms of gu2020 Table 1; none of the dataset's
+text.
 """
 
 import argparse

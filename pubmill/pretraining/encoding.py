@@ -1,7 +1,7 @@
 """Ids of text by a vocabulary of any kind, from a cache of words.
 
 The ids are those of the vocabulary's own tokenizer. Taking them word by word from a cache is faster than
-encoding text, because most words of a corpus have been seen before. It needs a way of cutting text at which no
+encoding text, because most words of a corpus have been seen before. It needs a way of cutting text so that no
 piece ever reaches over a cut: each kind of tokenizer has one (`make_encoder`), and text or tokenizers for
 which it would not hold are encoded as they are.
 """

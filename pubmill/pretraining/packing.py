@@ -26,6 +26,7 @@ from pubmill.sentences import SentenceSplitter
 # bytes of parquet
 SMALL_CORPUS = 10_000_000
 
+
 class Splitter(Protocol):
     """Takes a document apart into sentences."""
 

@@ -126,7 +126,10 @@ def _check(model: Any, document: Document, errors: list[str]) -> Any:
         return TypeAdapter(model).validate_python(document.value)
     except ValidationError as error:
         for problem in error.errors():
-            place = tuple(p for p in problem["loc"])
+            place = tuple(problem["loc"])
+            # of specs of several kinds, pydantic puts the kind before each place
+            if place and place[0] == document.value.get("kind"):
+                place = place[1:]
             errors.append(f"{document.where(_written(document, place))}: {shown(place)}: {told(problem)}")
         return None
 
@@ -172,7 +175,11 @@ def _vocabs_without_release(
     for name, vocab in made["vocabs"].items():
         model = made["models"].get(vocab.model) if isinstance(vocab, ReleasedVocabSpec) else None
         if model and model.released is None and not isinstance(model.weights, FolderWeights):
-            yield name, ("model",), f"{vocab.model} has no released files; name the vocabulary that it is made with"
+            yield (
+                name,
+                ("model",),
+                f"{vocab.model} has no released files; name the vocabulary that it is made with",
+            )
 
 
 def _obstacles(table: Any, made: dict[str, dict[str, Any]]) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -18,7 +18,15 @@ from pubmill.vocabs.wordpiece import MAX_POSITIONS, write_tokenizer
 
 # in fairseq's order; the mask is its last piece
 FIRST, MASK = ("<s>", "<pad>", "</s>", "<unk>"), "<mask>"
-SPECIAL = {"bos": "<s>", "cls": "<s>", "pad": "<pad>", "eos": "</s>", "sep": "</s>", "unk": "<unk>", "mask": MASK}
+SPECIAL = {
+    "bos": "<s>",
+    "cls": "<s>",
+    "pad": "<pad>",
+    "eos": "</s>",
+    "sep": "</s>",
+    "unk": "<unk>",
+    "mask": MASK,
+}
 
 
 def byte_alphabet() -> list[str]:

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 
 from pubmill.errors import PubmillError
 from pubmill.files import temporary_name
-from pubmill.vocabs.words import METADATA, Counted, Splitting
+from pubmill.recipes import Splitting
+from pubmill.vocabs.words import METADATA, Counted
 
 # what the sums need beyond this spills to a folder beside the vocabulary
 MEMORY = "4GB"
@@ -72,7 +73,8 @@ def _merge(
     connection: duckdb.DuckDBPyConnection, files: list[str], most_words: int
 ) -> tuple[dict[str, int], int, int, int]:
     connection.execute(
-        'CREATE TABLE words AS SELECT word, sum("count")::BIGINT AS n FROM read_parquet($files) GROUP BY word',
+        'CREATE TABLE words AS SELECT word, sum("count")::BIGINT AS n '
+        "FROM read_parquet($files) GROUP BY word",
         {"files": files},
     )
     kinds = connection.execute("SELECT n, count(*) FROM words GROUP BY n ORDER BY n DESC").fetchall()
@@ -83,7 +85,9 @@ def _merge(
             minimum = max(minimum, count + 1)
             pruned_words += words
             pruned_occurrences += count * words
-    found = connection.execute("SELECT word, n FROM words WHERE n >= $minimum ORDER BY word", {"minimum": minimum})
+    found = connection.execute(
+        "SELECT word, n FROM words WHERE n >= $minimum ORDER BY word", {"minimum": minimum}
+    )
     result: dict[str, int] = {}
     while rows := found.fetchmany(100_000):
         result.update(rows)
@@ -98,5 +102,7 @@ def _told(part: Path, splitting: Splitting) -> dict[str, Any]:
     except (pa.ArrowException, OSError, KeyError, ValueError) as error:
         raise PubmillError(f"{part}: no readable word counts ({error}); remove it and run again") from None
     if told.get("splitting") != splitting:
-        raise PubmillError(f"{part}: words of {told.get('splitting')} where {splitting} is needed; count again")
+        raise PubmillError(
+            f"{part}: words of {told.get('splitting')} where {splitting} is needed; count again"
+        )
     return told

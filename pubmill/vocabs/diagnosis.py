@@ -10,8 +10,8 @@ from tokenizers import Tokenizer
 from pubmill.errors import PubmillError
 
 TERMS = tuple(
-    "diabetes leukemia lithium insulin DNA promoter hypertension nephropathy lymphoma lidocaine oropharyngeal "
-    "cardiomyocyte chloramphenicol RecA acetyltransferase clonidine naloxone".split()
+    "diabetes leukemia lithium insulin DNA promoter hypertension nephropathy lymphoma lidocaine "
+    "oropharyngeal cardiomyocyte chloramphenicol RecA acetyltransferase clonidine naloxone".split()
 )
 """The terms of gu2020 Table 1."""
 

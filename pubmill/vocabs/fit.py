@@ -115,7 +115,8 @@ def diagnose_dataset(recipe: FitRecipe, vocab: Path, dataset: Path) -> dict[str,
     vocabulary of the other folder has them."""
     tokenizer, kind = load_tokenizer(vocab), KINDS[recipe.kind]
     splits = {
-        split: diagnose_examples(tokenizer, read_examples(dataset / f"{split}.jsonl.gz", kind)) for split in SPLITS
+        split: diagnose_examples(tokenizer, read_examples(dataset / f"{split}.jsonl.gz", kind))
+        for split in SPLITS
     }
     return {
         "vocab": recipe.vocab,

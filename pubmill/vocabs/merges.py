@@ -2,11 +2,11 @@
 
 Starts from the characters and joins the most frequent pair of neighbouring pieces until the vocabulary is
 full (gu2020 section 2.1; what the trainers of `tokenizers` do for both kinds, by frequency and not by
-likelihood). In WordPiece a `##` stands before pieces that continue a word; byte-level words carry their space,
-so there it is empty. Working on counted words makes the time depend on the number of distinct words only.
-Among equally frequent pairs the one with the smaller ids comes first, and ids don't depend on the order of the
-words, so equal counts give equal vocabularies. (The trainer of `tokenizers` has the same rule; but with `##` it
-numbers its pieces in the random order of a hash table and differs from run to run.)
+likelihood). In WordPiece a `##` stands before pieces that continue a word; byte-level words carry their
+space, so there it is empty. Working on counted words makes the time depend on the number of distinct words
+only. Among equally frequent pairs the one with the smaller ids comes first, and ids don't depend on the order
+of the words, so equal counts give equal vocabularies. (The trainer of `tokenizers` has the same rule; but with
+`##` it numbers its pieces in the random order of a hash table and differs from run to run.)
 """
 
 import heapq
@@ -78,7 +78,7 @@ def _alphabet(words: Sequence[str], counts: Mapping[str, int], given: frozenset[
     sums = np.bincount(inverse, weights, len(known)) if len(known) else np.zeros(0)
     ranked = [chr(code) for code in known[np.argsort(-sums, kind="stable")].tolist()]
     others = [character for character in ranked if character not in given]
-    return given | set(others[: LARGEST_ALPHABET - len(given)])
+    return {*given, *others[: LARGEST_ALPHABET - len(given)]}
 
 
 def _spelt(words: Sequence[str]) -> NDArray[np.uint32]:

@@ -1,9 +1,9 @@
 """SentencePiece (Kudo and Richardson 2018): pieces learnt by its own trainer, from word counts.
 
-Its trainer takes counted words (`input_format=tsv`). For byte-pair merges that is the same as taking the text,
-because it counts the words of the text first. Its unigram model counts substrings of the distinct words for
-the pieces that it starts from, where from text it would count those of the text; every later step weighs words
-by their counts. In return it sees the whole corpus, where from text it would need a sample.
+Its trainer takes counted words (`input_format=tsv`). For byte-pair merges that is the same as taking the
+text, because it counts the words of the text first. Its unigram model counts substrings of the distinct words
+for the pieces that it starts from, where from text it would count those of the text; every later step weighs
+words by their counts. In return it sees the whole corpus, where from text it would need a sample.
 
 Text is normalised as ALBERT's tokenizer does and not by SentencePiece, so that `tokenizers`, which
 `AutoTokenizer` uses, sees the same words as the trainer.
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 import sentencepiece
-from sentencepiece.sentencepiece_model_pb2 import ModelProto
+from sentencepiece import sentencepiece_model_pb2
 from tokenizers import AddedToken, Tokenizer
 from tokenizers.decoders import Metaspace as MetaspaceDecoder
 from tokenizers.models import BPE, Unigram
@@ -67,8 +67,6 @@ def learn(words: Mapping[str, int], size: int, model: Model, special: Mapping[st
     Equal counts give equal models. Raises `PubmillError` where the words can't give so few or so many pieces.
     """
     short = {word: count for word, count in words.items() if len(word) <= LONGEST}
-    order = [special[name] for name in ("pad", "unk") if name in special] or ["<unk>"]
-    ids = {f"{name}_id": order.index(f"<{name}>") if f"<{name}>" in order else -1 for name in ("pad", "unk")}
     written = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder:
         counted = Path(folder) / "words.tsv"
@@ -88,20 +86,25 @@ def learn(words: Mapping[str, int], size: int, model: Model, special: Mapping[st
                 control_symbols=[special[name] for name in ("cls", "sep", "mask") if name in special],
                 num_threads=THREADS,
                 minloglevel=2,
-                **ids,
+                pad_id=0 if "pad" in special else -1,
+                unk_id=1 if "pad" in special else 0,
             )
         except (RuntimeError, OSError) as error:
             reason = str(error).splitlines()[-1][-200:]
-            raise PubmillError(f"SentencePiece can't learn {size} pieces from these words: {reason}") from None
-    made = ModelProto.FromString(written.getvalue())
+            raise PubmillError(
+                f"SentencePiece can't learn {size} pieces from these words: {reason}"
+            ) from None
+    made = sentencepiece_model_pb2.ModelProto.FromString(written.getvalue())  # type: ignore[attr-defined]
     made.trainer_spec.ClearField("input")  # a temporary file's name, another one each time
-    return made.SerializeToString(deterministic=True), len(words) - len(short)
+    return bytes(made.SerializeToString(deterministic=True)), len(words) - len(short)
 
 
 def read_pieces(model: bytes) -> list[tuple[str, float]]:
     """The pieces of a serialised model with their scores, by id."""
     loaded = sentencepiece.SentencePieceProcessor(model_proto=model)
-    return [(loaded.id_to_piece(number), loaded.get_score(number)) for number in range(loaded.get_piece_size())]
+    return [
+        (loaded.id_to_piece(number), loaded.get_score(number)) for number in range(loaded.get_piece_size())
+    ]
 
 
 def make_tokenizer(pieces: list[tuple[str, float]], model: Model, lowercase: bool) -> Tokenizer:
@@ -175,6 +178,8 @@ def as_wordpiece(pieces: list[tuple[str, float]], size: int, special: tuple[str,
     characters = sorted({piece.removeprefix(WORD) for piece in learnt if len(piece.removeprefix(WORD)) == 1})
     both = [*special, *characters, *(f"##{character}" for character in characters)]
     if size < len(both):
-        raise PubmillError(f"a vocabulary of {size} is too small: special tokens and characters are {len(both)}")
+        raise PubmillError(
+            f"a vocabulary of {size} is too small: special tokens and characters are {len(both)}"
+        )
     forms = (piece[1:] if piece.startswith(WORD) else f"##{piece}" for piece in learnt)
     return list(dict.fromkeys([*both, *forms]))[:size]

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import duckdb
 import pyarrow as pa
@@ -21,8 +20,8 @@ from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 
 from pubmill.errors import PubmillError
 from pubmill.files import temporary_name, writing
+from pubmill.recipes import Splitting
 
-Splitting = Literal["bert-uncased", "bert-cased", "byte-level", "white-space"]
 Split = Callable[[str], list[str]]
 
 MEMORY = "2GB"
@@ -32,8 +31,8 @@ _ASCII_WORD = re.compile("[A-Za-z0-9]+|[^A-Za-z0-9]")
 _ASCII_BYTE_LEVEL = re.compile("'(?:[stmd]|re|ve|ll)| ?[A-Za-z]+| ?[0-9]+| ?[^ A-Za-z0-9]+| ")
 
 _COARSE = """
-SELECT chunk, count(*) FROM (SELECT unnest(string_split(replace(text, chr(10), ' '), ' ')) AS chunk FROM {table})
-GROUP BY chunk
+WITH chunks AS (SELECT unnest(string_split(replace(text, chr(10), ' '), ' ')) AS chunk FROM {table})
+SELECT chunk, count(*) FROM chunks GROUP BY chunk
 """
 # GPT-2's words carry the space before them. Where a line has other white space than single ones between
 # words, it is one chunk: a run of white space is not taken apart as its characters alone would be.
@@ -133,7 +132,10 @@ def write_counts(part: Path, splitting: Splitting, output: Path) -> Counted:
     spill = temporary_name(output.with_suffix(".spill"))
     counted = count_part(part, splitting, spill)
     words = sorted(counted.words)
-    columns = {"word": pa.array(words, pa.string()), "count": pa.array(map(counted.words.__getitem__, words), pa.int64())}
+    columns = {
+        "word": pa.array(words, pa.string()),
+        "count": pa.array(map(counted.words.__getitem__, words), pa.int64()),
+    }
     told = {"splitting": splitting, "documents": counted.documents, "running": counted.running}
     table = pa.table(columns).replace_schema_metadata({METADATA: json.dumps(told)})
     with writing(output) as temporary:

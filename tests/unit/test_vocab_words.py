@@ -16,8 +16,9 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 
 from pubmill.errors import PubmillError
+from pubmill.recipes import Splitting
 from pubmill.vocabs.counting import MergedCounts, merge_counts
-from pubmill.vocabs.words import SPLITTINGS, Splitting, count_texts, write_counts
+from pubmill.vocabs.words import SPLITTINGS, count_texts, write_counts
 from tests.unit.vocabs_made_up import TEXTS, write_part
 
 ROOT = Path(__file__).resolve().parents[2]

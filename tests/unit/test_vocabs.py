@@ -1,4 +1,4 @@
-"""Vocabularies of every kind: what AutoTokenizer loads, what text comes back, SentencePiece itself, failures."""
+"""Vocabularies of every kind: what AutoTokenizer loads, what text comes back, SentencePiece, failures."""
 
 import filecmp
 import io
@@ -53,7 +53,10 @@ def test_auto_tokenizer_gives_the_same_ids(
     assert {path.name for path in folder.iterdir()} == common | files
     assert len(tokenizer) == own.get_vocab_size() <= RECIPES[name].size
     for text in (*TEXTS, "unheard-of ☃ «words»", "  two  spaces "):
-        assert tokenizer(text, add_special_tokens=False)["input_ids"] == own.encode(text, add_special_tokens=False).ids
+        assert (
+            tokenizer(text, add_special_tokens=False)["input_ids"]
+            == own.encode(text, add_special_tokens=False).ids
+        )
     ids = special_ids(own, folder)
     assert (ids["pad"], ids["mask"]) == (tokenizer.pad_token_id, tokenizer.mask_token_id)
     around = tokenizer("cells")["input_ids"]
@@ -67,7 +70,10 @@ def test_capitals_are_treated_as_the_recipe_says(folders: dict[str, Path], name:
 
 
 @pytest.mark.parametrize("name", RECIPES)
-@given(text=st.text(characters) | st.text(" \n\t\x1c\x85\xa0ae\u0301İi.,-'´`▁Ġ[PAD]<s>", max_size=30), limit=st.integers(1, 5))
+@given(
+    text=st.text(characters) | st.text(" \n\t\x1c\x85\xa0ae\u0301İi.,-'´`▁Ġ[PAD]<s>", max_size=30),
+    limit=st.integers(1, 5),
+)
 def test_encoded_by_words_is_as_the_tokenizer_encodes(
     folders: dict[str, Path], name: str, text: str, limit: int
 ) -> None:
@@ -76,7 +82,7 @@ def test_encoded_by_words_is_as_the_tokenizer_encodes(
     expected = tokenizer.encode(text, add_special_tokens=False).ids
     assert memoryview(encoder.encode(text)).cast("H").tolist() == expected
     again = memoryview(encoder.encode(text)).cast("H").tolist()
-    assert again == expected and not {encoder_id for encoder_id in again} & _marks(tokenizer)
+    assert again == expected and not set(again) & _marks(tokenizer)
 
 
 def _marks(tokenizer: Any) -> set[int]:

@@ -18,9 +18,7 @@ TEXTS = [
 RECIPES = {
     "uncased": VocabRecipe(kind="wordpiece", size=120, lowercase=True),
     "cased": VocabRecipe(kind="wordpiece", size=120, lowercase=False),
-    "biomegatron": VocabRecipe(
-        kind="wordpiece", size=130, lowercase=False, learner="sentencepiece-unigram"
-    ),
+    "biomegatron": VocabRecipe(kind="wordpiece", size=130, lowercase=False, learner="sentencepiece-unigram"),
     "biomegatron-bpe": VocabRecipe(kind="wordpiece", size=130, lowercase=False, learner="sentencepiece-bpe"),
     "byte-level": VocabRecipe(kind="byte-level-bpe", size=300, lowercase=False),
     "albert": VocabRecipe(kind="sentencepiece", size=100, lowercase=True, learner="sentencepiece-unigram"),
