@@ -3,8 +3,8 @@
     python benchmarks/packing.py [--quick] [--punkt punkt_tab.zip]
 
 The peer tokenizes the texts and groups their ids into blocks of 512, in Arrow files on the disk. pubmill
-writes packed tokens: `encoding` with sentences that end with lines (as the peer, which has none), `packing` with
-Punkt's. Both have one process of one thread. `bytes`: those on the disk a token. Without --quick,
+writes packed tokens: `encoding` with sentences that end with lines (as the peer, which has none), `packing`
+with Punkt's. Both have one process of one thread. `bytes`: those on the disk a token. Without --quick,
 `processes`: two processes against one, and the other kinds of vocabulary against calls of their tokenizer.
 Without --punkt, sentence splitting uses empty tables. The text is that of benchmarks/vocabs.py.
 Last lines: `name: ratio`.

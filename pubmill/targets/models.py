@@ -12,7 +12,7 @@ from pubmill.targets.corpora import CorpusTargets
 from pubmill.targets.versions import METRIC_VERSIONS, VERSIONS
 
 VOCAB_FILES = ("tokenizer.json", "tokenizer_config.json", "diagnosis.json")
-"""What a vocabulary of any kind has; its own kind adds vocab.txt, vocab.json and merges.txt, or spiece.model."""
+"""What a vocabulary of any kind has; its own adds vocab.txt, vocab.json and merges.txt, or spiece.model."""
 TOKEN_FILES = ("ids.bin", "sentences.npy", "documents.npy", "index.json")
 CHECKPOINT_FILES = ("model.safetensors", "optimizer.safetensors", "config.json", "log.jsonl", "state.json")
 MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "README.md")

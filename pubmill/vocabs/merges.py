@@ -5,8 +5,8 @@ full (gu2020 section 2.1; what the trainers of `tokenizers` do for both kinds, b
 likelihood). In WordPiece a `##` stands before pieces that continue a word; byte-level words carry their
 space, so there it is empty. Working on counted words makes the time depend on the number of distinct words
 only. Among equally frequent pairs the one with the smaller ids comes first, and ids don't depend on the order
-of the words, so equal counts give equal vocabularies. (The trainer of `tokenizers` has the same rule; but with
-`##` it numbers its pieces in the random order of a hash table and differs from run to run.)
+of the words, so equal counts give equal vocabularies. (The trainer of `tokenizers` has the same rule; but
+with `##` it numbers its pieces in the random order of a hash table and differs from run to run.)
 """
 
 import heapq

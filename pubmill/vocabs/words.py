@@ -7,7 +7,6 @@ read once and most of it never becomes a Python object.
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,7 +63,8 @@ def _bert(lowercase: bool) -> Split:
 
     def split(chunk: str) -> list[str]:
         if chunk.isascii() and chunk.isprintable():
-            return _ASCII_WORD.findall(chunk.lower() if lowercase else chunk)
+            plain = chunk.lower() if lowercase else chunk
+            return [plain] if plain.isalnum() else _ASCII_WORD.findall(plain)
         return [word for word, _ in splitter.pre_tokenize_str(normalizer.normalize_str(chunk))]
 
     return split
@@ -118,12 +118,13 @@ def _count(connection: duckdb.DuckDBPyConnection, table: str, splitting: Splitti
     connection.execute("SET threads = 1")
     documents = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
     found = connection.execute(query.replace("{table}", table))
-    split, words, running = make_split(), Counter[str](), 0
+    split, words, running = make_split(), dict[str, int](), 0
+    known = words.get  # twice as fast as a Counter, which asks Python code about each new word
     while chunks := found.fetchmany(100_000):
         for chunk, count in chunks:
-            running += count * len(chunk.split())
+            running += count * (1 if chunk.isalnum() else len(chunk.split()))
             for word in split(chunk):
-                words[word] += count
+                words[word] = known(word, 0) + count
     return Counted(words, documents[0] if documents else 0, running)
 
 
