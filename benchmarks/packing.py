@@ -123,7 +123,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="little text, under a minute, one process")
     parser.add_argument("--punkt", type=Path, help="NLTK's punkt_tab.zip")
     arguments = parser.parse_args()
-    texts = make_texts(3_000 if arguments.quick else 30_000, 50_000)
+    texts = make_texts(5_000 if arguments.quick else 30_000, 50_000)
     with tempfile.TemporaryDirectory() as name:
         punkt = arguments.punkt or empty_punkt(Path(name) / "punkt_tab.zip")
         measure(Path(name), texts, punkt, arguments.quick)
