@@ -1,31 +1,54 @@
-"""Packing: a loop of tokenizer calls and pubmill on the same documents, one after the other.
+"""Packing: `datasets.map` as in run_mlm.py of transformers, and pubmill, on the same documents.
 
     python benchmarks/packing.py [--quick] [--punkt punkt_tab.zip]
 
-Without --punkt, sentence splitting uses empty tables. Three ratios: `encoding` (ids from sentences),
-`packing` (documents to arrays, Punkt in both) and, without --quick, `processes` (two processes against
-one). The text is that of benchmarks/vocabs.py. Last lines: `name: ratio`.
+The peer tokenizes the texts and groups their ids into blocks of 512, in Arrow files on the disk. pubmill
+writes packed tokens: `encoding` with sentences that end with lines (as the peer, which has none), `packing`
+with Punkt's. Both have one process of one thread. `bytes`: those on the disk a token. Without --quick,
+`processes`: two processes against one, and the other kinds of vocabulary against calls of their tokenizer.
+Without --punkt, sentence splitting uses empty tables. The text is that of benchmarks/vocabs.py.
+Last lines: `name: ratio`.
 """
 
 import argparse
+import os
 import statistics
 import sys
 import tempfile
 import time
 import zipfile
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+# in place of this folder, whose datasets.py would hide the library
+sys.path[0] = str(Path(__file__).resolve().parents[1])
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+os.environ["HF_DATASETS_OFFLINE"] = "1"
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from benchmarks.vocabs import make_texts
-from pubmill.pretraining.packing import PackingRecipe, WordEncoder, load_tokenizer, pack, pack_documents
+from benchmarks.vocabs import make_texts, write_parts
+from pubmill.pretraining.encoding import load_tokenizer, make_encoder, special_ids
+from pubmill.pretraining.packing import PackingRecipe, Splitter, pack, pack_documents
+from pubmill.pretraining.tokens import write_packed
+from pubmill.recipes import VocabRecipe
 from pubmill.sentences import FOLDER, TABLES, SentenceSplitter
-from pubmill.vocabs.wordpiece import WordPieceRecipe, train
+from pubmill.vocabs.training import train
+from pubmill.vocabs.words import write_counts
+
+BLOCK = 512
+OTHERS = {
+    "byte-level": VocabRecipe(kind="byte-level-bpe", size=8_000, lowercase=False),
+    "sentencepiece": VocabRecipe(
+        kind="sentencepiece", size=8_000, lowercase=True, learner="sentencepiece-unigram"
+    ),
+}
+
+
+class Lines:
+    """Sentences that end with lines."""
+
+    def split(self, text: str) -> list[str]:
+        return text.split("\n")
 
 
 def interleaved(rounds: int, works: dict[str, Callable[[], object]]) -> dict[str, float]:
@@ -39,17 +62,6 @@ def interleaved(rounds: int, works: dict[str, Callable[[], object]]) -> dict[str
     return {name: statistics.median(values) for name, values in times.items()}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Packing: tokenizer calls against pubmill.")
-    parser.add_argument("--quick", action="store_true", help="little text, under a minute, one process")
-    parser.add_argument("--punkt", type=Path, help="NLTK's punkt_tab.zip")
-    arguments = parser.parse_args()
-    texts = make_texts(5_000 if arguments.quick else 30_000, 50_000)
-    with tempfile.TemporaryDirectory() as name:
-        punkt = arguments.punkt or empty_punkt(Path(name) / "punkt_tab.zip")
-        measure(Path(name), texts, punkt, parallel=not arguments.quick)
-
-
 def empty_punkt(path: Path) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         for table in TABLES:
@@ -57,52 +69,100 @@ def empty_punkt(path: Path) -> Path:
     return path
 
 
-def measure(folder: Path, texts: list[str], punkt: Path, parallel: bool) -> None:
+def make_vocab(folder: Path, name: str, parts: list[Path], recipe: VocabRecipe) -> Path:
+    counts = [folder / name / "words" / part.name for part in parts]
+    for part, output in zip(parts, counts, strict=True):
+        write_counts(part, recipe.splitting(), output)
+    train(recipe, counts, folder / name / "vocab")
+    return folder / name / "vocab"
+
+
+def run_mlm(texts: list[str], vocab: Path, folder: Path) -> tuple[int, int]:
+    """What run_mlm.py does before it trains; the tokens in its blocks, and the bytes on the disk."""
+    from datasets import Dataset, disable_progress_bars
     from transformers import AutoTokenizer  # here, so that the processes of packing start without it
 
-    vocab, parts = folder / "vocab", [folder / f"part-{number}.parquet" for number in range(4)]
-    for number, part in enumerate(parts):
-        pq.write_table(pa.table({"text": texts[number::4]}), part)
-    train(WordPieceRecipe(kind="wordpiece", size=8_000, lowercase=True), parts, vocab)
-    calls, splitter = AutoTokenizer.from_pretrained(vocab), SentenceSplitter(punkt)
-    sentences = [splitter.split(text) for text in texts]
+    disable_progress_bars()
+    tokenizer = AutoTokenizer.from_pretrained(vocab)
 
-    def peer_encoding() -> None:
-        for document in sentences:
-            ids = calls(document, add_special_tokens=False)["input_ids"]
-            [np.array(sentence, np.uint16) for sentence in ids]
+    def group(examples: dict[str, list[list[int]]]) -> dict[str, list[list[int]]]:
+        joined = {name: list(chain(*lists)) for name, lists in examples.items()}
+        whole = len(joined["input_ids"]) // BLOCK * BLOCK
+        return {name: [ids[i : i + BLOCK] for i in range(0, whole, BLOCK)] for name, ids in joined.items()}
 
-    def our_encoding() -> None:
-        encoder = WordEncoder(load_tokenizer(vocab))
-        for document in sentences:
-            [encoder.encode(sentence) for sentence in document]
+    for old in folder.glob("*.arrow"):
+        old.unlink()
+    tokenized = Dataset.from_dict({"text": texts}).map(
+        lambda examples: tokenizer(examples["text"], return_special_tokens_mask=True),
+        batched=True,
+        remove_columns=["text"],
+        cache_file_name=str(folder / "tokenized.arrow"),
+    )
+    blocks = tokenized.map(group, batched=True, cache_file_name=str(folder / "blocks.arrow"))
+    return len(blocks) * BLOCK, (folder / "blocks.arrow").stat().st_size
 
-    def peer_packing() -> None:
-        for text in texts:
-            ids = calls(splitter.split(text), add_special_tokens=False)["input_ids"]
-            [np.array(sentence, np.uint16) for sentence in ids]
 
-    def our_packing() -> None:
-        pack_documents(texts, splitter, WordEncoder(load_tokenizer(vocab)))
+def write(texts: list[str], vocab: Path, splitter: Splitter, output: Path) -> tuple[int, int]:
+    """pubmill's; the tokens and the bytes on the disk."""
+    tokenizer = load_tokenizer(vocab)
+    encoder = make_encoder(tokenizer)
+    shards = (pack_documents(texts[i : i + 5000], splitter, encoder) for i in range(0, len(texts), 5000))
+    index = write_packed(output, shards, tokenizer.get_vocab_size(), special_ids(tokenizer, vocab))
+    return index["tokens"], sum(path.stat().st_size for path in output.iterdir())
+
+
+def calls(texts: list[str], vocab: Path) -> None:
+    """Calls of the tokenizer with its own batches."""
+    tokenizer = load_tokenizer(vocab)
+    for begin in range(0, len(texts), 1000):
+        tokenizer.encode_batch_fast(texts[begin : begin + 1000], add_special_tokens=False)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Packing: datasets.map against pubmill.")
+    parser.add_argument("--quick", action="store_true", help="little text, under a minute, one process")
+    parser.add_argument("--punkt", type=Path, help="NLTK's punkt_tab.zip")
+    arguments = parser.parse_args()
+    texts = make_texts(5_000 if arguments.quick else 30_000, 50_000)
+    with tempfile.TemporaryDirectory() as name:
+        punkt = arguments.punkt or empty_punkt(Path(name) / "punkt_tab.zip")
+        measure(Path(name), texts, punkt, arguments.quick)
+
+
+def measure(folder: Path, texts: list[str], punkt: Path, quick: bool) -> None:
+    parts, splitter = write_parts(folder, texts), SentenceSplitter(punkt)
+    vocab = make_vocab(folder, "bert", parts, VocabRecipe(kind="wordpiece", size=8_000, lowercase=True))
+    others = {name: make_vocab(folder, name, parts, recipe) for name, recipe in OTHERS.items() if not quick}
+    tokens: dict[str, tuple[int, int]] = {}
+
+    def noted(name: str, work: Callable[[], tuple[int, int]]) -> Callable[[], None]:
+        return lambda: tokens.update({name: work()})
 
     def processes(count: int) -> Callable[[], object]:
         return lambda: pack(PackingRecipe(), parts, vocab, punkt, folder / "tokens", count)
 
     works: dict[str, Callable[[], object]] = {
-        "peer encoding": peer_encoding,
-        "our encoding": our_encoding,
-        "peer packing": peer_packing,
-        "our packing": our_packing,
+        "run_mlm": noted("run_mlm", lambda: run_mlm(texts, vocab, folder)),
+        "encoding": noted("encoding", lambda: write(texts, vocab, Lines(), folder / "packed")),
+        "packing": noted("packing", lambda: write(texts, vocab, splitter, folder / "packed")),
     }
-    if parallel:
+    for name, other in others.items():
+        works[f"{name} calls"] = lambda other=other: calls(texts, other)
+        works[name] = lambda other=other: write(texts, other, Lines(), folder / "packed")
+    if not quick:
         works |= {"one process": processes(1), "two processes": processes(2)}
     seconds = interleaved(3, works)
     megabytes = sum(map(len, texts)) / 1e6
     for name, value in seconds.items():
         print(f"{name}: {megabytes / value:.1f} MB/s")
-    print(f"encoding: {seconds['peer encoding'] / seconds['our encoding']:.2f}")
-    print(f"packing: {seconds['peer packing'] / seconds['our packing']:.2f}")
-    if parallel:
+    for name, (count, size) in tokens.items():
+        print(f"{name}: {count / seconds[name] / 1e6:.2f} M tokens/s, {size / count:.2f} bytes a token")
+    print(f"bytes: {tokens['encoding'][1] / tokens['encoding'][0]:.2f}")
+    print(f"encoding: {seconds['run_mlm'] / seconds['encoding']:.2f}")
+    print(f"packing: {seconds['run_mlm'] / seconds['packing']:.2f}")
+    for name in others:
+        print(f"{name}: {seconds[f'{name} calls'] / seconds[name]:.2f}")
+    if not quick:
         print(f"processes: {seconds['one process'] / seconds['two processes']:.2f}")
 
 

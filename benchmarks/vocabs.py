@@ -2,28 +2,40 @@
 
     python benchmarks/vocabs.py [--quick]
 
-The text is made up from a seed: words of syllables with Zipf's frequencies. Last lines: `name: ratio`.
+The text is made up from a seed: words of syllables with Zipf's frequencies. The peer gets it in memory,
+pubmill as eight corpus parts on the disk, which it counts one by one, merges and learns from. `counting`:
+wall time of counting the parts in one process, over that in two. Last lines: `name: ratio`.
 """
 
 import argparse
+import multiprocessing
 import random
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from itertools import accumulate
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.trainers import WordPieceTrainer
 
-from pubmill.vocabs.merges import learn_pieces
-from pubmill.vocabs.wordpiece import SPECIAL, WordCounter, WordPieceRecipe
+from pubmill.recipes import VocabRecipe
+from pubmill.vocabs.counting import merge_counts
+from pubmill.vocabs.training import learn
+from pubmill.vocabs.wordpiece import SPECIAL
+from pubmill.vocabs.words import write_counts
+
+PARTS = 8
 
 
 def make_texts(documents: int, distinct: int, seed: int = 1) -> list[str]:
@@ -41,6 +53,14 @@ def make_texts(documents: int, distinct: int, seed: int = 1) -> list[str]:
     return texts
 
 
+def write_parts(folder: Path, texts: list[str]) -> list[Path]:
+    """The texts as the parts of a corpus."""
+    parts = [folder / f"part-{number:04d}.parquet" for number in range(PARTS)]
+    for number, part in enumerate(parts):
+        pq.write_table(pa.table({"text": texts[number::PARTS]}), part, compression="zstd")
+    return parts
+
+
 def peer(texts: list[str], size: int) -> None:
     tokenizer = Tokenizer(WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer, tokenizer.pre_tokenizer = BertNormalizer(), BertPreTokenizer()
@@ -48,18 +68,32 @@ def peer(texts: list[str], size: int) -> None:
     tokenizer.train_from_iterator(texts, trainer)
 
 
-def ours(texts: list[str], size: int) -> None:
-    counter = WordCounter(WordPieceRecipe(kind="wordpiece", size=size, lowercase=True))
-    for text in texts:
-        counter.add(text)
-    counter.finish()
-    learn_pieces(counter.words, size, SPECIAL)
+def count(part: Path) -> Path:
+    output = part.parent / "words" / part.name
+    write_counts(part, "bert-uncased", output)
+    return output
 
 
-def cpu_seconds(work: Callable[[list[str], int], None], texts: list[str], size: int) -> float:
+def ours(parts: list[Path], size: int) -> None:
+    recipe = VocabRecipe(kind="wordpiece", size=size, lowercase=True)
+    counts = [count(part) for part in parts]
+    merged = merge_counts(counts, "bert-uncased", recipe.most_words, parts[0].parent / "vocab")
+    learn(recipe, merged.counted.words)
+
+
+def cpu_seconds(work: Callable[[], None]) -> float:
     begin = time.process_time()
-    work(texts, size)
+    work()
     return time.process_time() - begin
+
+
+def counting_seconds(parts: list[Path], processes: int) -> float:
+    """Wall time of counting all parts, without the processes' start."""
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+        list(pool.map(count, parts[:processes]))
+        begin = time.perf_counter()
+        list(pool.map(count, parts))
+        return time.perf_counter() - begin
 
 
 def main() -> None:
@@ -69,14 +103,19 @@ def main() -> None:
     texts = make_texts(10_000 if quick else 60_000, 50_000 if quick else 300_000)
     size = 8_000 if quick else 30_000
     megabytes = sum(map(len, texts)) / 1e6
-    times: dict[str, list[float]] = {"tokenizers": [], "pubmill": []}
-    for _ in range(3):
-        times["tokenizers"].append(cpu_seconds(peer, texts, size))
-        times["pubmill"].append(cpu_seconds(ours, texts, size))
+    times: dict[str, list[float]] = {"tokenizers": [], "pubmill": [], "one": [], "two": []}
+    with tempfile.TemporaryDirectory() as folder:
+        parts = write_parts(Path(folder), texts)
+        for _ in range(3):
+            times["tokenizers"].append(cpu_seconds(lambda: peer(texts, size)))
+            times["pubmill"].append(cpu_seconds(lambda: ours(parts, size)))
+            times["one"].append(counting_seconds(parts, 1))
+            times["two"].append(counting_seconds(parts, 2))
     median = {name: statistics.median(values) for name, values in times.items()}
-    for name, seconds in median.items():
-        print(f"{name}: {seconds:.2f} CPU-s for {megabytes:.0f} MB, {size} pieces")
+    for name in ("tokenizers", "pubmill"):
+        print(f"{name}: {median[name]:.2f} CPU-s for {megabytes:.0f} MB, {size} pieces")
     print(f"vocabs: {median['tokenizers'] / median['pubmill']:.2f}")
+    print(f"counting: {median['one'] / median['two']:.2f}")
 
 
 if __name__ == "__main__":

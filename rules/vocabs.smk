@@ -1,21 +1,78 @@
-"""Vocabularies learnt from a corpus."""
+"""Word counts by part, vocabularies learnt or released, and how they fit datasets."""
+
+
+rule count_words:
+    input:
+        f"{R}/corpora/{{corpus}}/part-{{part}}.parquet",
+    output:
+        f"{R}/corpora/{{corpus}}/words/{{splitting}}/part-{{part}}.parquet",
+    log:
+        f"{R}/logs/corpora/{{corpus}}/words/{{splitting}}/part-{{part}}.log",
+    wildcard_constraints:
+        part=r"\d{4}",
+        splitting="[^/]+",
+    params:
+        version=T.version("count"),
+        recipe=lambda w: as_json({"splitting": w.splitting}),
+    message:
+        "Counting words of {wildcards.corpus}, part {wildcards.part} ({wildcards.splitting})"
+    shell:
+        "python {SCRIPTS:q}/count_words.py --part {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule train_vocab:
     input:
-        lambda w: T.parts(SPECS.vocabs[w.vocab].corpus),
+        lambda w: T.word_counts(w.vocab),
     output:
         [f"{R}/vocabs/{{vocab}}/{name}" for name in T.VOCAB_FILES],
     log:
         f"{R}/logs/vocabs/{{vocab}}.log",
+    wildcard_constraints:
+        vocab="|".join(map(re.escape, T.learnt_vocabs())) or "(?!)",
     threads: 2
     params:
-        corpus=lambda w: T.corpus_folder(SPECS.vocabs[w.vocab].corpus),
-        parts=lambda w: len(T.shards(SPECS.vocabs[w.vocab].corpus)),
+        words=lambda w: T.words_folder(w.vocab),
+        parts=lambda w: T.vocab_parts(w.vocab),
         version=T.version("vocab"),
         recipe=lambda w: as_json(T.vocab_recipe(w.vocab)),
     message:
         "Learning the vocabulary {wildcards.vocab}"
     shell:
-        "python {SCRIPTS:q}/train_vocab.py --corpus {params.corpus:q} --parts {params.parts}"
+        "python {SCRIPTS:q}/train_vocab.py --words {params.words:q} --parts {params.parts}"
         " --output {R:q}/vocabs/{wildcards.vocab:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+
+
+rule take_vocab:
+    input:
+        plainly(lambda w: T.model_files(T.vocab_model(w.vocab))),
+    output:
+        [f"{R}/vocabs/{{vocab}}/{name}" for name in T.VOCAB_FILES],
+    log:
+        f"{R}/logs/vocabs/{{vocab}}.log",
+    wildcard_constraints:
+        vocab="|".join(map(re.escape, T.released_vocabs())) or "(?!)",
+    params:
+        version=T.version("vocab"),
+        model=lambda w: f"{R}/models/{T.vocab_model(w.vocab)}",
+    message:
+        "Taking the vocabulary {wildcards.vocab}"
+    shell:
+        "python {SCRIPTS:q}/take_vocab.py --model {params.model:q} --output {R:q}/vocabs/{wildcards.vocab:q} > {log:q} 2>&1"
+
+
+rule vocab_diagnosis:
+    input:
+        vocab=lambda w: T.vocab_files(w.vocab),
+        dataset=lambda w: T.dataset_files(w.dataset),
+    output:
+        f"{R}/vocabs/{{vocab}}/on/{{dataset}}.json",
+    log:
+        f"{R}/logs/vocabs/{{vocab}}/on/{{dataset}}.log",
+    params:
+        version=T.version("fit"),
+        recipe=lambda w: as_json(T.fit_recipe(w.vocab, w.dataset)),
+    message:
+        "Diagnosing the vocabulary {wildcards.vocab} on {wildcards.dataset}"
+    shell:
+        "python {SCRIPTS:q}/vocab_diagnosis.py --vocab {R:q}/vocabs/{wildcards.vocab:q} --dataset {R:q}/datasets/{wildcards.dataset:q}"
+        " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"

@@ -27,7 +27,14 @@ from pubmill.recipes import PretrainingRecipe, build
 # weights and texts, no code; PICKLED weights are only ever read as tensors, and written as safetensors
 COPIED = ("*.safetensors", "*.json", "*.txt", "*.model", "README.md", "LICENSE*")
 PICKLED = "pytorch_model.bin"
-TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "vocab.txt")
+TOKENIZER_FILES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "spiece.model",
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,6 @@
-"""From corpus parts to packed tokens: sentences by Punkt, ids by a BERT WordPiece vocabulary.
+"""From corpus parts to packed tokens: sentences by Punkt, ids by a vocabulary of any kind.
 
-The ids are those of the vocabulary's own tokenizer, word by word from a cache, which is faster than
-encoding text because most words of a corpus have been seen before. Parts are packed in parallel and written
-in order, so the bytes don't depend on the number of processes.
+Parts are packed in parallel and written in order, so the bytes don't depend on the number of processes.
 """
 
 import multiprocessing
@@ -15,77 +13,27 @@ from dataclasses import dataclass
 from itertools import islice
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from tokenizers import Tokenizer
 
 from pubmill.errors import PubmillError
-from pubmill.files import read_json
-from pubmill.parts import read_texts, split_words
-from pubmill.pretraining.tokens import SPECIAL, Shard, id_dtype, write_packed
+from pubmill.parts import read_texts
+from pubmill.pretraining.encoding import Encoder, load_tokenizer, make_encoder, special_ids
+from pubmill.pretraining.tokens import Shard, write_packed
 from pubmill.sentences import SentenceSplitter
 
-# words kept in memory by each process, about 100 MB; the rest is encoded again when it comes
-CACHED_WORDS = 500_000
 # bytes of parquet
 SMALL_CORPUS = 10_000_000
-EXPECTED_KINDS = {"model": "WordPiece", "normalizer": "BertNormalizer", "pre_tokenizer": "BertPreTokenizer"}
 
 
-def load_tokenizer(vocab: Path) -> Tokenizer:
-    """The BERT WordPiece tokenizer of a vocabulary folder, special tokens off.
+class Splitter(Protocol):
+    """Takes a document apart into sentences."""
 
-    "[SEP]" in a text (somatosensory evoked potentials) is encoded as text, as in BERT's own pretraining
-    programs, not as the special token. Raises `PubmillError` for other kinds of tokenizer.
-    """
-    path = vocab / "tokenizer.json"
-    settings = read_json(path)
-    kinds = {part: (settings.get(part) or {}).get("type") for part in EXPECTED_KINDS}
-    if kinds != EXPECTED_KINDS:
-        raise PubmillError(f"{path}: packing needs a BERT WordPiece tokenizer, {EXPECTED_KINDS}; got {kinds}")
-    tokenizer: Tokenizer = Tokenizer.from_file(str(path))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    tokenizer.encode_special_tokens = True
-    return tokenizer
+    def split(self, text: str) -> list[str]: ...
 
 
-def special_ids(tokenizer: Tokenizer, vocab: Path) -> dict[str, int]:
-    """The ids of [PAD], [UNK], [CLS], [SEP] and [MASK], by their names in lower case."""
-    ids = {name: tokenizer.token_to_id(f"[{name.upper()}]") for name in SPECIAL}
-    known = {name: number for name, number in ids.items() if number is not None}
-    if len(known) < len(ids):
-        raise PubmillError(
-            f"{vocab}: the vocabulary has no special tokens {sorted(ids.keys() - known.keys())}"
-        )
-    return known
-
-
-class WordEncoder(dict[str, bytes]):
-    """White-space-separated words to their ids, as little-endian bytes of the packed type.
-
-    White space always separates words for BERT, so that the ids of a text are those of its pieces in a row.
-    """
-
-    def __init__(self, tokenizer: Tokenizer, limit: int = CACHED_WORDS) -> None:
-        super().__init__()
-        self._tokenizer, self._limit = tokenizer, limit
-        self.dtype = id_dtype(tokenizer.get_vocab_size())
-
-    def __missing__(self, word: str) -> bytes:
-        if len(self) >= self._limit:
-            self.clear()
-        ids = self._tokenizer.encode(word, add_special_tokens=False).ids
-        encoded = self[word] = np.array(ids, self.dtype).tobytes()
-        return encoded
-
-    def encode(self, text: str) -> bytes:
-        """The ids of a text; equal to the tokenizer's, `add_special_tokens=False`."""
-        return b"".join([self[word] for word in split_words(text)])
-
-
-def pack_documents(texts: Iterable[str], splitter: SentenceSplitter, encoder: WordEncoder) -> Shard:
+def pack_documents(texts: Iterable[str], splitter: Splitter, encoder: Encoder) -> Shard:
     """Split and encode documents; sentences and documents that give no token are left out and counted."""
     width = encoder.dtype.itemsize
     ids: list[bytes] = []
@@ -122,7 +70,7 @@ class _Worker:
     current: "_Worker"
 
     def __init__(self, vocab: Path, punkt: Path) -> None:
-        self.splitter, self.encoder = SentenceSplitter(punkt), WordEncoder(load_tokenizer(vocab))
+        self.splitter, self.encoder = SentenceSplitter(punkt), make_encoder(load_tokenizer(vocab))
 
     def pack(self, part: Path, title: bool) -> Shard:
         return pack_documents(read_texts([part], title), self.splitter, self.encoder)

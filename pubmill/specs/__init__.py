@@ -1,7 +1,16 @@
 """Everything under `specs/`: one strict model per kind, the loader, the cross-checks."""
 
 from pubmill.specs.base import Name, Spec, Strict, told
-from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, PubmedSource, Selection, TextSource, VocabSpec
+from pubmill.specs.corpora import (
+    CorpusSpec,
+    LearntVocabSpec,
+    PretrainingSpec,
+    PubmedSource,
+    ReleasedVocabSpec,
+    Selection,
+    TextSource,
+    VocabSpec,
+)
 from pubmill.specs.datasets import DatasetSpec, Dummies, File, LocalFile, Published
 from pubmill.specs.loading import ScaleSpec, Specs, load
 from pubmill.specs.models import FolderWeights, HubWeights, ModelSpec, RecipeWeights
@@ -16,6 +25,7 @@ __all__ = [
     "File",
     "FolderWeights",
     "HubWeights",
+    "LearntVocabSpec",
     "LocalFile",
     "ModelSpec",
     "Name",
@@ -24,6 +34,7 @@ __all__ = [
     "Published",
     "PubmedSource",
     "RecipeWeights",
+    "ReleasedVocabSpec",
     "ScaleSpec",
     "Selection",
     "Spec",

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from pubmill.recipes import PretrainingRecipe
+from pubmill.recipes import PretrainingRecipe, VocabRecipe
 from pubmill.specs.base import Https, Name, Spec, Strict
 
 
@@ -45,11 +45,42 @@ class CorpusSpec(Spec):
     selection: Selection
 
 
-class VocabSpec(Spec):
-    kind: Literal["wordpiece"]
-    size: int
+class LearntVocabSpec(Spec):
+    """A vocabulary learnt from a corpus; the keys are those of `VocabRecipe`."""
+
+    kind: Literal["wordpiece", "byte-level-bpe", "sentencepiece"]
+    size: Annotated[int, Field(ge=1)]
     lowercase: bool
+    learner: Literal["merges", "sentencepiece-unigram", "sentencepiece-bpe"] = "merges"
+    most_words: Annotated[int, Field(ge=1)] = 4_000_000
     corpus: Name
+
+    @property
+    def recipe(self) -> VocabRecipe:
+        return VocabRecipe(
+            kind=self.kind,
+            size=self.size,
+            lowercase=self.lowercase,
+            learner=self.learner,
+            most_words=self.most_words,
+        )
+
+    @model_validator(mode="after")
+    def exists(self) -> Self:
+        fault = self.recipe.fault()
+        if fault:
+            raise ValueError(fault)
+        return self
+
+
+class ReleasedVocabSpec(Spec):
+    """The tokenizer that a model was released with, by the name of the model's spec."""
+
+    kind: Literal["released"]
+    model: Name
+
+
+VocabSpec = Annotated[LearntVocabSpec | ReleasedVocabSpec, Field(discriminator="kind")]
 
 
 class PretrainingSpec(Spec):

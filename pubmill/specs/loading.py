@@ -13,9 +13,9 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pubmill import strict_yaml
 from pubmill.errors import PubmillError
 from pubmill.specs.base import Strict, shown, told
-from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, VocabSpec
+from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, ReleasedVocabSpec, VocabSpec
 from pubmill.specs.datasets import METRICS, DatasetSpec
-from pubmill.specs.models import ModelSpec, RecipeWeights, SpacyWeights
+from pubmill.specs.models import FolderWeights, ModelSpec, RecipeWeights, SpacyWeights
 from pubmill.specs.protocols import ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
 from pubmill.specs.tables import DatasetTableSpec, TableSpec
@@ -126,7 +126,10 @@ def _check(model: Any, document: Document, errors: list[str]) -> Any:
         return TypeAdapter(model).validate_python(document.value)
     except ValidationError as error:
         for problem in error.errors():
-            place = tuple(p for p in problem["loc"])
+            place = tuple(problem["loc"])
+            # of specs of several kinds, pydantic puts the kind before each place
+            if place and place[0] == document.value.get("kind"):
+                place = place[1:]
             errors.append(f"{document.where(_written(document, place))}: {shown(place)}: {told(problem)}")
         return None
 
@@ -158,9 +161,25 @@ def _dangling(made: dict[str, dict[str, Any]], documents: dict[str, dict[str, Do
             yield f"{where}: specs/models/{model}.yaml exists; a column with `best_of` has another name"
         for at, fault in _obstacles(table, made):
             yield f"{documents['tables'][name].where(at)}: {fault}"
+    for name, at, fault in _vocabs_without_release(made):
+        yield f"{documents['vocabs'][name].where(at)}: {fault}"
     for name, protocol in made["protocols"].items():
         for at, fault in faults_of_recipes(protocol, made["datasets"]):
             yield f"{documents['protocols'][name].where(at)}: {shown(at)}: {fault}"
+
+
+def _vocabs_without_release(
+    made: dict[str, dict[str, Any]],
+) -> Iterator[tuple[str, tuple[str | int, ...], str]]:
+    """Vocabularies that are a model's released one, where the model is only made here."""
+    for name, vocab in made["vocabs"].items():
+        model = made["models"].get(vocab.model) if isinstance(vocab, ReleasedVocabSpec) else None
+        if model and model.released is None and not isinstance(model.weights, FolderWeights):
+            yield (
+                name,
+                ("model",),
+                f"{vocab.model} has no released files; name the vocabulary that it is made with",
+            )
 
 
 def _obstacles(table: Any, made: dict[str, dict[str, Any]]) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -226,7 +245,10 @@ Reference = tuple[str, str, tuple[str | int, ...], str, str, bool]
 def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
     """(kind, name, location, kind of target, target, excused by a `missing:` reason)."""
     for name, vocab in made["vocabs"].items():
-        yield "vocabs", name, ("corpus",), "corpora", vocab.corpus, False
+        if isinstance(vocab, ReleasedVocabSpec):
+            yield "vocabs", name, ("model",), "models", vocab.model, False
+        else:
+            yield "vocabs", name, ("corpus",), "corpora", vocab.corpus, False
     for name, recipe in made["pretraining"].items():
         yield "pretraining", name, ("corpus",), "corpora", recipe.corpus, False
         yield "pretraining", name, ("vocab",), "vocabs", recipe.vocab, False

@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.specs import FolderWeights
+from pubmill.specs import FolderWeights, LearntVocabSpec, ReleasedVocabSpec
 from pubmill.specs.datasets import METRICS
 from pubmill.specs.models import SpacyWeights
 from pubmill.targets.corpora import CorpusTargets
 from pubmill.targets.versions import METRIC_VERSIONS, VERSIONS
 
-VOCAB_FILES = ("vocab.txt", "tokenizer.json", "tokenizer_config.json", "diagnosis.json")
+VOCAB_FILES = ("tokenizer.json", "tokenizer_config.json", "diagnosis.json")
+"""What a vocabulary of any kind has; its own adds vocab.txt, vocab.json and merges.txt, or spiece.model."""
 TOKEN_FILES = ("ids.bin", "sentences.npy", "documents.npy", "index.json")
 CHECKPOINT_FILES = ("model.safetensors", "optimizer.safetensors", "config.json", "log.jsonl", "state.json")
 MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "README.md")
@@ -27,12 +28,58 @@ class ModelTargets(CorpusTargets):
     VOCAB_FILES, TOKEN_FILES = VOCAB_FILES, TOKEN_FILES
     CHECKPOINT_FILES, MODEL_FILES = CHECKPOINT_FILES, MODEL_FILES
 
-    def vocab_recipe(self, vocab: str) -> dict[str, Any]:
+    def learnt_vocabs(self) -> list[str]:
+        """Vocabularies that are learnt here."""
+        return [name for name, spec in self.specs.vocabs.items() if isinstance(spec, LearntVocabSpec)]
+
+    def released_vocabs(self) -> list[str]:
+        """Vocabularies that models were released with."""
+        return [name for name, spec in self.specs.vocabs.items() if isinstance(spec, ReleasedVocabSpec)]
+
+    def _learnt(self, vocab: str) -> LearntVocabSpec:
         spec = self.specs.vocabs[vocab]
-        return {"kind": spec.kind, "size": spec.size, "lowercase": spec.lowercase}
+        if not isinstance(spec, LearntVocabSpec):
+            raise PubmillError(f"the vocabulary {vocab} is a released one; nothing is learnt for it")
+        return spec
+
+    def vocab_recipe(self, vocab: str) -> dict[str, Any]:
+        """VocabRecipe of a vocabulary that is learnt here."""
+        return asdict(self._learnt(vocab).recipe)
+
+    def vocab_parts(self, vocab: str) -> int:
+        """How many parts the corpus of a vocabulary has."""
+        return len(self.shards(self._learnt(vocab).corpus))
+
+    def words_folder(self, vocab: str) -> str:
+        """Where the words of a vocabulary's corpus are counted, separated as it needs them."""
+        spec = self._learnt(vocab)
+        return f"{self.corpus_folder(spec.corpus)}/words/{spec.recipe.splitting()}"
+
+    def word_counts(self, vocab: str) -> list[str]:
+        """The word counts that a vocabulary is learnt from, one a part of its corpus."""
+        return [f"{self.words_folder(vocab)}/part-{i:04d}.parquet" for i in range(self.vocab_parts(vocab))]
+
+    def vocab_model(self, vocab: str) -> str:
+        """The model whose released tokenizer a vocabulary is; a `PubmillError` where the scale makes that
+        model here, with another one."""
+        spec = self.specs.vocabs[vocab]
+        assert isinstance(spec, ReleasedVocabSpec), vocab
+        if self.weights(spec.model)["kind"] not in ("hub", "folder"):
+            raise PubmillError(
+                f"vocabulary {vocab}: at scale {self.study.scale} the model {spec.model} is made here, with "
+                f"a vocabulary of its own; the released one is at hand at scale full"
+            )
+        return spec.model
+
+    def vocab_folder(self, vocab: str) -> str:
+        return f"{self.results}/vocabs/{vocab}"
 
     def vocab_files(self, vocab: str) -> list[str]:
-        return [f"{self.results}/vocabs/{vocab}/{name}" for name in VOCAB_FILES]
+        return [f"{self.vocab_folder(vocab)}/{name}" for name in VOCAB_FILES]
+
+    def fit_recipe(self, vocab: str, dataset: str) -> dict[str, Any]:
+        """FitRecipe: which vocabulary is diagnosed on which dataset."""
+        return {"vocab": vocab, "dataset": dataset, "kind": self.specs.datasets[dataset].kind}
 
     def token_files(self, recipe: str) -> list[str]:
         return [f"{self.results}/pretraining/{recipe}/tokens/{name}" for name in TOKEN_FILES]

@@ -205,7 +205,7 @@ class TableTargets(DatasetTableTargets):
             "dataset_tables": self.dataset_tables(),
             "pretraining": {r: [f"pretraining/{r}/step-{step}" for step in self.steps(r)] for r in recipes},
             "corpora": sorted({self.specs.pretraining[r].corpus for r in recipes}),
-            "vocabs": sorted({self.specs.pretraining[r].vocab for r in recipes}),
+            "vocabs": sorted({self.specs.pretraining[r].vocab for r in recipes} & set(self.learnt_vocabs())),
             "models": self.models(),
             "datasets": self.datasets(),
             "sources": self._source_records(recipes),

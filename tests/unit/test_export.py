@@ -17,7 +17,7 @@ from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.export import ExportRecipe, export
 from pubmill.recipes import Architecture, Objective
 from pubmill.vocabs.merges import learn_pieces
-from pubmill.vocabs.wordpiece import SPECIAL, WordPieceRecipe, make_tokenizer, save
+from pubmill.vocabs.wordpiece import SPECIAL, make_tokenizer, save
 
 SHAPE = {"family": "bert", "layers": 2, "hidden_size": 16, "attention_heads": 2, "intermediate_size": 32}
 PRETRAINING: dict[str, Any] = {
@@ -33,8 +33,7 @@ PRETRAINING: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def vocab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("vocab")
-    recipe = WordPieceRecipe(kind="wordpiece", size=40, lowercase=True)
-    save(make_tokenizer(learn_pieces({"aspirin": 3, "rats": 2}, 40, SPECIAL), recipe), recipe, folder)
+    save(make_tokenizer(learn_pieces({"aspirin": 3, "rats": 2}, 40, SPECIAL).pieces, True), True, folder)
     write_json(folder / "diagnosis.json", {"size": 40, "documents": 7, "words": 99})
     return folder
 
@@ -160,7 +159,7 @@ def test_the_treatment_of_capitals_is_written_and_checked(tmp_path: Path, vocab:
     theirs = tmp_path / "theirs"
     export(recipe("random"), theirs, vocab=vocab)
     for name in ("tokenizer.json", "tokenizer_config.json"):  # as released BERTs often are: vocab.txt alone
-        (theirs / name).unlink()
+        (theirs / name).unlink(missing_ok=True)
     for lowercase in (True, False):
         out = tmp_path / str(lowercase)
         export(recipe("folder", lowercase=lowercase), out, folder=theirs)
@@ -180,7 +179,7 @@ def test_a_wrong_folder_is_refused(tmp_path: Path, vocab: Path, damage: str) -> 
         (theirs / "model.safetensors").rename(theirs / "pytorch_model.bin")
     elif damage == "no tokenizer":
         for name in exporting.TOKENIZER_FILES:
-            (theirs / name).unlink()
+            (theirs / name).unlink(missing_ok=True)
     elif damage == "remote code":
         write_json(theirs / "config.json", config | {"auto_map": {"AutoModel": "modeling.Model"}})
     elif damage == "cut weights":
@@ -195,8 +194,7 @@ def test_a_wrong_folder_is_refused(tmp_path: Path, vocab: Path, damage: str) -> 
 def test_a_vocabulary_of_another_size_is_refused(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
     other = tmp_path / "vocab"
     shutil.copytree(vocab, other)
-    smaller = WordPieceRecipe(kind="wordpiece", size=20, lowercase=True)
-    save(make_tokenizer(learn_pieces({"rats": 2}, 20, SPECIAL), smaller), smaller, other)
+    save(make_tokenizer(learn_pieces({"rats": 2}, 20, SPECIAL).pieces, True), True, other)
     with pytest.raises(PubmillError, match="another vocabulary"):
         export(recipe("pretraining"), tmp_path / "m", checkpoint=checkpoint, vocab=other)
 

@@ -58,10 +58,10 @@ def test_a_duplicate_key_is_named_with_both_lines(folder: Path) -> None:
 
 
 def test_a_dangling_reference_is_named(folder: Path) -> None:
-    replace(folder / "pretraining/pubmedbert-base.yaml", "vocab: pubmed-uncased", "vocab: pubmed-cased")
+    replace(folder / "pretraining/pubmedbert-base.yaml", "vocab: pubmed-uncased", "vocab: pubmed-odd")
     told = mistakes(folder)
     assert "specs/pretraining/pubmedbert-base.yaml:" in told
-    assert "there is no specs/vocabs/pubmed-cased.yaml" in told
+    assert "there is no specs/vocabs/pubmed-odd.yaml" in told
 
 
 def test_a_reason_for_missing_must_go_when_the_spec_has_come(folder: Path) -> None:

@@ -1,0 +1,66 @@
+"""RoBERTa's byte-level byte-pair tokenizer (Radford et al. 2019; lewis2020 section 4.1) as a folder that
+`AutoTokenizer` loads.
+
+Every byte is a piece, so no text is unknown and each decodes to itself.
+"""
+
+from pathlib import Path
+
+from tokenizers import AddedToken, Tokenizer
+from tokenizers.decoders import ByteLevel as ByteLevelDecoder
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel
+from tokenizers.processors import RobertaProcessing
+
+from pubmill.files import write_json
+from pubmill.vocabs.merges import Learnt
+from pubmill.vocabs.wordpiece import MAX_POSITIONS, write_tokenizer
+
+# in fairseq's order; the mask is its last piece
+FIRST, MASK = ("<s>", "<pad>", "</s>", "<unk>"), "<mask>"
+SPECIAL = {
+    "bos": "<s>",
+    "cls": "<s>",
+    "pad": "<pad>",
+    "eos": "</s>",
+    "sep": "</s>",
+    "unk": "<unk>",
+    "mask": MASK,
+}
+
+
+def byte_alphabet() -> list[str]:
+    """The 256 characters that stand for bytes."""
+    return sorted(ByteLevel.alphabet())
+
+
+def make_tokenizer(learnt: Learnt) -> Tokenizer:
+    """RoBERTa's tokenizer; the pieces begin with `FIRST`, and the mask is added behind them."""
+    pieces = [*learnt.pieces, MASK]
+    ids = {piece: number for number, piece in enumerate(pieces)}
+    tokenizer = Tokenizer(BPE(vocab=ids, merges=learnt.merges, unk_token=None))
+    tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = ByteLevelDecoder()
+    tokenizer.post_processor = RobertaProcessing(("</s>", ids["</s>"]), ("<s>", ids["<s>"]), True, False)
+    marks = [AddedToken(piece, special=True, normalized=False) for piece in FIRST]
+    # as in RoBERTa's: the mask takes the place of a word and of the space before it
+    tokenizer.add_special_tokens([*marks, AddedToken(MASK, lstrip=True, special=True, normalized=False)])
+    return tokenizer
+
+
+def save(tokenizer: Tokenizer, learnt: Learnt, folder: Path) -> None:
+    """Write tokenizer.json, vocab.json, merges.txt and tokenizer_config.json."""
+    write_tokenizer(tokenizer, folder)
+    write_json(folder / "vocab.json", tokenizer.get_vocab())
+    merges = "".join(f"{left} {right}\n" for left, right in learnt.merges)
+    (folder / "merges.txt").write_text(f"#version: 0.2\n{merges}", encoding="utf-8")
+    write_json(
+        folder / "tokenizer_config.json",
+        {
+            "tokenizer_class": "RobertaTokenizer",
+            "add_prefix_space": False,
+            "trim_offsets": True,
+            "model_max_length": MAX_POSITIONS,
+            **{f"{name}_token": token for name, token in SPECIAL.items()},
+        },
+    )

@@ -1,0 +1,92 @@
+"""A vocabulary learnt from the word counts of a corpus, of any kind, with its diagnosis."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from tokenizers import Tokenizer
+
+from pubmill.errors import PubmillError
+from pubmill.files import write_json, writing_folder
+from pubmill.recipes import VocabRecipe
+from pubmill.vocabs import byte_level, sentencepiece, wordpiece
+from pubmill.vocabs.counting import merge_counts
+from pubmill.vocabs.diagnosis import diagnose, split_terms
+from pubmill.vocabs.merges import learn_pieces
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A tokenizer and how it is written, the words that it was learnt from as it sees them, and how many
+    distinct ones took no part because they were too long."""
+
+    tokenizer: Tokenizer
+    save: Callable[[Path], None]
+    words: Mapping[str, int]
+    too_long: int = 0
+
+
+def learn(recipe: VocabRecipe, words: Mapping[str, int]) -> Trained:
+    """Learn a vocabulary from counted words, separated as `recipe.splitting()` says."""
+    fault = recipe.fault()
+    if fault:
+        raise PubmillError(fault)
+    if recipe.kind == "wordpiece":
+        return _wordpiece(recipe, words)
+    return _byte_level(recipe, words) if recipe.kind == "byte-level-bpe" else _sentencepiece(recipe, words)
+
+
+def _wordpiece(recipe: VocabRecipe, words: Mapping[str, int]) -> Trained:
+    too_long = 0
+    if recipe.learner == "merges":
+        pieces = learn_pieces(words, recipe.size, wordpiece.SPECIAL).pieces
+    else:
+        model, too_long = sentencepiece.learn(words, recipe.size, _model(recipe), special={})
+        pieces = sentencepiece.as_wordpiece(sentencepiece.read_pieces(model), recipe.size, wordpiece.SPECIAL)
+    tokenizer = wordpiece.make_tokenizer(pieces, recipe.lowercase)
+    return Trained(
+        tokenizer, lambda folder: wordpiece.save(tokenizer, recipe.lowercase, folder), words, too_long
+    )
+
+
+def _byte_level(recipe: VocabRecipe, words: Mapping[str, int]) -> Trained:
+    learnt = learn_pieces(words, recipe.size - 1, byte_level.FIRST, "", byte_level.byte_alphabet())
+    tokenizer = byte_level.make_tokenizer(learnt)
+    return Trained(tokenizer, lambda folder: byte_level.save(tokenizer, learnt, folder), words)
+
+
+def _sentencepiece(recipe: VocabRecipe, words: Mapping[str, int]) -> Trained:
+    kind, words = _model(recipe), sentencepiece.normalise(words, recipe.lowercase)
+    model, too_long = sentencepiece.learn(words, recipe.size, kind, sentencepiece.SPECIAL)
+    tokenizer = sentencepiece.make_tokenizer(sentencepiece.read_pieces(model), kind, recipe.lowercase)
+    return Trained(
+        tokenizer,
+        lambda folder: sentencepiece.save(tokenizer, model, kind, recipe.lowercase, folder),
+        words,
+        too_long,
+    )
+
+
+def _model(recipe: VocabRecipe) -> Literal["unigram", "bpe"]:
+    return "unigram" if recipe.learner == "sentencepiece-unigram" else "bpe"
+
+
+def train(recipe: VocabRecipe, counts: Sequence[Path], output: Path) -> dict[str, Any]:
+    """Learn a vocabulary from the word counts of a corpus's parts and write its folder with diagnosis.json;
+    return the diagnosis."""
+    merged = merge_counts(counts, recipe.splitting(), recipe.most_words, output)
+    trained = learn(recipe, merged.counted.words)
+    diagnosis = {
+        **merged.figures(),
+        **diagnose(trained.tokenizer, trained.words, recipe.kind),
+        "asked": recipe.size,
+        "too_long_words": trained.too_long,
+        "learner": recipe.learner,
+        "terms": split_terms(trained.tokenizer),
+        "sample": "every word of the corpus" if not merged.pruned_words else "the most frequent words",
+    }
+    with writing_folder(output) as temporary:
+        trained.save(temporary)
+        write_json(temporary / "diagnosis.json", diagnosis)
+    return diagnosis

@@ -1,0 +1,46 @@
+"""Count the words of one part of a corpus.
+
+    python scripts/count_words.py --recipe JSON --part corpora/CORPUS/part-0000.parquet
+        --output corpora/CORPUS/words/SPLITTING/part-0000.parquet
+
+Inputs: a corpus part, and how words are separated: {"splitting": "bert-uncased" | "bert-cased" | "byte-level"
+| "white-space"} (pubmill.vocabs.words).
+Outputs: a parquet file of words and their counts, sorted.
+"""
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill import recipes
+from pubmill.errors import run
+from pubmill.recipes import Splitting
+from pubmill.vocabs.words import write_counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountingRecipe:
+    """How words are separated."""
+
+    splitting: Splitting
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Count the words of a corpus part.")
+    parser.add_argument("--recipe", required=True, help="JSON text or file: a CountingRecipe")
+    parser.add_argument("--part", required=True, type=Path, help="corpus part to read")
+    parser.add_argument("--output", required=True, type=Path, help="parquet file to write")
+    arguments = parser.parse_args()
+    recipe = recipes.read(CountingRecipe, arguments.recipe)
+    counted = write_counts(arguments.part, recipe.splitting, arguments.output)
+    print(
+        f"{arguments.output}: {len(counted.words)} distinct words of {counted.running} in "
+        f"{counted.documents} documents"
+    )
+
+
+if __name__ == "__main__":
+    run(main)

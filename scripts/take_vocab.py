@@ -1,0 +1,29 @@
+"""Take the vocabulary that a model was released with.
+
+    python scripts/take_vocab.py --model models/MODEL --output vocabs/VOCAB
+
+Inputs: a model's folder, as scripts/export_model.py makes it.
+Outputs: the folder vocabs/VOCAB with the tokenizer's files and diagnosis.json.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill.errors import run
+from pubmill.vocabs.released import take
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Take the vocabulary of a released model.")
+    parser.add_argument("--model", required=True, type=Path, help="folder of the model")
+    parser.add_argument("--output", required=True, type=Path, help="folder to write")
+    arguments = parser.parse_args()
+    diagnosis = take(arguments.model, arguments.output)
+    print(f"{arguments.output}: {diagnosis['size']} pieces")
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,41 @@
+"""Diagnose a vocabulary on a dataset: subwords per word and per entity word, splits, unknown words.
+
+    python scripts/vocab_diagnosis.py --recipe JSON --vocab vocabs/VOCAB --dataset datasets/DATASET
+        --output vocabs/VOCAB/on/DATASET.json
+
+Inputs: the folder of a vocabulary (or of a model: its tokenizer.json is read), that of a converted dataset,
+and the recipe (pubmill.vocabs.fit.FitRecipe).
+Outputs: one JSON of figures by split, and the pieces of the terms of gu2020 Table 1; none of the dataset's
+text.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill import recipes
+from pubmill.errors import run
+from pubmill.files import write_json
+from pubmill.vocabs.fit import FitRecipe, diagnose_dataset
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Diagnose a vocabulary on a dataset.")
+    parser.add_argument("--recipe", required=True, help="JSON text or file: a FitRecipe")
+    parser.add_argument("--vocab", required=True, type=Path, help="folder of the vocabulary")
+    parser.add_argument("--dataset", required=True, type=Path, help="folder of the dataset")
+    parser.add_argument("--output", required=True, type=Path, help="JSON file to write")
+    arguments = parser.parse_args()
+    recipe = recipes.read(FitRecipe, arguments.recipe)
+    diagnosis = diagnose_dataset(recipe, arguments.vocab, arguments.dataset)
+    write_json(arguments.output, diagnosis)
+    for split, figures in diagnosis["splits"].items():
+        words, entities = figures["words"], figures["entity_words"]
+        mentions = f", {entities['subwords_per_word']:.3f} an entity word" if entities["words"] else ""
+        print(f"{split}: {words['pieces']} pieces of {words['words']} words{mentions}")
+
+
+if __name__ == "__main__":
+    run(main)

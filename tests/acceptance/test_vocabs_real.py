@@ -1,0 +1,56 @@
+"""Vocabularies of real abstracts: counted by parts, merges equal to the reference trainer's, ids equal."""
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+from pubmill.pretraining.encoding import load_tokenizer, make_encoder
+from pubmill.recipes import VocabRecipe
+from pubmill.vocabs.byte_level import FIRST, byte_alphabet
+from pubmill.vocabs.training import learn
+from pubmill.vocabs.words import count_texts
+
+RECIPES = (
+    VocabRecipe(kind="wordpiece", size=3000, lowercase=True),
+    VocabRecipe(kind="byte-level-bpe", size=3000, lowercase=False),
+    VocabRecipe(kind="sentencepiece", size=3000, lowercase=True, learner="sentencepiece-unigram"),
+)
+
+
+@pytest.fixture(scope="module")
+def texts(shared: Path) -> list[str]:
+    with gzip.open(shared / "standins/abstracts/ab3p_med1250.jsonl.gz", "rt") as lines:
+        return [json.loads(line)["abstract"] or "" for line in lines]
+
+
+def test_byte_level_pieces_are_the_reference_trainers(texts: list[str]) -> None:
+    recipe = RECIPES[1]
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=recipe.size - 1,
+        special_tokens=list(FIRST),
+        initial_alphabet=byte_alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator((line for text in texts for line in text.split("\n")), trainer)
+    ours = learn(recipe, count_texts(texts, recipe.splitting()).words).tokenizer
+    theirs = tokenizer.get_vocab()
+    assert {piece: number for piece, number in ours.get_vocab().items() if piece != "<mask>"} == theirs
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.kind)
+def test_encoded_by_words_is_as_the_tokenizer_encodes(
+    texts: list[str], recipe: VocabRecipe, tmp_path: Path
+) -> None:
+    learn(recipe, count_texts(texts, recipe.splitting()).words).save(tmp_path)
+    tokenizer = load_tokenizer(tmp_path)
+    encoder = make_encoder(tokenizer)
+    assert type(encoder).__name__ != "Encoder"
+    for text in texts:
+        expected = tokenizer.encode(text, add_special_tokens=False).ids
+        assert np.frombuffer(encoder.encode(text), encoder.dtype).tolist() == expected

@@ -1,0 +1,111 @@
+"""Learning merges: against a plain implementation and against the trainers of `tokenizers`."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+from pubmill.errors import PubmillError
+from pubmill.vocabs.byte_level import byte_alphabet
+from pubmill.vocabs.merges import learn_pieces
+from pubmill.vocabs.wordpiece import SPECIAL
+
+few_letters = st.dictionaries(
+    st.text("abc", min_size=1, max_size=8), st.integers(1, 20), min_size=1, max_size=25
+)
+
+
+def plain_merges(counts: Mapping[str, int], mark: str) -> Iterator[tuple[list[str], bool]]:
+    """Byte-pair merging as in a textbook: count all pairs, join the best, start again. The pieces after each
+    step, and whether there was another pair as frequent as the one that was joined."""
+    pieces = sorted({character for word in counts for character in word})
+    pieces += sorted({mark + c for word in counts for c in word[1:]} - set(pieces))
+    split = {word: [word[0], *(mark + c for c in word[1:])] for word in counts}
+    yield pieces, False
+    while True:
+        pairs: Counter[tuple[int, int]] = Counter()
+        for word, parts in split.items():
+            for left, right in pairwise(parts):
+                pairs[pieces.index(left), pieces.index(right)] += counts[word]
+        if not pairs:
+            return
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        tie = sum(count == pairs[best] for count in pairs.values()) > 1
+        left, right = pieces[best[0]], pieces[best[1]]
+        joined = left + right.removeprefix(mark)
+        pieces = pieces if joined in pieces else [*pieces, joined]
+        for word, parts in split.items():
+            new: list[str] = []
+            place = 0
+            while place < len(parts):
+                both = parts[place : place + 2] == [left, right]
+                new.append(joined if both else parts[place])
+                place += 2 if both else 1
+            split[word] = new
+        yield pieces, tie
+
+
+@pytest.mark.parametrize("mark", ["##", ""])
+@given(counts=few_letters, size=st.integers(6, 100))
+def test_merges_are_those_of_the_plain_algorithm(mark: str, counts: dict[str, int], size: int) -> None:
+    steps = [pieces for pieces, _ in plain_merges(counts, mark)]
+    expected = next((pieces for pieces in steps if len(pieces) >= size), steps[-1])
+    if len(steps[0]) <= size:
+        assert learn_pieces(counts, size, [], mark).pieces == expected
+
+
+def test_merges_do_not_depend_on_the_order_of_words() -> None:
+    counts = {"aab": 3, "abb": 3, "bab": 3, "aaaa": 2}
+    assert learn_pieces(counts, 20, SPECIAL) == learn_pieces(dict(reversed(counts.items())), 20, SPECIAL)
+
+
+def trained(model: models.Model, trainer: trainers.Trainer, counts: Mapping[str, int]) -> dict[str, int]:
+    tokenizer = Tokenizer(model)
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.train_from_iterator((" ".join([word] * count) for word, count in counts.items()), trainer)
+    vocabulary: dict[str, int] = tokenizer.get_vocab()
+    return vocabulary
+
+
+@settings(max_examples=60)
+@given(st.dictionaries(st.text("abcd", min_size=1, max_size=7), st.integers(1, 300), min_size=1, max_size=25))
+def test_wordpieces_are_the_reference_trainers_up_to_its_first_tie(counts: dict[str, int]) -> None:
+    """There it goes on with one of the equals by chance."""
+    size = 0
+    for pieces, tie in plain_merges(counts, "##"):
+        if tie:
+            break
+        size = len(pieces)
+    trainer = trainers.WordPieceTrainer(vocab_size=size, special_tokens=[], show_progress=False)
+    theirs = trained(models.WordPiece(), trainer, counts)
+    assert set(learn_pieces(counts, size, []).pieces) == set(theirs)
+
+
+@settings(max_examples=60)
+@given(few_letters, st.integers(1, 40))
+def test_byte_level_merges_are_the_reference_trainers(counts: dict[str, int], merges: int) -> None:
+    """Ties included: without ## it numbers its pieces as here."""
+    size = 256 + merges
+    learnt = learn_pieces(counts, size, [], "", byte_alphabet())
+    if len({left + right for left, right in learnt.merges}) < len(learnt.merges):
+        return  # it keeps stale counts where two merges give the same piece
+    trainer = trainers.BpeTrainer(
+        vocab_size=size, initial_alphabet=byte_alphabet(), special_tokens=[], show_progress=False
+    )
+    theirs = trained(models.BPE(), trainer, counts)
+    assert learnt.pieces == sorted(theirs, key=theirs.__getitem__)
+
+
+def test_rare_characters_and_their_words_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pubmill.vocabs.merges.LARGEST_ALPHABET", 2)
+    pieces = learn_pieces({"ab": 5, "ba": 5, "ac": 1}, 20, ()).pieces
+    assert not any("c" in piece for piece in pieces)
+
+
+def test_too_small_a_vocabulary_is_refused() -> None:
+    with pytest.raises(PubmillError, match="too small"):
+        learn_pieces({"abcdef": 1}, 8, SPECIAL)
