@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from lxml import etree
 
 from pubmill.corpus.licences import licence_at
-from pubmill.corpus.shards import Document, Sections, single_spaced
+from pubmill.corpus.shards import Document, Sections
 from pubmill.corpus.text import LANGUAGES
 from pubmill.errors import PubmillError
 
@@ -63,6 +63,7 @@ LINE, SECTION, TITLE, OWN, FLOAT, END = (MARK + letter for letter in "lstofe")
 
 _XML = "{http://www.w3.org/XML/1998/namespace}"
 _DOCTYPE = re.compile(rb"<!DOCTYPE[^<>\[]*>")
+_RUNS = re.compile("  +")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
@@ -123,17 +124,18 @@ class JatsReader:
     def _bodies(self, root: etree._Element) -> Iterator[etree._Element]:
         yield from root.iterchildren("body")
         yield from root.iterchildren("floats-group")
-        for part in root.iter("sub-article", "response"):
-            if self._sub_articles:
-                yield from part.iterchildren("body", "floats-group")
-            elif part.find("body") is not None:
-                self.left_out["sub-article"] += 1
+        for child in root.iterchildren("sub-article", "response"):
+            for part in child.iter("sub-article", "response"):
+                if self._sub_articles:
+                    yield from part.iterchildren("body", "floats-group")
+                elif part.find("body") is not None:
+                    self.left_out["sub-article"] += 1
 
     def _sections(self, whole: etree._Element) -> Sections:
         """The text of `whole` by section, in order, a nested section after its parent's own text."""
         marks = self._marks
         for element in list(whole.iter(*marks)):
-            marks[str(element.tag)](element)
+            marks[element.tag](element)  # type: ignore[index]
         return _by_section(_text(whole))
 
     def _empty(self, element: etree._Element) -> None:
@@ -177,53 +179,62 @@ def _mark_title(element: etree._Element) -> None:
 
 
 class _Section:
-    """A section while it is read: its label, its own text, and that of the floats in it."""
+    """A section while it is read: its label, its own lines, and those of the floats in it."""
 
     def __init__(self, label: str) -> None:
         self.label = label
-        self.own: list[str] = []
+        self.own = [""]
         self.floats: list[list[str]] = []
 
     def text(self) -> str:
-        lines = (line for pieces in (self.own, *self.floats) for line in "".join(pieces).split("\n"))
-        return "\n".join(clean for line in lines if (clean := single_spaced(line)))
+        return "\n".join(
+            clean for lines in (self.own, *self.floats) for line in lines if (clean := _clean(line))
+        )
 
 
 def _by_section(marked: str) -> Sections:
     """Sort marked text by section."""
     outermost = section = _Section("")
-    sections, place, outer = [outermost], outermost.own, [(outermost, outermost.own)]
+    sections, lines, outer = [outermost], outermost.own, [(outermost, outermost.own)]
     for piece in f"{OWN}{marked}".split(MARK)[1:]:
-        mark, text = MARK + piece[:1], piece[1:]
-        if mark == LINE:
-            place.append("\n")
-        elif mark == TITLE:
+        mark, text = piece[0], piece[1:]
+        if mark == "l":
+            lines.append(text)
+        elif mark == "o":
+            lines[-1] += text
+        elif mark == "e":
+            section, lines = outer.pop()
+            lines[-1] += text
+        elif mark == "t":
             # The outermost title says `Abstract`.
-            title = single_spaced(text) if section is not outermost else ""
+            title = _clean(text) if section is not outermost else ""
             section.label = " > ".join(filter(None, (section.label, title)))
-            continue
-        elif mark == END:
-            section, place = outer.pop()
-        elif mark != OWN:
-            outer.append((section, place))
-            if mark == SECTION:
+        else:
+            outer.append((section, lines))
+            lines = [text]
+            if mark == "s":
                 section = _Section(section.label)
+                section.own = lines
                 sections.append(section)
-                place = section.own
             else:
-                place = []
-                section.floats.append(place)
-        place.append(text)
+                section.floats.append(lines)
     return tuple((section.label, text) for section in sections if (text := section.text()))
 
 
+def _clean(line: str) -> str:
+    line = line.strip(" ")
+    return _RUNS.sub(" ", line) if "  " in line else line
+
+
 def parse(data: bytes, where: str) -> etree._Element:
-    """The root of an article; nothing is expanded or fetched."""
+    """The root of an article, `back` emptied; nothing is expanded or fetched."""
     plain = without_doctype(data, where)
-    try:
-        root: etree._Element = etree.fromstring(plain, _PARSER)
-    except etree.XMLSyntaxError as fault:
-        raise PubmillError(f"{where}:{fault.lineno}: malformed XML: {fault.msg}") from None
+    root = _without_back(plain)
+    if root is None:
+        try:
+            root = etree.fromstring(plain, _PARSER)
+        except etree.XMLSyntaxError as fault:
+            raise PubmillError(f"{where}:{fault.lineno}: malformed XML: {fault.msg}") from None
     described = root.getroottree().docinfo
     if described.internalDTD is not None:
         raise _declares(where)
@@ -233,6 +244,23 @@ def parse(data: bytes, where: str) -> etree._Element:
     if root.tag != "article":
         raise PubmillError(f"{where}: its root is <{root.tag}>; expected <article>, JATS as PMC gives it")
     return root
+
+
+def _without_back(data: bytes) -> etree._Element | None:
+    """The root without its `back`, which is a third of an article and never text; None where that fails.
+
+    An empty element takes its place. If it is there after parsing, the tag stood in no comment or CDATA; and if
+    the first end tag that followed was not its own, that one is left over, and nothing is parsed.
+    """
+    start = data.find(b"<back>")
+    end = data.find(b"</back>", start)
+    if start < 0 or end < 0:
+        return None
+    try:
+        root: etree._Element = etree.fromstring(data[:start] + b"<cut-back/>" + data[end + 7 :], _PARSER)
+    except etree.XMLSyntaxError:
+        return None
+    return root if root.find("cut-back") is not None else None
 
 
 def without_doctype(data: bytes, where: str) -> bytes:
@@ -271,8 +299,9 @@ _PARSER = etree.XMLParser(
 
 def _heading(element: etree._Element) -> str:
     """The text of a title without footnotes and the markers of footnotes and references."""
-    _clear_markers(element)
-    return single_spaced(_text(element))
+    if len(element):
+        _clear_markers(element)
+    return _clean(_text(element))
 
 
 def _clear_markers(title: etree._Element) -> None:

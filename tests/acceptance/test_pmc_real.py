@@ -53,7 +53,7 @@ def tree(article: Article) -> etree._Element:
     return etree.fromstring(article.data, etree.XMLParser(remove_comments=True, remove_pis=True))
 
 
-@pytest.mark.parametrize("leave_out", [(), USUAL, ("captions",)])
+@pytest.mark.parametrize("leave_out", [(), USUAL])
 def test_characters_in_are_characters_out(articles: list[Article], leave_out: tuple[str, ...]) -> None:
     read = JatsReader(leave_out)
     different = []
@@ -128,4 +128,8 @@ def test_every_paragraph_that_pubmed_parser_finds_is_found(articles: list[Articl
             else:
                 lost.append(f"{article.name}: {paragraph[:80]}")
     assert not lost
-    assert count == {}
+    assert count == {
+        "paragraphs": 94_347, "the same": 91_010, "cut short by it": 3_325,
+        "joined by it around a list or quotation": 12, "left out by the usual choice": 8_021,
+        "articles that it cannot read": 6,
+    }  # fmt: skip

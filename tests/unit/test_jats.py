@@ -169,6 +169,24 @@ def test_of_several_abstracts(abstracts: str, text: str) -> None:
     assert " ".join(part for _, part in read(article("<p>x</p>", abstracts)).sections) == text
 
 
+@pytest.mark.parametrize(
+    "back",
+    [
+        "<back><p>no</p></back>",
+        "<back><!-- </back> --><p>no</p></back>",
+        "<back><p><![CDATA[</back>]]></p></back>",
+        "<!-- <back> --><floats-group><p>y</p></floats-group><back/><!-- </back> -->",
+        "<?pi <back>?><floats-group><p>y</p></floats-group><?pi </back>?>",
+        "<back><p>no</p></back><floats-group><p>y</p></floats-group><!-- </back> -->",
+        "<back/><sub-article><front-stub/><body><p>no</p></body><back><p>no</p></back></sub-article>",
+        "<back id='b'><p>no</p></back><floats-group><p>y</p></floats-group>",
+    ],
+)
+def test_the_back_is_left_out_and_nothing_else(back: str) -> None:
+    floats = (("", "y"),) if "floats-group" in back else ()
+    assert read(article("<p>x</p>", after=back)).body == (("", "x"), *floats)
+
+
 def test_sub_articles() -> None:
     after = (
         "<sub-article><front-stub/><body><sec><title>Letter</title><p>Dear.</p></sec></body></sub-article>"
@@ -225,6 +243,7 @@ WHOLE = article(
     "<sec><title>Results</title><p>The <italic>TP<sub>53</sub></italic> gene &amp; others.</p>"
     "<fig><caption><p>Seen.</p></caption></fig></sec>",
     "<abstract><p>Short.</p></abstract>",
+    "<back><!-- x --><ref-list><ref>R</ref></ref-list></back><floats-group><p>Late.</p></floats-group>",
 )
 
 
