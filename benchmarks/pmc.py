@@ -2,11 +2,11 @@
 
     python benchmarks/pmc.py [--quick] [--archive FILE.tar.gz]
 
-Made-up articles, shaped and sized like PMC's own (about 80 kB), are written from a seed; with --archive, those
-of a package of PMC are read instead. Each turn reads all of them in a fresh process, with each program after the
-other: pubmed_parser by both of its calls (`parse_pubmed_xml`, `parse_pubmed_paragraph(all_paragraph=True)`),
-pubmill by `JatsReader`. Ratios are of medians of the processor time; `memory` is the highest resident size of
-pubmill against pubmed_parser.
+Made-up articles, shaped and sized like PMC's own (about 80 kB), are written from a seed; with --archive,
+those of a package of PMC are read instead. Each turn reads all of them in a fresh process, with each program
+after the other: pubmed_parser by both of its calls (`parse_pubmed_xml` and
+`parse_pubmed_paragraph(all_paragraph=True)`), pubmill by `JatsReader`. Ratios are of medians of the processor
+time; `memory` is the highest resident size of pubmill against pubmed_parser.
 """
 
 import argparse
@@ -82,7 +82,8 @@ def articles(count: int, seed: int) -> Iterator[str]:
             f"<aff id='A1'>{prose(12)}</aff><pub-date pub-type='ppub'><year>2010</year></pub-date>"
             "<permissions><license xlink:href='http://creativecommons.org/licenses/by/2.0'><license-p>Free</license-p></license>"
             f"</permissions><abstract>{abstract}</abstract></article-meta></front><body>"
-            f"{section('Introduction', 0)}{section('Methods', 6)}{section('Results', 6)}{section('Discussion', 3)}</body>"
+            f"{section('Introduction', 0)}{section('Methods', 6)}{section('Results', 6)}"
+            f"{section('Discussion', 3)}</body>"
             f"<back><ref-list>{references}</ref-list></back></article>"
         )
 

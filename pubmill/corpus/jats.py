@@ -135,7 +135,7 @@ class JatsReader:
         """The text of `whole` by section, in order, a nested section after its parent's own text."""
         marks = self._marks
         for element in list(whole.iter(*marks)):
-            marks[element.tag](element)  # type: ignore[index]
+            marks[element.tag](element)
         return _by_section(_text(whole))
 
     def _empty(self, element: etree._Element) -> None:
@@ -249,8 +249,9 @@ def parse(data: bytes, where: str) -> etree._Element:
 def _without_back(data: bytes) -> etree._Element | None:
     """The root without its `back`, which is a third of an article and never text; None where that fails.
 
-    An empty element takes its place. If it is there after parsing, the tag stood in no comment or CDATA; and if
-    the first end tag that followed was not its own, that one is left over, and nothing is parsed.
+    An empty element takes its place. If it is there after parsing, the tag stood in no comment or CDATA; and
+    if the first end tag that followed was not its own, that one is left over, and nothing is parsed. So what is
+    malformed inside `back` alone goes unnoticed; no other text depends on it.
     """
     start = data.find(b"<back>")
     end = data.find(b"</back>", start)

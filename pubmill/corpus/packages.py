@@ -11,7 +11,7 @@ import re
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 from pubmill.corpus.gzipped import BROKEN, open_gzip
 from pubmill.corpus.jats import Facts
@@ -59,7 +59,7 @@ def read_members(path: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
     try:
         with open_gzip(path) as stream:
             bounded = _Bounded(stream, path)
-            with tarfile.open(fileobj=bounded, mode="r|") as archive:
+            with tarfile.open(fileobj=cast(IO[bytes], bounded), mode="r|") as archive:
                 for member in archive:
                     if _is_file(member, path):
                         last = member.name
@@ -67,7 +67,7 @@ def read_members(path: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
                         assert content is not None
                         yield member, content.read()
                     bounded.left = ARTICLE_LIMIT + PADDING_LIMIT
-                    archive.members = []  # type: ignore[attr-defined]  # it keeps every member that it has seen
+                    archive.members = []  # it keeps every member that it has seen
             bounded.left = PADDING_LIMIT
             while bounded.read(1 << 16):  # the checksum stands at the end
                 pass

@@ -260,7 +260,11 @@ def test_damage_is_refused_or_is_in_the_text(start: int, length: int, draw: rand
         found = read(data)
     except PubmillError:
         return
-    root = etree.fromstring(data, etree.XMLParser(remove_comments=True, remove_pis=True, load_dtd=False))
+    try:
+        root = etree.fromstring(data, etree.XMLParser(remove_comments=True, remove_pis=True))
+    except etree.XMLSyntaxError:
+        assert found == read(WHOLE), "only references, which are not parsed, may be damaged unnoticed"
+        return
     assert characters(found.body) == body_characters(root, USUAL)
 
 
