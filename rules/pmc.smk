@@ -13,7 +13,7 @@ rule plan_pmc:
     params:
         version=T.version("plan_pmc"),
         url=lambda w: T.source_spec(w.source).url,
-        inventory=lambda w: T.source_spec(w.source).inventory,
+        inventory=lambda w: str(T.source_spec(w.source).inventory),
     message:
         "Planning the articles of {wildcards.source}"
     shell:

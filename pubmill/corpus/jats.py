@@ -250,8 +250,8 @@ def _without_back(data: bytes) -> etree._Element | None:
     """The root without its `back`, which is a third of an article and never text; None where that fails.
 
     An empty element takes its place. If it is there after parsing, the tag stood in no comment or CDATA; and
-    if the first end tag that followed was not its own, that one is left over, and nothing is parsed. So what is
-    malformed inside `back` alone goes unnoticed; no other text depends on it.
+    if the first end tag that followed was not its own, that one is left over, and nothing is parsed. So what
+    is malformed inside `back` alone goes unnoticed; no other text depends on it.
     """
     start = data.find(b"<back>")
     end = data.find(b"</back>", start)

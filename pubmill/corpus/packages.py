@@ -67,7 +67,7 @@ def read_members(path: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
                         assert content is not None
                         yield member, content.read()
                     bounded.left = ARTICLE_LIMIT + PADDING_LIMIT
-                    archive.members = []  # it keeps every member that it has seen
+                    archive.members = []  # type: ignore[attr-defined]  # it keeps every member that it has seen
             bounded.left = PADDING_LIMIT
             while bounded.read(1 << 16):  # the checksum stands at the end
                 pass

@@ -1,15 +1,15 @@
 """Sources of full articles: PMC's bucket, and the packages that came before it."""
 
-from typing import Annotated, Literal, Self
+from datetime import date
+from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from pubmill.specs.base import Https, Name, Strict
 
 LicenceGroup = Literal["commercial", "noncommercial", "other"]
 Flag = Literal["retracted", "manuscript", "ocr"]
 LeftOut = Literal["captions", "footnotes", "formulas", "sub-articles", "supplements", "tables"]
-Day = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
 
 
 class Articles(Strict):
@@ -38,7 +38,7 @@ class PmcSource(Articles):
 
     kind: Literal["pmc"]
     url: Https
-    inventory: Day
+    inventory: date
     articles: tuple[str, ...]
 
 
