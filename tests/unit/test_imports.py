@@ -9,8 +9,8 @@ import pytest
 from tests.imports import imported, reached
 
 ROOMS = ("corpus", "vocabs", "convert", "pretraining", "finetuning", "metrics", "tables", "prediction")
-MAY_ALSO = {"prediction": {"finetuning"}}
-"""A room that another one is made for; never the other way round."""
+MAY_ALSO = {"prediction": {"finetuning"}, "corpus": {"sources"}}
+"""A room that another one is made for, or what brings its files; never the other way round."""
 COMMON = {
     "errors",
     "files",
