@@ -1,22 +1,34 @@
 """Everything under `specs/`: one strict model per kind, the loader, the cross-checks."""
 
 from pubmill.specs.base import Name, Spec, Strict, told
-from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, PubmedSource, Selection, TextSource, VocabSpec
+from pubmill.specs.corpora import (
+    CorpusSpec,
+    MimicSource,
+    PretrainingSpec,
+    PubmedSource,
+    Selection,
+    TextSource,
+    VocabSpec,
+)
 from pubmill.specs.datasets import DatasetSpec, Dummies, File, LocalFile, Published
+from pubmill.specs.filtering import Contamination, Duplicates
 from pubmill.specs.loading import ScaleSpec, Specs, load
 from pubmill.specs.models import FolderWeights, HubWeights, ModelSpec, RecipeWeights
 from pubmill.specs.protocols import ProtocolSpec
 from pubmill.specs.tables import DatasetTableSpec, TableSpec
 
 __all__ = [
+    "Contamination",
     "CorpusSpec",
     "DatasetSpec",
     "DatasetTableSpec",
     "Dummies",
+    "Duplicates",
     "File",
     "FolderWeights",
     "HubWeights",
     "LocalFile",
+    "MimicSource",
     "ModelSpec",
     "Name",
     "PretrainingSpec",
