@@ -33,9 +33,13 @@ class ParsingRecipe:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Parse one file of texts.")
-    parser.add_argument("--input", type=Path, required=True, help="FILE.jsonl or FILE.txt, or either with .gz")
+    parser.add_argument(
+        "--input", type=Path, required=True, help="FILE.jsonl or FILE.txt, or either with .gz"
+    )
     parser.add_argument("--output", type=Path, required=True, help="the parsed shard (parquet) to write")
-    parser.add_argument("--recipe", required=True, help='JSON: {"source": name, "documents": ..., "language": ...}')
+    parser.add_argument(
+        "--recipe", required=True, help='JSON: {"source": name, "documents": ..., "language": ...}'
+    )
     arguments = parser.parse_args()
     recipe = recipes.read(ParsingRecipe, arguments.recipe)
     if recipe.documents == "json":

@@ -1,9 +1,10 @@
 """The clinical notes of MIMIC-III (`NOTEEVENTS.csv.gz`): one gzipped CSV file of two million notes.
 
-A note's paragraphs (what blank lines part) are its sections; line breaks within one are where the page ended,
-and become blanks. Its category is its type, without the blanks that MIMIC has after some ("Physician ").
-A note that a physician has found to be an error (ISERROR is 1) has the flag `error`, and the selection
-leaves it out as `error_note`. Dates are shifted by centuries, each patient's in another way, so there are none.
+A note's paragraphs (what blank lines part) are its sections; line breaks within one are where the page
+ended, and become blanks. Its category is its type, without the blanks that some have after them
+("Physician "). A note that a physician has found to be an error (ISERROR is 1) has the flag `error`, and the
+selection leaves it out as `error_note`. Dates are shifted by centuries, each patient's in another way, so
+documents have none.
 
 Nothing of a note but its ROW_ID stands in a message.
 """
@@ -51,7 +52,7 @@ def read_notes(path: Path, brackets: str = "keep") -> Iterator[Document]:
                 line = rows.line_num
                 if len(row) != len(header):
                     raise PubmillError(f"{path}:{line}: expected {len(header)} fields, found {len(row)}")
-                yield _note(*(row[place] for place in places), brackets, f"{path}:{line}")
+                yield _note([row[place] for place in places], brackets, f"{path}:{line}")
     except FileNotFoundError:
         raise PubmillError(f"{path} does not exist") from None
     except csv.Error as error:
@@ -92,7 +93,8 @@ def _places(header: list[str], path: Path) -> list[int]:
     return [names.index(name) for name in COLUMNS]
 
 
-def _note(row: str, category: str, is_error: str, text: str, brackets: str, where: str) -> Document:
+def _note(fields: list[str], brackets: str, where: str) -> Document:
+    row, category, is_error, text = fields
     if not (row.isascii() and row.isdigit()):
         raise PubmillError(f"{where}: its ROW_ID is no number")
     if is_error.strip() not in ("", "0", "1"):

@@ -2,10 +2,11 @@
 
 A text is known by its PMID, where its dataset has PMIDs, and by its words: a document holds a text if it has
 at least half of the text's runs of 13 successive words. Brown et al. (2020), "Language models are few-shot
-learners", appendix C, compare 13-grams of words without case and punctuation, down to 8-grams for short
-texts, as is done here with texts of 8 to 12 words; shorter ones can't be told from chance and are counted
-as `short`. They take one common 13-gram for a sign; medical prose has many that are nobody's
-("there was no significant difference between the two groups ..."), hence the half, in one document.
+learners", appendix C, compare 13-grams of words without case and punctuation. They take one that is in
+common for a sign; medical prose has some that are nobody's ("data collection and analysis: two authors
+independently assessed ..."), hence the half, in one document. They go down to 8 words for short texts; here a
+text without 13 words in a row is `too_short`, for those of 8 to 12 that are found in abstracts are mostly
+phrases that anybody writes ("a double-blind, placebo-controlled, cross-over study").
 
 No text of a dataset is written anywhere: the index has hashes, reports have ids and counts.
 """
@@ -24,8 +25,8 @@ from pubmill.corpus.ngrams import Hashes, WordHashes, ngram_hashes, plain_words
 from pubmill.errors import PubmillError
 from pubmill.files import read_jsonl_gz, writing
 
-LENGTHS = (13, 8)
-"""Words of a run: of a text with at least so many of them in a row, and of a shorter one."""
+RUN = 13
+"""Words of a run."""
 SHARE = 0.5
 """Of a text's runs that a document must have to hold the text."""
 
@@ -35,7 +36,6 @@ INDEX = pa.schema(
         ("split", pa.string()),
         ("examples", pa.list_(pa.string())),
         ("pmid", pa.string()),
-        ("length", pa.int32()),
         ("runs", pa.list_(pa.uint64())),
     ]
 )
@@ -53,7 +53,7 @@ class Evaluated:
 
 
 class Match(NamedTuple):
-    """A text that a document holds: its row in the index, and whether that is known by PMID and by its words."""
+    """A text that a document holds: its row in the index; whether its PMID says so, and whether its words."""
 
     text: int
     by_pmid: bool
@@ -72,7 +72,16 @@ def write_index(path: Path, datasets: Iterable[Evaluated], folder: Path) -> int:
         for data in datasets:
             for split in data.splits:
                 texts = _texts(folder / data.dataset / f"{split}.jsonl.gz", data.pmids)
-                found = [_row(data.dataset, split, *one, words) for one in texts.items()]
+                found = [
+                    {
+                        "dataset": data.dataset,
+                        "split": split,
+                        "examples": examples,
+                        "pmid": pmid,
+                        "runs": _runs(text, words),
+                    }
+                    for (text, pmid), examples in texts.items()
+                ]
                 writer.write_table(pa.Table.from_pylist(found, INDEX))
                 rows += len(found)
     return rows
@@ -100,23 +109,10 @@ def _of(example: Mapping[str, Any]) -> Iterator[str]:
             yield example[name]
 
 
-def _row(
-    dataset: str, split: str, text: tuple[str, str | None], examples: list[str], words: WordHashes
-) -> dict[str, Any]:
-    length, runs = _runs(text[0], words)
-    return {
-        "dataset": dataset, "split": split, "examples": examples, "pmid": text[1], "length": length, "runs": runs,
-    }  # fmt: skip
-
-
-def _runs(text: str, words: WordHashes) -> tuple[int, list[int]]:
-    """Length and hashes of the runs that a text is known by; length 0 of one that is too short."""
+def _runs(text: str, words: WordHashes) -> list[int]:
+    """Hashes of the runs that a text is known by."""
     pieces = [words(plain_words(piece)) for piece in _DUMMY.split(text)]
-    for length in LENGTHS:
-        runs = {int(run) for piece in pieces for run in ngram_hashes(piece, length)}
-        if runs:
-            return length, sorted(runs)
-    return 0, []
+    return sorted({int(run) for piece in pieces for run in ngram_hashes(piece, RUN)})
 
 
 class EvaluationTexts:
@@ -124,7 +120,7 @@ class EvaluationTexts:
 
     def __init__(self, index: Path) -> None:
         try:
-            table = pq.read_table(index, columns=["pmid", "length", "runs"])
+            table = pq.read_table(index, columns=["pmid", "runs"])
         except (pa.ArrowException, OSError, KeyError) as error:
             raise PubmillError(f"{index}: no index of evaluation texts: {error}") from None
         self._words = WordHashes()
@@ -132,33 +128,24 @@ class EvaluationTexts:
         for text, pmid in enumerate(table["pmid"].to_pylist()):
             if pmid is not None:
                 self._of_pmid.setdefault(f"pmid:{pmid}", []).append(text)
-        lengths = table["length"].to_numpy()
         runs = table["runs"].combine_chunks()
-        counts = runs.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-        self._needed = np.ceil(counts * SHARE).astype(np.int64)
-        owners = np.repeat(np.arange(len(counts)), counts)
-        hashes = runs.flatten().to_numpy(zero_copy_only=False).astype(np.uint64)
-        self._tables = [
-            (length, _Table(hashes[chosen], owners[chosen]))
-            for length in LENGTHS
-            if (chosen := lengths[owners] == length).any()
-        ]
+        counts = runs.value_lengths().to_numpy(zero_copy_only=False)
+        self._needed = np.ceil(counts * SHARE)
+        hashes = runs.flatten().to_numpy(zero_copy_only=False)
+        self._runs = _Runs(hashes, np.repeat(np.arange(len(counts)), counts))
 
     def found(self, document: str, text: str) -> list[Match]:
         """The texts that a document with this id and text holds, in the index's order."""
         by_pmid = set(self._of_pmid.get(document, ()))
-        words = self._words(plain_words(text))
-        by_words = {n for length, table in self._tables for n in self._held(table, ngram_hashes(words, length))}
+        by_words = self._held(ngram_hashes(self._words(plain_words(text)), RUN))
         return [Match(n, n in by_pmid, n in by_words) for n in sorted(by_pmid | by_words)]
 
-    def _held(self, table: "_Table", runs: Hashes) -> Iterator[int]:
-        texts, counts = np.unique(table.owners(runs), return_counts=True)
-        for text, count in zip(texts.tolist(), counts.tolist(), strict=True):
-            if count >= self._needed[text]:
-                yield text
+    def _held(self, runs: Hashes) -> set[int]:
+        texts, counts = np.unique(self._runs.owners(runs), return_counts=True)
+        return set(texts[counts >= self._needed[texts]].tolist())
 
 
-class _Table:
+class _Runs:
     """Runs of words and the texts that have them."""
 
     def __init__(self, hashes: Hashes, owners: Any) -> None:
@@ -169,9 +156,10 @@ class _Table:
 
     def owners(self, runs: Hashes) -> Any:
         """The texts that have these runs, one for each run that a text has; a run counts once."""
+        if not len(self._runs):
+            return self._owners
         places = np.searchsorted(self._runs, runs)
         places[places == len(self._runs)] = 0
         places = np.unique(places[self._runs[places] == runs])
-        if not len(places):
-            return self._owners[:0]
-        return np.concatenate([self._owners[self._starts[p] : self._ends[p]] for p in places])
+        owners = [self._owners[self._starts[place] : self._ends[place]] for place in places]
+        return np.concatenate([self._owners[:0], *owners])

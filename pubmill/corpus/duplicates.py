@@ -9,6 +9,7 @@ Which files the documents are divided into makes no difference.
 import errno
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -38,12 +39,12 @@ FROM prints JOIN (
     GROUP BY digest HAVING count(*) > 1
 ) USING (digest) WHERE document > first
 """
-# All that share a band are compared with the first of them and with the one before: as many pairs as documents.
+# All that share a band are compared with the first of them and with the one before, not each with each.
 _CANDIDATES = """
 INSERT INTO pairs
 WITH shared AS (
     SELECT document, first_value(document) OVER same AS first, lag(document) OVER same AS previous
-    FROM prints WHERE {band} IS NOT NULL AND document NOT IN (SELECT document FROM copies)
+    FROM prints ANTI JOIN copies USING (document) WHERE {band} IS NOT NULL
     WINDOW same AS (PARTITION BY {band} ORDER BY document)
 )
 SELECT document, first FROM shared WHERE first < document
@@ -110,6 +111,7 @@ def _add_similar(connection: duckdb.DuckDBPyConnection, similarity: float) -> No
     for band in BAND_COLUMNS:
         connection.execute(_CANDIDATES.format(band=band))
     batches = connection.execute(_SIGNATURES).to_arrow_reader(PAIRS_AT_ONCE)
+    assert batches is not None
     alike = [_alike(batch, similarity) for batch in batches]
     kept = _stand_ins(np.concatenate([np.empty((0, 2), np.int64), *alike]))
     found = pa.table({"document": list(kept), "kept": list(kept.values())}, _NUMBERS)
@@ -120,14 +122,15 @@ def _add_similar(connection: duckdb.DuckDBPyConnection, similarity: float) -> No
 _NUMBERS = pa.schema([("document", pa.int64()), ("kept", pa.int64())])
 
 
-def _alike(batch: pa.RecordBatch, similarity: float) -> Pairs:
+def _alike(batch: Any, similarity: float) -> Pairs:
     """The pairs of a batch that have enough MinHashes in common."""
     pairs = np.stack([batch.column(k).to_numpy(zero_copy_only=False) for k in (0, 1)], axis=1)
     first, second = (_matrix(batch.column(k)) for k in (2, 3))
-    return pairs[(first == second).mean(axis=1) >= similarity]
+    alike: Pairs = pairs[(first == second).mean(axis=1) >= similarity]
+    return alike
 
 
-def _matrix(signatures: pa.Array) -> npt.NDArray[np.uint32]:
+def _matrix(signatures: Any) -> npt.NDArray[np.uint32]:
     return np.frombuffer(b"".join(signatures.to_pylist()), "<u4").reshape(-1, HASHES)
 
 

@@ -36,9 +36,7 @@ def read_plain_text(path: Path, source: str, documents: Division, language: str 
             )
 
 
-def _divided(
-    lines: Iterable[tuple[int, str]], documents: Division, path: Path
-) -> Iterator[tuple[int, str]]:
+def _divided(lines: Iterable[tuple[int, str]], documents: Division, path: Path) -> Iterator[tuple[int, str]]:
     """(number of the first line, text) of each document."""
     begun, size, gathered = 1, 0, list[str]()
     for number, line in lines:

@@ -82,7 +82,7 @@ def _row(line: bytes, where: str) -> dict[str, Any]:
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise PubmillError(f"{where}: not valid JSON: {error}") from None
     texts = [row[key] for key in ("abstract", "text") if key in row] if isinstance(row, dict) else []
-    if len(texts) != 1 or not isinstance(texts[0], str):
+    if not isinstance(row, dict) or len(texts) != 1 or not isinstance(texts[0], str):
         raise PubmillError(f'{where}: expected a JSON object with the text under "abstract" or "text"')
     return row
 

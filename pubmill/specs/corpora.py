@@ -8,7 +8,6 @@ from pubmill.recipes import PretrainingRecipe
 from pubmill.specs.base import Https, Name, Spec, Strict
 from pubmill.specs.filtering import Contamination, Duplicates
 
-
 Day = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
 
 

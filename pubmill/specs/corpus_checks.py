@@ -15,7 +15,7 @@ is read: a parsed file belongs to its source, and all corpora with that source s
 def faults_of_corpora(
     corpora: Mapping[str, CorpusSpec], datasets: Mapping[str, DatasetSpec]
 ) -> Iterator[tuple[str, Location, str]]:
-    """Corpus, place and fault of each source that goes by a name of another, and of datasets that don't exist."""
+    """Corpus, place and fault: sources that go by the name of another, datasets that don't exist."""
     known: dict[str, tuple[str, dict[str, Any]]] = {}
     for name, corpus in corpora.items():
         seen = set()
@@ -28,9 +28,13 @@ def faults_of_corpora(
             first, other = known.setdefault(source.name, (name, reading))
             different = sorted(key for key in reading | other if reading.get(key) != other.get(key))
             if different:
-                yield name, at, (
-                    f"the source {source.name} of specs/corpora/{first}.yaml has another "
-                    f"{', '.join(different)}; give this one another name"
+                yield (
+                    name,
+                    at,
+                    (
+                        f"the source {source.name} of specs/corpora/{first}.yaml has another "
+                        f"{', '.join(different)}; give this one another name"
+                    ),
                 )
         for dataset in corpus.contamination.datasets if corpus.contamination else ():
             if dataset not in datasets:

@@ -134,8 +134,8 @@ class Published(Strict):
 class DatasetSpec(Spec):
     """`conflicts`: published counts or forms that contradict this one; `suites`: benchmarks it is part
     of; `negative`: the label that says that there is nothing, which micro F1 leaves out (null: there is
-    none); `pmids`: whether the examples' `document` is a PMID (null: they don't say which document they are
-    from, or by another identifier); a count of `expect` that is null takes back that of the spec that is included."""
+    none); `pmids`: the examples' `document` is a PMID (null: it is another identifier, or there is none);
+    a count of `expect` that is null takes back that of the spec that is included."""
 
     kind: Literal["tokens", "sequence", "multilabel", "regression", "span"]
     task: Literal[

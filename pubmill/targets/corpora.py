@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pubmill.errors import PubmillError
-from pubmill.specs import File, PubmedSource, Specs
+from pubmill.specs import File, MimicSource, PubmedSource, Specs, TextSource
 from pubmill.study import Study
 from pubmill.targets.base import Base
 
 _RANGE = re.compile(r"^(\d\d)n(\d{4,})(?:-(\d\d)n(\d{4,}))?$")
+
+_ENDING = re.compile(r"(\.jsonl|\.txt|\.csv)?(\.gz)?$")
 
 
 def pubmed_files(source: PubmedSource) -> list[str]:
@@ -54,6 +56,7 @@ class CorpusTargets(Base):
     def __init__(self, study: Study, specs: Specs) -> None:
         super().__init__(study, specs)
         self._shards: dict[str, list[Shard]] = {}
+        self._files: dict[tuple[str, str], dict[str, str]] = {}
 
     def source(self, url: str) -> str:
         """Where the file of a URL lies."""
@@ -85,7 +88,15 @@ class CorpusTargets(Base):
         return self._checks[url]
 
     def parse_recipe(self, source: str) -> dict[str, Any]:
-        return {"source": source}
+        """How a file of a source is read; corpora that share a source agree on it."""
+        spec = next(s for c in self.specs.corpora.values() for s in c.sources if s.name == source)
+        if isinstance(spec, TextSource):
+            return {"source": source, "documents": spec.documents, "language": spec.language}
+        return (
+            {"source": source, "brackets": spec.brackets}
+            if isinstance(spec, MimicSource)
+            else {"source": source}
+        )
 
     def shards(self, corpus: str) -> list[Shard]:
         """The shards of a corpus, in order of authority and then in NCBI's order."""
@@ -95,32 +106,50 @@ class CorpusTargets(Base):
 
     def _find_shards(self, corpus: str) -> Iterator[Shard]:
         for source in self.specs.corpora[corpus].sources:
-            if isinstance(source, PubmedSource):
-                for path in pubmed_files(source):
-                    name = Path(path).name.removesuffix(".xml.gz")
-                    yield Shard(source.name, name, self.source(f"{source.url}/{path}"))
-            else:
-                for file in self._local_files(corpus, source.local, source.files):
-                    name = file.name.split(".jsonl")[0]
-                    yield Shard(source.name, name, f"{self.results}/sources/local/{source.local}/{file.name}")
+            yield from self._shards_of(corpus, source)
 
-    def _local_files(self, corpus: str, key: str, pattern: str) -> list[Path]:
+    def _shards_of(self, corpus: str, source: PubmedSource | TextSource | MimicSource) -> Iterator[Shard]:
+        if isinstance(source, PubmedSource):
+            for path in pubmed_files(source):
+                name = Path(path).name.removesuffix(".xml.gz")
+                yield Shard(source.name, name, self.source(f"{source.url}/{path}"))
+            return
+        pattern = source.file if isinstance(source, MimicSource) else source.files
+        for name, file in self._local_files(corpus, source.local, pattern).items():
+            yield Shard(source.name, name, f"{self.results}/sources/local/{source.local}/{file.name}")
+
+    def _local_files(self, corpus: str, key: str, pattern: str) -> dict[str, Path]:
+        """Name of the shard -> file of the user's own."""
         folder = self.local(key, f"corpus {corpus}")
         files = sorted(folder.glob(pattern))
         if not files:
             raise PubmillError(
                 f"corpus {corpus}: no file in {folder} matches {pattern!r} (local_files.{key})"
             )
-        return files
+        names = [_ENDING.sub("", file.name) for file in files]
+        alike = sorted({name for name in names if names.count(name) > 1})
+        if alike:
+            raise PubmillError(
+                f"corpus {corpus}: several files in {folder} are called {alike[0]}, but for their endings; "
+                f"let `files:` of the source match one of them, or rename them"
+            )
+        return dict(zip(names, files, strict=True))
 
     def raw(self, source: str, shard: str) -> str:
         """The raw file behind a parsed shard."""
         for corpus, spec in self.specs.corpora.items():
-            if any(found.name == source for found in spec.sources):
-                for found in self.shards(corpus):
-                    if (found.source, found.name) == (source, shard):
-                        return found.file
+            for one in spec.sources:
+                found = self._files_of(corpus, one) if one.name == source else {}
+                if shard in found:
+                    return found[shard]
         raise PubmillError(f"no corpus has a source {source!r} with a shard {shard!r}")
+
+    def _files_of(self, corpus: str, source: PubmedSource | TextSource | MimicSource) -> dict[str, str]:
+        """Raw files of one source by shard; the corpus's other sources may not be at hand."""
+        key = (corpus, source.name)
+        if key not in self._files:
+            self._files[key] = {shard.name: shard.file for shard in self._shards_of(corpus, source)}
+        return self._files[key]
 
     def source_names(self, kind: str) -> list[str]:
         """Names of all sources of a kind."""
@@ -151,6 +180,7 @@ class CorpusTargets(Base):
         runs = itertools.groupby(self.shards(corpus), key=lambda shard: shard.source)
         return {"sources": [{"name": name, "shards": [shard.name for shard in run]} for name, run in runs]}
 
-    def selection_recipe(self, corpus: str) -> dict[str, Any]:
-        """The filters of a corpus."""
-        return self.specs.corpora[corpus].selection.model_dump(mode="json")
+    def selection_recipe(self, corpus: str, part: int = 0) -> dict[str, Any]:
+        """The filters of a corpus, as they are for the source of one of its parts."""
+        source = self.shards(corpus)[part].source
+        return self.specs.corpora[corpus].selection_of(source).model_dump(mode="json")
