@@ -4,7 +4,7 @@ import re
 
 from pubmill.corpus.shards import single_spaced
 
-_BLANK_LINES = re.compile(r"(?:\r\n?|\n)[^\S\r\n]*(?:\r\n?|\n)\s*")
+_BLANK_LINES = re.compile(r"(?>\r\n?|\n)[^\S\r\n]*(?>\r\n?|\n)\s*")
 
 
 def paragraphs(text: str) -> list[str]:

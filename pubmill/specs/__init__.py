@@ -3,7 +3,6 @@
 from pubmill.specs.base import Name, Spec, Strict, told
 from pubmill.specs.corpora import (
     CorpusSpec,
-    MimicSource,
     PretrainingSpec,
     PubmedSource,
     Selection,
@@ -13,6 +12,7 @@ from pubmill.specs.corpora import (
 from pubmill.specs.datasets import DatasetSpec, Dummies, File, LocalFile, Published
 from pubmill.specs.filtering import Contamination, Duplicates
 from pubmill.specs.loading import ScaleSpec, Specs, load
+from pubmill.specs.mimic import MimicSource
 from pubmill.specs.models import FolderWeights, HubWeights, ModelSpec, RecipeWeights
 from pubmill.specs.protocols import ProtocolSpec
 from pubmill.specs.tables import DatasetTableSpec, TableSpec

@@ -6,44 +6,17 @@ from pydantic import Field, model_validator
 
 from pubmill.recipes import PretrainingRecipe
 from pubmill.specs.base import Https, Name, Spec, Strict
-from pubmill.specs.filtering import Contamination, Duplicates
-
-Day = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
-
-
-class Selection(Strict):
-    """Which parts of documents are text, and filters over documents; null leaves one off.
-
-    Words are those of the parts that are taken. `types`: at least one of these (a publication type, a
-    note's category), `without_types`: none of these. `requires`: parts that must be there, whether or not
-    they are taken. `published_*` are years of publication, `dated_*` (YYYY-MM-DD) days of the last
-    revision; both ends are included.
-    """
-
-    parts: tuple[Literal["abstract", "body"], ...] = ("abstract",)
-    min_words: int | None = None
-    max_words: int | None = None
-    languages: tuple[str, ...] | None = None
-    types: tuple[str, ...] | None = None
-    without_types: tuple[str, ...] | None = None
-    requires: tuple[Literal["title", "abstract", "body"], ...] = ()
-    published_from: int | None = None
-    published_to: int | None = None
-    dated_from: Day | None = None
-    dated_to: Day | None = None
+from pubmill.specs.filtering import Contamination, Day, Duplicates
+from pubmill.specs.mimic import MimicSource
 
 
 class PubmedSource(Strict):
-    """Files of NCBI's PubMed folders, as ranges of their names: `26n0001-26n1334`.
-
-    `selection`, here and in other sources: keys that are another's for this source alone.
-    """
+    """Files of NCBI's PubMed folders, as ranges of their names: `26n0001-26n1334`."""
 
     name: Name
     kind: Literal["pubmed"]
     url: Https
     files: dict[Literal["baseline", "updatefiles"], tuple[str, ...]]
-    selection: Selection | None = None
 
 
 class TextSource(Strict):
@@ -59,40 +32,44 @@ class TextSource(Strict):
     files: str = "*.jsonl.gz"
     documents: Literal["json", "file", "line", "blank-line"] = "json"
     language: str = ""
-    selection: Selection | None = None
 
 
-class MimicSource(Strict):
-    """The clinical notes of MIMIC-III, for those who were granted access: `file` in the folder
-    `local_files: {KEY: ...}`.
+class Selection(Strict):
+    """Which parts of documents are text, and filters over documents; null leaves one off.
 
-    `brackets`: what becomes of de-identified places such as `[**Hospital1 18**]`: kept, or normalised to
-    what they stand for in words (`hospital`).
+    Words are those of the parts that are taken.
+    `types`: at least one of these (a publication type, a note's category); `without_types`: none of these.
+    `requires`: parts that must be there, whether or not they are taken. `published_*` are years of
+    publication, `dated_*` (YYYY-MM-DD) days of the last revision, both ends included.
     """
 
-    name: Name
-    kind: Literal["mimic"]
-    local: str
-    file: str = "NOTEEVENTS.csv.gz"
-    access: Literal["credentialed"]
-    apply: Https
-    brackets: Literal["keep", "normalise"] = "keep"
-    selection: Selection | None = None
+    parts: tuple[Literal["abstract", "body"], ...] = ("abstract",)
+    min_words: int | None = None
+    max_words: int | None = None
+    languages: tuple[str, ...] | None = None
+    published_from: int | None = None
+    published_to: int | None = None
+    types: tuple[str, ...] | None = None
+    without_types: tuple[str, ...] | None = None
+    requires: tuple[Literal["title", "abstract", "body"], ...] = ()
+    dated_from: Day | None = None
+    dated_to: Day | None = None
 
 
 class CorpusSpec(Spec):
-    """Sources in order of authority; `selection` holds for all of them, less what a source has of its own."""
+    """Sources in order of authority. `selection` holds for all of them, but for the keys that `selections`
+    has for a source by its name."""
 
     sources: tuple[Annotated[PubmedSource | TextSource | MimicSource, Field(discriminator="kind")], ...]
     selection: Selection
+    selections: dict[Name, Selection] = {}
     duplicates: Duplicates | None = None
     contamination: Contamination | None = None
 
     def selection_of(self, source: str) -> Selection:
         """The selection as it is for one of the sources."""
-        own = next(found.selection for found in self.sources if found.name == source)
-        changed = {key: getattr(own, key) for key in own.model_fields_set} if own else {}
-        return self.selection.model_copy(update=changed)
+        own = self.selections.get(source, Selection())
+        return self.selection.model_copy(update={key: getattr(own, key) for key in own.model_fields_set})
 
 
 class VocabSpec(Spec):

@@ -6,6 +6,8 @@ from pydantic import Field
 
 from pubmill.specs.base import Name, Strict
 
+Day = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
+
 
 class Duplicates(Strict):
     """Texts that are in the corpus more than once. The copy of the source with most authority is kept, and
