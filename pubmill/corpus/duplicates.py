@@ -110,12 +110,13 @@ def _add_similar(connection: duckdb.DuckDBPyConnection, similarity: float) -> No
     connection.execute("CREATE TABLE pairs (document BIGINT, earlier BIGINT)")
     for band in BAND_COLUMNS:
         connection.execute(_CANDIDATES.format(band=band))
-    batches = connection.execute(_SIGNATURES).to_arrow_reader(PAIRS_AT_ONCE)
-    assert batches is not None
+    batches = connection.sql(_SIGNATURES).to_arrow_reader(PAIRS_AT_ONCE)
     alike = [_alike(batch, similarity) for batch in batches]
     kept = _stand_ins(np.concatenate([np.empty((0, 2), np.int64), *alike]))
     found = pa.table({"document": list(kept), "kept": list(kept.values())}, _NUMBERS)
     connection.register("found", found)
+    # What equal texts have been left out for may itself be similar to something.
+    connection.execute("UPDATE copies SET kept = found.kept FROM found WHERE copies.kept = found.document")
     connection.execute("INSERT INTO copies SELECT document, kept, 'similar_text' FROM found")
 
 
