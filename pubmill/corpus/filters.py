@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from pydantic import ValidationError
 
+from pubmill.corpus.licences import flagged, licence
 from pubmill.corpus.shards import Document, Sections, count_words
 from pubmill.errors import PubmillError
 from pubmill.specs import Selection
@@ -71,7 +72,7 @@ def length(document: Document, selection: Selection) -> str | None:
     return "too_long" if selection.max_words is not None and words > selection.max_words else None
 
 
-FILTERS: tuple[Filter, ...] = (text, language, published, length)
+FILTERS: tuple[Filter, ...] = (text, licence, flagged, language, published, length)
 
 
 def rejection(document: Document, selection: Selection) -> str | None:

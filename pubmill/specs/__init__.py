@@ -5,6 +5,7 @@ from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, PubmedSource, Sel
 from pubmill.specs.datasets import DatasetSpec, Dummies, File, LocalFile, Published
 from pubmill.specs.loading import ScaleSpec, Specs, load
 from pubmill.specs.models import FolderWeights, HubWeights, ModelSpec, RecipeWeights
+from pubmill.specs.pmc import PmcPackagesSource, PmcSource
 from pubmill.specs.protocols import ProtocolSpec
 from pubmill.specs.tables import DatasetTableSpec, TableSpec
 
@@ -19,6 +20,8 @@ __all__ = [
     "LocalFile",
     "ModelSpec",
     "Name",
+    "PmcPackagesSource",
+    "PmcSource",
     "PretrainingSpec",
     "ProtocolSpec",
     "Published",

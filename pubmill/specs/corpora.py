@@ -6,15 +6,20 @@ from pydantic import Field, model_validator
 
 from pubmill.recipes import PretrainingRecipe
 from pubmill.specs.base import Https, Name, Spec, Strict
+from pubmill.specs.pmc import Flag, LicenceGroup, PmcPackagesSource, PmcSource
 
 
 class PubmedSource(Strict):
-    """Files of NCBI's PubMed folders, as ranges of their names: `26n0001-26n1334`."""
+    """Files of NCBI's PubMed folders, as ranges of their names: `26n0001-26n1334`.
+
+    `parser: pubmed_parser` reads as lewis2020 did, and loses what that package loses (docs/parsers.md).
+    """
 
     name: Name
     kind: Literal["pubmed"]
     url: Https
     files: dict[Literal["baseline", "updatefiles"], tuple[str, ...]]
+    parser: Literal["pubmill", "pubmed_parser"] = "pubmill"
 
 
 class TextSource(Strict):
@@ -29,10 +34,13 @@ class TextSource(Strict):
 class Selection(Strict):
     """Which parts of documents are text, and filters over documents; null leaves one off.
 
-    Words are those of the parts that are taken.
+    Words are those of the parts that are taken. `licences` are of PMC's articles, `without` names the flags
+    that no document may have.
     """
 
     parts: tuple[Literal["abstract", "body"], ...] = ("abstract",)
+    licences: tuple[LicenceGroup, ...] | None = None
+    without: tuple[Flag, ...] = ()
     min_words: int | None = None
     max_words: int | None = None
     languages: tuple[str, ...] | None = None
@@ -41,7 +49,7 @@ class Selection(Strict):
 
 
 class CorpusSpec(Spec):
-    sources: tuple[Annotated[PubmedSource | TextSource, Field(discriminator="kind")], ...]
+    sources: tuple[Annotated[PubmedSource | TextSource | PmcSource | PmcPackagesSource, Field(discriminator="kind")], ...]
     selection: Selection
 
 
