@@ -22,7 +22,7 @@ spec leaves out beside.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from lxml import etree
@@ -46,19 +46,23 @@ NEVER = (
     "{http://www.w3.org/1998/Math/MathML}annotation", "{http://www.w3.org/1998/Math/MathML}annotation-xml",
 )  # fmt: skip
 LINES = (
-    "p", "title", "subtitle", "term", "td", "th", "attrib", "verse-line", "preformat", "speaker", "kwd",
+    "p", "subtitle", "term", "attrib", "verse-line", "preformat", "speaker", "kwd", "list", "def-list",
+    "disp-quote", "statement", "speech", "verse-group", "table", "array", "td", "th",
 )  # fmt: skip
 SPACED = ("break", "disp-formula")
 FLOATS = (
     "boxed-text", "fig", "fig-group", "supplementary-material", "table-wrap", "table-wrap-group",
 )  # fmt: skip
+TITLED = ("sec", "body", "abstract", "floats-group")
 PROSE_ABSTRACTS = ("normal", "summary", "executive-summary", "short", "precis")
 # Dates of a manuscript's way into PMC are no dates of publication.
 OTHER_DATES = ("pmc-release", "nihms-submitted", "received", "accepted", "preprint", "epreprint")
+# Marks that sort the text: a noncharacter of Unicode, which no text may hold, and what begins or ends there.
+MARK = "\ufdd0"
+LINE, SECTION, TITLE, OWN, FLOAT, END = (MARK + letter for letter in "lstofe")
 
 _XML = "{http://www.w3.org/XML/1998/namespace}"
 _DOCTYPE = re.compile(rb"<!DOCTYPE[^<>\[]*>")
-_BREAKS = re.compile(rb"[\r\n]|&#(?:0*1[03]|x0*[aAdD]);")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
@@ -77,9 +81,19 @@ class JatsReader:
     """Reads articles; counts the elements that its spec leaves out, in `left_out`."""
 
     def __init__(self, leave_out: Collection[str]) -> None:
-        self.sub_articles = "sub-articles" not in leave_out
-        self.chosen = tuple(tag for name in leave_out for tag in LEAVABLE.get(name, ()))
         self.left_out: Counter[str] = Counter()
+        self._sub_articles = "sub-articles" not in leave_out
+        self._chosen = {tag for name in leave_out for tag in LEAVABLE.get(name, ())}
+        self._marks: dict[str, Callable[[etree._Element], None]] = {
+            **dict.fromkeys(LINES, _mark_line),
+            **dict.fromkeys(SPACED, _mark_space),
+            **dict.fromkeys(FLOATS, _mark_float),
+            "sec": _mark_section,
+            "title": _mark_title,
+            **dict.fromkeys((*NEVER, *self._chosen), self._empty),
+        }
+        if "table" in self._chosen:
+            del self._marks["td"], self._marks["th"]  # many, and all of them in what is emptied
 
     def __call__(self, data: bytes, facts: Facts, where: str) -> Document:
         """Read one article.
@@ -110,51 +124,110 @@ class JatsReader:
         yield from root.iterchildren("body")
         yield from root.iterchildren("floats-group")
         for part in root.iter("sub-article", "response"):
-            if self.sub_articles:
+            if self._sub_articles:
                 yield from part.iterchildren("body", "floats-group")
             elif part.find("body") is not None:
-                self.left_out["sub-articles"] += 1
+                self.left_out["sub-article"] += 1
 
     def _sections(self, whole: etree._Element) -> Sections:
-        """The text of `whole` by section, in order, a nested section after its parent's own text.
+        """The text of `whole` by section, in order, a nested section after its parent's own text."""
+        marks = self._marks
+        for element in list(whole.iter(*marks)):
+            marks[str(element.tag)](element)
+        return _by_section(_text(whole))
 
-        Line feeds are none in the tree (`parse`), so here they mark the ends of lines. Sections and floats
-        are read from the last one back, and emptied: what is nested is gone when its parent is read.
-        """
-        for element in list(whole.iter(*NEVER)):
-            element.clear(keep_tail=True)
-        for element in list(whole.iter(*self.chosen)) if self.chosen else ():
+    def _empty(self, element: etree._Element) -> None:
+        """What is left out loses its content; the text that follows it stays."""
+        if element.tag in self._chosen:
             self.left_out[str(element.tag)] += 1
-            element.clear(keep_tail=True)
-        places = [whole, *whole.iter("sec", *FLOATS)]
-        places = places if places[1:2] != [whole] else places[1:]
-        labels = _labels(places)
-        for element in whole.iter(*LINES):
-            element.text = f"\n{element.text or ''}"
-            element.tail = f"\n{element.tail or ''}"
-        for element in whole.iter(*SPACED):
-            element.tail = f" {element.tail or ''}"
-        texts: dict[etree._Element, list[str]] = {}
-        for place in reversed(places):
-            own = [etree.tostring(place, method="text", encoding="unicode", with_tail=False)]
-            own += reversed(texts.pop(place, []))
-            if place in labels:
-                texts[place] = own
+        element.clear(keep_tail=True)
+
+
+def _mark_line(element: etree._Element) -> None:
+    element.text = f"{LINE}{element.text or ''}"
+    if (tail := element.tail) and not tail.isspace():
+        element.tail = f"{LINE}{tail}"
+
+
+def _mark_space(element: etree._Element) -> None:
+    element.tail = f" {element.tail or ''}"
+
+
+def _mark_section(element: etree._Element) -> None:
+    element.text = f"{SECTION}{element.text or ''}"
+    element.tail = f"{END}{element.tail or ''}"
+
+
+def _mark_float(element: etree._Element) -> None:
+    element.text = f"{FLOAT}{element.text or ''}"
+    element.tail = f"{END} {element.tail or ''}"
+
+
+def _mark_title(element: etree._Element) -> None:
+    """The title of a section is its label; that of a caption or list is a line."""
+    parent = element.getparent()
+    if parent is None or parent.tag not in TITLED:
+        _mark_line(element)
+    elif len(element):
+        _clear_markers(element)
+        element[-1].tail = f"{element[-1].tail or ''}{OWN}"
+        element.text = f"{TITLE}{element.text or ''}"
+    else:
+        element.text = f"{TITLE}{element.text or ''}{OWN}"
+
+
+class _Section:
+    """A section while it is read: its label, its own text, and that of the floats in it."""
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self.own: list[str] = []
+        self.floats: list[list[str]] = []
+
+    def text(self) -> str:
+        lines = (line for pieces in (self.own, *self.floats) for line in "".join(pieces).split("\n"))
+        return "\n".join(clean for line in lines if (clean := single_spaced(line)))
+
+
+def _by_section(marked: str) -> Sections:
+    """Sort marked text by section."""
+    outermost = section = _Section("")
+    sections, place, outer = [outermost], outermost.own, [(outermost, outermost.own)]
+    for piece in f"{OWN}{marked}".split(MARK)[1:]:
+        mark, text = MARK + piece[:1], piece[1:]
+        if mark == LINE:
+            place.append("\n")
+        elif mark == TITLE:
+            # The outermost title says `Abstract`.
+            title = single_spaced(text) if section is not outermost else ""
+            section.label = " > ".join(filter(None, (section.label, title)))
+            continue
+        elif mark == END:
+            section, place = outer.pop()
+        elif mark != OWN:
+            outer.append((section, place))
+            if mark == SECTION:
+                section = _Section(section.label)
+                sections.append(section)
+                place = section.own
             else:
-                texts.setdefault(_section_of(place, labels), []).append("\n".join(own))
-            place.clear(keep_tail=True)
-        found = ((labels[place], _lines("\n".join(texts[place]))) for place in places if place in labels)
-        return tuple((label, text) for label, text in found if text)
+                place = []
+                section.floats.append(place)
+        place.append(text)
+    return tuple((section.label, text) for section in sections if (text := section.text()))
 
 
 def parse(data: bytes, where: str) -> etree._Element:
-    """The root of an article; no line feeds are left in it, nothing is expanded or fetched."""
+    """The root of an article; nothing is expanded or fetched."""
     plain = without_doctype(data, where)
     try:
-        root: etree._Element = etree.fromstring(_BREAKS.sub(b" ", plain), _PARSER)
+        root: etree._Element = etree.fromstring(plain, _PARSER)
     except etree.XMLSyntaxError as fault:
-        raise PubmillError(f"{_place(plain, where, fault)}: malformed XML: {fault.msg}") from None
-    encoding = (root.getroottree().docinfo.encoding or "UTF-8").upper()
+        raise PubmillError(f"{where}:{fault.lineno}: malformed XML: {fault.msg}") from None
+    described = root.getroottree().docinfo
+    if described.internalDTD is not None:
+        raise _declares(where)
+    encoding = (described.encoding or "UTF-8").upper()
     if encoding not in ("UTF-8", "US-ASCII", "ASCII"):
         raise PubmillError(f"{where}: is encoded as {encoding}; PMC's articles are UTF-8")
     if root.tag != "article":
@@ -164,18 +237,21 @@ def parse(data: bytes, where: str) -> etree._Element:
 
 def without_doctype(data: bytes, where: str) -> bytes:
     """The XML without its document type, which the parser so never sees; one that declares is refused."""
-    start = data.find(b"<!DOCTYPE")
-    if start >= 0:
-        plain = _DOCTYPE.match(data, start)
-        if plain:
-            lines = b"\n" * plain[0].count(b"\n")
-            data = data[:start] + lines + data[plain.end() :]
-    if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
-        raise PubmillError(
-            f"{where}: declares entities or other markup of its own in its document type, which PMC's articles "
-            f"never do; expanding such entities can exhaust memory or read local files, so it is refused"
-        )
-    return data
+    head = data[: data.find(b"<article") + 1 or len(data)]
+    start = head.find(b"<!DOCTYPE")
+    plain = _DOCTYPE.match(data, start) if start >= 0 else None
+    if b"<!ENTITY" in head or (start >= 0 and plain is None):
+        raise _declares(where)
+    if plain is None:
+        return data
+    return data[:start] + b"\n" * plain[0].count(b"\n") + data[plain.end() :]
+
+
+def _declares(where: str) -> PubmillError:
+    return PubmillError(
+        f"{where}: declares entities or other markup of its own in its document type, which PMC's articles "
+        f"never do; expanding such entities can exhaust memory or read local files, so it is refused"
+    )
 
 
 def check_pmcid(meta: etree._Element, expected: int, where: str) -> None:
@@ -193,56 +269,24 @@ _PARSER = etree.XMLParser(
 )  # fmt: skip
 
 
-def _place(plain: bytes, where: str, fault: etree.XMLSyntaxError) -> str:
-    """File and line of a fault; the line feeds that tell lines were not in what was parsed."""
-    try:
-        etree.fromstring(plain, _PARSER)
-    except etree.XMLSyntaxError as same:
-        fault = same
-    return f"{where}:{fault.lineno}"
-
-
-def _labels(places: list[etree._Element]) -> dict[etree._Element, str]:
-    """Each section's titles from the outermost in; the titles are taken out of the tree. Floats have none."""
-    labels = {places[0]: ""}
-    _take_title(places[0])
-    for place in places[1:]:
-        if place.tag == "sec":
-            outer = labels[_section_of(place, labels)]
-            own = _take_title(place)
-            labels[place] = f"{outer} > {own}" if outer and own else outer or own
-    return labels
-
-
-def _section_of(place: etree._Element, labels: dict[etree._Element, str]) -> etree._Element:
-    return next(outer for outer in place.iterancestors() if outer in labels)
-
-
-def _take_title(place: etree._Element) -> str:
-    title = next(place.iterchildren("title"), None)
-    if title is None:
-        return ""
-    text = _heading(title)
-    title.clear(keep_tail=True)
-    return text
-
-
 def _heading(element: etree._Element) -> str:
     """The text of a title without footnotes and the markers of footnotes and references."""
-    for marker in list(element.iter("xref", "fn")):
-        marker.clear(keep_tail=True)
-    for line in element.iter("break"):
-        line.tail = f" {line.tail or ''}"
-    return _text(element)
+    _clear_markers(element)
+    return single_spaced(_text(element))
+
+
+def _clear_markers(title: etree._Element) -> None:
+    for element in list(title.iter("xref", "fn", "break", *NEVER)):
+        if element.tag == "break":
+            _mark_space(element)
+        else:
+            element.clear(keep_tail=True)
 
 
 def _text(element: etree._Element) -> str:
-    """All text inside, however deeply nested."""
-    return single_spaced(etree.tostring(element, method="text", encoding="unicode", with_tail=False))
-
-
-def _lines(text: str) -> str:
-    return "\n".join(line for part in text.split("\n") if (line := single_spaced(part)))
+    """All text inside, however deeply nested, on one line."""
+    text: str = etree.tostring(element, method="text", encoding="unicode", with_tail=False)
+    return text.replace("\n", " ").replace("\r", " ").replace("\t", " ")
 
 
 def _title(meta: etree._Element) -> str:

@@ -11,7 +11,9 @@ GROUPS = {
 }  # fmt: skip
 """Everything else (none, custom, text mining only) is `other`."""
 
-_LINK = re.compile(r"creativecommons\.org/(?:licen[sc]es/(by(?:-nc)?(?:-sa|-nd)?)\b(?!-)|(publicdomain/zero))", re.I)
+_LINK = re.compile(
+    r"creativecommons\.org/(?:licen[sc]es/(by(?:-nc)?(?:-sa|-nd)?)\b(?!-)|(publicdomain/zero))", re.I
+)
 
 
 def licence_group(code: str) -> str:
