@@ -78,6 +78,7 @@ rule all:
 
 
 include: "rules/corpus.smk"
+include: "rules/pmc.smk"
 include: "rules/vocabs.smk"
 include: "rules/pretraining.smk"
 include: "rules/datasets.smk"

@@ -78,10 +78,10 @@ class Facts:
 
 
 class JatsReader:
-    """Reads articles; counts the elements that its spec leaves out, in `left_out`."""
+    """Reads articles without what `leave_out` names (`LEAVABLE`); `left_out` counts those elements by tag."""
 
-    def __init__(self, leave_out: Collection[str]) -> None:
-        self.left_out: Counter[str] = Counter()
+    def __init__(self, leave_out: Collection[str], left_out: Counter[str] | None = None) -> None:
+        self.left_out: Counter[str] = Counter() if left_out is None else left_out
         self._sub_articles = "sub-articles" not in leave_out
         self._chosen = {tag for name in leave_out for tag in LEAVABLE.get(name, ())}
         self._marks: dict[str, Callable[[etree._Element], None]] = {
@@ -111,8 +111,8 @@ class JatsReader:
             version=facts.version,
             date=facts.date,
             published=_year(meta),
-            languages=_languages(root),
-            types=(kind,) if (kind := root.get("article-type", "")) else (),
+            languages=languages(root),
+            types=types(root),
             licence=facts.licence or _licence(meta),
             title=_title(meta),
             sections=tuple(part for abstract in _abstracts(meta) for part in self._sections(abstract)),
@@ -301,9 +301,15 @@ def _abstracts(meta: etree._Element) -> list[etree._Element]:
     return plain or [a for a in found if a.get("abstract-type") in PROSE_ABSTRACTS][:1]
 
 
-def _languages(root: etree._Element) -> tuple[str, ...]:
+def languages(root: etree._Element) -> tuple[str, ...]:
+    """The language of an article by three letters; none where it names none."""
     code = root.get(f"{_XML}lang", "").lower().partition("-")[0]
     return (LANGUAGES.get(code, code),) if code else ()
+
+
+def types(root: etree._Element) -> tuple[str, ...]:
+    """The kind of an article, such as `research-article`."""
+    return (kind,) if (kind := root.get("article-type", "")) else ()
 
 
 def _year(meta: etree._Element) -> str:

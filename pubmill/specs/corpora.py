@@ -49,7 +49,9 @@ class Selection(Strict):
 
 
 class CorpusSpec(Spec):
-    sources: tuple[Annotated[PubmedSource | TextSource | PmcSource | PmcPackagesSource, Field(discriminator="kind")], ...]
+    sources: tuple[
+        Annotated[PubmedSource | TextSource | PmcSource | PmcPackagesSource, Field(discriminator="kind")], ...
+    ]
     selection: Selection
 
 

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pubmill.errors import PubmillError
-from pubmill.specs import File, PubmedSource, Specs
+from pubmill.specs import File, PmcPackagesSource, PmcSource, PubmedSource, Specs, TextSource
 from pubmill.study import Study
 from pubmill.targets.base import Base
+from pubmill.targets.pmc import packages, pmc_shards
 
 _RANGE = re.compile(r"^(\d\d)n(\d{4,})(?:-(\d\d)n(\d{4,}))?$")
 
@@ -71,6 +72,10 @@ class CorpusTargets(Base):
                 if isinstance(source, PubmedSource):
                     for path in pubmed_files(source):
                         yield f"{source.url}/{path}", ["--md5-beside"]
+                if isinstance(source, PmcPackagesSource):
+                    for path in source.packages:
+                        yield f"{source.url}/{path}.tar.gz", []
+                        yield f"{source.url}/{path}.filelist.csv", []
         for recipe in self.specs.pretraining.values():
             yield recipe.sentence_splitter, []
         for dataset in self.specs.datasets.values():
@@ -85,7 +90,23 @@ class CorpusTargets(Base):
         return self._checks[url]
 
     def parse_recipe(self, source: str) -> dict[str, Any]:
-        return {"source": source}
+        """How the files of a source are read."""
+        spec = self.source_spec(source)
+        recipe: dict[str, Any] = {"source": source}
+        # Only what differs from the default is named, so that a new choice reruns nothing.
+        if isinstance(spec, PubmedSource) and spec.parser != "pubmill":
+            recipe["parser"] = spec.parser
+        if isinstance(spec, PmcSource | PmcPackagesSource):
+            recipe |= {"parser": spec.parser, "leave_out": sorted(spec.leave_out)}
+        return recipe
+
+    def source_spec(self, name: str) -> PubmedSource | TextSource | PmcSource | PmcPackagesSource:
+        """The spec of a source, by its name."""
+        for corpus in self.specs.corpora.values():
+            for source in corpus.sources:
+                if source.name == name:
+                    return source
+        raise PubmillError(f"no corpus has a source {name!r}")
 
     def shards(self, corpus: str) -> list[Shard]:
         """The shards of a corpus, in order of authority and then in NCBI's order."""
@@ -99,6 +120,12 @@ class CorpusTargets(Base):
                 for path in pubmed_files(source):
                     name = Path(path).name.removesuffix(".xml.gz")
                     yield Shard(source.name, name, self.source(f"{source.url}/{path}"))
+            elif isinstance(source, PmcSource):
+                for name in pmc_shards(source):
+                    yield Shard(source.name, name, f"{self.results}/sources/pmc/{source.name}/{name}.tar.gz")
+            elif isinstance(source, PmcPackagesSource):
+                for name, path in packages(source).items():
+                    yield Shard(source.name, name, self.source(f"{source.url}/{path}.tar.gz"))
             else:
                 for file in self._local_files(corpus, source.local, source.files):
                     name = file.name.split(".jsonl")[0]
@@ -121,6 +148,13 @@ class CorpusTargets(Base):
                     if (found.source, found.name) == (source, shard):
                         return found.file
         raise PubmillError(f"no corpus has a source {source!r} with a shard {shard!r}")
+
+    def filelists(self, source: str, shard: str) -> list[str]:
+        """The file list beside the package behind a parsed shard; none where the source has no packages."""
+        spec = self.source_spec(source)
+        if not isinstance(spec, PmcPackagesSource):
+            return []
+        return [self.source(f"{spec.url}/{packages(spec)[shard]}.filelist.csv")]
 
     def source_names(self, kind: str) -> list[str]:
         """Names of all sources of a kind."""
