@@ -3,8 +3,8 @@
     python scripts/fetch_pmc.py --plan PLAN.parquet --shard PMC00123xxxx --url URL --output SHARD.tar.gz
                                 [--mirror DIR]
 
-Inputs: the plan (scripts/plan_pmc.py), and the articles' JSON and XML below URL, a few at a time, each checked
-by its md5; with --mirror, below DIR/HOST/PATH.
+Inputs: the plan (scripts/plan_pmc.py), and the articles' JSON and XML below URL, a few at a time, each
+checked by its md5; with --mirror, below DIR/HOST/PATH.
 Outputs: SHARD.tar.gz, and SHARD.tar.gz.source.json (articles, those gone or without XML, time). What an
 interrupted job has brought lies in SHARD.tar.gz.part, and the same command goes on from there.
 """

@@ -28,7 +28,7 @@ class ParsingRecipe:
 
     source: str
     parser: str
-    leave_out: tuple[str, ...]
+    leave_out: list[str]
 
 
 def main() -> None:

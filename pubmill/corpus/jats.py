@@ -140,7 +140,7 @@ class JatsReader:
         """What is left out loses its content; the text that follows it stays."""
         if element.tag in self._chosen:
             self.left_out[str(element.tag)] += 1
-        element.clear(keep_tail=True)
+        element.clear(keep_tail=True)  # type: ignore[call-arg]
 
 
 def _mark_line(element: etree._Element) -> None:
@@ -280,7 +280,7 @@ def _clear_markers(title: etree._Element) -> None:
         if element.tag == "break":
             _mark_space(element)
         else:
-            element.clear(keep_tail=True)
+            element.clear(keep_tail=True)  # type: ignore[call-arg]
 
 
 def _text(element: etree._Element) -> str:
@@ -302,9 +302,9 @@ def _abstracts(meta: etree._Element) -> list[etree._Element]:
 
 
 def languages(root: etree._Element) -> tuple[str, ...]:
-    """The language of an article by three letters; none where it names none."""
-    code = root.get(f"{_XML}lang", "").lower().partition("-")[0]
-    return (LANGUAGES.get(code, code),) if code else ()
+    """The language of an article by three letters; JATS (and the NLM DTD) says English where none is named."""
+    code = root.get(f"{_XML}lang", "en").lower().partition("-")[0]
+    return (LANGUAGES.get(code, code),)
 
 
 def types(root: etree._Element) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Gzipped tar archives of articles, streamed: nothing is unpacked to disk, nothing outside is reached.
 
-Two kinds are read: PMC's packages (`oa_comm_xml.PMC003xxxxxx.baseline.2024-12-18.tar.gz`, each with a file list
-beside it), and the archives that `pubmill.corpus.pmc` makes of the bucket's articles.
+Two kinds are read: PMC's packages (`oa_comm_xml.PMC003xxxxxx.baseline.2024-12-18.tar.gz`, each with a file
+list beside it), and the archives that `pubmill.corpus.pmc` makes of the bucket's articles.
 """
 
 import csv
@@ -20,6 +20,7 @@ from pubmill.errors import PubmillError
 # Far above the largest real article (tens of MB).
 ARTICLE_LIMIT = 1 << 27
 PADDING_LIMIT = 1 << 20
+DAMAGED: tuple[type[Exception], ...] = (*BROKEN, tarfile.TarError, OSError)
 
 _PACKAGE = re.compile(r"(?P<kind>\w+)\.(?:PMC\d+x+\.baseline|incr)\.(?P<date>\d{4}-\d\d-\d\d)\.tar\.gz", re.I)
 _OBJECT = re.compile(r"PMC(?P<pmcid>\d+)\.(?P<version>\d+)\.(?P<kind>json|xml)")
@@ -58,7 +59,7 @@ def read_members(path: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
     try:
         with open_gzip(path) as stream:
             bounded = _Bounded(stream, path)
-            with tarfile.open(fileobj=bounded, mode="r|") as archive:  # type: ignore[call-overload]
+            with tarfile.open(fileobj=bounded, mode="r|") as archive:
                 for member in archive:
                     if _is_file(member, path):
                         last = member.name
@@ -66,13 +67,13 @@ def read_members(path: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
                         assert content is not None
                         yield member, content.read()
                     bounded.left = ARTICLE_LIMIT + PADDING_LIMIT
-                    archive.members = []  # it keeps every member that it has seen
+                    archive.members = []  # type: ignore[attr-defined]  # it keeps every member that it has seen
             bounded.left = PADDING_LIMIT
             while bounded.read(1 << 16):  # the checksum stands at the end
                 pass
     except FileNotFoundError:
         raise PubmillError(f"{path} does not exist") from None
-    except (*BROKEN, tarfile.TarError, OSError) as error:
+    except DAMAGED as error:
         raise PubmillError(
             f"{path}: truncated or damaged archive ({error}); last member read: {last}. "
             f"Delete the file and download it again."
@@ -176,8 +177,8 @@ def _package(path: Path) -> re.Match[str]:
     if not found:
         raise PubmillError(
             f"{path}: a package of PMC is named like oa_comm_xml.PMC003xxxxxx.baseline.2024-12-18.tar.gz or "
-            f"oa_comm_xml.incr.2024-12-19.tar.gz; its date says which version of an article is the later one. "
-            f"Give the file its original name."
+            f"oa_comm_xml.incr.2024-12-19.tar.gz; its date says which version of an article is the later "
+            f"one. Give the file its original name."
         )
     return found
 
@@ -201,8 +202,8 @@ def _facts_of_row(row: dict[str, str], flags: tuple[str, ...], path: Path) -> Fa
     retracted = {"no": (), "yes": ("retracted",)}.get(row["Retracted"] or "")
     if not found or retracted is None:
         raise PubmillError(
-            f"{path}: {row['Article File']}: expected an AccessionID such as PMC13901 and Retracted yes or no, "
-            f"found {row['AccessionID']!r}, {row['Retracted']!r}"
+            f"{path}: {row['Article File']}: expected an AccessionID such as PMC13901 and Retracted yes or "
+            f"no, found {row['AccessionID']!r}, {row['Retracted']!r}"
         )
     return Facts(
         pmcid=int(found[1]),

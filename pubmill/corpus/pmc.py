@@ -1,9 +1,10 @@
 """PMC's bucket `pmc-oa-opendata`: which articles there are, and their files by shard.
 
-A daily inventory lists the objects; `metadata/PMC13901.1.json` describes version 1 of an article and says where
-its XML lies, with its md5. A plan (parquet: pmcid, version, etag, modified; sorted by PMCID) has the latest
-version of each article of one inventory. A shard is all articles whose PMCID has the same first digits:
-`PMC00123xxxx` are 1,230,000 to 1,239,999. Its archive holds `PMCn.v.json` and `PMCn.v.xml` of each, as given.
+A daily inventory lists the objects; `metadata/PMC13901.1.json` describes version 1 of an article and says
+where its XML lies, with its md5. A plan (parquet: pmcid, version, etag, modified; sorted by PMCID) has the
+latest version of each article of one inventory. A shard is all articles whose PMCID has the same first
+digits: `PMC00123xxxx` are 1,230,000 to 1,239,999. Its archive holds `PMCn.v.json` and `PMCn.v.xml` of each,
+as given.
 """
 
 import gzip
@@ -36,7 +37,8 @@ MEMORY = "2GB"
 _SHARD = re.compile(r"PMC(\d{1,9})(x{0,8})")
 _PLAN = r"""
 WITH found AS (
-    SELECT regexp_extract(key, '^metadata/PMC(\d+)\.(\d+)\.json$', ['pmcid', 'version']) AS name, etag, modified
+    SELECT regexp_extract(key, '^metadata/PMC(\d+)\.(\d+)\.json$', ['pmcid', 'version']) AS name, etag,
+        modified
     FROM read_csv($files, header = false, auto_detect = false, delim = ',', quote = '"', escape = '"',
         columns = {'bucket': 'VARCHAR', 'key': 'VARCHAR', 'modified': 'VARCHAR', 'etag': 'VARCHAR'})
 ), versions AS (
@@ -220,4 +222,4 @@ def _pack(path: Path, articles: list[tuple[Planned, list[Path]]]) -> None:
                 member = tarfile.TarInfo(f"{article.name}{file.suffix}")
                 member.size, member.mtime = len(data), article.modified
                 archive.addfile(member, io.BytesIO(data))
-                archive.members = []  # it keeps every member
+                archive.members = []  # type: ignore[attr-defined]  # it keeps every member

@@ -1,8 +1,8 @@
 """Citations and articles as the package `pubmed_parser` reads them, for corpora that were made with it.
 
 lewis2020 section 3.1 took its text of PubMed and PMC from that package. What it loses is in docs/parsers.md;
-`pubmill.corpus.medline` and `pubmill.corpus.jats` lose none of it. The package opens and parses files itself,
-so a file is read to its end by pubmill's own reader first, which refuses whatever declares entities or is damaged.
+`pubmill.corpus.medline` and `pubmill.corpus.jats` lose none of it. The package opens files itself, and not
+before pubmill's own reader has refused those that declare entities.
 """
 
 import tempfile
@@ -12,12 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import pubmed_parser
+from lxml import etree
 
+from pubmill.corpus.gzipped import BROKEN
 from pubmill.corpus.jats import Facts, check_pmcid, languages, parse, types
 from pubmill.corpus.medline import read_medline
 from pubmill.corpus.shards import Document, single_spaced
 from pubmill.errors import PubmillError
 
+# What it raises on text that it did not expect.
+FAILURES = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+DAMAGED: tuple[type[Exception], ...] = (etree.XMLSyntaxError, *FAILURES, *BROKEN)
 UNREADABLE = "unreadable"
 """The flag of an article on which the package fails; it has no text (lewis2020 left such articles out)."""
 
@@ -33,7 +38,11 @@ def read_medline_with_pubmed_parser(path: Path) -> Iterator[Document]:
         if ours.deleted:
             yield ours
         else:
-            yield _citation(ours, next(theirs, None), path)
+            try:
+                found = next(theirs, None)
+            except DAMAGED as error:
+                raise PubmillError(f"{path}: pubmed_parser fails at {ours.id}: {error!r}") from None
+            yield _citation(ours, found, path)
 
 
 def _citation(ours: Document, theirs: dict[str, Any] | None, path: Path) -> Document:
@@ -72,7 +81,7 @@ class ArticleReader:
         try:
             article = pubmed_parser.parse_pubmed_xml(str(path))
             paragraphs = pubmed_parser.parse_pubmed_paragraph(str(path), all_paragraph=True)
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        except FAILURES:
             flags = (*facts.flags, UNREADABLE)
             return Document(identifier, facts.version, facts.date, licence=facts.licence, flags=flags)
         abstract = single_spaced(article["abstract"])
@@ -92,7 +101,7 @@ class ArticleReader:
 
 
 def _by_section(paragraphs: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Neighbouring paragraphs under the same title as one section; empty ones are left out, as in the paper."""
+    """Neighbouring paragraphs under the same title as one section, without empty ones, as in the paper."""
     for title, group in groupby(paragraphs, key=lambda paragraph: single_spaced(paragraph["section"])):
         text = "\n".join(line for one in group if (line := single_spaced(one["text"])))
         if text:

@@ -43,7 +43,7 @@ class PmcSource(Articles):
 
 
 class PmcPackagesSource(Articles):
-    """Packages `NAME.tar.gz` with `NAME.filelist.csv` beside, by name below `url`, in order of their dates."""
+    """Packages `NAME.tar.gz` with `NAME.filelist.csv` beside, by name below `url`; the later date wins."""
 
     kind: Literal["pmc-packages"]
     url: Https

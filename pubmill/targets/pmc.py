@@ -1,5 +1,6 @@
 """Names of PMC's shards and packages."""
 
+import itertools
 import re
 from pathlib import PurePosixPath
 
@@ -24,7 +25,7 @@ def pmc_shards(source: PmcSource) -> list[str]:
         numbers = range(int(first), int(last) + 1)
         shards += [f"PMC{number:0{len(first)}d}{rest}" for number in numbers]
     bounds = sorted(tuple(int(shard[3:].replace("x", digit)) for digit in "09") for shard in shards)
-    for (_, end_before), (begin, _) in zip(bounds, bounds[1:], strict=False):
+    for (_, end_before), (begin, _) in itertools.pairwise(bounds):
         if begin <= end_before:
             raise PubmillError(f"source {source.name}: articles: PMC{begin:09d} is in two of the ranges")
     return shards
@@ -32,8 +33,8 @@ def pmc_shards(source: PmcSource) -> list[str]:
 
 def _no_range(source: str, written: str) -> PubmillError:
     return PubmillError(
-        f"source {source}: articles: {written!r} is no range of PMCIDs; write PMC00000xxxx-PMC01299xxxx (nine "
-        f"digits, of which the same number at the end is x: the numbers of one shard)"
+        f"source {source}: articles: {written!r} is no range of PMCIDs; write PMC00000xxxx-PMC01299xxxx "
+        f"(nine digits, of which the same number at the end is x: the numbers of one shard)"
     )
 
 
