@@ -2,6 +2,7 @@
 
 import re
 import sys
+import threading
 import time
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,6 +16,12 @@ PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)  # seconds before another attempt, while att
 LONGEST_PAUSE = 120.0  # seconds; a server's Retry-After is obeyed up to this
 TIMEOUT = (20, 60)  # seconds to connect, seconds without a byte
 CHUNK = 1 << 16  # bytes at a time; what a kill in the middle can lose
+
+_HERE = threading.local()
+
+
+class GoneError(PubmillError):
+    """The server says that it has no such file."""
 
 
 class _AgainError(Exception):
@@ -32,19 +39,26 @@ def fetch(url: str, part: Path) -> None:
     """
     _refuse_plain_http(url)
     longest, failures = _size(part), 0
-    with requests.Session() as session:
-        while True:
-            try:
-                return _attempt(session, url, part)
-            except _AgainError as problem:
-                if _size(part) > longest:
-                    longest, failures = _size(part), 0
-                if failures == len(PAUSES):
-                    raise PubmillError(_explain_failure(url, part, problem)) from None
-                pause = max(PAUSES[failures], min(problem.wait, LONGEST_PAUSE))
-                say(f"{url}: {problem}; trying again in {pause:.0f} s")
-                time.sleep(pause)
-                failures += 1
+    while True:
+        try:
+            return _attempt(_session(), url, part)
+        except _AgainError as problem:
+            if _size(part) > longest:
+                longest, failures = _size(part), 0
+            if failures == len(PAUSES):
+                raise PubmillError(_explain_failure(url, part, problem)) from None
+            pause = max(PAUSES[failures], min(problem.wait, LONGEST_PAUSE))
+            say(f"{url}: {problem}; trying again in {pause:.0f} s")
+            time.sleep(pause)
+            failures += 1
+
+
+def _session() -> requests.Session:
+    """This thread's own, so that many small files come over one connection."""
+    if not hasattr(_HERE, "session"):
+        _HERE.session = requests.Session()
+    session: requests.Session = _HERE.session
+    return session
 
 
 def discard(part: Path) -> None:
@@ -106,7 +120,7 @@ def _check_status(response: requests.Response, url: str, part: Path) -> None:
     if status in (408, 429) or status >= 500:
         wait = response.headers.get("Retry-After", "")
         raise _AgainError(said, float(wait) if wait.isdecimal() else 0.0)
-    raise PubmillError(
+    raise (GoneError if status in (404, 410) else PubmillError)(
         f"{url}: {said}; expected the file. If it has moved or been replaced, as PubMed's baseline is "
         f"every year (scripts/list_pubmed.py says what is there), correct the spec, or use a mirror"
     )

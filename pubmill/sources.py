@@ -66,6 +66,17 @@ def download(
         discard(part)
 
 
+def bring(url: str, output: Path, mirror: str | None = None, md5: str = "") -> None:
+    """Bring one of many small files to `output`, whole and checked, as `download` does, without its record.
+
+    The caller sees to it that nobody else brings it at the same time, and keeps the record of all.
+    """
+    part = output.with_name(f"{output.name}.part")
+    _bring(url, _file_for(url, mirror), part, {"md5": md5} if md5 else {})
+    part.replace(output)
+    discard(part)
+
+
 def read(url: str, mirror: str | None = None) -> bytes:
     """Read a small file, by the same ways and with the same errors as `download`."""
     source = _file_for(url, mirror)

@@ -12,7 +12,7 @@ rule download:
     log:
         f"{R}/logs/download/{{path}}.log",
     wildcard_constraints:
-        path=r"(?!local/).+(?<!\.source\.json)",
+        path=r"(?!local/|pmc/).+(?<!\.source\.json)",
     resources:
         downloads=1,
     params:

@@ -1,7 +1,7 @@
 """Parse one PubMed file.
 
     python scripts/parse_medline.py --input pubmed26n0001.xml.gz --output 26n0001.parquet \\
-        --recipe '{"source": "pubmed"}'
+        --recipe '{"source": "pubmed", "parser": "pubmill"}'
 
 Input: a file of PubMed's baseline or updatefiles, under its own name.
 Output: a parsed shard (see `pubmill/corpus/shards.py`): every citation, and every deletion.
@@ -17,25 +17,28 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.corpus.medline import file_order, read_medline
 from pubmill.corpus.shards import write_shard
+from pubmill.corpus.with_pubmed_parser import read_medline_with_pubmed_parser
 from pubmill.errors import run
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParsingRecipe:
-    """The name of the source in the corpus spec."""
+    """The name of the source in the corpus spec, and its parser: `pubmill` or `pubmed_parser`."""
 
     source: str
+    parser: str = "pubmill"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Parse one PubMed file.")
     parser.add_argument("--input", type=Path, required=True, help="pubmedYYnNNNNN.xml.gz")
     parser.add_argument("--output", type=Path, required=True, help="the parsed shard (parquet) to write")
-    parser.add_argument("--recipe", required=True, help='JSON: {"source": name of the source}')
+    parser.add_argument("--recipe", required=True, help='JSON: {"source": name, "parser": name}')
     arguments = parser.parse_args()
     recipe = recipes.read(ParsingRecipe, arguments.recipe)
     order = file_order(arguments.input)
-    documents = read_medline(arguments.input)
+    read = read_medline_with_pubmed_parser if recipe.parser == "pubmed_parser" else read_medline
+    documents = read(arguments.input)
     counts = write_shard(
         arguments.output, documents, source=recipe.source, file=arguments.input.name, order=order
     )

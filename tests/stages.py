@@ -22,6 +22,8 @@ STORED = Path(__file__).with_name("stages.json")
 
 BEGINNINGS: dict[str, tuple[str, ...]] = {
     "download": ("scripts/download.py",),
+    "plan_pmc": ("scripts/plan_pmc.py",),
+    "fetch_pmc": ("scripts/fetch_pmc.py",),
     "parse": ("scripts/parse_*.py",),
     "latest": ("scripts/latest_versions.py",),
     "select": ("scripts/select_documents.py",),

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from pydantic import ValidationError
 
+from pubmill.corpus.licences import flagged, licence
 from pubmill.corpus.shards import Document, Sections, count_words
 from pubmill.errors import PubmillError
 from pubmill.specs import Selection
@@ -102,7 +103,9 @@ def length(document: Document, selection: Selection) -> str | None:
     return "too_long" if selection.max_words is not None and words > selection.max_words else None
 
 
-FILTERS: tuple[Filter, ...] = (error_note, text, parts, types, language, published, dated, length)
+FILTERS: tuple[Filter, ...] = (
+    error_note, text, parts, licence, flagged, types, language, published, dated, length,
+)  # fmt: skip
 
 
 def rejection(document: Document, selection: Selection) -> str | None:

@@ -14,6 +14,7 @@ from pubmill.specs.filtering import Contamination, Duplicates
 from pubmill.specs.loading import ScaleSpec, Specs, load
 from pubmill.specs.mimic import MimicSource
 from pubmill.specs.models import FolderWeights, HubWeights, ModelSpec, RecipeWeights
+from pubmill.specs.pmc import PmcPackagesSource, PmcSource
 from pubmill.specs.protocols import ProtocolSpec
 from pubmill.specs.tables import DatasetTableSpec, TableSpec
 
@@ -31,6 +32,8 @@ __all__ = [
     "MimicSource",
     "ModelSpec",
     "Name",
+    "PmcPackagesSource",
+    "PmcSource",
     "PretrainingSpec",
     "ProtocolSpec",
     "Published",

@@ -8,15 +8,20 @@ from pubmill.recipes import PretrainingRecipe
 from pubmill.specs.base import Https, Name, Spec, Strict
 from pubmill.specs.filtering import Contamination, Day, Duplicates
 from pubmill.specs.mimic import MimicSource
+from pubmill.specs.pmc import Flag, LicenceGroup, PmcPackagesSource, PmcSource
 
 
 class PubmedSource(Strict):
-    """Files of NCBI's PubMed folders, as ranges of their names: `26n0001-26n1334`."""
+    """Files of NCBI's PubMed folders, as ranges of their names: `26n0001-26n1334`.
+
+    `parser: pubmed_parser` reads as lewis2020 did, and loses what that package loses (docs/parsers.md).
+    """
 
     name: Name
     kind: Literal["pubmed"]
     url: Https
     files: dict[Literal["baseline", "updatefiles"], tuple[str, ...]]
+    parser: Literal["pubmill", "pubmed_parser"] = "pubmill"
 
 
 class TextSource(Strict):
@@ -37,13 +42,16 @@ class TextSource(Strict):
 class Selection(Strict):
     """Which parts of documents are text, and filters over documents; null leaves one off.
 
-    Words are those of the parts that are taken.
-    `types`: at least one of these (a publication type, a note's category); `without_types`: none of these.
-    `requires`: parts that must be there, whether or not they are taken. `published_*` are years of
-    publication, `dated_*` (YYYY-MM-DD) days of the last revision, both ends included.
+    Words are those of the parts that are taken. `licences` are of PMC's articles, `without` names the flags
+    that no document may have. `types`: at least one of these (a publication type, a note's category);
+    `without_types`: none of these. `requires`: parts that must be there, whether or not they are taken.
+    `published_*` are years of publication, `dated_*` (YYYY-MM-DD) days of the last revision, both ends
+    included.
     """
 
     parts: tuple[Literal["abstract", "body"], ...] = ("abstract",)
+    licences: tuple[LicenceGroup, ...] | None = None
+    without: tuple[Flag, ...] = ()
     min_words: int | None = None
     max_words: int | None = None
     languages: tuple[str, ...] | None = None
@@ -56,11 +64,14 @@ class Selection(Strict):
     dated_to: Day | None = None
 
 
+Source = PubmedSource | TextSource | PmcSource | PmcPackagesSource | MimicSource
+
+
 class CorpusSpec(Spec):
     """Sources in order of authority. `selection` holds for all of them, but for the keys that `selections`
     has for a source by its name."""
 
-    sources: tuple[Annotated[PubmedSource | TextSource | MimicSource, Field(discriminator="kind")], ...]
+    sources: tuple[Annotated[Source, Field(discriminator="kind")], ...]
     selection: Selection
     selections: dict[Name, Selection] = {}
     duplicates: Duplicates | None = None

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pubmill.errors import PubmillError
-from pubmill.specs import File, MimicSource, PubmedSource, Specs, TextSource
+from pubmill.specs import File, MimicSource, PmcPackagesSource, PmcSource, PubmedSource, Specs, TextSource
+from pubmill.specs.corpora import Source
 from pubmill.study import Study
 from pubmill.targets.base import Base
+from pubmill.targets.pmc import packages, pmc_shards
 
 _RANGE = re.compile(r"^(\d\d)n(\d{4,})(?:-(\d\d)n(\d{4,}))?$")
 
@@ -74,6 +76,10 @@ class CorpusTargets(Base):
                 if isinstance(source, PubmedSource):
                     for path in pubmed_files(source):
                         yield f"{source.url}/{path}", ["--md5-beside"]
+                if isinstance(source, PmcPackagesSource):
+                    for path in source.packages:
+                        yield f"{source.url}/{path}.tar.gz", []
+                        yield f"{source.url}/{path}.filelist.csv", []
         for recipe in self.specs.pretraining.values():
             yield recipe.sentence_splitter, []
         for dataset in self.specs.datasets.values():
@@ -88,15 +94,27 @@ class CorpusTargets(Base):
         return self._checks[url]
 
     def parse_recipe(self, source: str) -> dict[str, Any]:
-        """How a file of a source is read; corpora that share a source agree on it."""
-        spec = next(s for c in self.specs.corpora.values() for s in c.sources if s.name == source)
+        """How the files of a source are read; corpora that share a source agree on it."""
+        spec = self.source_spec(source)
+        recipe: dict[str, Any] = {"source": source}
+        # Only what differs from the default is named, so that a new choice reruns nothing.
+        if isinstance(spec, PubmedSource) and spec.parser != "pubmill":
+            recipe["parser"] = spec.parser
+        if isinstance(spec, PmcSource | PmcPackagesSource):
+            recipe |= {"parser": spec.parser, "leave_out": sorted(spec.leave_out)}
         if isinstance(spec, TextSource):
-            return {"source": source, "documents": spec.documents, "language": spec.language}
-        return (
-            {"source": source, "brackets": spec.brackets}
-            if isinstance(spec, MimicSource)
-            else {"source": source}
-        )
+            recipe |= spec.model_dump(include={"documents", "language"}, exclude_defaults=True)
+        if isinstance(spec, MimicSource):
+            recipe["brackets"] = spec.brackets
+        return recipe
+
+    def source_spec(self, name: str) -> Source:
+        """The spec of a source, by its name."""
+        for corpus in self.specs.corpora.values():
+            for source in corpus.sources:
+                if source.name == name:
+                    return source
+        raise PubmillError(f"no corpus has a source {name!r}")
 
     def shards(self, corpus: str) -> list[Shard]:
         """The shards of a corpus, in order of authority and then in NCBI's order."""
@@ -108,15 +126,22 @@ class CorpusTargets(Base):
         for source in self.specs.corpora[corpus].sources:
             yield from self._shards_of(corpus, source)
 
-    def _shards_of(self, corpus: str, source: PubmedSource | TextSource | MimicSource) -> Iterator[Shard]:
+    def _shards_of(self, corpus: str, source: Source) -> Iterator[Shard]:
+        """The shards of one source."""
         if isinstance(source, PubmedSource):
             for path in pubmed_files(source):
                 name = Path(path).name.removesuffix(".xml.gz")
                 yield Shard(source.name, name, self.source(f"{source.url}/{path}"))
-            return
-        pattern = source.file if isinstance(source, MimicSource) else source.files
-        for name, file in self._local_files(corpus, source.local, pattern).items():
-            yield Shard(source.name, name, f"{self.results}/sources/local/{source.local}/{file.name}")
+        elif isinstance(source, PmcSource):
+            for name in pmc_shards(source):
+                yield Shard(source.name, name, f"{self.results}/sources/pmc/{source.name}/{name}.tar.gz")
+        elif isinstance(source, PmcPackagesSource):
+            for name, path in packages(source).items():
+                yield Shard(source.name, name, self.source(f"{source.url}/{path}.tar.gz"))
+        else:
+            pattern = source.file if isinstance(source, MimicSource) else source.files
+            for name, file in self._local_files(corpus, source.local, pattern).items():
+                yield Shard(source.name, name, f"{self.results}/sources/local/{source.local}/{file.name}")
 
     def _local_files(self, corpus: str, key: str, pattern: str) -> dict[str, Path]:
         """Name of the shard -> file of the user's own."""
@@ -144,12 +169,19 @@ class CorpusTargets(Base):
                     return found[shard]
         raise PubmillError(f"no corpus has a source {source!r} with a shard {shard!r}")
 
-    def _files_of(self, corpus: str, source: PubmedSource | TextSource | MimicSource) -> dict[str, str]:
+    def _files_of(self, corpus: str, source: Source) -> dict[str, str]:
         """Raw files of one source by shard; the corpus's other sources may not be at hand."""
         key = (corpus, source.name)
         if key not in self._files:
             self._files[key] = {shard.name: shard.file for shard in self._shards_of(corpus, source)}
         return self._files[key]
+
+    def filelists(self, source: str, shard: str) -> list[str]:
+        """The file list beside the package behind a parsed shard; none where the source has no packages."""
+        spec = self.source_spec(source)
+        if not isinstance(spec, PmcPackagesSource):
+            return []
+        return [self.source(f"{spec.url}/{packages(spec)[shard]}.filelist.csv")]
 
     def source_names(self, kind: str) -> list[str]:
         """Names of all sources of a kind."""

@@ -3,6 +3,8 @@
 # One integer per stage. Bump it when the stage's output changes for the same input; see CONTRIBUTING.
 VERSIONS = {
     "download": 1,
+    "plan_pmc": 1,
+    "fetch_pmc": 1,
     "parse": 3,
     "latest": 1,
     "select": 3,

@@ -105,7 +105,7 @@ def test_each_corpus_that_a_model_is_trained_on_has_a_report(root: Path) -> None
         ("documents: line, ", "", "specs/corpora/first.yaml has a source web with another documents"),
         ("name: notes", "name: web", "mixed.yaml:3: another source of this corpus|another access"),
         ("  notes: {", "  note: {", r"mixed.yaml:7: this corpus has no source note"),
-        ("selections:", "contamination: {datasets: [nope]}\nselections:", "there is no specs/datasets/nope.yaml"),
+        ("selections:", "contamination: {datasets: [nope]}\nselections:", "no specs/datasets/nope.yaml"),
         ("min_words: 5", "dated_to: May", "dated_to"),
         ("selections:", "duplicates: {similarity: 0.2}\nselections:", "duplicates.similarity"),
         ("selections:", "contamination: {datasets: []}\nselections:", "contamination.datasets"),

@@ -1,0 +1,333 @@
+"""An article of PMC as text: JATS XML (and the NLM DTD before it).
+
+What becomes text:
+
+- The title: `article-title` and `subtitle`, without footnote markers (`xref`, `fn`).
+- The abstract: those without an `abstract-type`, or the first of a prose type where there is none
+  (`PROSE_ABSTRACTS`). Graphical abstracts, teasers, tables of contents, highlights, editors' and lay
+  summaries, and translations (`trans-abstract`) are left out.
+- The body by section; nested titles stand in the label, `Methods > Statistics`. Paragraphs, list items'
+  paragraphs, terms and captions are lines. Figures, tables and boxes float in print, often in the middle of
+  a sentence: their captions and paragraphs follow the paragraphs of their section. Those that a
+  `floats-group` holds come last.
+
+All text inside paragraphs is kept whole: inline tags, sub- and superscripts, Greek, and the markers of
+citations and other cross-references ("as shown before [12]"). Of formulas the characters of MathML are kept,
+TeX is not.
+
+Never text: `back` (references, acknowledgements, appendices), reference lists, labels (the numbers of
+sections, figures, list items), TeX, descriptions of graphics, permissions. `LEAVABLE` names what a source's
+spec leaves out beside.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+
+from lxml import etree
+
+from pubmill.corpus.licences import licence_at
+from pubmill.corpus.shards import Document, Sections, single_spaced
+from pubmill.corpus.text import LANGUAGES
+from pubmill.errors import PubmillError
+
+LEAVABLE: dict[str, tuple[str, ...]] = {
+    "captions": ("caption",),
+    "footnotes": ("fn", "fn-group", "table-wrap-foot"),
+    "formulas": ("disp-formula", "disp-formula-group"),
+    "supplements": ("supplementary-material",),
+    "tables": ("table", "array"),
+}
+"""What a spec can leave out, by name; beside these `sub-articles`: their bodies."""
+
+NEVER = (
+    "alt-text", "label", "long-desc", "object-id", "permissions", "ref-list", "tex-math",
+    "{http://www.w3.org/1998/Math/MathML}annotation", "{http://www.w3.org/1998/Math/MathML}annotation-xml",
+)  # fmt: skip
+LINES = (
+    "p", "subtitle", "term", "attrib", "verse-line", "preformat", "speaker", "kwd", "list", "def-list",
+    "disp-quote", "statement", "speech", "verse-group", "table", "array", "td", "th",
+)  # fmt: skip
+SPACED = ("break", "disp-formula")
+FLOATS = (
+    "boxed-text", "fig", "fig-group", "supplementary-material", "table-wrap", "table-wrap-group",
+)  # fmt: skip
+TITLED = ("sec", "body", "abstract", "floats-group")
+PROSE_ABSTRACTS = ("normal", "summary", "executive-summary", "short", "precis")
+# Dates of a manuscript's way into PMC are no dates of publication.
+OTHER_DATES = ("pmc-release", "nihms-submitted", "received", "accepted", "preprint", "epreprint")
+# Marks that sort the text: a noncharacter of Unicode, which no text may hold, and what begins or ends there.
+MARK = "\ufdd0"
+LINE, SECTION, TITLE, OWN, FLOAT, END = (MARK + letter for letter in "lstofe")
+
+_XML = "{http://www.w3.org/XML/1998/namespace}"
+_DOCTYPE = re.compile(rb"<!DOCTYPE[^<>\[]*>")
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a source says of an article beside its XML; "" where it says nothing."""
+
+    pmcid: int
+    version: int = 1
+    date: str = ""
+    licence: str = ""
+    flags: tuple[str, ...] = ()
+
+
+class JatsReader:
+    """Reads articles without what `leave_out` names (`LEAVABLE`); `left_out` counts those elements by tag."""
+
+    def __init__(self, leave_out: Collection[str], left_out: Counter[str] | None = None) -> None:
+        self.left_out: Counter[str] = Counter() if left_out is None else left_out
+        self._sub_articles = "sub-articles" not in leave_out
+        self._chosen = {tag for name in leave_out for tag in LEAVABLE.get(name, ())}
+        self._marks: dict[str, Callable[[etree._Element], None]] = {
+            **dict.fromkeys(LINES, _mark_line),
+            **dict.fromkeys(SPACED, _mark_space),
+            **dict.fromkeys(FLOATS, _mark_float),
+            "sec": _mark_section,
+            "title": _mark_title,
+            **dict.fromkeys((*NEVER, *self._chosen), self._empty),
+        }
+        if "table" in self._chosen:
+            del self._marks["td"], self._marks["th"]  # many, and all of them in what is emptied
+
+    def __call__(self, data: bytes, facts: Facts, where: str) -> Document:
+        """Read one article.
+
+        Raises `PubmillError` (with `where`) for malformed XML, declared or undefined entities, another
+        root than `article`, an encoding other than UTF-8, and another PMCID than the one expected.
+        """
+        root = parse(data, where)
+        meta = root.find("front/article-meta")
+        if meta is None:
+            raise PubmillError(f"{where}: <article> without <front> and <article-meta>")
+        check_pmcid(meta, facts.pmcid, where)
+        return Document(
+            id=f"pmc:{facts.pmcid}",
+            version=facts.version,
+            date=facts.date,
+            published=_year(meta),
+            languages=languages(root),
+            types=types(root),
+            licence=facts.licence or _licence(meta),
+            title=_title(meta),
+            sections=tuple(part for abstract in _abstracts(meta) for part in self._sections(abstract)),
+            body=tuple(part for place in self._bodies(root) for part in self._sections(place)),
+            flags=facts.flags,
+        )
+
+    def _bodies(self, root: etree._Element) -> Iterator[etree._Element]:
+        yield from root.iterchildren("body")
+        yield from root.iterchildren("floats-group")
+        for part in root.iter("sub-article", "response"):
+            if self._sub_articles:
+                yield from part.iterchildren("body", "floats-group")
+            elif part.find("body") is not None:
+                self.left_out["sub-article"] += 1
+
+    def _sections(self, whole: etree._Element) -> Sections:
+        """The text of `whole` by section, in order, a nested section after its parent's own text."""
+        marks = self._marks
+        for element in list(whole.iter(*marks)):
+            marks[str(element.tag)](element)
+        return _by_section(_text(whole))
+
+    def _empty(self, element: etree._Element) -> None:
+        """What is left out loses its content; the text that follows it stays."""
+        if element.tag in self._chosen:
+            self.left_out[str(element.tag)] += 1
+        element.clear(keep_tail=True)  # type: ignore[call-arg]
+
+
+def _mark_line(element: etree._Element) -> None:
+    element.text = f"{LINE}{element.text or ''}"
+    if (tail := element.tail) and not tail.isspace():
+        element.tail = f"{LINE}{tail}"
+
+
+def _mark_space(element: etree._Element) -> None:
+    element.tail = f" {element.tail or ''}"
+
+
+def _mark_section(element: etree._Element) -> None:
+    element.text = f"{SECTION}{element.text or ''}"
+    element.tail = f"{END}{element.tail or ''}"
+
+
+def _mark_float(element: etree._Element) -> None:
+    element.text = f"{FLOAT}{element.text or ''}"
+    element.tail = f"{END} {element.tail or ''}"
+
+
+def _mark_title(element: etree._Element) -> None:
+    """The title of a section is its label; that of a caption or list is a line."""
+    parent = element.getparent()
+    if parent is None or parent.tag not in TITLED:
+        _mark_line(element)
+    elif len(element):
+        _clear_markers(element)
+        element[-1].tail = f"{element[-1].tail or ''}{OWN}"
+        element.text = f"{TITLE}{element.text or ''}"
+    else:
+        element.text = f"{TITLE}{element.text or ''}{OWN}"
+
+
+class _Section:
+    """A section while it is read: its label, its own text, and that of the floats in it."""
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self.own: list[str] = []
+        self.floats: list[list[str]] = []
+
+    def text(self) -> str:
+        lines = (line for pieces in (self.own, *self.floats) for line in "".join(pieces).split("\n"))
+        return "\n".join(clean for line in lines if (clean := single_spaced(line)))
+
+
+def _by_section(marked: str) -> Sections:
+    """Sort marked text by section."""
+    outermost = section = _Section("")
+    sections, place, outer = [outermost], outermost.own, [(outermost, outermost.own)]
+    for piece in f"{OWN}{marked}".split(MARK)[1:]:
+        mark, text = MARK + piece[:1], piece[1:]
+        if mark == LINE:
+            place.append("\n")
+        elif mark == TITLE:
+            # The outermost title says `Abstract`.
+            title = single_spaced(text) if section is not outermost else ""
+            section.label = " > ".join(filter(None, (section.label, title)))
+            continue
+        elif mark == END:
+            section, place = outer.pop()
+        elif mark != OWN:
+            outer.append((section, place))
+            if mark == SECTION:
+                section = _Section(section.label)
+                sections.append(section)
+                place = section.own
+            else:
+                place = []
+                section.floats.append(place)
+        place.append(text)
+    return tuple((section.label, text) for section in sections if (text := section.text()))
+
+
+def parse(data: bytes, where: str) -> etree._Element:
+    """The root of an article; nothing is expanded or fetched."""
+    plain = without_doctype(data, where)
+    try:
+        root: etree._Element = etree.fromstring(plain, _PARSER)
+    except etree.XMLSyntaxError as fault:
+        raise PubmillError(f"{where}:{fault.lineno}: malformed XML: {fault.msg}") from None
+    described = root.getroottree().docinfo
+    if described.internalDTD is not None:
+        raise _declares(where)
+    encoding = (described.encoding or "UTF-8").upper()
+    if encoding not in ("UTF-8", "US-ASCII", "ASCII"):
+        raise PubmillError(f"{where}: is encoded as {encoding}; PMC's articles are UTF-8")
+    if root.tag != "article":
+        raise PubmillError(f"{where}: its root is <{root.tag}>; expected <article>, JATS as PMC gives it")
+    return root
+
+
+def without_doctype(data: bytes, where: str) -> bytes:
+    """The XML without its document type, which the parser so never sees; one that declares is refused."""
+    head = data[: data.find(b"<article") + 1 or len(data)]
+    start = head.find(b"<!DOCTYPE")
+    plain = _DOCTYPE.match(data, start) if start >= 0 else None
+    if b"<!ENTITY" in head or (start >= 0 and plain is None):
+        raise _declares(where)
+    if plain is None:
+        return data
+    return data[:start] + b"\n" * plain[0].count(b"\n") + data[plain.end() :]
+
+
+def _declares(where: str) -> PubmillError:
+    return PubmillError(
+        f"{where}: declares entities or other markup of its own in its document type, which PMC's articles "
+        f"never do; expanding such entities can exhaust memory or read local files, so it is refused"
+    )
+
+
+def check_pmcid(meta: etree._Element, expected: int, where: str) -> None:
+    """That the article names no other PMCID than the one it is filed under."""
+    for element in meta.iterchildren("article-id"):
+        if element.get("pub-id-type") in ("pmc", "pmcid"):
+            number = (element.text or "").strip().removeprefix("PMC")
+            if number != str(expected):
+                raise PubmillError(f"{where}: is filed as PMC{expected}, but its XML says PMC{number}")
+
+
+_PARSER = etree.XMLParser(
+    resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False,
+    remove_comments=True, remove_pis=True, collect_ids=False,
+)  # fmt: skip
+
+
+def _heading(element: etree._Element) -> str:
+    """The text of a title without footnotes and the markers of footnotes and references."""
+    _clear_markers(element)
+    return single_spaced(_text(element))
+
+
+def _clear_markers(title: etree._Element) -> None:
+    for element in list(title.iter("xref", "fn", "break", *NEVER)):
+        if element.tag == "break":
+            _mark_space(element)
+        else:
+            element.clear(keep_tail=True)  # type: ignore[call-arg]
+
+
+def _text(element: etree._Element) -> str:
+    """All text inside, however deeply nested, on one line."""
+    text: str = etree.tostring(element, method="text", encoding="unicode", with_tail=False)
+    return text.replace("\n", " ").replace("\r", " ").replace("\t", " ")
+
+
+def _title(meta: etree._Element) -> str:
+    group = meta.find("title-group")
+    parts = () if group is None else group.iterchildren("article-title", "subtitle")
+    return " ".join(text for part in parts if (text := _heading(part)))
+
+
+def _abstracts(meta: etree._Element) -> list[etree._Element]:
+    found = list(meta.iterchildren("abstract"))
+    plain = [abstract for abstract in found if not abstract.get("abstract-type")]
+    return plain or [a for a in found if a.get("abstract-type") in PROSE_ABSTRACTS][:1]
+
+
+def languages(root: etree._Element) -> tuple[str, ...]:
+    """The language of an article by three letters; JATS (and the NLM DTD) says English where none is named."""
+    code = root.get(f"{_XML}lang", "en").lower().partition("-")[0]
+    return (LANGUAGES.get(code, code),)
+
+
+def types(root: etree._Element) -> tuple[str, ...]:
+    """The kind of an article, such as `research-article`."""
+    return (kind,) if (kind := root.get("article-type", "")) else ()
+
+
+def _year(meta: etree._Element) -> str:
+    """The earliest year of publication, in print or online."""
+    years = [
+        text
+        for date in meta.iterchildren("pub-date")
+        if not {date.get("pub-type"), date.get("date-type")} & set(OTHER_DATES)
+        if _YEAR.fullmatch(text := date.findtext("year", "").strip())
+    ]
+    return min(years, default="")
+
+
+def _licence(meta: etree._Element) -> str:
+    """The first Creative Commons licence that a link or text among the permissions names."""
+    for licence in meta.iterfind("permissions/license"):
+        for element in licence.iter():
+            named = [*map(str, element.values()), element.text or "", element.tail or ""]
+            if code := next((code for text in named if (code := licence_at(text))), ""):
+                return code
+    return ""

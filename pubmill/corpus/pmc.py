@@ -1,0 +1,225 @@
+"""PMC's bucket `pmc-oa-opendata`: which articles there are, and their files by shard.
+
+A daily inventory lists the objects; `metadata/PMC13901.1.json` describes version 1 of an article and says
+where its XML lies, with its md5. A plan (parquet: pmcid, version, etag, modified; sorted by PMCID) has the
+latest version of each article of one inventory. A shard is all articles whose PMCID has the same first
+digits: `PMC00123xxxx` are 1,230,000 to 1,239,999. Its archive holds `PMCn.v.json` and `PMCn.v.xml` of each,
+as given.
+"""
+
+import gzip
+import io
+import re
+import shutil
+import tarfile
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+import duckdb
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from pubmill.corpus.packages import read_metadata
+from pubmill.errors import PubmillError
+from pubmill.files import read_json, write_json, writing
+from pubmill.network import GoneError, say
+from pubmill.sources import bring
+
+INVENTORY = "inventory-reports/pmc-oa-opendata/metadata"
+CONNECTIONS = 8  # at a time; NCBI names no limit, and a bucket bears far more
+GONE_LIMIT = 0.1
+MEMORY = "2GB"
+
+_SHARD = re.compile(r"PMC(\d{1,9})(x{0,8})")
+_PLAN = r"""
+WITH found AS (
+    SELECT regexp_extract(key, '^metadata/PMC(\d+)\.(\d+)\.json$', ['pmcid', 'version']) AS name, etag,
+        modified
+    FROM read_csv($files, header = false, auto_detect = false, delim = ',', quote = '"', escape = '"',
+        columns = {'bucket': 'VARCHAR', 'key': 'VARCHAR', 'modified': 'VARCHAR', 'etag': 'VARCHAR'})
+), versions AS (
+    SELECT name.pmcid::BIGINT AS pmcid, name.version::INTEGER AS version, etag,
+        epoch(modified::TIMESTAMPTZ)::BIGINT AS modified
+    FROM found WHERE name.pmcid <> ''
+)
+SELECT pmcid, max(version) AS version, arg_max(etag, version) AS etag, arg_max(modified, version) AS modified
+FROM versions GROUP BY pmcid ORDER BY pmcid
+"""
+
+
+class Planned(NamedTuple):
+    """The latest version of an article; `modified` in seconds since 1970."""
+
+    pmcid: int
+    version: int
+    etag: str
+    modified: int
+
+    @property
+    def name(self) -> str:
+        return f"PMC{self.pmcid}.{self.version}"
+
+
+def write_plan(path: Path, url: str, day: str, mirror: str | None) -> int:
+    """Write the plan of the inventory of one day (YYYY-MM-DD); give the number of articles."""
+    with tempfile.TemporaryDirectory(dir=_made(path.parent)) as folder, writing(path) as temporary:
+        files = _bring_inventory(Path(folder), url, day, mirror)
+        with duckdb.connect() as connection:
+            try:
+                connection.execute(f"SET memory_limit = '{MEMORY}'")
+                connection.execute("SET temp_directory = $folder", {"folder": f"{folder}/spill"})
+                target = str(temporary).replace("'", "''")
+                copy = f"COPY ({_PLAN}) TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
+                connection.execute(copy, {"files": [str(file) for file in files]})
+                count = connection.execute("SELECT count(*) FROM read_parquet($p)", {"p": str(temporary)})
+                articles = int((count.fetchone() or (0,))[0])
+            except duckdb.Error as error:
+                raise PubmillError(f"the inventory of {day} at {url} cannot be read: {error}") from None
+        if not articles:
+            raise PubmillError(f"the inventory of {day} at {url} names no metadata/PMC*.json")
+    return articles
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _bring_inventory(folder: Path, url: str, day: str, mirror: str | None) -> list[Path]:
+    where = f"{url}/{INVENTORY}/{day}T01-00Z/manifest.json"
+    bring(where, folder / "manifest.json", mirror)
+    manifest = read_json(folder / "manifest.json")
+    try:
+        if manifest["fileFormat"] != "CSV" or manifest["fileSchema"] != "Bucket, Key, LastModifiedDate, ETag":
+            raise ValueError(f"format {manifest['fileFormat']}, columns {manifest['fileSchema']}")
+        listed = [(str(file["key"]), str(file["MD5checksum"])) for file in manifest["files"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise PubmillError(
+            f"{where}: expected the manifest of an inventory in CSV with the columns Bucket, Key, "
+            f"LastModifiedDate, ETag; found {error}"
+        ) from None
+    files = [folder / f"{number}.csv.gz" for number in range(len(listed))]
+    for file, (key, md5) in zip(files, listed, strict=True):
+        bring(f"{url}/{key}", file, mirror, md5)
+    return files
+
+
+def shard_bounds(shard: str) -> tuple[int, int]:
+    """The first PMCID of a shard, and the one after its last."""
+    found = _SHARD.fullmatch(shard)
+    if not found:
+        raise PubmillError(f"{shard!r}: a shard of PMC's bucket is named like PMC00123xxxx")
+    size = 10 ** len(found[2])
+    return int(found[1]) * size, (int(found[1]) + 1) * size
+
+
+def read_plan(path: Path, shard: str) -> list[Planned]:
+    """The articles of one shard, by PMCID."""
+    if not path.is_file():
+        raise PubmillError(f"{path} does not exist; make the plan of the inventory first")
+    first, end = shard_bounds(shard)
+    chosen = (pc.field("pmcid") >= first) & (pc.field("pmcid") < end)
+    rows = ds.dataset(path).to_table(filter=chosen).to_pylist()
+    return [Planned(row["pmcid"], row["version"], row["etag"], row["modified"]) for row in rows]
+
+
+def count_by_shard(path: Path, digits: int) -> dict[str, int]:
+    """Articles of a plan by shard, where `digits` of the nine are a shard's."""
+    size = 10 ** (9 - digits)
+    query = f"SELECT pmcid // {size} AS shard, count(*) FROM read_parquet($p) GROUP BY shard ORDER BY shard"
+    with duckdb.connect() as connection:
+        rows = connection.execute(query, {"p": str(path)}).fetchall()
+    return {f"PMC{shard:0{digits}d}{'x' * (9 - digits)}": count for shard, count in rows}
+
+
+def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | None) -> dict[str, Any]:
+    """Make the archive of a shard and its record ARCHIVE.source.json; give the record.
+
+    Files that came stay in ARCHIVE.part, by ETag or md5, until all have come; the same command goes on from
+    there. Articles that have left the bucket since the inventory are recorded, not passed over in silence.
+    """
+    planned = read_plan(plan, shard)
+    part = _made(archive.with_name(f"{archive.name}.part"))
+    pool = ThreadPoolExecutor(CONNECTIONS)
+    try:
+        came = list(pool.map(lambda article: _bring_article(article, part, url, mirror), planned))
+    finally:
+        pool.shutdown(cancel_futures=True)
+    record = _record(planned, came, shard, url, mirror)
+    with writing(archive) as temporary:
+        _pack(temporary, [pair for pair in zip(planned, came, strict=True) if pair[1]])
+        write_json(archive.with_name(f"{archive.name}.source.json"), record)
+    shutil.rmtree(part)
+    return record
+
+
+def _record(
+    planned: list[Planned], came: list[list[Path]], shard: str, url: str, mirror: str | None
+) -> dict[str, Any]:
+    gone = [article.name for article, files in zip(planned, came, strict=True) if not files]
+    if len(gone) > GONE_LIMIT * len(planned):
+        raise PubmillError(
+            f"{url}: {len(gone)} of the {len(planned)} articles of {shard} are gone, the first {gone[0]}; "
+            f"take a later inventory"
+        )
+    return {
+        "url": url,
+        "shard": shard,
+        "articles": len(planned) - len(gone),
+        "gone": gone,
+        "without_xml": [a.name for a, files in zip(planned, came, strict=True) if len(files) == 1],
+        "origin": "network" if mirror is None else "mirror",
+        "retrieved": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _bring_article(article: Planned, part: Path, url: str, mirror: str | None) -> list[Path]:
+    """The files of an article: its JSON, and its XML where it has one; none where it is gone."""
+    described = part / f"{article.name}.{re.sub('[^0-9a-zA-Z-]', '', article.etag)}.json"
+    where = f"{url}/metadata/{article.name}.json"
+    try:
+        if not described.is_file():
+            bring(where, described, mirror)
+        value = read_metadata(described.read_bytes(), where)
+        if (value["pmcid"], int(value["version"])) != (f"PMC{article.pmcid}", article.version):
+            raise PubmillError(f"{where}: describes {value['pmcid']} version {value['version']}")
+        if value.get("xml_url") is None:
+            return [described]
+        key, md5 = _xml_at(str(value["xml_url"]), where)
+        content = part / f"{article.name}.{md5}.xml"
+        if not content.is_file():
+            bring(f"{url}/{key}", content, mirror, md5)
+    except GoneError as error:
+        say(str(error))
+        return []
+    return [described, content]
+
+
+def _xml_at(address: str, where: str) -> tuple[str, str]:
+    """Key and md5 in `s3://pmc-oa-opendata/PMC13901.1/PMC13901.1.xml?md5=HEX`."""
+    parts = urlsplit(address)
+    md5 = parse_qs(parts.query).get("md5", [""])[0].lower()
+    key = parts.path.removeprefix("/")
+    if parts.scheme != "s3" or not re.fullmatch(r"[0-9a-f]{32}", md5) or ".." in key.split("/"):
+        raise PubmillError(f"{where}: expected `xml_url` as s3://BUCKET/KEY?md5=HEX, found {address!r}")
+    return key, md5
+
+
+def _pack(path: Path, articles: list[tuple[Planned, list[Path]]]) -> None:
+    """A gzipped tar; the day on which an object was last modified is its member's time."""
+    with (
+        path.open("wb") as raw,
+        gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w") as archive,
+    ):
+        for article, files in articles:
+            for file in files:
+                data = file.read_bytes()
+                member = tarfile.TarInfo(f"{article.name}{file.suffix}")
+                member.size, member.mtime = len(data), article.modified
+                archive.addfile(member, io.BytesIO(data))
+                archive.members = []  # type: ignore[attr-defined]  # it keeps every member

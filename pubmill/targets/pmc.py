@@ -1,0 +1,46 @@
+"""Names of PMC's shards and packages."""
+
+import itertools
+import re
+from pathlib import PurePosixPath
+
+from pubmill.errors import PubmillError
+from pubmill.specs import PmcPackagesSource, PmcSource
+
+_RANGE = re.compile(r"PMC(\d+)(x*)(?:-PMC(\d+)(x*))?")
+DIGITS = 9
+
+
+def pmc_shards(source: PmcSource) -> list[str]:
+    """The shards of a source in the bucket: `PMC00000xxxx-PMC00002xxxx` are three."""
+    shards: list[str] = []
+    for written in source.articles:
+        found = _RANGE.fullmatch(written)
+        if not found:
+            raise _no_range(source.name, written)
+        first, rest, last, end = found[1], found[2], found[3] or found[1], found[4] or found[2]
+        whole = len(first) + len(rest) == DIGITS and (len(first), rest) == (len(last), end)
+        if not whole or int(last) < int(first):
+            raise _no_range(source.name, written)
+        numbers = range(int(first), int(last) + 1)
+        shards += [f"PMC{number:0{len(first)}d}{rest}" for number in numbers]
+    bounds = sorted(tuple(int(shard[3:].replace("x", digit)) for digit in "09") for shard in shards)
+    for (_, end_before), (begin, _) in itertools.pairwise(bounds):
+        if begin <= end_before:
+            raise PubmillError(f"source {source.name}: articles: PMC{begin:09d} is in two of the ranges")
+    return shards
+
+
+def _no_range(source: str, written: str) -> PubmillError:
+    return PubmillError(
+        f"source {source}: articles: {written!r} is no range of PMCIDs; write PMC00000xxxx-PMC01299xxxx "
+        f"(nine digits, of which the same number at the end is x: the numbers of one shard)"
+    )
+
+
+def packages(source: PmcPackagesSource) -> dict[str, str]:
+    """Shard of each package -> its name below the source's URL, without `.tar.gz`."""
+    named = {PurePosixPath(name).name: name for name in source.packages}
+    if len(named) != len(source.packages):
+        raise PubmillError(f"source {source.name}: packages: the same file name is given twice")
+    return named

@@ -1,0 +1,62 @@
+"""PMC: the plan of its bucket, the articles of each shard in one archive, and their parsing."""
+
+MIRRORED = ["--mirror", STUDY.mirror] if STUDY.mirror else []
+
+
+rule plan_pmc:
+    output:
+        f"{R}/sources/pmc/{{source}}/plan.parquet",
+    log:
+        f"{R}/logs/download/pmc/{{source}}.log",
+    resources:
+        downloads=1,
+    params:
+        version=T.version("plan_pmc"),
+        url=lambda w: T.source_spec(w.source).url,
+        inventory=lambda w: T.source_spec(w.source).inventory,
+    message:
+        "Planning the articles of {wildcards.source}"
+    shell:
+        "python {SCRIPTS:q}/plan_pmc.py --url {params.url:q} --inventory {params.inventory:q} --output {output:q}"
+        " {MIRRORED:q} > {log:q} 2>&1"
+
+
+rule fetch_pmc:
+    input:
+        f"{R}/sources/pmc/{{source}}/plan.parquet",
+    output:
+        file=f"{R}/sources/pmc/{{source}}/{{shard}}.tar.gz",
+        source=f"{R}/sources/pmc/{{source}}/{{shard}}.tar.gz.source.json",
+    log:
+        f"{R}/logs/download/pmc/{{source}}/{{shard}}.log",
+    resources:
+        downloads=1,
+    params:
+        version=T.version("fetch_pmc"),
+        url=lambda w: T.source_spec(w.source).url,
+    message:
+        "Fetching articles {wildcards.shard} of {wildcards.source}"
+    shell:
+        "python {SCRIPTS:q}/fetch_pmc.py --plan {input:q} --shard {wildcards.shard:q} --url {params.url:q}"
+        " --output {output.file:q} {MIRRORED:q} > {log:q} 2>&1"
+
+
+rule parse_pmc:
+    input:
+        archive=lambda w: T.raw(w.source, w.shard),
+        filelists=lambda w: T.filelists(w.source, w.shard),
+    output:
+        f"{R}/corpora/parsed/{{source}}/{{shard}}.parquet",
+    log:
+        f"{R}/logs/parse/{{source}}/{{shard}}.log",
+    wildcard_constraints:
+        source="|".join(map(re.escape, T.source_names("pmc") + T.source_names("pmc-packages"))) or "(?!)",
+    params:
+        version=T.version("parse"),
+        recipe=lambda w: as_json(T.parse_recipe(w.source)),
+        filelist=lambda w: [f"--filelist={path}" for path in T.filelists(w.source, w.shard)],
+    message:
+        "Parsing {input.archive}"
+    shell:
+        "python {SCRIPTS:q}/parse_pmc.py --input {input.archive:q} {params.filelist:q} --output {output:q}"
+        " --recipe {params.recipe:q} > {log:q} 2>&1"

@@ -1,0 +1,41 @@
+"""Say which articles PMC's bucket has, in the form that corpus specs write them.
+
+    python scripts/list_pmc.py --inventory YYYY-MM-DD [--mirror DIR] [--url URL] [--digits N]
+
+Inputs: the inventory of that day below URL, over HTTPS or in DIR/HOST/PATH.
+Output: on standard output, YAML for `inventory:` and `articles:` of a source of kind `pmc`; comments tell the
+number of articles and shards. N digits make a shard: with 5, the numbers PMC00123xxxx are one.
+"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill.corpus.pmc import count_by_shard, write_plan
+from pubmill.errors import run
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--inventory", required=True, help="day of the inventory, YYYY-MM-DD")
+    parser.add_argument("--mirror", help="folder that holds HOST/PATH, used instead of the network")
+    parser.add_argument("--url", default="https://pmc-oa-opendata.s3.amazonaws.com", help="the bucket")
+    parser.add_argument("--digits", type=int, choices=range(1, 10), default=5, help="digits of a shard")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        plan = Path(folder, "plan.parquet")
+        articles = write_plan(plan, args.url, args.inventory, args.mirror)
+        shards = count_by_shard(plan, args.digits)
+    first, last = min(shards), max(shards)
+    print(f"inventory: {args.inventory}")
+    print(f"# {articles} articles in {len(shards)} shards, at most {max(shards.values())} in one")
+    print(f"articles: [{first if first == last else f'{first}-{last}'}]")
+
+
+if __name__ == "__main__":
+    run(main)
