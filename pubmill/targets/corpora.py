@@ -139,8 +139,10 @@ class CorpusTargets(Base):
             for name, path in packages(source).items():
                 yield Shard(source.name, name, self.source(f"{source.url}/{path}.tar.gz"))
         else:
-            pattern = source.file if isinstance(source, MimicSource) else source.files
-            for name, file in self._local_files(corpus, source.local, pattern).items():
+            pattern, who = (source.files, corpus) if isinstance(source, TextSource) else (
+                source.file, f"{corpus} (MIMIC-III, to be applied for at {source.apply})"
+            )  # fmt: skip
+            for name, file in self._local_files(who, source.local, pattern).items():
                 yield Shard(source.name, name, f"{self.results}/sources/local/{source.local}/{file.name}")
 
     def _local_files(self, corpus: str, key: str, pattern: str) -> dict[str, Path]:

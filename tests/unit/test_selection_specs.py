@@ -64,7 +64,7 @@ def test_one_source_is_found_without_the_files_of_another(specs: Path, local: di
     made = targets(write(specs), local_files=local)
     assert made.raw("web", "b").endswith("web/b.txt")
     with pytest.raises(
-        PubmillError, match="corpus mixed needs files of your own: set local_files: {mimic-iii"
+        PubmillError, match=r"corpus mixed \(MIMIC-III, .* at https://example.org\) needs files of your own"
     ):
         made.shards("mixed")
 
