@@ -1,7 +1,5 @@
 """Real articles: all of their text, and every paragraph that pubmed_parser finds."""
 
-import copy
-import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,14 +11,13 @@ from lxml import etree
 from pubmill.corpus.jats import LEAVABLE, NEVER, JatsReader
 from pubmill.corpus.packages import Article, read_fetched, read_package
 from pubmill.corpus.pmc import fetch_shard, write_plan
-from pubmill.corpus.shards import Sections
+from tests.articles import USUAL, bare, body_characters, characters, characters_below
 
 BUCKET = "https://pmc-oa-opendata.s3.amazonaws.com"
 OA = "ftp.ncbi.nlm.nih.gov/pub/pmc/deprecated/oa_bulk"
 PACKAGES = [
     f"{OA}/{kind}/xml/{kind}_xml.PMC000xxxxxx.baseline.2024-12-18" for kind in ("oa_comm", "oa_noncomm")
 ]
-USUAL = ("footnotes", "formulas", "sub-articles", "supplements", "tables")
 
 
 def articles_of(shared: Path, folder: Path) -> Iterator[Article]:
@@ -38,34 +35,6 @@ def articles_of(shared: Path, folder: Path) -> Iterator[Article]:
 @pytest.fixture(scope="module")
 def articles(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Article]:
     return list(articles_of(shared, tmp_path_factory.mktemp("pmc")))
-
-
-def bare(text: str) -> str:
-    return re.sub(r"\s", "", text)
-
-
-def characters(sections: Sections) -> Counter[str]:
-    return Counter(bare("".join(text for _, text in sections)))
-
-
-def characters_below(
-    root: etree._Element, path: str, unwanted: list[str], titled: tuple[str, ...]
-) -> Counter[str]:
-    """The characters by the plainest reading: all text below a path, but in unwanted elements and titles."""
-    places = [copy.deepcopy(place) for place in root.xpath(path)]
-    for place in places:
-        place.tail = None
-        for title in list(place.iter("title")):
-            if title.getparent() is place or title.getparent().tag in titled:
-                title.tag = "taken-title"
-        etree.strip_elements(place, "taken-title", *unwanted, with_tail=False)
-    return Counter(bare("".join("".join(place.itertext()) for place in places)))
-
-
-def body_characters(root: etree._Element, leave_out: tuple[str, ...]) -> Counter[str]:
-    places = "/article" if "sub-articles" in leave_out else "//*"
-    left = [tag for name in leave_out for tag in LEAVABLE.get(name, ())]
-    return characters_below(root, f"{places}/*[self::body or self::floats-group]", [*NEVER, *left], ("sec",))
 
 
 def titles(root: etree._Element) -> Iterator[str]:
