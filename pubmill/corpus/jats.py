@@ -302,7 +302,7 @@ def _abstracts(meta: etree._Element) -> list[etree._Element]:
 
 
 def languages(root: etree._Element) -> tuple[str, ...]:
-    """The language of an article by three letters; JATS (and the NLM DTD) says English where none is named."""
+    """The language of an article by three letters; where none is named, JATS says English."""
     code = root.get(f"{_XML}lang", "en").lower().partition("-")[0]
     return (LANGUAGES.get(code, code),)
 

@@ -1,0 +1,131 @@
+"""Real articles: all of their text, and every paragraph that pubmed_parser finds."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pubmed_parser
+import pytest
+from lxml import etree
+
+from pubmill.corpus.jats import LEAVABLE, NEVER, JatsReader
+from pubmill.corpus.packages import Article, read_fetched, read_package
+from pubmill.corpus.pmc import fetch_shard, write_plan
+from tests.articles import USUAL, bare, body_characters, characters, characters_below
+
+BUCKET = "https://pmc-oa-opendata.s3.amazonaws.com"
+OA = "ftp.ncbi.nlm.nih.gov/pub/pmc/deprecated/oa_bulk"
+PACKAGES = [
+    f"{OA}/{kind}/xml/{kind}_xml.PMC000xxxxxx.baseline.2024-12-18" for kind in ("oa_comm", "oa_noncomm")
+]
+
+
+def articles_of(shared: Path, folder: Path) -> Iterator[Article]:
+    mirror = shared / "mirror"
+    plan = folder / "plan.parquet"
+    write_plan(plan, BUCKET, "2026-09-02", str(mirror))
+    for digit in range(10):
+        archive = folder / f"{digit}.tar.gz"
+        fetch_shard(archive, plan, f"PMC00{digit}xxxxxx", BUCKET, str(mirror))
+        yield from read_fetched(archive)
+    for name in PACKAGES:
+        yield from read_package(mirror / f"{name}.tar.gz", mirror / f"{name}.filelist.csv")
+
+
+@pytest.fixture(scope="module")
+def articles(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Article]:
+    return list(articles_of(shared, tmp_path_factory.mktemp("pmc")))
+
+
+def titles(root: etree._Element) -> Iterator[str]:
+    """The label of every section, by the plainest reading."""
+    for section in root.iter("sec"):
+        names = []
+        for one in [*section.xpath("ancestor::sec"), section]:
+            text = "".join(
+                one.xpath("title[1]//text()[not(ancestor::xref or ancestor::fn or ancestor::label)]")
+            )
+            names.append(" ".join(text.replace("\u00a0", "\0").split()).replace("\0", "\u00a0"))
+        yield " > ".join(filter(None, names))
+
+
+def tree(article: Article) -> etree._Element:
+    return etree.fromstring(article.data, etree.XMLParser(remove_comments=True, remove_pis=True))
+
+
+@pytest.mark.parametrize("leave_out", [(), USUAL, ("captions",)])
+def test_characters_in_are_characters_out(articles: list[Article], leave_out: tuple[str, ...]) -> None:
+    read = JatsReader(leave_out)
+    different = []
+    for article in articles:
+        document, root = read(article.data, article.facts, article.name), tree(article)
+        labels = {*titles(root), ""}
+        if characters(document.body) != body_characters(root, leave_out):
+            different.append(article.name)
+        different += [
+            f"{article.name}: {label}" for label, _ in document.body if bare(label) not in map(bare, labels)
+        ]
+    assert len(articles) == 2336
+    assert not different
+
+
+def test_abstracts_and_titles(articles: list[Article]) -> None:
+    read = JatsReader(USUAL)
+    left = [tag for name in USUAL for tag in LEAVABLE.get(name, ())]
+    without: Counter[str] = Counter()
+    for article in articles:
+        document, root = read(article.data, article.facts, article.name), tree(article)
+        path = "front/article-meta/abstract[not(@abstract-type)]"
+        if root.xpath(path):
+            expected = characters_below(root, path, [*NEVER, *left], ("sec",))
+            assert characters(document.sections) == expected, article.name
+        without["abstract"] += not document.sections
+        without["body"] += not document.body
+        without["title"] += not document.title
+        without["year"] += not document.published
+        without["licence"] += not document.licence
+    assert without == {"abstract": 49, "body": 19, "title": 0, "year": 0, "licence": 0}
+
+
+def theirs(path: Path, article: Article) -> tuple[dict[str, object] | None, list[str]]:
+    path.write_bytes(article.data)
+    try:
+        metadata = pubmed_parser.parse_pubmed_xml(str(path))
+    except KeyError:
+        metadata = None
+    paragraphs = pubmed_parser.parse_pubmed_paragraph(str(path), all_paragraph=True)
+    return metadata, [text for one in paragraphs if (text := bare(one["text"]))]
+
+
+def within(short: str, long: str) -> bool:
+    """Whether all characters of `short` stand in `long`, in their order."""
+    rest = iter(long)
+    return all(character in rest for character in short)
+
+
+def test_every_paragraph_that_pubmed_parser_finds_is_found(articles: list[Article], tmp_path: Path) -> None:
+    read, usual = JatsReader(()), JatsReader(USUAL)
+    count: Counter[str] = Counter()
+    lost = []
+    for article in articles:
+        metadata, paragraphs = theirs(tmp_path / "article.xml", article)
+        document = read(article.data, article.facts, article.name)
+        kept = {
+            bare(line) for _, text in usual(article.data, article.facts, "").body for line in text.split("\n")
+        }
+        count["articles that it cannot read"] += metadata is None
+        lines = {bare(line) for _, text in document.body for line in text.split("\n")}
+        whole = [bare(text) for _, text in document.body]
+        for paragraph in paragraphs:
+            count["paragraphs"] += 1
+            if paragraph in lines:
+                count["the same"] += 1
+                count["left out by the usual choice"] += paragraph not in kept
+            elif any(within(paragraph, line) for line in lines):
+                count["cut short by it"] += 1
+            elif any(within(paragraph, text) for text in whole):
+                count["joined by it around a list or quotation"] += 1
+            else:
+                lost.append(f"{article.name}: {paragraph[:80]}")
+    assert not lost
+    assert count == {}

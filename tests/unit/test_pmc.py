@@ -1,0 +1,317 @@
+"""PMC's bucket and packages: which articles, whole and checked, and archives that mean harm."""
+
+import gzip
+import hashlib
+import io
+import json
+import tarfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pubmill.corpus import packages, pmc
+from pubmill.corpus.articles import read_articles
+from pubmill.corpus.packages import package_order, read_fetched, read_members, read_package
+from pubmill.corpus.pmc import count_by_shard, fetch_shard, read_plan, write_plan
+from pubmill.errors import PubmillError
+from pubmill.files import read_json
+from pubmill.network import GoneError
+
+URL = "https://pmc-oa-opendata.s3.amazonaws.com"
+DAY = "2026-09-02"
+LIST = "Article File,Article Citation,AccessionID,LastUpdated (YYYY-MM-DD HH:MM:SS),PMID,License,Retracted\n"
+ROW = "PMC000xxxxxx/PMC7.xml,T,PMC7,2024-12-18 00:00:00,1,CC BY-NC,yes\n"
+NAME = "oa_comm_xml.PMC000xxxxxx.baseline.2024-12-18"
+
+
+def xml(pmcid: int, text: str = "Text.") -> bytes:
+    return (
+        f"<article><front><article-meta><article-id pub-id-type='pmcid'>PMC{pmcid}</article-id>"
+        f"</article-meta></front><body><p>{text}</p></body></article>"
+    ).encode()
+
+
+class Bucket:
+    """A mirror with a bucket of made-up articles."""
+
+    def __init__(self, folder: Path) -> None:
+        self.mirror = folder / "mirror"
+        self.root = self.mirror / "pmc-oa-opendata.s3.amazonaws.com"
+        self.rows: list[str] = []
+
+    def put(self, key: str, content: bytes) -> None:
+        (self.root / key).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / key).write_bytes(content)
+        etag = hashlib.md5(content).hexdigest()
+        self.rows.append(f'"pmc-oa-opendata","{key}","2026-08-31T23:00:00.000Z","{etag}"')
+
+    def article(self, pmcid: int, version: int = 1, /, **said: object) -> None:
+        name, content = f"PMC{pmcid}.{version}", xml(pmcid)
+        value = {
+            "pmcid": f"PMC{pmcid}", "version": version, "is_manuscript": False, "is_historical_ocr": False,
+            "is_retracted": False, "license_code": "CC BY",
+            "xml_url": f"s3://pmc-oa-opendata/{name}/{name}.xml?md5={hashlib.md5(content).hexdigest()}",
+        } | said  # fmt: skip
+        self.put(f"{name}/{name}.xml", content)
+        self.put(f"metadata/{name}.json", json.dumps(value).encode())
+
+    def plan(self, path: Path, **wrong: str) -> int:
+        packed = gzip.compress("\n".join(self.rows).encode())
+        key = f"{pmc.INVENTORY}/data/1.csv.gz"
+        (self.root / key).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / key).write_bytes(packed)
+        file = {"key": key, "size": len(packed), "MD5checksum": hashlib.md5(packed).hexdigest()} | wrong
+        manifest = {"fileFormat": "CSV", "fileSchema": "Bucket, Key, LastModifiedDate, ETag", "files": [file]}
+        where = self.root / pmc.INVENTORY / f"{DAY}T01-00Z" / "manifest.json"
+        where.parent.mkdir(parents=True, exist_ok=True)
+        where.write_text(json.dumps(manifest))
+        return write_plan(path, URL, DAY, str(self.mirror))
+
+
+@pytest.fixture
+def bucket(tmp_path: Path) -> Bucket:
+    made = Bucket(tmp_path)
+    for pmcid, version in ((123, 1), (123, 9), (123, 10), (19_999, 1), (20_000, 2)):
+        made.article(pmcid, version)
+    return made
+
+
+def test_plan_has_the_latest_version_by_number(bucket: Bucket, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.parquet"
+    assert bucket.plan(plan) == 3
+    assert [(one.pmcid, one.version) for one in read_plan(plan, "PMC0000xxxxx")] == [
+        (123, 10), (19_999, 1), (20_000, 2),
+    ]  # fmt: skip
+    assert [one.name for one in read_plan(plan, "PMC00001xxxx")] == ["PMC19999.1"]
+    assert count_by_shard(plan, 5) == {"PMC00000xxxx": 1, "PMC00001xxxx": 1, "PMC00002xxxx": 1}
+
+
+def test_inventory_must_be_whole(bucket: Bucket, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.parquet"
+    with pytest.raises(PubmillError, match="not the expected file"):
+        bucket.plan(plan, MD5checksum="0" * 32)
+    bucket.rows = ['"b","other/key","2026-08-31T23:00:00.000Z","e"']
+    with pytest.raises(PubmillError, match="names no metadata"):
+        bucket.plan(plan)
+    bucket.rows = ['"b","metadata/PMC1.1.json","yesterday","e"']
+    with pytest.raises(PubmillError, match="inventory of 2026-09-02 .* cannot be read"):
+        bucket.plan(plan)
+    assert not plan.exists()
+    with pytest.raises(PubmillError, match="plan.parquet does not exist"):
+        read_plan(plan, "PMC00001xxxx")
+    with pytest.raises(PubmillError, match="named like PMC00123xxxx"):
+        pmc.shard_bounds("PMCxxxx1")
+
+
+def fetch(bucket: Bucket, tmp_path: Path, shard: str = "PMC0000xxxxx") -> Path:
+    plan, archive = tmp_path / "plan.parquet", tmp_path / "out" / f"{shard}.tar.gz"
+    bucket.plan(plan)
+    fetch_shard(archive, plan, shard, URL, str(bucket.mirror))
+    return archive
+
+
+def test_articles_with_what_the_bucket_says(bucket: Bucket, tmp_path: Path) -> None:
+    bucket.article(7, license_code="TDM", is_retracted=True, is_manuscript=True)
+    bucket.article(8, xml_url=None, license_code=None, is_historical_ocr=True)
+    archive = fetch(bucket, tmp_path)
+    documents = list(read_articles(archive, read_fetched(archive), "pubmill", (), Counter()))
+    assert [(d.id, d.version, d.licence, d.flags, d.body) for d in documents] == [
+        ("pmc:7", 1, "TDM", ("retracted", "manuscript"), (("", "Text."),)),
+        ("pmc:8", 1, "", ("ocr",), ()),
+        ("pmc:123", 10, "CC BY", (), (("", "Text."),)),
+        ("pmc:19999", 1, "CC BY", (), (("", "Text."),)),
+        ("pmc:20000", 2, "CC BY", (), (("", "Text."),)),
+    ]
+    assert {document.date for document in documents} == {"2026-08-31"}
+    record = read_json(archive.with_name(f"{archive.name}.source.json"))
+    assert (record["articles"], record["without_xml"], record["gone"]) == (5, ["PMC8.1"], [])
+    assert sorted(path.name for path in archive.parent.iterdir()) == [
+        archive.name, f"{archive.name}.source.json",
+    ]  # fmt: skip
+
+
+def test_an_interrupted_fetch_goes_on(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brought: list[str] = []
+    bring = pmc.bring
+
+    def until(limit: int) -> Callable[..., None]:
+        def bring_some(url: str, *rest: object) -> None:
+            if url.startswith(f"{URL}/{pmc.INVENTORY}"):
+                return bring(url, *rest)  # type: ignore[arg-type]
+            if len(brought) == limit:
+                raise PubmillError("no more")
+            brought.append(url)
+            return bring(url, *rest)  # type: ignore[arg-type]
+
+        return bring_some
+
+    monkeypatch.setattr(pmc, "CONNECTIONS", 1)
+    monkeypatch.setattr(pmc, "bring", until(3))
+    with pytest.raises(PubmillError, match="no more"):
+        fetch(bucket, tmp_path)
+    monkeypatch.setattr(pmc, "bring", until(100))
+    archive = fetch(bucket, tmp_path)
+    assert len(brought) == len(set(brought)) == 6
+    undisturbed = fetch(bucket, tmp_path / "again")
+    assert archive.read_bytes() == undisturbed.read_bytes()
+
+
+def test_a_changed_article_is_refused(bucket: Bucket, tmp_path: Path) -> None:
+    (bucket.root / "PMC123.10/PMC123.10.xml").write_bytes(xml(123, "Changed."))
+    with pytest.raises(PubmillError, match=r"PMC123.10.xml: not the expected file"):
+        fetch(bucket, tmp_path)
+    assert not (tmp_path / "out" / "PMC0000xxxxx.tar.gz").exists()
+
+
+def test_articles_that_are_gone_are_recorded(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bring = pmc.bring
+
+    def missing(url: str, *rest: object) -> None:
+        if "PMC19999" in url:
+            raise GoneError(f"{url}: gone")
+        bring(url, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(pmc, "bring", missing)
+    with pytest.raises(PubmillError, match="1 of the 3 articles .* are gone, the first PMC19999.1"):
+        fetch(bucket, tmp_path)
+    monkeypatch.setattr(pmc, "GONE_LIMIT", 0.5)
+    archive = fetch(bucket, tmp_path)
+    assert read_json(archive.with_name(f"{archive.name}.source.json"))["gone"] == ["PMC19999.1"]
+    assert len(list(read_fetched(archive))) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"xml_url": "https://evil.org/x.xml"}, "expected `xml_url` as s3"),
+        ({"xml_url": "s3://b/../../x.xml?md5=" + "0" * 32}, "expected `xml_url` as s3"),
+        ({"pmcid": "PMC9"}, "describes PMC9"),
+        ({"pmcid": None}, "`pmcid` such as"),
+        ({"version": "a"}, "whole number as `version`"),
+    ],
+)
+def test_wrong_metadata(bucket: Bucket, tmp_path: Path, said: dict[str, object], words: str) -> None:
+    bucket.article(5, **said)
+    with pytest.raises(PubmillError, match=words):
+        fetch(bucket, tmp_path)
+
+
+def member(name: str, data: bytes = b"", **facts: object) -> tuple[tarfile.TarInfo, bytes]:
+    made = tarfile.TarInfo(name)
+    made.size = len(data)
+    for key, value in facts.items():
+        setattr(made, key, value)
+    return made, data
+
+
+def pack(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
+    with tarfile.open(path, "w:gz") as archive:
+        for one, data in members:
+            archive.addfile(one, io.BytesIO(data))
+    return path
+
+
+def package(folder: Path, rows: str = ROW) -> Path:
+    (folder / f"{NAME}.filelist.csv").write_text(LIST + rows)
+    folders = member("PMC000xxxxxx", type=tarfile.DIRTYPE)
+    return pack(folder / f"{NAME}.tar.gz", folders, member("PMC000xxxxxx/PMC7.xml", xml(7)))
+
+
+def test_package(tmp_path: Path) -> None:
+    path = package(tmp_path)
+    (one,) = read_package(path, tmp_path / f"{NAME}.filelist.csv")
+    assert (one.data, one.facts.pmcid, one.facts.date) == (xml(7), 7, "2024-12-18")
+    assert (one.facts.licence, one.facts.flags) == ("CC BY-NC", ("retracted",))
+    assert package_order(path) == 20241218
+    assert package_order(Path("oa_comm_xml.incr.2024-12-19.tar.gz")) == 20241219
+    with pytest.raises(PubmillError, match="named like"):
+        package_order(Path("mine.tar.gz"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ("", "is not in"),
+        (f"{ROW}PMC000xxxxxx/PMC8.xml,T,PMC8,2024,1,CC BY,no\n", "lacks 1 of"),
+        ("PMC000xxxxxx/PMC7.xml,T,7,2024,1,CC BY,no\n", "AccessionID"),
+        ("PMC000xxxxxx/PMC7.xml,T,PMC7,2024,1,CC BY,maybe\n", "Retracted"),
+    ],
+)  # fmt: skip
+def test_package_and_list_must_agree(tmp_path: Path, rows: str, words: str) -> None:
+    path = package(tmp_path, rows)
+    with pytest.raises(PubmillError, match=words):
+        list(read_package(path, tmp_path / f"{NAME}.filelist.csv"))
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        (member("../PMC1.xml", b"x"), "outside"),
+        (member("/etc/PMC1.xml", b"x"), "outside"),
+        (member("a\\..\\PMC1.xml", b"x"), "outside"),
+        (member("PMC1.xml", type=tarfile.SYMTYPE, linkname="/etc/passwd"), "link or device"),
+        (member("PMC1.xml", type=tarfile.LNKTYPE, linkname="x"), "link or device"),
+        (member("PMC1.xml", type=tarfile.CHRTYPE), "link or device"),
+    ],
+)
+def test_harmful_members_are_refused(tmp_path: Path, bad: tuple[tarfile.TarInfo, bytes], words: str) -> None:
+    path = pack(tmp_path / "a.tar.gz", member("PMC0.xml", b"y"), bad)
+    with pytest.raises(PubmillError, match=words):
+        list(read_members(path))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_huge_members_and_endless_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packages, "ARTICLE_LIMIT", 1 << 16)
+    monkeypatch.setattr(packages, "PADDING_LIMIT", 1 << 16)
+    path = pack(tmp_path / "a.tar.gz", member("PMC0.xml", bytes(1 << 17)))
+    with pytest.raises(PubmillError, match="131,072 bytes, more than any article"):
+        list(read_members(path))
+    pack(path, member("PMC0.xml", b"x", pax_headers={"comment": "y" * (1 << 20)}))
+    with pytest.raises(PubmillError, match="without an end of a member"):
+        list(read_members(path))
+    pack(path, member("PMC0.xml", b"x"))
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()) + bytes(1 << 20)))
+    with pytest.raises(PubmillError, match="without an end of a member"):
+        list(read_members(path))
+
+
+def test_truncated_and_damaged(tmp_path: Path) -> None:
+    noise = b"".join(hashlib.sha256(bytes([n])).digest() for n in range(200))
+    path = pack(tmp_path / "a.tar.gz", *(member(f"PMC{n}.xml", noise) for n in range(5)))
+    whole = path.read_bytes()
+    for damaged in (
+        whole[:-4],
+        whole[: len(whole) // 2],
+        b"",
+        b"no gzip",
+        whole[:-8] + b"\1\2\3\4" + whole[-4:],
+    ):
+        path.write_bytes(damaged)
+        with pytest.raises(PubmillError, match="truncated or damaged|does not"):
+            list(read_members(path))
+    path.write_bytes(gzip.compress(gzip.decompress(whole)[: 512 * 7]))
+    with pytest.raises(PubmillError, match="truncated or damaged"):
+        list(read_members(path))
+    with pytest.raises(PubmillError, match=r"b.tar.gz does not exist"):
+        list(read_members(tmp_path / "b.tar.gz"))
+
+
+def test_fetched_archives_hold_pairs(tmp_path: Path) -> None:
+    described = json.dumps({
+        "pmcid": "PMC7", "version": 1, "is_retracted": False, "is_manuscript": 0, "is_historical_ocr": False,
+    }).encode()  # fmt: skip
+    for members, words in (
+        ([member("PMC7.1.xml", xml(7))], "without its JSON"),
+        ([member("other", b"x")], "expected PMC1234.1.json"),
+        ([member("PMC7.1.json", b"{")], "not valid JSON"),
+        ([member("PMC7.1.json", described)], "`is_manuscript` must be true or false"),
+    ):
+        with pytest.raises(PubmillError, match=words):
+            list(read_fetched(pack(tmp_path / "a.tar.gz", *members)))
