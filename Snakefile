@@ -79,6 +79,7 @@ rule all:
 
 include: "rules/corpus.smk"
 include: "rules/pmc.smk"
+include: "rules/selection.smk"
 include: "rules/vocabs.smk"
 include: "rules/pretraining.smk"
 include: "rules/datasets.smk"

@@ -82,6 +82,24 @@ rule parse_text:
         "python {SCRIPTS:q}/parse_text.py --input {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
+rule parse_clinical:
+    input:
+        lambda w: T.raw(w.source, w.shard),
+    output:
+        f"{R}/corpora/parsed/{{source}}/{{shard}}.parquet",
+    log:
+        f"{R}/logs/parse/{{source}}/{{shard}}.log",
+    wildcard_constraints:
+        source="|".join(map(re.escape, T.source_names("mimic"))) or "(?!)",
+    params:
+        version=T.version("parse"),
+        recipe=lambda w: as_json(T.parse_recipe(w.source)),
+    message:
+        "Parsing {input}"
+    shell:
+        "python {SCRIPTS:q}/parse_clinical.py --input {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+
+
 rule latest_versions:
     input:
         lambda w: T.parsed(w.corpus),
@@ -101,6 +119,7 @@ rule latest_versions:
 
 rule select_documents:
     input:
+        lambda w: list(T.selection_inputs(w.corpus).values()),
         shard=lambda w: T.parsed(w.corpus)[int(w.part)],
         latest=f"{R}/corpora/{{corpus}}/latest.parquet",
     output:
@@ -112,13 +131,14 @@ rule select_documents:
         part=r"\d{4}",
     params:
         version=T.version("select"),
-        recipe=lambda w: as_json(T.selection_recipe(w.corpus)),
+        recipe=lambda w: as_json(T.selection_recipe(w.corpus, int(w.part))),
         index=lambda w: int(w.part),
+        more=lambda w: T.as_arguments(T.selection_inputs(w.corpus)),
     message:
         "Selecting documents of {wildcards.corpus}, part {wildcards.part}"
     shell:
         "python {SCRIPTS:q}/select_documents.py --shard {input.shard:q} --index {params.index} --latest {input.latest:q}"
-        " --output {output.part:q} --statistics {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        " {params.more:q} --output {output.part:q} --statistics {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule corpus_statistics:

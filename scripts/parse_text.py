@@ -1,8 +1,9 @@
-"""Parse one file of JSON lines.
+"""Parse one file of texts of the user's own.
 
     python scripts/parse_text.py --input notes.jsonl.gz --output notes.parquet --recipe '{"source": "notes"}'
 
-Input: one JSON object a line; `pubmill/corpus/text.py` names the keys.
+Input: one JSON object a line (`pubmill/corpus/text.py` names the keys), or plain text, which the recipe's
+`documents` divides (`pubmill/corpus/plain_text.py`).
 Output: a parsed shard (see `pubmill/corpus/shards.py`).
 """
 
@@ -10,10 +11,12 @@ import argparse
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
+from pubmill.corpus.plain_text import read_plain_text
 from pubmill.corpus.shards import write_shard
 from pubmill.corpus.text import read_text
 from pubmill.errors import run
@@ -21,20 +24,28 @@ from pubmill.errors import run
 
 @dataclass(frozen=True, kw_only=True)
 class ParsingRecipe:
-    """The name of the source in the corpus spec; the language of lines that name none."""
+    """The name of the source in the corpus spec; how a file is divided; the language where none is named."""
 
     source: str
+    documents: Literal["json", "file", "line", "blank-line"] = "json"
     language: str = ""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Parse one file of JSON lines.")
-    parser.add_argument("--input", type=Path, required=True, help="FILE.jsonl or FILE.jsonl.gz")
+    parser = argparse.ArgumentParser(description="Parse one file of texts.")
+    parser.add_argument(
+        "--input", type=Path, required=True, help="FILE.jsonl or FILE.txt, or either with .gz"
+    )
     parser.add_argument("--output", type=Path, required=True, help="the parsed shard (parquet) to write")
-    parser.add_argument("--recipe", required=True, help='JSON: {"source": name, "language": optional code}')
+    parser.add_argument(
+        "--recipe", required=True, help='JSON: {"source": name, "documents": ..., "language": ...}'
+    )
     arguments = parser.parse_args()
     recipe = recipes.read(ParsingRecipe, arguments.recipe)
-    documents = read_text(arguments.input, recipe.source, recipe.language)
+    if recipe.documents == "json":
+        documents = read_text(arguments.input, recipe.source, recipe.language)
+    else:
+        documents = read_plain_text(arguments.input, recipe.source, recipe.documents, recipe.language)
     counts = write_shard(
         arguments.output, documents, source=recipe.source, file=arguments.input.name, order=0
     )

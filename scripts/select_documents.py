@@ -3,7 +3,8 @@
     python scripts/select_documents.py --shard 26n0001.parquet --index 0 --latest latest.parquet \\
         --output part-0000.parquet --statistics part-0000.json --recipe '{"min_words": 128}'
 
-Input: a parsed shard, its index in `latest.parquet`, and that file.
+Input: a parsed shard, its index in `latest.parquet`, and that file; the texts that are excluded and the
+list of duplicates, if the corpus has any.
 Output: the documents (id, version, date, title, text, words, bytes), and what was rejected and why.
 """
 
@@ -13,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from pubmill.corpus.contamination import EvaluationTexts
 from pubmill.corpus.filters import read_selection
 from pubmill.corpus.statistics import select
 from pubmill.errors import run
@@ -25,6 +27,8 @@ def main() -> None:
         "--index", type=int, required=True, help="its index in the list of shards of --latest"
     )
     parser.add_argument("--latest", type=Path, required=True, help="latest.parquet of the corpus")
+    parser.add_argument("--exclude", type=Path, help="index of texts that the corpus may not hold")
+    parser.add_argument("--duplicates", type=Path, help="duplicates.parquet of the corpus")
     parser.add_argument("--output", type=Path, required=True, help="the part of the corpus to write")
     parser.add_argument("--statistics", type=Path, required=True, help="the part's statistics to write")
     parser.add_argument("--recipe", required=True, help='JSON: the selection, such as {"min_words": 128}')
@@ -32,6 +36,7 @@ def main() -> None:
     select(
         arguments.shard, arguments.index, arguments.latest, read_selection(arguments.recipe),
         arguments.output, arguments.statistics,
+        EvaluationTexts(arguments.exclude) if arguments.exclude else None, arguments.duplicates,
     )  # fmt: skip
 
 

@@ -27,6 +27,12 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "parse": ("scripts/parse_*.py",),
     "latest": ("scripts/latest_versions.py",),
     "select": ("scripts/select_documents.py",),
+    "duplicates": ("scripts/fingerprint.py", "scripts/find_duplicates.py"),
+    "contamination": (
+        "scripts/index_evaluation_texts.py",
+        "scripts/find_contamination.py",
+        "scripts/contamination.py",
+    ),
     "statistics": ("scripts/corpus_statistics.py",),
     "count": ("scripts/count_words.py",),
     "vocab": ("scripts/train_vocab.py", "scripts/take_vocab.py"),

@@ -62,6 +62,37 @@ def published(document: Document, selection: Selection) -> str | None:
     return "published_after" if last is not None and int(document.published) > last else None
 
 
+def error_note(document: Document, selection: Selection) -> str | None:
+    """The source doesn't say that the document is an error (MIMIC-III's ISERROR)."""
+    return "error_note" if "error" in document.flags else None
+
+
+def types(document: Document, selection: Selection) -> str | None:
+    """At least one of the types that are asked for, and none of those that are not wanted."""
+    if selection.types is not None and not set(document.types) & set(selection.types):
+        return "type"
+    unwanted = set(document.types) & set(selection.without_types or ())
+    return "unwanted_type" if unwanted else None
+
+
+def parts(document: Document, selection: Selection) -> str | None:
+    """Every part that is required is there."""
+    there = {"title": document.title, "abstract": document.sections, "body": document.body}
+    return next((f"no_{part}" for part in selection.requires if not there[part]), None)
+
+
+def dated(document: Document, selection: Selection) -> str | None:
+    """The last revision lies in the asked-for days; a year or month alone where it may lie in them."""
+    first, last, date = selection.dated_from, selection.dated_to, document.date
+    if first is None and last is None:
+        return None
+    if not date:
+        return "unknown_date"
+    if first is not None and date < first[: len(date)]:
+        return "dated_before"
+    return "dated_after" if last is not None and date > last[: len(date)] else None
+
+
 def length(document: Document, selection: Selection) -> str | None:
     """At least `min_words` and at most `max_words` words."""
     if selection.min_words is None and selection.max_words is None:
@@ -72,7 +103,9 @@ def length(document: Document, selection: Selection) -> str | None:
     return "too_long" if selection.max_words is not None and words > selection.max_words else None
 
 
-FILTERS: tuple[Filter, ...] = (text, licence, flagged, language, published, length)
+FILTERS: tuple[Filter, ...] = (
+    error_note, text, parts, licence, flagged, types, language, published, dated, length,
+)  # fmt: skip
 
 
 def rejection(document: Document, selection: Selection) -> str | None:

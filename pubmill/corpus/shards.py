@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pubmill.errors import PubmillError
-from pubmill.files import writing
+from pubmill.files import make_private, writing
 
 _SECTIONS = pa.list_(pa.struct([("label", pa.string()), ("text", pa.string())]))
 SCHEMA = pa.schema(
@@ -95,15 +95,22 @@ def single_spaced(text: str) -> str:
 
 
 def write_shard(
-    path: Path, documents: Iterable[Document], *, source: str, file: str, order: int
+    path: Path,
+    documents: Iterable[Document],
+    *,
+    source: str,
+    file: str,
+    order: int,
+    private: bool = False,
 ) -> ShardCounts:
     """Write `documents` as the parsed shard `path`, in their order, and count them.
 
     `source` (the name in the corpus spec), `file` (the name of the file that was read) and the
     counts go into the parquet metadata. `order` is when the file came, among files of one source.
+    Only its owner may read a `private` shard, which holds licensed text, and what is selected from it.
     """
     rows = deletions = 0
-    with writing(path) as temporary, pq.ParquetWriter(temporary, SCHEMA, compression="zstd") as writer:
+    with writing(path) as temporary, parquet_writer(temporary, SCHEMA, private) as writer:
         for group in _groups(documents):
             writer.write_table(_table(group, order, rows))
             rows += len(group)
@@ -111,7 +118,8 @@ def write_shard(
         counts = ShardCounts(citations=rows - deletions, deletions=deletions)
         metadata = {"citations": counts.citations, "deletions": counts.deletions}
         writer.add_key_value_metadata(
-            {"source": source, "file": file} | {key: str(value) for key, value in metadata.items()}
+            {"source": source, "file": file, "private": "yes" if private else "no"}
+            | {key: str(value) for key, value in metadata.items()}
         )
     return counts
 
@@ -128,6 +136,18 @@ def read_shard(path: Path) -> Iterator[tuple[int, Document]]:
                 for name in ("languages", "types", "flags"):
                     row[name] = tuple(row[name])
                 yield position, Document(**row)
+
+
+def parquet_writer(path: Path, schema: pa.Schema, private: bool) -> pq.ParquetWriter:
+    """A writer of a new file, which, if `private`, only its owner may read from its first byte on."""
+    if private:
+        make_private(path)
+    return pq.ParquetWriter(path, schema, compression="zstd")
+
+
+def is_private(path: Path) -> bool:
+    """Whether a parsed shard holds licensed text."""
+    return (_open(path).metadata.metadata or {}).get(b"private") == b"yes"
 
 
 def read_source(path: Path) -> tuple[str, ShardCounts]:

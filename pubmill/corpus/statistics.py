@@ -1,7 +1,7 @@
 """Parts of a corpus and what is in them: every citation parsed is a document or has a reason."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -9,9 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pubmill.corpus.filters import chosen, rejection
-from pubmill.corpus.shards import Document, count_words, joined, read_shard, read_source
-from pubmill.corpus.versions import read_reasons
+from pubmill.corpus.contamination import EvaluationTexts
+from pubmill.corpus.duplicates import read_duplicates
+from pubmill.corpus.filters import chosen
+from pubmill.corpus.judging import judge
+from pubmill.corpus.shards import Document, count_words, is_private, joined, parquet_writer, read_source
 from pubmill.errors import PubmillError
 from pubmill.files import read_json, write_json, writing
 from pubmill.specs import Selection
@@ -70,18 +72,28 @@ class _Tally:
         }  # fmt: skip
 
 
-def select(shard: Path, index: int, latest: Path, selection: Selection, part: Path, statistics: Path) -> None:
+def select(
+    shard: Path,
+    index: int,
+    latest: Path,
+    selection: Selection,
+    part: Path,
+    statistics: Path,
+    excluded: EvaluationTexts | None = None,
+    duplicates: Path | None = None,
+) -> None:
     """Write the part of a corpus that comes from one parsed shard, and its statistics.
 
-    `index` is the shard's in `latest`. A citation that is not in force is rejected for that reason;
-    after that the filters decide. `words` of a part are those that the filters count; `bytes` are
-    those of `text` in UTF-8.
+    `index` is the shard's in `latest` and in `duplicates`. A citation that is not in force is rejected for
+    that reason; after that the filters decide, then whether it holds an `excluded` text, then whether it is
+    a copy. `words` of a part are those that the filters count; `bytes` are those of `text` in UTF-8.
     """
     source, counts = read_source(shard)
     tally = _Tally()
     tally.totals["deletions"] = counts.deletions
-    with writing(part) as temporary, pq.ParquetWriter(temporary, PART, compression="zstd") as writer:
-        rows = _kept(shard, index, latest, selection, tally)
+    copies = read_duplicates(duplicates, index) if duplicates else {}
+    with writing(part) as temporary, parquet_writer(temporary, PART, is_private(shard)) as writer:
+        rows = _kept(judge(shard, index, latest, selection, excluded), copies, selection, tally)
         while group := list(islice(rows, ROWS_PER_GROUP)):
             writer.write_table(pa.Table.from_pylist(group, PART))
     if tally.totals["parsed"] != counts.citations:
@@ -99,21 +111,25 @@ def select(shard: Path, index: int, latest: Path, selection: Selection, part: Pa
 
 
 def _kept(
-    shard: Path, index: int, latest: Path, selection: Selection, tally: _Tally
+    judged: Iterator[tuple[int, Document, str | None]],
+    copies: Mapping[int, str],
+    selection: Selection,
+    tally: _Tally,
 ) -> Iterator[dict[str, Any]]:
-    reasons = read_reasons(latest, index)
-    for position, document in read_shard(shard):
-        judged, reason = next(reasons, (None, None))
-        if judged != position:
-            raise PubmillError(
-                f"{latest} knows position {judged} where {shard} has {position} ({document.id}): "
-                f"it was made from other shards. Delete it and run again."
-            )
-        reason = reason or rejection(document, selection)
+    met = 0
+    for position, document, reason in judged:
+        if reason is None and position in copies:
+            reason = copies[position]
+            met += 1
         if reason:
             tally.reject(document, reason)
         else:
             yield tally.keep(document, selection)
+    if met != len(copies):
+        raise PubmillError(
+            f"{len(copies) - met} of the duplicates were rejected before: the list was made with other "
+            f"filters. Delete it and run again."
+        )
 
 
 def write_manifest(path: Path, parts: Sequence[Path]) -> list[int]:

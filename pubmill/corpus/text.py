@@ -2,11 +2,13 @@
 
 One JSON object a line, UTF-8, gzipped or not. Keys:
 
-- `abstract` (required): the text; may be empty, and is then rejected as `no_abstract` later.
+- `abstract` or `text` (one of them, required): an abstract, one paragraph; or any other text, whose
+  paragraphs (what blank lines part) are its sections. May be empty, and is then rejected later
+  (`no_abstract`).
 - `title`, `licence` or `license`: text.
 - `pmid`: digits; the row's id is then `pmid:N`, so that PubMed and this source know each other's rows.
 - `id`: the user's own id; the row's id is then `SOURCE:ID`. With neither, `text:` and the first 16
-  hex digits of the SHA-256 of title, line feed and abstract, so that equal texts are one document.
+  hex digits of the SHA-256 of title, line feed and text, so that equal texts are one document.
 - `lang` or `language`: one or more codes, by two or three letters, separated by spaces or commas.
 - `date`: YYYY, YYYY-MM or YYYY-MM-DD.
 
@@ -22,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.corpus.gzipped import BROKEN, open_gzip
+from pubmill.corpus.paragraphs import paragraphs
 from pubmill.corpus.shards import Document, single_spaced
 from pubmill.errors import PubmillError
 
@@ -59,16 +62,17 @@ def read_text(path: Path, source: str, language: str = "") -> Iterator[Document]
 
 def _document(line: bytes, source: str, language: str, where: str) -> Document:
     row = _row(line, where)
-    title, abstract = _string(row, "title", where), _string(row, "abstract", where)
+    title = _string(row, "title", where)
+    found = paragraphs(_raw(row, "text", where)) if "text" in row else [_string(row, "abstract", where)]
     date = _string(row, "date", where)
     return Document(
-        id=_id(row, source, title, abstract, where),
+        id=_id(row, source, title, "\n".join(found), where),
         date=_checked(date, where),
         published=date[:4],
         languages=_languages(_string(row, "lang", where) or _string(row, "language", where) or language),
         licence=_string(row, "licence", where) or _string(row, "license", where),
         title=title,
-        sections=(("", abstract),) if abstract else (),
+        sections=tuple(("", paragraph) for paragraph in found if paragraph),
     )
 
 
@@ -77,12 +81,17 @@ def _row(line: bytes, where: str) -> dict[str, Any]:
         row = json.loads(line)
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise PubmillError(f"{where}: not valid JSON: {error}") from None
-    if not isinstance(row, dict) or not isinstance(row.get("abstract"), str):
-        raise PubmillError(f'{where}: expected a JSON object with the text under "abstract"')
+    texts = [row[key] for key in ("abstract", "text") if key in row] if isinstance(row, dict) else []
+    if not isinstance(row, dict) or len(texts) != 1 or not isinstance(texts[0], str):
+        raise PubmillError(f'{where}: expected a JSON object with the text under "abstract" or "text"')
     return row
 
 
 def _string(row: dict[str, Any], key: str, where: str) -> str:
+    return single_spaced(_raw(row, key, where))
+
+
+def _raw(row: dict[str, Any], key: str, where: str) -> str:
     value = row.get(key)
     if value is None:
         return ""
@@ -92,21 +101,21 @@ def _string(row: dict[str, Any], key: str, where: str) -> str:
         value.encode()
     except UnicodeEncodeError:
         raise PubmillError(f'{where}: "{key}" holds half of a surrogate pair') from None
-    return single_spaced(value)
+    return value
 
 
-def _id(row: dict[str, Any], source: str, title: str, abstract: str, where: str) -> str:
+def _id(row: dict[str, Any], source: str, title: str, text: str, where: str) -> str:
     given = {key: row[key] for key in ("pmid", "id") if row.get(key) not in (None, "")}
     for key, value in given.items():
         if isinstance(value, bool) or not isinstance(value, int | str):
             raise PubmillError(f'{where}: "{key}" must be text or a whole number, found {value!r}')
-        text = str(value).strip()
+        name = str(value).strip()
         if key == "id":
-            return f"{source}:{text}"
-        if not (text.isascii() and text.isdigit()):
+            return f"{source}:{name}"
+        if not (name.isascii() and name.isdigit()):
             raise PubmillError(f'{where}: "pmid" must be a number, found {value!r}')
-        return f"pmid:{int(text)}"
-    return "text:" + hashlib.sha256(f"{title}\n{abstract}".encode()).hexdigest()[:16]
+        return f"pmid:{int(name)}"
+    return "text:" + hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()[:16]
 
 
 def _languages(text: str) -> tuple[str, ...]:

@@ -6,6 +6,8 @@ from pydantic import Field, model_validator
 
 from pubmill.recipes import PretrainingRecipe, VocabRecipe
 from pubmill.specs.base import Https, Name, Spec, Strict
+from pubmill.specs.filtering import Contamination, Day, Duplicates
+from pubmill.specs.mimic import MimicSource
 from pubmill.specs.pmc import Flag, LicenceGroup, PmcPackagesSource, PmcSource
 
 
@@ -23,19 +25,28 @@ class PubmedSource(Strict):
 
 
 class TextSource(Strict):
-    """JSON lines of the user's own: all files of the folder `local_files: {KEY: ...}` that match."""
+    """Texts of the user's own: all files of the folder `local_files: {KEY: ...}` that match.
+
+    `documents`: how a file is divided: JSON lines, or plain text that is one document, one a line, or one
+    between blank lines. `language`: of documents that name none.
+    """
 
     name: Name
     kind: Literal["text"]
     local: str
     files: str = "*.jsonl.gz"
+    documents: Literal["json", "file", "line", "blank-line"] = "json"
+    language: str = ""
 
 
 class Selection(Strict):
     """Which parts of documents are text, and filters over documents; null leaves one off.
 
     Words are those of the parts that are taken. `licences` are of PMC's articles, `without` names the flags
-    that no document may have.
+    that no document may have. `types`: at least one of these (a publication type, a note's category);
+    `without_types`: none of these. `requires`: parts that must be there, whether or not they are taken.
+    `published_*` are years of publication, `dated_*` (YYYY-MM-DD) days of the last revision, both ends
+    included.
     """
 
     parts: tuple[Literal["abstract", "body"], ...] = ("abstract",)
@@ -46,13 +57,30 @@ class Selection(Strict):
     languages: tuple[str, ...] | None = None
     published_from: int | None = None
     published_to: int | None = None
+    types: tuple[str, ...] | None = None
+    without_types: tuple[str, ...] | None = None
+    requires: tuple[Literal["title", "abstract", "body"], ...] = ()
+    dated_from: Day | None = None
+    dated_to: Day | None = None
+
+
+Source = PubmedSource | TextSource | PmcSource | PmcPackagesSource | MimicSource
 
 
 class CorpusSpec(Spec):
-    sources: tuple[
-        Annotated[PubmedSource | TextSource | PmcSource | PmcPackagesSource, Field(discriminator="kind")], ...
-    ]
+    """Sources in order of authority. `selection` holds for all of them, but for the keys that `selections`
+    has for a source by its name."""
+
+    sources: tuple[Annotated[Source, Field(discriminator="kind")], ...]
     selection: Selection
+    selections: dict[Name, Selection] = {}
+    duplicates: Duplicates | None = None
+    contamination: Contamination | None = None
+
+    def selection_of(self, source: str) -> Selection:
+        """The selection as it is for one of the sources."""
+        own = self.selections.get(source, Selection())
+        return self.selection.model_copy(update={key: getattr(own, key) for key in own.model_fields_set})
 
 
 class LearntVocabSpec(Spec):

@@ -134,7 +134,8 @@ class Published(Strict):
 class DatasetSpec(Spec):
     """`conflicts`: published counts or forms that contradict this one; `suites`: benchmarks it is part
     of; `negative`: the label that says that there is nothing, which micro F1 leaves out (null: there is
-    none); a count of `expect` that is null takes back that of the spec that is included."""
+    none); `pmids`: the examples' `document` is a PMID (null: it is another identifier, or there is none);
+    a count of `expect` that is null takes back that of the spec that is included."""
 
     kind: Literal["tokens", "sequence", "multilabel", "regression", "span"]
     task: Literal[
@@ -152,6 +153,7 @@ class DatasetSpec(Spec):
     options: dict[str, Any] = {}
     dummies: Dummies | None = None
     duplicates: Literal["keep"]
+    pmids: Literal[True] | None = None
     expect: Annotated[dict[Split, dict[str, int]], BeforeValidator(_without_nulls)]
     conflicts: tuple[str, ...] = ()
     published: Published | None = None

@@ -14,6 +14,7 @@ from pubmill import strict_yaml
 from pubmill.errors import PubmillError
 from pubmill.specs.base import Strict, shown, told
 from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, ReleasedVocabSpec, VocabSpec
+from pubmill.specs.corpus_checks import faults_of_corpora
 from pubmill.specs.datasets import METRICS, DatasetSpec
 from pubmill.specs.models import FolderWeights, ModelSpec, RecipeWeights, SpacyWeights
 from pubmill.specs.protocols import ProtocolSpec
@@ -163,6 +164,8 @@ def _dangling(made: dict[str, dict[str, Any]], documents: dict[str, dict[str, Do
             yield f"{documents['tables'][name].where(at)}: {fault}"
     for name, at, fault in _vocabs_without_release(made):
         yield f"{documents['vocabs'][name].where(at)}: {fault}"
+    for name, at, fault in faults_of_corpora(made["corpora"], made["datasets"]):
+        yield f"{documents['corpora'][name].where(at)}: {fault}"
     for name, protocol in made["protocols"].items():
         for at, fault in faults_of_recipes(protocol, made["datasets"]):
             yield f"{documents['protocols'][name].where(at)}: {shown(at)}: {fault}"

@@ -9,12 +9,15 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pubmill.errors import PubmillError
-from pubmill.specs import File, PmcPackagesSource, PmcSource, PubmedSource, Specs, TextSource
+from pubmill.specs import File, MimicSource, PmcPackagesSource, PmcSource, PubmedSource, Specs, TextSource
+from pubmill.specs.corpora import Source
 from pubmill.study import Study
 from pubmill.targets.base import Base
 from pubmill.targets.pmc import packages, pmc_shards
 
 _RANGE = re.compile(r"^(\d\d)n(\d{4,})(?:-(\d\d)n(\d{4,}))?$")
+
+_ENDING = re.compile(r"(\.jsonl|\.txt|\.csv)?(\.gz)?$")
 
 
 def pubmed_files(source: PubmedSource) -> list[str]:
@@ -55,6 +58,7 @@ class CorpusTargets(Base):
     def __init__(self, study: Study, specs: Specs) -> None:
         super().__init__(study, specs)
         self._shards: dict[str, list[Shard]] = {}
+        self._files: dict[tuple[str, str], dict[str, str]] = {}
 
     def source(self, url: str) -> str:
         """Where the file of a URL lies."""
@@ -90,7 +94,7 @@ class CorpusTargets(Base):
         return self._checks[url]
 
     def parse_recipe(self, source: str) -> dict[str, Any]:
-        """How the files of a source are read."""
+        """How the files of a source are read; corpora that share a source agree on it."""
         spec = self.source_spec(source)
         recipe: dict[str, Any] = {"source": source}
         # Only what differs from the default is named, so that a new choice reruns nothing.
@@ -98,9 +102,13 @@ class CorpusTargets(Base):
             recipe["parser"] = spec.parser
         if isinstance(spec, PmcSource | PmcPackagesSource):
             recipe |= {"parser": spec.parser, "leave_out": sorted(spec.leave_out)}
+        if isinstance(spec, TextSource):
+            recipe |= spec.model_dump(include={"documents", "language"}, exclude_defaults=True)
+        if isinstance(spec, MimicSource):
+            recipe["brackets"] = spec.brackets
         return recipe
 
-    def source_spec(self, name: str) -> PubmedSource | TextSource | PmcSource | PmcPackagesSource:
+    def source_spec(self, name: str) -> Source:
         """The spec of a source, by its name."""
         for corpus in self.specs.corpora.values():
             for source in corpus.sources:
@@ -116,38 +124,59 @@ class CorpusTargets(Base):
 
     def _find_shards(self, corpus: str) -> Iterator[Shard]:
         for source in self.specs.corpora[corpus].sources:
-            if isinstance(source, PubmedSource):
-                for path in pubmed_files(source):
-                    name = Path(path).name.removesuffix(".xml.gz")
-                    yield Shard(source.name, name, self.source(f"{source.url}/{path}"))
-            elif isinstance(source, PmcSource):
-                for name in pmc_shards(source):
-                    yield Shard(source.name, name, f"{self.results}/sources/pmc/{source.name}/{name}.tar.gz")
-            elif isinstance(source, PmcPackagesSource):
-                for name, path in packages(source).items():
-                    yield Shard(source.name, name, self.source(f"{source.url}/{path}.tar.gz"))
-            else:
-                for file in self._local_files(corpus, source.local, source.files):
-                    name = file.name.split(".jsonl")[0]
-                    yield Shard(source.name, name, f"{self.results}/sources/local/{source.local}/{file.name}")
+            yield from self._shards_of(corpus, source)
 
-    def _local_files(self, corpus: str, key: str, pattern: str) -> list[Path]:
+    def _shards_of(self, corpus: str, source: Source) -> Iterator[Shard]:
+        """The shards of one source."""
+        if isinstance(source, PubmedSource):
+            for path in pubmed_files(source):
+                name = Path(path).name.removesuffix(".xml.gz")
+                yield Shard(source.name, name, self.source(f"{source.url}/{path}"))
+        elif isinstance(source, PmcSource):
+            for name in pmc_shards(source):
+                yield Shard(source.name, name, f"{self.results}/sources/pmc/{source.name}/{name}.tar.gz")
+        elif isinstance(source, PmcPackagesSource):
+            for name, path in packages(source).items():
+                yield Shard(source.name, name, self.source(f"{source.url}/{path}.tar.gz"))
+        else:
+            pattern, who = (source.files, corpus) if isinstance(source, TextSource) else (
+                source.file, f"{corpus} (MIMIC-III, to be applied for at {source.apply})"
+            )  # fmt: skip
+            for name, file in self._local_files(who, source.local, pattern).items():
+                yield Shard(source.name, name, f"{self.results}/sources/local/{source.local}/{file.name}")
+
+    def _local_files(self, corpus: str, key: str, pattern: str) -> dict[str, Path]:
+        """Name of the shard -> file of the user's own."""
         folder = self.local(key, f"corpus {corpus}")
         files = sorted(folder.glob(pattern))
         if not files:
             raise PubmillError(
                 f"corpus {corpus}: no file in {folder} matches {pattern!r} (local_files.{key})"
             )
-        return files
+        names = [_ENDING.sub("", file.name) for file in files]
+        alike = sorted({name for name in names if names.count(name) > 1})
+        if alike:
+            raise PubmillError(
+                f"corpus {corpus}: several files in {folder} are called {alike[0]}, but for their endings; "
+                f"let `files:` of the source match one of them, or rename them"
+            )
+        return dict(zip(names, files, strict=True))
 
     def raw(self, source: str, shard: str) -> str:
         """The raw file behind a parsed shard."""
         for corpus, spec in self.specs.corpora.items():
-            if any(found.name == source for found in spec.sources):
-                for found in self.shards(corpus):
-                    if (found.source, found.name) == (source, shard):
-                        return found.file
+            for one in spec.sources:
+                found = self._files_of(corpus, one) if one.name == source else {}
+                if shard in found:
+                    return found[shard]
         raise PubmillError(f"no corpus has a source {source!r} with a shard {shard!r}")
+
+    def _files_of(self, corpus: str, source: Source) -> dict[str, str]:
+        """Raw files of one source by shard; the corpus's other sources may not be at hand."""
+        key = (corpus, source.name)
+        if key not in self._files:
+            self._files[key] = {shard.name: shard.file for shard in self._shards_of(corpus, source)}
+        return self._files[key]
 
     def filelists(self, source: str, shard: str) -> list[str]:
         """The file list beside the package behind a parsed shard; none where the source has no packages."""
@@ -185,6 +214,7 @@ class CorpusTargets(Base):
         runs = itertools.groupby(self.shards(corpus), key=lambda shard: shard.source)
         return {"sources": [{"name": name, "shards": [shard.name for shard in run]} for name, run in runs]}
 
-    def selection_recipe(self, corpus: str) -> dict[str, Any]:
-        """The filters of a corpus."""
-        return self.specs.corpora[corpus].selection.model_dump(mode="json")
+    def selection_recipe(self, corpus: str, part: int = 0) -> dict[str, Any]:
+        """The filters of a corpus, as they are for the source of one of its parts."""
+        source = self.shards(corpus)[part].source
+        return self.specs.corpora[corpus].selection_of(source).model_dump(mode="json")

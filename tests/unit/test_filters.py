@@ -15,6 +15,10 @@ def document(words: int = 128, published: str = "2001", languages: tuple[str, ..
     return Document(id="pmid:1", title="A title", published=published, languages=languages, sections=sections)
 
 
+def of(**fields: Any) -> Document:
+    return Document(id="pmid:1", sections=(("", "some words"),), **fields)
+
+
 @pytest.mark.parametrize(
     ("given", "settings", "reason"),
     [
@@ -34,13 +38,28 @@ def document(words: int = 128, published: str = "2001", languages: tuple[str, ..
         (document(published=""), {"published_to": 2000}, "unknown_year"),
         (document(0, languages=()), {"min_words": 5, "languages": ("eng",)}, "no_abstract"),
         (document(3, languages=("fre",)), {"min_words": 5, "languages": ("eng",)}, "language"),
+        (Document(id="mimic:1", flags=("error",), sections=(("", "a"),)), {}, "error_note"),
+        (of(types=("Physician", "x")), {"types": ("Physician",)}, None),
+        (of(types=("Nursing",)), {"types": ("Physician",)}, "type"),
+        (of(types=()), {"types": ("Physician",)}, "type"),
+        (of(types=("Review", "Letter")), {"without_types": ("Letter",)}, "unwanted_type"),
+        (of(types=()), {"without_types": ("Letter",)}, None),
+        (of(), {"requires": ("title", "abstract")}, "no_title"),
+        (of(title="T"), {"requires": ("title", "abstract", "body")}, "no_body"),
+        (of(title="T", body=(("", "b"),)), {"requires": ("title", "abstract", "body")}, None),
+        (of(date="2001-05-01"), {"dated_from": "2001-05-01", "dated_to": "2001-05-01"}, None),
+        (of(date="2001-04-30"), {"dated_from": "2001-05-01"}, "dated_before"),
+        (of(date="2001-05-02"), {"dated_to": "2001-05-01"}, "dated_after"),
+        (of(date="2001"), {"dated_from": "2001-05-01", "dated_to": "2001-06-01"}, None),
+        (of(date="2000"), {"dated_from": "2001-05-01"}, "dated_before"),
+        (of(), {"dated_to": "2001-05-01"}, "unknown_date"),
     ],
 )
 def test_first_reason(given: Document, settings: dict[str, Any], reason: str | None) -> None:
     assert rejection(given, Selection(**settings)) == reason
 
 
-@pytest.mark.parametrize("argument", ["{", '{"min_word": 5}', '{"min_words": "many"}'])
+@pytest.mark.parametrize("argument", ["{", '{"min_word": 5}', '{"min_words": "many"}', '{"dated_to": "May"}'])
 def test_bad_recipe(argument: str) -> None:
     with pytest.raises(PubmillError, match="--recipe: not a selection"):
         read_selection(argument)

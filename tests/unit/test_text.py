@@ -60,6 +60,16 @@ def test_empty_abstract_and_empty_lines(tmp_path: Path) -> None:
     assert [row.sections for row in rows] == [(), (("", "a"),)]
 
 
+def test_a_text_that_is_no_abstract_keeps_its_paragraphs(tmp_path: Path) -> None:
+    rows = read(tmp_path, {"text": "One\ntwo.\n\n\nThree."}, {"text": " "}, {"text": "One two.\n\nThree."})
+    assert [row.sections for row in rows] == [
+        (("", "One two."), ("", "Three.")),
+        (),
+        (("", "One two."), ("", "Three.")),
+    ]
+    assert rows[0].id == rows[2].id != rows[1].id
+
+
 def test_gzip_and_plain_are_the_same(tmp_path: Path) -> None:
     rows = read(tmp_path, {"abstract": "é"})
     packed = tmp_path / "notes.jsonl.gz"
@@ -78,6 +88,8 @@ def test_gzip_and_plain_are_the_same(tmp_path: Path) -> None:
         ("[1]", 'text under "abstract"'),
         ('{"title": "x"}', 'text under "abstract"'),
         ('{"abstract": null}', 'text under "abstract"'),
+        ('{"abstract": "a", "text": "b"}', 'text under "abstract" or "text"'),
+        ('{"text": "\\ud800"}', "surrogate"),
         ('{"abstract": "a", "title": 5}', '"title" must be text'),
         ('{"abstract": "\\ud800"}', "surrogate"),
         ('{"abstract": "a", "pmid": "PMC5"}', '"pmid" must be a number'),

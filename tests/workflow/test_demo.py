@@ -57,7 +57,9 @@ def test_every_cell_of_the_demos_models_has_a_value(demo: Path) -> None:
     cells = json.loads((demo / "tables/gu2020/table06.json").read_text())["cells"]
     for model in ("pubmedbert-base", "no-pretraining"):
         assert len(cells[model]) == 14  # 13 datasets and the BLURB score
-        assert {column: cell["missing"] for column, cell in cells[model].items() if cell["value"] is None} == {}
+        assert {
+            column: cell["missing"] for column, cell in cells[model].items() if cell["value"] is None
+        } == {}
 
 
 def test_every_kind_of_dataset_is_converted_and_has_a_page(demo: Path) -> None:

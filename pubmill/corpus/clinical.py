@@ -1,0 +1,112 @@
+"""The clinical notes of MIMIC-III (`NOTEEVENTS.csv.gz`): one gzipped CSV file of two million notes.
+
+A note's paragraphs (what blank lines part) are its sections; line breaks within one are where the page
+ended, and become blanks. Its category is its type, without the blanks that some have after them
+("Physician "). A note that a physician has found to be an error (ISERROR is 1) has the flag `error`, and the
+selection leaves it out as `error_note`. Dates are shifted by centuries, each patient's in another way, so
+documents have none.
+
+Nothing of a note but its ROW_ID stands in a message.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from pubmill.corpus.gzipped import BROKEN, open_gzip
+from pubmill.corpus.paragraphs import paragraphs
+from pubmill.corpus.shards import Document
+from pubmill.errors import PubmillError
+
+COLUMNS = ("ROW_ID", "CATEGORY", "ISERROR", "TEXT")
+LICENCE = "PhysioNet Credentialed Health Data License"
+LONGEST = 16_000_000
+"""Characters of a field. The longest note has some 50 thousand; more means a quotation mark is missing, and
+without a limit the rest of the file would be read as one note."""
+
+_BRACKETS = re.compile(r"\[\*\*((?:(?!\[\*\*).)*?)\*\*\]", re.DOTALL)
+_ASIDE = re.compile(r"\([^)]*\)")
+_DATE = re.compile(r"[\d\s/-]*\d[\d\s/-]*")
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def read_notes(path: Path, brackets: str = "keep") -> Iterator[Document]:
+    """Yield every note of NOTEEVENTS.csv(.gz), in constant memory.
+
+    `brackets`: `keep`, or `normalise` as `normalised` says. Raises `PubmillError` with the line for a file
+    that breaks off or is no such CSV, and with the ROW_ID for a note that is not as it must be.
+    """
+    line = 0
+    try:
+        with (
+            open_gzip(path) if path.suffix == ".gz" else path.open("rb") as raw,
+            io.TextIOWrapper(raw, encoding="utf-8", newline="") as text,
+        ):
+            rows = csv.reader(text, strict=True)
+            csv.field_size_limit(LONGEST)
+            header = next(rows, [])
+            places = _places(header, path)
+            for row in rows:
+                line = rows.line_num
+                if len(row) != len(header):
+                    raise PubmillError(f"{path}:{line}: expected {len(header)} fields, found {len(row)}")
+                yield _note([row[place] for place in places], brackets, f"{path}:{line}")
+    except FileNotFoundError:
+        raise PubmillError(f"{path} does not exist") from None
+    except csv.Error as error:
+        raise PubmillError(f"{path}: after line {line}: not the CSV that MIMIC-III has ({error})") from None
+    except UnicodeDecodeError:
+        raise PubmillError(f"{path}: after line {line}: not UTF-8") from None
+    except BROKEN:
+        raise PubmillError(
+            f"{path}: truncated or damaged gzip after line {line}; compare its checksum with PhysioNet's "
+            f"SHA256SUMS.txt and fetch it again"
+        ) from None
+
+
+def normalised(text: str) -> str:
+    """De-identified places as what they stand for, in words.
+
+    `[**Hospital1 18**]` gives `hospital`, `[**First Name8 (NamePattern2) **]` `first name`, a day or year
+    (`[**2151-7-16**]`, `[**2151**]`) `date`, and what names nothing `unknown`.
+    """
+    return _BRACKETS.sub(lambda found: _kind(found[1]), text)
+
+
+def _kind(inside: str) -> str:
+    if _DATE.fullmatch(inside):
+        return "date"
+    return " ".join(_WORD.findall(_ASIDE.sub(" ", inside))).lower() or "unknown"
+
+
+def _places(header: list[str], path: Path) -> list[int]:
+    """Where the columns stand that are read."""
+    names = [name.strip().upper() for name in header]
+    missing = [name for name in COLUMNS if names.count(name) != 1]
+    if missing:
+        raise PubmillError(
+            f"{path}:1: expected each of the columns {', '.join(COLUMNS)} once, as in MIMIC-III 1.4's "
+            f"NOTEEVENTS; not so {', '.join(missing)}"
+        )
+    return [names.index(name) for name in COLUMNS]
+
+
+def _note(fields: list[str], brackets: str, where: str) -> Document:
+    row, category, is_error, text = fields
+    if not (row.isascii() and row.isdigit()):
+        raise PubmillError(f"{where}: its ROW_ID is no number")
+    if is_error.strip() not in ("", "0", "1"):
+        raise PubmillError(f"{where}: ROW_ID {int(row)}: ISERROR must be 1 or empty")
+    kind = category.strip()
+    if brackets == "normalise":
+        text = normalised(text)
+    return Document(
+        id=f"mimic:{int(row)}",
+        languages=("eng",),
+        types=(kind,) if kind else (),
+        licence=LICENCE,
+        sections=tuple(("", paragraph) for paragraph in paragraphs(text)),
+        flags=("error",) if is_error.strip() == "1" else (),
+    )

@@ -1,0 +1,165 @@
+"""Texts of datasets' dev and test splits, and the documents that hold them.
+
+A text is known by its PMID, where its dataset has PMIDs, and by its words: a document holds a text if it has
+at least half of the text's runs of 13 successive words. Brown et al. (2020), "Language models are few-shot
+learners", appendix C, compare 13-grams of words without case and punctuation. They take one that is in
+common for a sign; medical prose has some that are nobody's ("data collection and analysis: two authors
+independently assessed ..."), hence the half, in one document. They go down to 8 words for short texts; here a
+text without 13 words in a row is `too_short`, for those of 8 to 12 that are found in abstracts are mostly
+phrases that anybody writes ("a double-blind, placebo-controlled, cross-over study").
+
+No text of a dataset is written anywhere: the index has hashes, reports have ids and counts.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pubmill.corpus.ngrams import Hashes, WordHashes, ngram_hashes, plain_words
+from pubmill.errors import PubmillError
+from pubmill.files import read_jsonl_gz, writing
+
+RUN = 13
+"""Words of a run."""
+SHARE = 0.5
+"""Of a text's runs that a document must have to hold the text."""
+
+INDEX = pa.schema(
+    [
+        ("dataset", pa.string()),
+        ("split", pa.string()),
+        ("examples", pa.list_(pa.string())),
+        ("pmid", pa.string()),
+        ("runs", pa.list_(pa.uint64())),
+    ]
+)
+_DUMMY = re.compile(r"@[^\s@$]+\$")
+"""What stands for a mention in published forms of relations (`@GENE$`): no run of words reaches over it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluated:
+    """A dataset whose texts are looked for: its splits, and whether its documents are known by PMID."""
+
+    dataset: str
+    splits: list[str]
+    pmids: bool
+
+
+class Match(NamedTuple):
+    """A text that a document holds: its row in the index; whether its PMID says so, and whether its words."""
+
+    text: int
+    by_pmid: bool
+    by_words: bool
+
+
+def write_index(path: Path, datasets: Iterable[Evaluated], folder: Path) -> int:
+    """Write the index of the texts of `datasets`, whose examples lie in `folder`; give the number of texts.
+
+    Each text of a split is there once, with the ids of all examples that it is in. The index has no text:
+    only hashes, which don't give it back.
+    """
+    rows = 0
+    words = WordHashes()
+    with writing(path) as temporary, pq.ParquetWriter(temporary, INDEX, compression="zstd") as writer:
+        for data in datasets:
+            for split in data.splits:
+                texts = _texts(folder / data.dataset / f"{split}.jsonl.gz", data.pmids)
+                found = [
+                    {
+                        "dataset": data.dataset,
+                        "split": split,
+                        "examples": examples,
+                        "pmid": pmid,
+                        "runs": _runs(text, words),
+                    }
+                    for (text, pmid), examples in texts.items()
+                ]
+                writer.write_table(pa.Table.from_pylist(found, INDEX))
+                rows += len(found)
+    return rows
+
+
+def _texts(path: Path, pmids: bool) -> dict[tuple[str, str | None], list[str]]:
+    """(text, PMID) -> ids of the examples that it is in."""
+    texts: dict[tuple[str, str | None], list[str]] = {}
+    for example in read_jsonl_gz(path):
+        document = str(example["document"]) if pmids and example["document"] is not None else ""
+        pmid = str(int(document)) if document.isascii() and document.isdigit() else None
+        for text in _of(example):
+            ids = texts.setdefault((text, pmid), [])
+            if example["id"] not in ids[-1:]:
+                ids.append(example["id"])
+    return texts
+
+
+def _of(example: Mapping[str, Any]) -> Iterator[str]:
+    """The texts of an example of any kind: a sentence, each of a pair, a question and its context."""
+    if "words" in example:
+        yield " ".join(example["words"])
+    for name in ("text", "text_pair", "question", "context"):
+        if example.get(name):
+            yield example[name]
+
+
+def _runs(text: str, words: WordHashes) -> list[int]:
+    """Hashes of the runs that a text is known by."""
+    pieces = [words(plain_words(piece)) for piece in _DUMMY.split(text)]
+    return sorted({int(run) for piece in pieces for run in ngram_hashes(piece, RUN)})
+
+
+class EvaluationTexts:
+    """The texts of an index, ready to be looked for in documents."""
+
+    def __init__(self, index: Path) -> None:
+        try:
+            table = pq.read_table(index, columns=["pmid", "runs"])
+        except (pa.ArrowException, OSError, KeyError) as error:
+            raise PubmillError(f"{index}: no index of evaluation texts: {error}") from None
+        self._words = WordHashes()
+        self._of_pmid: dict[str, list[int]] = {}
+        for text, pmid in enumerate(table["pmid"].to_pylist()):
+            if pmid is not None:
+                self._of_pmid.setdefault(f"pmid:{pmid}", []).append(text)
+        runs = table["runs"].combine_chunks()
+        counts = runs.value_lengths().to_numpy(zero_copy_only=False)
+        self._needed = np.ceil(counts * SHARE)
+        hashes = runs.flatten().to_numpy(zero_copy_only=False)
+        self._runs = _Runs(hashes, np.repeat(np.arange(len(counts)), counts))
+
+    def found(self, document: str, text: str) -> list[Match]:
+        """The texts that a document with this id and text holds, in the index's order."""
+        by_pmid = set(self._of_pmid.get(document, ()))
+        by_words = self._held(ngram_hashes(self._words(plain_words(text)), RUN))
+        return [Match(n, n in by_pmid, n in by_words) for n in sorted(by_pmid | by_words)]
+
+    def _held(self, runs: Hashes) -> set[int]:
+        texts, counts = np.unique(self._runs.owners(runs), return_counts=True)
+        return set(texts[counts >= self._needed[texts]].tolist())
+
+
+class _Runs:
+    """Runs of words and the texts that have them."""
+
+    def __init__(self, hashes: Hashes, owners: Any) -> None:
+        order = np.argsort(hashes, kind="stable")
+        self._owners = owners[order]
+        self._runs, self._starts = np.unique(hashes[order], return_index=True)
+        self._ends = np.append(self._starts[1:], len(hashes))
+
+    def owners(self, runs: Hashes) -> Any:
+        """The texts that have these runs, one for each run that a text has; a run counts once."""
+        if not len(self._runs):
+            return self._owners
+        places = np.searchsorted(self._runs, runs)
+        places[places == len(self._runs)] = 0
+        places = np.unique(places[self._runs[places] == runs])
+        owners = [self._owners[self._starts[place] : self._ends[place]] for place in places]
+        return np.concatenate([self._owners[:0], *owners])

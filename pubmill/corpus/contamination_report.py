@@ -1,0 +1,113 @@
+"""Which texts of datasets a corpus holds: of each part, and of all of it. Ids and counts, never text."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from pubmill.corpus.contamination import RUN, SHARE, EvaluationTexts
+from pubmill.errors import PubmillError
+from pubmill.files import read_json, write_json
+
+
+def find_in_part(part: Path, index: Path, output: Path) -> int:
+    """Write what a part of a corpus holds of the texts of an index; give the number of documents that do.
+
+    Each match is [document, text (its row in the index), known by PMID, known by its words]. The title is
+    looked at too: it may be read before the text.
+    """
+    texts = EvaluationTexts(index)
+    matches: list[list[Any]] = []
+    documents = 0
+    for document, text in _documents(part):
+        documents += 1
+        matches += [[document, *match] for match in texts.found(document, text)]
+    write_json(output, {"documents": documents, "matches": matches})
+    return len({match[0] for match in matches})
+
+
+def _documents(part: Path) -> Iterator[tuple[str, str]]:
+    with pq.ParquetFile(part) as file:
+        for batch in file.iter_batches(1000, columns=["id", "title", "text"]):
+            for row in batch.to_pylist():
+                yield row["id"], f"{row['title']}\n{row['text']}"
+
+
+@dataclass
+class _Split:
+    """What is known of one split's texts."""
+
+    texts: int = 0
+    short: int = 0
+    with_pmid: int = 0
+    by_pmid: int = 0
+    by_words: int = 0
+    found: int = 0
+    examples: set[str] = field(default_factory=set)
+    held: set[str] = field(default_factory=set)
+    documents: set[str] = field(default_factory=set)
+
+    def add(self, row: dict[str, Any], documents: dict[str, tuple[bool, bool]]) -> None:
+        """Count a text of the index, and the documents that hold it (by PMID, by words)."""
+        self.texts += 1
+        self.short += not row["runs"]
+        self.with_pmid += row["pmid"] is not None
+        self.by_pmid += any(by_pmid for by_pmid, _ in documents.values())
+        self.by_words += any(by_words for _, by_words in documents.values())
+        self.examples.update(row["examples"])
+        if documents:
+            self.found += 1
+            self.held.update(row["examples"])
+            self.documents.update(documents)
+
+    def told(self) -> dict[str, Any]:
+        return {
+            "texts": self.texts,
+            "too_short": self.short,
+            "found": self.found,
+            "found_by_pmid": self.by_pmid if self.with_pmid else None,
+            "found_by_text": self.by_words,
+            "share": round(self.found / self.texts, 4) if self.texts else None,
+            "examples": len(self.examples),
+            "examples_found": len(self.held),
+            "ids": sorted(self.held),
+            "documents": sorted(self.documents),
+        }
+
+
+def report(corpus: str, index: Path, parts: Sequence[Path]) -> dict[str, Any]:
+    """Of each dataset and split how many texts are in the corpus, and which.
+
+    `found_by_pmid` is null where no text of the split has a PMID. `share` is of texts; `ids` are those of
+    the examples with a text that was found, `documents` those of the corpus that hold one.
+    """
+    held: dict[int, dict[str, tuple[bool, bool]]] = {}
+    documents = 0
+    for part in parts:
+        found = read_json(part)
+        documents += found["documents"]
+        for document, text, by_pmid, by_words in found["matches"]:
+            held.setdefault(text, {})[document] = (by_pmid, by_words)
+    splits: dict[tuple[str, str], _Split] = {}
+    for text, row in enumerate(_texts(index)):
+        splits.setdefault((row["dataset"], row["split"]), _Split()).add(row, held.pop(text, {}))
+    if held:
+        raise PubmillError(f"{index} has no text {min(held)}, which a part holds: another index was used")
+    datasets: dict[str, dict[str, Any]] = {}
+    for (dataset, split), one in splits.items():
+        datasets.setdefault(dataset, {})[split] = one.told()
+    return {
+        "corpus": corpus,
+        "documents": documents,
+        "documents_with_a_text": len(set().union(*(one.documents for one in splits.values()))),
+        "method": {"words_of_a_run": RUN, "least_share_of_runs_in_a_document": SHARE},
+        "datasets": datasets,
+    }
+
+
+def _texts(index: Path) -> Iterator[dict[str, Any]]:
+    with pq.ParquetFile(index) as file:
+        for batch in file.iter_batches(1000, columns=["dataset", "split", "examples", "pmid", "runs"]):
+            yield from batch.to_pylist()

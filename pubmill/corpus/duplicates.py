@@ -1,0 +1,149 @@
+"""Which documents are copies of others, found in one pass over fingerprints, never over text.
+
+Documents stand in the order of the sources' authority, and within a source in that of its files. A
+document is left out as `same_text` if an earlier one has the same words, and as `similar_text` if an
+earlier one that is kept is similar: so each that is left out has one in the corpus that stands for it.
+Which files the documents are divided into makes no difference.
+"""
+
+import errno
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from pubmill.corpus.fingerprints import BAND_COLUMNS, HASHES
+from pubmill.errors import PubmillError
+from pubmill.files import temporary_name, writing
+
+# Rows beyond this spill to a folder beside the output.
+MEMORY = "3GB"
+PAIRS_AT_ONCE = 50_000
+
+Pairs = npt.NDArray[np.int64]
+
+# A document's number rises with its shard and its position there.
+_PRINTS = """
+CREATE VIEW prints AS SELECT (shards.shard::BIGINT << 32) + rows.position AS document, rows.*
+FROM read_parquet({files}, filename = true) AS rows JOIN shards ON rows.filename = shards.file
+"""
+_SAME = """
+CREATE TABLE copies AS SELECT document, first AS kept, 'same_text' AS reason
+FROM prints JOIN (
+    SELECT digest, min(document) AS first FROM prints WHERE digest IS NOT NULL
+    GROUP BY digest HAVING count(*) > 1
+) USING (digest) WHERE document > first
+"""
+# All that share a band are compared with the first of them and with the one before, not each with each.
+_CANDIDATES = """
+INSERT INTO pairs
+WITH shared AS (
+    SELECT document, first_value(document) OVER same AS first, lag(document) OVER same AS previous
+    FROM prints ANTI JOIN copies USING (document) WHERE {band} IS NOT NULL
+    WINDOW same AS (PARTITION BY {band} ORDER BY document)
+)
+SELECT document, first FROM shared WHERE first < document
+UNION SELECT document, previous FROM shared WHERE previous IS NOT NULL
+"""
+_SIGNATURES = """
+SELECT found.document, found.earlier, a.signature, b.signature
+FROM (SELECT DISTINCT document, earlier FROM pairs) AS found
+JOIN prints AS a ON a.document = found.document JOIN prints AS b ON b.document = found.earlier
+"""
+_RESULT = """
+SELECT (copies.document >> 32)::INTEGER AS shard, (copies.document & 4294967295)::INTEGER AS position,
+    copies.reason, prints.id AS kept
+FROM copies JOIN prints ON prints.document = copies.kept ORDER BY copies.document
+"""
+
+
+def write_duplicates(path: Path, fingerprints: Sequence[Path], similarity: float | None) -> None:
+    """Write which documents are copies: shard (index in `fingerprints`), position, reason, and `kept`, the
+    id of the document that stands for them. Sorted by shard and position.
+
+    `similarity`: the least share of MinHashes in common for similar texts; None leaves these in.
+    """
+    for file in fingerprints:
+        if not file.is_file():
+            raise PubmillError(f"{file} does not exist; make the fingerprints first")
+    spill = temporary_name(path.with_suffix(".spill"))
+    with writing(path) as temporary, duckdb.connect() as connection:
+        try:
+            connection.execute(f"SET memory_limit = '{MEMORY}'")
+            connection.execute("SET temp_directory = $folder", {"folder": str(spill)})
+            _load(connection, [str(file) for file in fingerprints])
+            connection.execute(_SAME)
+            if similarity is not None:
+                _add_similar(connection, similarity)
+            target = _quoted(str(temporary))
+            connection.execute(f"COPY ({_RESULT}) TO {target} (FORMAT parquet, COMPRESSION zstd)")
+        except duckdb.Error as error:
+            if "No space left" in str(error):
+                raise OSError(errno.ENOSPC, str(error)) from None
+            raise PubmillError(f"cannot write {path}: {error}") from None
+
+
+def read_duplicates(path: Path, shard: int) -> dict[int, str]:
+    """Position -> reason of the copies in one shard."""
+    if not path.is_file():
+        raise PubmillError(f"{path} does not exist; find the duplicates first")
+    found = ds.dataset(path).to_table(columns=["position", "reason"], filter=ds.field("shard") == shard)
+    return dict(zip(found["position"].to_pylist(), found["reason"].to_pylist(), strict=True))
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _load(connection: duckdb.DuckDBPyConnection, files: list[str]) -> None:
+    connection.execute("CREATE TABLE shards (shard INTEGER, file VARCHAR)")
+    connection.executemany("INSERT INTO shards VALUES (?, ?)", [list(pair) for pair in enumerate(files)])
+    connection.execute(_PRINTS.format(files=f"[{', '.join(map(_quoted, files))}]"))
+
+
+def _add_similar(connection: duckdb.DuckDBPyConnection, similarity: float) -> None:
+    connection.execute("CREATE TABLE pairs (document BIGINT, earlier BIGINT)")
+    for band in BAND_COLUMNS:
+        connection.execute(_CANDIDATES.format(band=band))
+    batches = connection.sql(_SIGNATURES).to_arrow_reader(PAIRS_AT_ONCE)
+    alike = [_alike(batch, similarity) for batch in batches]
+    kept = _stand_ins(np.concatenate([np.empty((0, 2), np.int64), *alike]))
+    found = pa.table({"document": list(kept), "kept": list(kept.values())}, _NUMBERS)
+    connection.register("found", found)
+    # What equal texts have been left out for may itself be similar to something.
+    connection.execute("UPDATE copies SET kept = found.kept FROM found WHERE copies.kept = found.document")
+    connection.execute("INSERT INTO copies SELECT document, kept, 'similar_text' FROM found")
+
+
+_NUMBERS = pa.schema([("document", pa.int64()), ("kept", pa.int64())])
+
+
+def _alike(batch: Any, similarity: float) -> Pairs:
+    """The pairs of a batch that have enough MinHashes in common."""
+    pairs = np.stack([batch.column(k).to_numpy(zero_copy_only=False) for k in (0, 1)], axis=1)
+    first, second = (_matrix(batch.column(k)) for k in (2, 3))
+    alike: Pairs = pairs[(first == second).mean(axis=1) >= similarity]
+    return alike
+
+
+def _matrix(signatures: Any) -> npt.NDArray[np.uint32]:
+    return np.frombuffer(b"".join(signatures.to_pylist()), "<u4").reshape(-1, HASHES)
+
+
+def _stand_ins(pairs: Pairs) -> dict[int, int]:
+    """Document -> the first earlier one that is kept and similar to it."""
+    kept: dict[int, int] = {}
+    for document, earlier in _in_order(pairs):
+        if document not in kept and earlier not in kept:
+            kept[document] = earlier
+    return kept
+
+
+def _in_order(pairs: Pairs) -> Iterator[tuple[int, int]]:
+    for place in np.lexsort((pairs[:, 1], pairs[:, 0])):
+        yield int(pairs[place, 0]), int(pairs[place, 1])

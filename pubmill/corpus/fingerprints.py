@@ -1,0 +1,98 @@
+"""What a document is compared with others by: a digest of its words and, for similar texts, MinHashes.
+
+Words are those of `pubmill.corpus.ngrams`: case, punctuation and spaces don't count. MinHashes are over
+sets of five successive words, as in Lee et al. (2022), "Deduplicating training data makes language models
+better", section 4.2.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rensa import RMinHash
+
+from pubmill.corpus.contamination import EvaluationTexts
+from pubmill.corpus.filters import chosen
+from pubmill.corpus.judging import judge
+from pubmill.corpus.ngrams import plain_words
+from pubmill.corpus.shards import joined
+from pubmill.files import writing
+from pubmill.specs import Selection
+
+SHINGLE = 5
+HASHES = 128
+SEED = 1
+BANDS = 16
+"""Texts are compared where they agree in all of a band's 8 MinHashes: of those whose sets overlap by 0.8,
+1 - (1 - 0.8^8)^16 = 95 of 100 do in one band or another, by 0.9 all but one in ten thousand."""
+
+BAND_COLUMNS = [f"band{number:02d}" for number in range(BANDS)]
+EXACT = pa.schema([("id", pa.string()), ("position", pa.int32()), ("digest", pa.binary(16))])
+SIMILAR = pa.schema(
+    [*EXACT, ("signature", pa.binary(4 * HASHES)), *(pa.field(name, pa.uint64()) for name in BAND_COLUMNS)]
+)
+ROWS_PER_GROUP = 4096
+
+
+def write_fingerprints(
+    shard: Path,
+    index: int,
+    latest: Path,
+    selection: Selection,
+    excluded: EvaluationTexts | None,
+    output: Path,
+    similar: bool,
+) -> int:
+    """Write fingerprints of the documents of a shard that nothing else leaves out; give their number.
+
+    A text without a word has no digest and is no copy of anything.
+    """
+    schema = SIMILAR if similar else EXACT
+    rows = _rows(shard, index, latest, selection, excluded, similar)
+    count = 0
+    with writing(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+        while group := list(islice(rows, ROWS_PER_GROUP)):
+            writer.write_table(pa.Table.from_pylist(group, schema))
+            count += len(group)
+    return count
+
+
+def _rows(
+    shard: Path,
+    index: int,
+    latest: Path,
+    selection: Selection,
+    excluded: EvaluationTexts | None,
+    similar: bool,
+) -> Iterator[dict[str, Any]]:
+    for position, document, reason in judge(shard, index, latest, selection, excluded):
+        if reason is None:
+            words = plain_words(joined(chosen(document, selection)))
+            row: dict[str, Any] = {"id": document.id, "position": position, "digest": digest(words)}
+            yield row | sketch(words) if similar and words else row
+
+
+def digest(words: list[str]) -> bytes | None:
+    """128 bits that equal words in equal order have in common."""
+    return hashlib.blake2b(" ".join(words).encode(), digest_size=16).digest() if words else None
+
+
+def sketch(words: list[str]) -> dict[str, Any]:
+    """The MinHash signature, and a hash of each of its bands."""
+    last = max(1, len(words) - SHINGLE + 1)
+    sketched = RMinHash(num_perm=HASHES, seed=SEED)
+    sketched.update([" ".join(words[place : place + SHINGLE]) for place in range(last)])
+    signature = np.array(sketched.digest(), "<u4").tobytes()
+    width = len(signature) // BANDS
+    bands = {
+        name: int.from_bytes(
+            hashlib.blake2b(signature[k * width : (k + 1) * width], digest_size=8).digest(), "little"
+        )
+        for k, name in enumerate(BAND_COLUMNS)
+    }
+    return {"signature": signature, **bands}

@@ -1,0 +1,78 @@
+"""Plain text of the user's own: a document is a file, a line, or what blank lines part.
+
+UTF-8, gzipped or not. A document's id is `SOURCE:FILE`, with `:LINE` of its first line where a file has
+several. A whole file's paragraphs (what blank lines part) are its sections.
+"""
+
+import codecs
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal
+
+from pubmill.corpus.gzipped import BROKEN, open_gzip
+from pubmill.corpus.paragraphs import paragraphs
+from pubmill.corpus.shards import Document
+from pubmill.errors import PubmillError
+
+Division = Literal["file", "line", "blank-line"]
+LONGEST = 64_000_000
+"""Bytes of one document, so that a file that is divided otherwise than was said cannot fill the memory."""
+
+
+def read_plain_text(path: Path, source: str, documents: Division, language: str = "") -> Iterator[Document]:
+    """Yield the documents of a text file; `language` is the code that all of them get.
+
+    Raises `PubmillError` with file and line for what isn't UTF-8, and for a document of more than
+    `LONGEST` bytes. Only one document is in memory at a time.
+    """
+    name = path.name.removesuffix(".gz").removesuffix(".txt")
+    for number, text in _divided(_lines(path), documents, path):
+        found = paragraphs(text)
+        if found:
+            yield Document(
+                id=f"{source}:{name}" + ("" if documents == "file" else f":{number}"),
+                languages=(language,) if language else (),
+                sections=tuple(("", paragraph) for paragraph in found),
+            )
+
+
+def _divided(lines: Iterable[tuple[int, str]], documents: Division, path: Path) -> Iterator[tuple[int, str]]:
+    """(number of the first line, text) of each document."""
+    begun, size, gathered = 1, 0, list[str]()
+    for number, line in lines:
+        blank = not line.strip()
+        if documents == "line" or (documents == "blank-line" and blank):
+            yield begun, "".join(gathered)
+            begun, size, gathered = number, 0, []
+        if not gathered and not blank:
+            begun = number
+        size += len(line)
+        if size > LONGEST:
+            raise PubmillError(
+                f"{path}:{number}: the document that begins on line {begun} has more than {LONGEST:,} "
+                f"characters; is `documents: {documents}` how the file is divided?"
+            )
+        if gathered or not blank:
+            gathered.append(line)
+    yield begun, "".join(gathered)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Numbered lines with their ends, without a byte order mark."""
+    number = 0
+    try:
+        with open_gzip(path) if path.suffix == ".gz" else path.open("rb") as raw:
+            while line := raw.readline(LONGEST + 1):
+                number += 1
+                if len(line) > LONGEST:
+                    raise PubmillError(f"{path}:{number}: a line of more than {LONGEST:,} bytes")
+                yield number, (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).decode()
+    except FileNotFoundError:
+        raise PubmillError(f"{path} does not exist") from None
+    except UnicodeDecodeError as error:
+        raise PubmillError(
+            f"{path}:{number}: not UTF-8 (byte {error.start + 1} of the line); convert the file, for "
+            f"example with `iconv -f latin1 -t utf-8`"
+        ) from None
+    except BROKEN as error:
+        raise PubmillError(f"{path}: truncated or damaged gzip after line {number}: {error}") from None

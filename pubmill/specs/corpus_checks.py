@@ -1,0 +1,48 @@
+"""Whether the corpora fit together: what they name is there, and a source's name means one thing."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pubmill.specs.corpora import CorpusSpec
+from pubmill.specs.datasets import DatasetSpec
+from pubmill.strict_yaml import Location
+
+_WHICH_FILES = {"files", "articles", "packages"}
+"""Keys of a source that decide which files there are, not how one is read: a parsed file belongs to its
+source, and all corpora with that source share it."""
+
+Fault = tuple[str, Location, str]
+
+
+def faults_of_corpora(
+    corpora: Mapping[str, CorpusSpec], datasets: Mapping[str, DatasetSpec]
+) -> Iterator[Fault]:
+    """Corpus, place in its spec, and what is wrong there."""
+    yield from _ambiguous_sources(corpora)
+    for name, corpus in corpora.items():
+        sources = [source.name for source in corpus.sources]
+        for i, source in enumerate(sources):
+            if source in sources[:i]:
+                yield name, ("sources", i, "name"), f"another source of this corpus is called {source} too"
+        for source in sorted(corpus.selections.keys() - set(sources)):
+            yield name, ("selections", source), f"this corpus has no source {source}"
+        for dataset in corpus.contamination.datasets if corpus.contamination else ():
+            if dataset not in datasets:
+                place = ("contamination", "datasets")
+                yield name, place, f"there is no specs/datasets/{dataset}.yaml"
+
+
+def _ambiguous_sources(corpora: Mapping[str, CorpusSpec]) -> Iterator[Fault]:
+    """Sources of several corpora that have one name and are not read alike."""
+    known: dict[str, tuple[str, dict[str, Any]]] = {}
+    for name, corpus in corpora.items():
+        for i, source in enumerate(corpus.sources):
+            reading = source.model_dump(exclude=_WHICH_FILES)
+            first, other = known.setdefault(source.name, (name, reading))
+            different = sorted(key for key in reading | other if reading.get(key) != other.get(key))
+            if different and first != name:
+                keys = ", ".join(different)
+                fault = (
+                    f"specs/corpora/{first}.yaml has a source {source.name} with another {keys}; rename one"
+                )
+                yield name, ("sources", i, "name"), fault

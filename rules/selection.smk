@@ -1,0 +1,100 @@
+"""Across a whole corpus: copies of documents, and texts of datasets."""
+
+
+rule fingerprint:
+    input:
+        lambda w: list(T.exclusion_inputs(w.corpus).values()),
+        shard=lambda w: T.parsed(w.corpus)[int(w.part)],
+        latest=f"{R}/corpora/{{corpus}}/latest.parquet",
+    output:
+        f"{R}/corpora/{{corpus}}/fingerprints/part-{{part}}.parquet",
+    log:
+        f"{R}/logs/corpora/{{corpus}}/fingerprints/part-{{part}}.log",
+    wildcard_constraints:
+        part=r"\d{4}",
+    params:
+        version=[T.version("select"), T.version("duplicates")],
+        recipe=lambda w: as_json(T.fingerprint_recipe(w.corpus, int(w.part))),
+        index=lambda w: int(w.part),
+        more=lambda w: T.as_arguments(T.exclusion_inputs(w.corpus)),
+    message:
+        "Fingerprints of {wildcards.corpus}, part {wildcards.part}"
+    shell:
+        "python {SCRIPTS:q}/fingerprint.py --shard {input.shard:q} --index {params.index} --latest {input.latest:q}"
+        " {params.more:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+
+
+rule find_duplicates:
+    input:
+        lambda w: T.fingerprints(w.corpus),
+    output:
+        f"{R}/corpora/{{corpus}}/duplicates.parquet",
+    log:
+        f"{R}/logs/corpora/{{corpus}}/duplicates.log",
+    params:
+        version=T.version("duplicates"),
+        recipe=lambda w: as_json(T.duplicates_recipe(w.corpus)),
+        folder=lambda w: f"{T.corpus_folder(w.corpus)}/fingerprints",
+        parts=lambda w: len(T.shards(w.corpus)),
+    message:
+        "Finding duplicates in {wildcards.corpus}"
+    shell:
+        "python {SCRIPTS:q}/find_duplicates.py --fingerprints {params.folder:q} --parts {params.parts}"
+        " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+
+
+rule index_evaluation_texts:
+    input:
+        lambda w: T.evaluated_files(w.corpus, w.use),
+    output:
+        f"{R}/corpora/{{corpus}}/{{use}}.parquet",
+    log:
+        f"{R}/logs/corpora/{{corpus}}/{{use}}.log",
+    wildcard_constraints:
+        use="excluded|contamination",
+    params:
+        version=T.version("contamination"),
+        recipe=lambda w: as_json(T.evaluated_recipe(w.corpus, w.use)),
+    message:
+        "Indexing texts of datasets for {wildcards.corpus}"
+    shell:
+        "python {SCRIPTS:q}/index_evaluation_texts.py --datasets {R:q}/datasets --output {output:q}"
+        " --recipe {params.recipe:q} > {log:q} 2>&1"
+
+
+rule find_contamination:
+    input:
+        part=f"{R}/corpora/{{corpus}}/part-{{part}}.parquet",
+        index=f"{R}/corpora/{{corpus}}/contamination.parquet",
+    output:
+        f"{R}/corpora/{{corpus}}/contamination/part-{{part}}.json",
+    log:
+        f"{R}/logs/corpora/{{corpus}}/contamination/part-{{part}}.log",
+    wildcard_constraints:
+        part=r"\d{4}",
+    params:
+        version=T.version("contamination"),
+    message:
+        "Looking for texts of datasets in {wildcards.corpus}, part {wildcards.part}"
+    shell:
+        "python {SCRIPTS:q}/find_contamination.py --part {input.part:q} --index {input.index:q} --output {output:q}"
+        " > {log:q} 2>&1"
+
+
+rule contamination:
+    input:
+        index=f"{R}/corpora/{{corpus}}/contamination.parquet",
+        found=lambda w: T.contaminations(w.corpus),
+    output:
+        f"{R}/corpora/{{corpus}}/contamination.json",
+    log:
+        f"{R}/logs/corpora/{{corpus}}/contamination.log",
+    params:
+        version=T.version("contamination"),
+        folder=lambda w: f"{T.corpus_folder(w.corpus)}/contamination",
+        parts=lambda w: len(T.shards(w.corpus)),
+    message:
+        "Reporting texts of datasets in {wildcards.corpus}"
+    shell:
+        "python {SCRIPTS:q}/contamination.py --corpus {wildcards.corpus:q} --index {input.index:q}"
+        " --found {params.folder:q} --parts {params.parts} --output {output:q} > {log:q} 2>&1"

@@ -1,0 +1,53 @@
+"""Make the fingerprints by which copies are found among the documents of a corpus.
+
+    python scripts/fingerprint.py --shard 26n0001.parquet --index 0 --latest latest.parquet \\
+        --output fingerprints/part-0000.parquet --recipe '{"selection": {"min_words": 128}, "similar": true}'
+
+Input: a parsed shard, its index in `latest.parquet`, and that file; the texts that are excluded, if any.
+Output: id, position, digest, and MinHashes of each document that neither they nor the filters leave out.
+"""
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill import recipes
+from pubmill.corpus.contamination import EvaluationTexts
+from pubmill.corpus.filters import read_selection
+from pubmill.corpus.fingerprints import write_fingerprints
+from pubmill.errors import run
+
+
+@dataclass(frozen=True, kw_only=True)
+class FingerprintRecipe:
+    """The selection, and whether similar texts are looked for beside equal ones."""
+
+    selection: dict[str, object]
+    similar: bool
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Make the fingerprints by which copies are found.")
+    parser.add_argument("--shard", type=Path, required=True, help="the parsed shard")
+    parser.add_argument(
+        "--index", type=int, required=True, help="its index in the list of shards of --latest"
+    )
+    parser.add_argument("--latest", type=Path, required=True, help="latest.parquet of the corpus")
+    parser.add_argument("--exclude", type=Path, help="index of texts that the corpus may not hold")
+    parser.add_argument("--output", type=Path, required=True, help="the fingerprints (parquet) to write")
+    parser.add_argument("--recipe", required=True, help='JSON: {"selection": {...}, "similar": true}')
+    arguments = parser.parse_args()
+    recipe = recipes.read(FingerprintRecipe, arguments.recipe)
+    count = write_fingerprints(
+        arguments.shard, arguments.index, arguments.latest, read_selection(json.dumps(recipe.selection)),
+        EvaluationTexts(arguments.exclude) if arguments.exclude else None, arguments.output, recipe.similar,
+    )  # fmt: skip
+    print(f"{arguments.shard.name}: {count} documents")
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,77 @@
+"""Texts of a real dataset among real abstracts, whose PMIDs say whether the words are right; real copies."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from pubmill.convert.dataset import convert
+from pubmill.corpus.contamination import Evaluated, EvaluationTexts, write_index
+from pubmill.corpus.contamination_report import find_in_part, report
+from pubmill.corpus.duplicates import write_duplicates
+from pubmill.corpus.fingerprints import write_fingerprints
+from pubmill.corpus.shards import write_shard
+from pubmill.corpus.statistics import select
+from pubmill.corpus.text import read_text
+from pubmill.corpus.versions import write_latest
+from pubmill.files import read_json
+from pubmill.specs import Selection
+from tests.dataset_specs import conversion_of, inputs_of
+
+DATASET = "chemprot@blurb"
+LONG = Selection(min_words=128)
+
+
+def prepared(shared: Path, folder: Path, name: str) -> tuple[Path, Path]:
+    """The parsed shard of a file of abstracts, and which of them are in force."""
+    shard, latest = folder / f"{name}.parquet", folder / "latest.parquet"
+    texts = read_text(shared / f"standins/abstracts/{name}.jsonl.gz", "abstracts")
+    write_shard(shard, texts, source="abstracts", file=name, order=0)
+    write_latest(latest, [shard], [0])
+    return shard, latest
+
+
+def test_abstracts_of_chemprot_are_found_and_can_be_excluded(shared: Path, tmp_path: Path) -> None:
+    convert(conversion_of(DATASET), inputs_of(DATASET, shared / "mirror"), tmp_path / DATASET)
+    index = tmp_path / "index.parquet"
+    write_index(index, [Evaluated(dataset=DATASET, splits=["dev", "test"], pmids=True)], tmp_path)
+    shard, latest = prepared(shared, tmp_path, "asreview_systematic_review_datasets")
+    part, found = tmp_path / "part.parquet", tmp_path / "found.json"
+
+    select(shard, 0, latest, LONG, part, tmp_path / "part.json")
+    assert find_in_part(part, index, found) == 3
+    dev = report("asreview", index, [found])["datasets"][DATASET]["dev"]
+    assert dev["documents"] == ["pmid:10839333", "pmid:11772142", "pmid:12901032"]
+    assert (dev["texts"], dev["found_by_pmid"], dev["found_by_text"]) == (2208, 9, 7)
+    by_words = {document for document, *_, words in read_json(found)["matches"] if words}
+    assert by_words == set(dev["documents"]) - {"pmid:11772142"}  # its two sentences are too short
+
+    select(shard, 0, latest, LONG, part, tmp_path / "part.json", EvaluationTexts(index))
+    assert read_json(tmp_path / "part.json")["rejected"]["contamination"] == 3
+    assert find_in_part(part, index, found) == 0
+
+
+def test_abstracts_that_two_editions_share_are_similar(shared: Path, tmp_path: Path) -> None:
+    """Part of one collection has the titles in the abstracts: similar to the other's, not equal."""
+    names = ("medical_abstracts_tc_test", "ohsumed_first20000")
+    shards, prints = [], []
+    for index, name in enumerate(names):
+        shards.append(prepared(shared, tmp_path, name)[0])
+        prints.append(tmp_path / f"prints-{index}.parquet")
+        write_fingerprints(shards[-1], 0, tmp_path / "latest.parquet", LONG, None, prints[-1], similar=True)
+    write_duplicates(tmp_path / "duplicates.parquet", prints, 0.8)
+    rows = pq.read_table(tmp_path / "duplicates.parquet").to_pylist()
+    words = [
+        {
+            row["id"]: set(" ".join(s["text"] for s in row["sections"]).lower().split())
+            for row in pq.read_table(shard, columns=["id", "sections"]).to_pylist()
+        }
+        for shard in shards
+    ]
+    ids = [pq.read_table(shard)["id"].to_pylist() for shard in shards]
+    everything = words[0] | words[1]
+    shares = [
+        len(copy & everything[row["kept"]]) / len(copy)
+        for row in rows
+        if (copy := everything[ids[row["shard"]][row["position"]]])
+    ]
+    assert len(rows) > 1000 and min(shares) > 0.65
