@@ -196,7 +196,11 @@ def _child(element: etree._Element, tag: str, reader: _Reader) -> etree._Element
 
 def _text(element: etree._Element) -> str:
     """All text inside, however deeply nested."""
-    return single_spaced("".join(map(str, element.itertext())) if len(element) else element.text or "")
+    return single_spaced(
+        etree.tostring(element, method="text", encoding="unicode", with_tail=False)
+        if len(element)
+        else element.text or ""
+    )
 
 
 def _texts(element: etree._Element, tag: str) -> str:
@@ -205,17 +209,20 @@ def _texts(element: etree._Element, tag: str) -> str:
 
 def _sections(abstract: etree._Element) -> tuple[tuple[str, str], ...]:
     """The labelled parts of the abstract that hold text; not the copyright line."""
-    found = ((part.get("Label", "").strip(), _text(part)) for part in abstract.iterchildren("AbstractText"))
-    return tuple((label, text) for label, text in found if text)
+    return tuple(
+        (part.get("Label", "").strip(), text)
+        for part in abstract.iterchildren("AbstractText")
+        if (text := _text(part))
+    )
 
 
 def _revised(citation: etree._Element) -> str:
     """The day of the last revision as YYYY-MM-DD; a few real citations name only year and month."""
     revised = next(citation.iterchildren("DateRevised"), None)
+    given = {} if revised is None else {part.tag: (part.text or "").strip() for part in revised}
     parts: list[str] = []
     for tag, digits in (("Year", 4), ("Month", 2), ("Day", 2)):
-        part = None if revised is None else next(revised.iterchildren(tag), None)
-        number = "" if part is None else (part.text or "").strip()
+        number = given.get(tag, "")
         if not number.isdecimal():
             break
         parts.append(number.zfill(digits))
@@ -225,7 +232,7 @@ def _revised(citation: etree._Element) -> str:
 def _year(journal: etree._Element) -> str:
     """The year in `PubDate`, which is a `Year` or free text such as `1998 Dec-1999 Jan`: its first."""
     for date in journal.iter("PubDate"):
-        found = _YEAR.search(" ".join(map(str, date.itertext())))
-        if found:
-            return found[0]
+        for text in date.itertext():
+            if found := _YEAR.search(str(text)):
+                return found[0]
     return ""

@@ -22,7 +22,7 @@ from pubmill.errors import PubmillError
 from pubmill.files import temporary_name, writing
 
 # Rows beyond this spill to a folder beside the output; all of PubMed is about 40 million rows.
-MEMORY = "4GB"
+MEMORY = "2GB"
 
 _REASONS = """
 WITH events AS (
