@@ -1,16 +1,17 @@
-"""From PubMed's files to a counted corpus, on a made-up baseline: files an hour, and the memory of every job.
+"""From PubMed's files to a counted corpus, on a made-up baseline: files an hour, and the memory of every
+job.
 
     python benchmarks/baseline.py [--quick] [--records DIR] [--files 40] [--citations 30000] [--jobs 2]
 
 The baseline is multiplied from real citations: those of all pubmed*.xml.gz below DIR (by default
-$PUBMILL_REAL_DATA/mirror), drawn with a seed and given PMIDs of their own; without any, made-up citations are
-taken. The last tenth of the files are updates, which revise and delete citations of the others.
+$PUBMILL_REAL_DATA/mirror), drawn with a seed and given PMIDs of their own; without any, made-up citations
+are taken. The last tenth of the files are updates, which revise and delete citations of the others.
 
-The programs are the pipeline's own: parse_medline, latest_versions, select_documents, corpus_statistics; each job
-is a process, `--jobs` of them at once. Files an hour are of the wall clock, with as many cores as jobs. The jobs
-over the whole corpus run twice, over one file and over all: their memory must not grow with the number of files,
-save that of latest_versions up to its limit (`MEMORY` in pubmill/corpus/versions.py). What 1,334 files would
-take is extrapolated in proportion to the files.
+The programs are the pipeline's own: parse_medline, latest_versions, select_documents, corpus_statistics;
+each job is a process, `--jobs` of them at once. Files an hour are of the wall clock, with as many cores as
+jobs. The jobs over the whole corpus run twice, over one file and over all: their memory must not grow with
+the number of files, save that of latest_versions up to its limit (`MEMORY` in pubmill/corpus/versions.py).
+What 1,334 files would take is extrapolated in proportion to the files.
 """
 
 import argparse
@@ -37,9 +38,9 @@ from benchmarks.medline import citations
 BASELINE = 1334  # files of the 2026 baseline
 MIN_WORDS = 128  # gu2020 section 6.1
 HEAD = (
-    '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, '
-    '1st January 2025//EN" "https://dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_250101.dtd">\n<PubmedArticleSet>\n'
-).encode()
+    b'<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, '
+    b'1st January 2025//EN" "https://dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_250101.dtd">\n<PubmedArticleSet>\n'
+)
 _ARTICLE = re.compile(rb"<PubmedArticle>.*?</PubmedArticle>", re.S)
 _PMID = re.compile(rb"<PMID[^>]*>\d+</PMID>")
 
@@ -64,7 +65,7 @@ def made_up_records() -> list[bytes]:
 
 
 def write_file(path: Path, records: Sequence[bytes], pmids: Sequence[int], gone: Sequence[int]) -> int:
-    """A file with a citation for each PMID and deletions of those `gone`; its size before packing, in bytes."""
+    """A file with a citation for each PMID and deletions of those `gone`; its unpacked size in bytes."""
     draw = random.Random(path.name)
     size = 0
     with igzip.open(path, "wb", compresslevel=1) as file:
@@ -90,7 +91,9 @@ def numbers(files: int, per_file: int) -> Iterator[tuple[list[int], list[int]]]:
         fresh += per_file - old
 
 
-def write_baseline(folder: Path, records: Sequence[bytes], files: int, per_file: int) -> tuple[list[Path], int]:
+def write_baseline(
+    folder: Path, records: Sequence[bytes], files: int, per_file: int
+) -> tuple[list[Path], int]:
     """The files, and their size before packing in bytes."""
     paths, size = [], 0
     for index, (pmids, gone) in enumerate(numbers(files, per_file), 1):

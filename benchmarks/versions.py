@@ -3,10 +3,10 @@
     python benchmarks/versions.py [--quick] [--ids 40000000]
 
 Shards of ids without text are written first: 30,000 citations each, as PubMed's files have; a tenth of the
-files are updates, in which every second citation revises an earlier one, and some are deleted. What the merge
-must say is known from how the shards were made, and is checked. The merge itself is `scripts/latest_versions.py`
-in a process of its own: the seconds and the peak resident memory are that process's. The target for 40 million
-ids is 4 GB and 10 minutes.
+files are updates, in which every second citation revises an earlier one, and some are deleted. What the
+merge must say is known from how the shards were made, and is checked. The merge itself is
+`scripts/latest_versions.py` in a process of its own: the seconds and the peak resident memory are that
+process's. The target for 40 million ids is 4 GB and 10 minutes.
 """
 
 import argparse
@@ -117,7 +117,9 @@ def main() -> None:
         print(f"{len(names)} files of {PER_FILE:,} citations, {expected}", flush=True)
         seconds, peak = merge(parsed, names, Path(folder, "latest.parquet"))
         assert found(Path(folder, "latest.parquet")) == expected, found(Path(folder, "latest.parquet"))
-    print(f"merge: {seconds:.0f} s, {peak:.2f} GB resident, {len(names) * PER_FILE / seconds / 1e6:.2f} M ids/s")
+    print(
+        f"merge: {seconds:.0f} s, {peak:.2f} GB resident, {len(names) * PER_FILE / seconds / 1e6:.2f} M ids/s"
+    )
     print(f"seconds: {seconds:.1f}")
     print(f"memory_gb: {peak:.2f}")
 

@@ -1,6 +1,6 @@
 """PubMed's XML files, as distributed by NLM: `pubmedYYnNNNNN.xml.gz`.
 
-A file is cut at its `</PubmedArticle>` bytes into blocks of about 64 kB, and each block is parsed
+A file is cut at its `</PubmedArticle>` bytes into blocks of about 128 kB, and each block is parsed
 on its own between the file's own root tags. That is faster than one incremental parse, needs
 constant memory, and is exact: a block that is well-formed content ends outside every comment,
 CDATA section and tag, so the blocks together are well-formed as the whole is, and give the same
@@ -20,7 +20,7 @@ from pubmill.corpus.gzipped import BROKEN, open_gzip
 from pubmill.corpus.shards import Document, single_spaced
 from pubmill.errors import PubmillError
 
-BLOCK = 1 << 16
+BLOCK = 1 << 17
 HEAD_LIMIT = 1 << 16
 # Far above the largest real citation (thousands of authors: a few MB) and list of deletions.
 CITATION_LIMIT = 1 << 24
@@ -62,7 +62,7 @@ def read_medline(path: Path) -> Iterator[Document]:
         raise PubmillError(f"{path} does not exist") from None
     except BROKEN as error:
         raise PubmillError(
-            f"{path}: truncated or damaged gzip ({error}) after line {reader.line}, "
+            f"{path}: truncated or damaged gzip ({error}) after line {reader.line()}, "
             f"last PMID read {reader.last}. Delete the file and download it again."
         ) from None
 
@@ -72,7 +72,7 @@ class _Reader:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.line = 0
+        self.done = 0  # bytes
         self.last = "none"
         self.parser = etree.XMLParser(
             resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False,
@@ -119,14 +119,14 @@ class _Reader:
         encoding = root.getroottree().docinfo.encoding or "UTF-8"
         if encoding.upper() not in ("UTF-8", "US-ASCII", "ASCII"):
             raise self._error(f"is encoded as {encoding}; PubMed's files are UTF-8")
-        self.line = head.count(b"\n")
+        self.done = len(head)
         # The DTD, which is never loaded, fixes the prefix of formulas; so the root declares it here.
         prefix = b"" if b"xmlns:mml" in attributes else MATHML
         return b"<%s%s%s>" % (kind, attributes, prefix), kind, data[found.end() :]
 
     def _block(self, start: bytes, content: bytes, end: bytes) -> Iterator[Document]:
         """The documents of some whole citations, or of the end of the file with the root's end tag."""
-        for child in self._parse(start + content + end):
+        for child in self._parse(start + content + end, len(start)):
             if child.tag == "PubmedArticle":
                 yield self._document(_child(child, "MedlineCitation", self))
             elif child.tag == "MedlineCitation":
@@ -136,9 +136,10 @@ class _Reader:
                     yield Document(id=self._id(pmid), version=self._version(pmid), deleted=True)
             else:
                 raise self._error(f"<{child.tag}> where a citation was expected; books are not read")
-        self.line += content.count(b"\n")
+        self.done += len(content)
 
-    def _parse(self, data: bytes) -> etree._Element:
+    def _parse(self, data: bytes, added: int = 0) -> etree._Element:
+        """The root of some XML, of which the first `added` bytes are not the file's at this place."""
         try:
             return etree.fromstring(data, self.parser)
         except etree.XMLSyntaxError as error:
@@ -147,7 +148,7 @@ class _Reader:
             read = sum(len(text) + 1 for text in lines[: line - 1]) + column
             cited = _CITED.findall(data[:read])
             self.last = cited[-1].decode() if cited else self.last
-            self.line += line - 1
+            self.done += max(0, sum(len(text) + 1 for text in lines[: line - 1]) - added)
             raise self._error(f"malformed XML: {error.msg}") from None
 
     def _document(self, citation: etree._Element) -> Document:
@@ -183,8 +184,17 @@ class _Reader:
             raise self._error(f"<PMID Version={text!r}>: not a number")
         return int(text)
 
+    def line(self) -> int:
+        """How many lines were read whole; counted only when a message needs it, for it takes time."""
+        lines, left = 0, self.done
+        with open_gzip(self.path) as stream:
+            while left and (data := stream.read(min(left, BLOCK))):
+                lines += data.count(b"\n")
+                left -= len(data)
+        return lines
+
     def _error(self, message: str) -> PubmillError:
-        return PubmillError(f"{self.path}:{self.line + 1}: {message}. Last PMID read: {self.last}.")
+        return PubmillError(f"{self.path}:{self.line() + 1}: {message}. Last PMID read: {self.last}.")
 
 
 def _child(element: etree._Element, tag: str, reader: _Reader) -> etree._Element:
