@@ -24,6 +24,7 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "download": ("scripts/download.py",),
     "parse": ("scripts/parse_*.py",),
     "latest": ("scripts/latest_versions.py",),
+    "lock": ("scripts/lock_corpus.py",),
     "select": ("scripts/select_documents.py",),
     "statistics": ("scripts/corpus_statistics.py",),
     "vocab": ("scripts/train_vocab.py",),

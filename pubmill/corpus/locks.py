@@ -56,7 +56,7 @@ FROM locked LEFT JOIN seen USING (id) WHERE seen.exact IS NOT true ORDER BY id
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file that a corpus was made from: the source's name in the spec, the file's name and digests in hex."""
+    """A file that a corpus was made from: its source's name in the spec, its own, and its digests in hex."""
 
     source: str
     file: str
@@ -83,20 +83,22 @@ def source_file(source: str, path: Path) -> SourceFile:
 
 def write_lock(path: Path, manifest: Path, files: Sequence[SourceFile]) -> int:
     """Write the lock of a corpus from its manifest; give the number of documents."""
-    schema = LOCK.with_metadata({"files": json.dumps([asdict(file) for file in files], sort_keys=True)})
     rows = 0
     with (
         writing(path) as temporary,
         database(path) as connection,
         pq.ParquetWriter(
-            temporary, schema, compression="zstd", use_dictionary=["version", "date"],
+            temporary, LOCK, compression="zstd", use_dictionary=["version", "date"],
             column_encoding={"id": "DELTA_BYTE_ARRAY"}, store_schema=False,
         ) as writer,
     ):  # fmt: skip
         query = "SELECT id, version, date FROM read_parquet(?) ORDER BY id, version, date"
-        for batch in connection.execute(query, [str(manifest)]).fetch_record_batch(ROWS_PER_GROUP):
-            writer.write_table(pa.Table.from_batches([batch]).cast(LOCK).replace_schema_metadata(schema.metadata))
+        found = connection.sql(query, params=[str(manifest)])
+        for batch in found.to_arrow_reader(ROWS_PER_GROUP):
+            writer.write_table(pa.Table.from_batches([batch]).cast(LOCK))
             rows += len(batch)
+        listed = json.dumps([asdict(file) for file in files], sort_keys=True)
+        writer.add_key_value_metadata({"files": listed})
     return rows
 
 

@@ -48,7 +48,7 @@ FROM judged ORDER BY shard, position
 """
 _EVENTS = """
 CREATE VIEW events AS
-SELECT shards.shard, shards.source, rows.id, rows.version, rows.date, rows."order", rows.position, rows.deleted
+SELECT shard, source, rows.id, rows.version, rows.date, rows."order", rows.position, rows.deleted
 FROM read_parquet(getvariable('files'), filename = true) AS rows JOIN shards ON rows.filename = shards.file
 """
 
@@ -84,9 +84,7 @@ def database(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
             raise PubmillError(f"cannot write {path}: {error}") from None
 
 
-def add_events(
-    connection: duckdb.DuckDBPyConnection, shards: Sequence[Path], sources: Sequence[int]
-) -> None:
+def add_events(connection: duckdb.DuckDBPyConnection, shards: Sequence[Path], sources: Sequence[int]) -> None:
     """Make the view `events`: every row of the parsed shards, with its shard's number and source's rank."""
     files = [str(shard) for shard in shards]
     if len(set(files)) != len(files):

@@ -40,9 +40,17 @@ class Selection(Strict):
     published_to: int | None = None
 
 
+class Lock(Strict):
+    """The lock of a corpus that is built again: a file of the folder `local_files: {KEY: ...}`."""
+
+    local: str
+    file: str = "corpus.lock"
+
+
 class CorpusSpec(Spec):
     sources: tuple[Annotated[PubmedSource | TextSource, Field(discriminator="kind")], ...]
     selection: Selection
+    lock: Lock | None = None
 
 
 class VocabSpec(Spec):

@@ -5,6 +5,7 @@ VERSIONS = {
     "download": 1,
     "parse": 2,
     "latest": 1,
+    "lock": 1,
     "select": 2,
     "statistics": 1,
     "vocab": 1,
