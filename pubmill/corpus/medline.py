@@ -7,6 +7,15 @@ CDATA section and tag, so the blocks together are well-formed as the whole is, a
 elements. A cut inside a comment leaves two malformed blocks: refused, never misread.
 No block has a document type, so entities can be neither declared nor fetched; a declaration at the
 file's head is refused before anything is parsed.
+
+What is taken is the text of the original record, whole and unchanged but for runs of spaces and line breaks:
+
+- The abstract is `Abstract/AbstractText`. `OtherAbstract` (a translation, a plain-language summary, another
+  body's abstract) is left out: it is another text of the same content, often not English.
+- A note such as `(ABSTRACT TRUNCATED AT 250 WORDS)` is kept: it stands in the abstract as NLM publishes it.
+- `CopyrightInformation` is the licence, never text. A title in brackets (translated) keeps them;
+  `VernacularTitle` is left out.
+- Unicode is kept as it is; no normal form is imposed.
 """
 
 import re
@@ -24,11 +33,13 @@ BLOCK = 1 << 17
 HEAD_LIMIT = 1 << 16
 # Far above the largest real citation (thousands of authors: a few MB) and list of deletions.
 CITATION_LIMIT = 1 << 24
+# Real files unpack to some ten times their size. Beyond this, a file is made to fill a disk.
+RATIO_LIMIT = 200
+SMALL = 1 << 28  # bytes; smaller ones may be as compressible as they like
 MATHML = b' xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 
 _NAME = re.compile(r"(?:pubmed|medline)(\d\d)n(\d{4,5})\.xml\.gz")
 _ROOT = re.compile(rb"<(PubmedArticleSet|MedlineCitationSet)(\s[^<>]*)?>")
-_DOCTYPE = re.compile(rb"<!DOCTYPE[^<>\[]*>")
 _SUBSET = re.compile(rb"<!ENTITY|<!DOCTYPE[^>]*\[")
 _CITED = re.compile(rb"<MedlineCitation\b[^>]*>\s*<PMID\b[^>]*>\s*(\d+)")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
@@ -94,6 +105,8 @@ class _Reader:
             if not block:
                 yield from self._block(start, data, b"")
                 return
+            if self.done > SMALL and self.done > RATIO_LIMIT * self.path.stat().st_size:
+                raise self._error(f"unpacks to more than {RATIO_LIMIT} times its size")
             pieces = [data, block]
             if len(data) > CITATION_LIMIT:
                 raise self._error(f"no {cut.decode()} within {CITATION_LIMIT >> 20} MiB")
@@ -113,11 +126,10 @@ class _Reader:
                 "no <PubmedArticleSet> or <MedlineCitationSet>: not one of PubMed's citation files"
             )
         kind, attributes = found[1], found[2] or b""
-        # The ordinary document type names NLM's DTD; the parser never sees it, so never fetches it.
-        plain = _DOCTYPE.sub(lambda doctype: b"\n" * doctype[0].count(b"\n"), head, count=1)
-        root = self._parse(plain + b"</%s>" % kind)
+        # The ordinary document type names NLM's DTD, which the parser is told not to load.
+        root = self._parse(head + b"</%s>" % kind)
         encoding = root.getroottree().docinfo.encoding or "UTF-8"
-        if encoding.upper() not in ("UTF-8", "US-ASCII", "ASCII"):
+        if encoding.upper() != "UTF-8":
             raise self._error(f"is encoded as {encoding}; PubMed's files are UTF-8")
         self.done = len(head)
         # The DTD, which is never loaded, fixes the prefix of formulas; so the root declares it here.
@@ -155,9 +167,8 @@ class _Reader:
         pmid = _child(citation, "PMID", self)
         article = _child(citation, "Article", self)
         identifier, version = self._id(pmid), self._version(pmid)
-        abstract = next(article.iterchildren("Abstract"), None)
-        journal = next(article.iterchildren("Journal"), None)
-        types = next(article.iterchildren("PublicationTypeList"), None)
+        title, abstract = _one(article, "ArticleTitle", self), _one(article, "Abstract", self)
+        journal, types = _one(article, "Journal", self), _one(article, "PublicationTypeList", self)
         return Document(
             id=identifier,
             version=version,
@@ -166,7 +177,7 @@ class _Reader:
             languages=tuple(_texts(article, "Language").lower().split()),
             types=() if types is None else tuple(map(_text, types)),
             licence="" if abstract is None else _texts(abstract, "CopyrightInformation"),
-            title=_texts(article, "ArticleTitle"),
+            title="" if title is None else _text(title),
             sections=() if abstract is None else _sections(abstract),
         )  # fmt: skip
 
@@ -198,10 +209,18 @@ class _Reader:
 
 
 def _child(element: etree._Element, tag: str, reader: _Reader) -> etree._Element:
-    found = next(element.iterchildren(tag), None)
+    found = _one(element, tag, reader)
     if found is None:
         raise reader._error(f"<{element.tag}> without <{tag}>")
     return found
+
+
+def _one(element: etree._Element, tag: str, reader: _Reader) -> etree._Element | None:
+    """The child of that name, which NLM's DTD allows once."""
+    found = list(element.iterchildren(tag))
+    if len(found) > 1:
+        raise reader._error(f"<{element.tag}> with <{tag}> more than once")
+    return found[0] if found else None
 
 
 def _text(element: etree._Element) -> str:
