@@ -1,4 +1,4 @@
-"""What NCBI's PubMed folders hold: the files of each year, gaps, and sizes as far as the server tells them."""
+"""What NCBI's PubMed folders hold: the files of each year, gaps, and sizes as far as the server tells."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -61,7 +61,7 @@ def _size(beside: str) -> int | None:
 
 @dataclass(frozen=True)
 class PubmedYear:
-    """The files pubmedYYnNNNNN.xml.gz of one year in one of NCBI's folders; sizes in bytes, None if unknown."""
+    """The files pubmedYYnNNNNN.xml.gz of one year in one of NCBI's folders; sizes in bytes or None."""
 
     year: int
     numbers: tuple[int, ...]

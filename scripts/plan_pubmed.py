@@ -31,7 +31,7 @@ def main() -> None:
     corpora = load(ROOT / "specs", arguments.scale).corpora
     if arguments.corpus not in corpora:
         raise PubmillError(
-            f"no corpus {arguments.corpus!r} at scale {arguments.scale}; there are {', '.join(sorted(corpora))}"
+            f"no corpus {arguments.corpus!r} at scale {arguments.scale}; there are {sorted(corpora)}"
         )
     sources = [source for source in corpora[arguments.corpus].sources if isinstance(source, PubmedSource)]
     for source in sources:

@@ -40,6 +40,12 @@ MATHML = b' xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 
 _NAME = re.compile(r"(?:pubmed|medline)(\d\d)n(\d{4,5})\.xml\.gz")
 _ROOT = re.compile(rb"<(PubmedArticleSet|MedlineCitationSet)(\s[^<>]*)?>")
+# NLM's forms of it, with XML's blanks, which are fewer than those of regular expressions.
+_DOCTYPE = re.compile(
+    rb"""<!DOCTYPE\s+[A-Za-z]+(\s+(SYSTEM|PUBLIC\s+"[\w '()+,./:=?;!*#@$%-]*")\s+"[ -!#-;=?-~]*")?\s*>""".replace(
+        rb"\s", rb"[ \t\r\n]"
+    )
+)
 _SUBSET = re.compile(rb"<!ENTITY|<!DOCTYPE[^>]*\[")
 _CITED = re.compile(rb"<MedlineCitation\b[^>]*>\s*<PMID\b[^>]*>\s*(\d+)")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
@@ -126,8 +132,11 @@ class _Reader:
                 "no <PubmedArticleSet> or <MedlineCitationSet>: not one of PubMed's citation files"
             )
         kind, attributes = found[1], found[2] or b""
-        # The ordinary document type names NLM's DTD, which the parser is told not to load.
-        root = self._parse(head + b"</%s>" % kind)
+        # The ordinary document type names NLM's DTD; the parser never sees it, so never fetches it.
+        plain = _DOCTYPE.sub(lambda doctype: b"\n" * doctype[0].count(b"\n"), head, count=1)
+        if b"<!DOCTYPE" in plain:
+            raise self._error("malformed XML: the document type is not as in NLM's files")
+        root = self._parse(plain + b"</%s>" % kind)
         encoding = root.getroottree().docinfo.encoding or "UTF-8"
         if encoding.upper() != "UTF-8":
             raise self._error(f"is encoded as {encoding}; PubMed's files are UTF-8")

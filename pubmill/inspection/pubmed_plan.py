@@ -9,7 +9,7 @@ from pubmill.specs import PubmedSource
 from pubmill.targets.corpora import pubmed_files
 
 # Seconds of one core for a file of 30,000 citations, measured by benchmarks/baseline.py (see its README).
-SECONDS = {"parse": 8.0, "merge versions": 0.2, "select": 6.0}
+SECONDS = {"parse": 6.0, "merge versions": 0.1, "select": 2.5}
 SINGLE = "merge versions"  # one job for all files
 
 

@@ -27,7 +27,7 @@ TABLE = b"""<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">
 <tr><td><a href="README%20first.txt">README first.txt</a></td></tr>
 <tr><td><a href="stats/">stats/</a></td></tr>
 <tr><td><a href="https://www.ncbi.nlm.nih.gov/home.html">NCBI</a></td></tr></table></body></html>"""
-PLAIN = b"""<html><head><title>Index of /pubmed/baseline</title></head><body><h1>Index of /pubmed/baseline</h1>
+PLAIN = b"""<html><head><title>Index of /pubmed</title></head><body><h1>Index of /pubmed/baseline</h1>
 <pre>Name                       Last modified      Size  <hr><a href="/pubmed/">Parent Directory</a>        -
 <a href="README.txt">README.txt</a>                 2025-12-05 15:52  4.6K
 <a href="pubmed26n0001.xml.gz">pubmed26n0001.xml.gz</a>       2026-01-29 15:00   19M
@@ -63,7 +63,7 @@ def test_a_page_without_files_is_no_listing(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_mirror_lists_itself(tmp_path: Path) -> None:
     mirror = make_mirror(tmp_path)
     found = list_folder("https://ftp.example.org/pubmed/baseline/", str(mirror))
-    assert found == {"f.gz": len(BODY), "f.gz.md5": 42}
+    assert found == {"f.gz": len(BODY), "f.gz.md5": 44}
     with pytest.raises(PubmillError, match="has no folder"):
         list_folder("https://ftp.example.org/pubmed/updatefiles/", str(mirror))
 
