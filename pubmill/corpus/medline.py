@@ -41,11 +41,10 @@ MATHML = b' xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 _NAME = re.compile(r"(?:pubmed|medline)(\d\d)n(\d{4,5})\.xml\.gz")
 _ROOT = re.compile(rb"<(PubmedArticleSet|MedlineCitationSet)(\s[^<>]*)?>")
 # NLM's forms of it, with XML's blanks, which are fewer than those of regular expressions.
-_DOCTYPE = re.compile(
-    rb"""<!DOCTYPE\s+[A-Za-z]+(\s+(SYSTEM|PUBLIC\s+"[\w '()+,./:=?;!*#@$%-]*")\s+"[ -!#-;=?-~]*")?\s*>""".replace(
-        rb"\s", rb"[ \t\r\n]"
-    )
+_DOCUMENT_TYPE = (
+    rb"""<!DOCTYPE\s+[A-Za-z]+(\s+(SYSTEM|PUBLIC\s+"[\w '()+,./:=?;!*#@$%-]*")\s+"[ -!#-;=?-~]*")?\s*>"""
 )
+_DOCTYPE = re.compile(_DOCUMENT_TYPE.replace(rb"\s", rb"[ \t\r\n]"))
 _SUBSET = re.compile(rb"<!ENTITY|<!DOCTYPE[^>]*\[")
 _CITED = re.compile(rb"<MedlineCitation\b[^>]*>\s*<PMID\b[^>]*>\s*(\d+)")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
