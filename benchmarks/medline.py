@@ -1,16 +1,20 @@
-"""Speed and memory of reading PubMed's XML: pubmed_parser and pubmill, turn by turn.
+"""Speed and memory of reading PubMed's XML: pubmed_parser, lxml and pubmill, turn by turn.
 
-    python benchmarks/medline.py [--quick]
+    python benchmarks/medline.py [--quick] [--file pubmed26n0001.xml.gz]
 
-A file of made-up citations, shaped and sized like PubMed's own, is written from a seed. Each turn
-reads it in a fresh process, with each program after the other. Ratios are of medians of the
-processor time; `memory` is the highest resident size of pubmill against pubmed_parser.
+A file of made-up citations is written from a seed; `--file` reads one of PubMed's own instead (real
+citations have more markup, so all programs are slower on them). Each turn reads it in a fresh process, with
+each program after the other. `lxml` is an incremental parse that takes id, title, abstract, date and types
+and clears each citation. Ratios are of medians of the processor time; `two processes` is how much more is
+read in the same time of the wall clock by two of them, which needs two idle cores.
 """
 
 import argparse
 import gzip
+import os
 import random
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -81,6 +85,26 @@ def pubmed_parser(path: Path) -> int:
     return sum(1 for _ in parse_medline_xml(str(path)))
 
 
+def lxml(path: Path) -> int:
+    from isal import igzip
+    from lxml import etree
+
+    found = 0
+    with igzip.open(path, "rb") as file:
+        for _, article in etree.iterparse(file, tag="PubmedArticle"):
+            fields = [article.findtext("MedlineCitation/PMID")]
+            for name in ("ArticleTitle", "Abstract/AbstractText", "PublicationTypeList/PublicationType"):
+                fields += [
+                    "".join(part.itertext()) for part in article.iterfind(f"MedlineCitation/Article/{name}")
+                ]
+            fields += [part.text for part in article.iterfind("MedlineCitation/DateRevised/*")]
+            found += fields[0] is not None
+            article.clear()
+            while article.getprevious() is not None:
+                del article.getparent()[0]
+    return found
+
+
 def pubmill(path: Path) -> int:
     from pubmill.corpus.medline import read_medline
 
@@ -91,12 +115,13 @@ def pubmill_to_shard(path: Path) -> int:
     from pubmill.corpus.medline import read_medline
     from pubmill.corpus.shards import write_shard
 
-    shard = path.with_name("shard.parquet")
+    shard = path.with_name(f"{os.getpid()}.parquet")
     return write_shard(shard, read_medline(path), source="p", file=path.name, order=1).citations
 
 
 READERS: dict[str, Callable[[Path], int]] = {
     "pubmed_parser": pubmed_parser,
+    "lxml": lxml,
     "pubmill": pubmill,
     "pubmill_to_shard": pubmill_to_shard,
 }
@@ -119,9 +144,31 @@ def read(reader: str, path: Path) -> None:
     print(used, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, found)
 
 
+def together(path: Path, processes: int) -> float:
+    """Seconds of the wall clock for `processes` that each write the file as a shard, at once."""
+    command = [sys.executable, __file__, "--read", "pubmill_to_shard", str(path)]
+    start = time.monotonic()
+    jobs = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(processes)]
+    if any(job.wait() for job in jobs):
+        raise SystemExit("a reader failed")
+    return time.monotonic() - start
+
+
+def prepare(folder: Path, given: Path | None, count: int) -> tuple[Path, int]:
+    """The file that is read, with a small one beside it, and its size before packing in bytes."""
+    path = folder / "pubmed26n0001.xml.gz"
+    write(folder / "small.xml.gz", 10)
+    if given is None:
+        return path, write(path, count)
+    shutil.copy(given, path)
+    with gzip.open(path) as file:
+        return path, sum(len(block) for block in iter(lambda: file.read(1 << 20), b""))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Reading PubMed's XML: pubmed_parser and pubmill.")
     parser.add_argument("--quick", action="store_true", help="a smaller file, within a minute")
+    parser.add_argument("--file", type=Path, help="one of PubMed's files, without deletions")
     parser.add_argument("--read", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.read:
@@ -129,20 +176,24 @@ def main() -> None:
         return
     count, turns = (4_000, 3) if arguments.quick else (30_000, 5)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "pubmed26n0001.xml.gz")
-        write(path.with_name("small.xml.gz"), 10)
-        size = write(path, count)
-        print(f"{count} citations, {size / 1e6:.0f} MB, {turns} turns")
+        path, size = prepare(Path(folder), arguments.file, count)
         runs = [{reader: measure(reader, path) for reader in READERS} for _ in range(turns)]
-    seconds, memory = {}, {}
+        count = runs[0]["pubmed_parser"][2]
+        print(f"{count} citations, {size / 1e6:.0f} MB, {turns} turns")
+        alone, pair = together(path, 1), together(path, 2)
+    seconds = {}
     for reader in READERS:
         seconds[reader] = statistics.median(run[reader][0] for run in runs)
-        memory[reader] = max(run[reader][1] for run in runs)
+        peak = max(run[reader][1] for run in runs) / 1024
         assert all(run[reader][2] == count for run in runs), f"{reader} lost citations"
-        print(f"{reader}: {size / 1e6 / seconds[reader]:.0f} MB/s, {memory[reader] / 1024:.0f} MB resident")
+        print(
+            f"{reader}: {count / seconds[reader]:.0f} citations/s, {size / 1e6 / seconds[reader]:.0f} MB/s, "
+            f"{peak:.0f} MB resident"
+        )
     print(f"speed: {seconds['pubmed_parser'] / seconds['pubmill']:.2f}")
     print(f"speed to shard: {seconds['pubmed_parser'] / seconds['pubmill_to_shard']:.2f}")
-    print(f"memory: {memory['pubmill'] / memory['pubmed_parser']:.2f}")
+    print(f"speed against lxml: {seconds['lxml'] / seconds['pubmill']:.2f}")
+    print(f"two processes: {2 * alone / pair:.2f}")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import re
 import sys
 import threading
 import time
+from datetime import date
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -121,8 +122,24 @@ def _check_status(response: requests.Response, url: str, part: Path) -> None:
         wait = response.headers.get("Retry-After", "")
         raise _AgainError(said, float(wait) if wait.isdecimal() else 0.0)
     raise (GoneError if status in (404, 410) else PubmillError)(
-        f"{url}: {said}; expected the file. If it has moved or been replaced, as PubMed's baseline is "
-        f"every year (scripts/list_pubmed.py says what is there), correct the spec, or use a mirror"
+        f"{url}: {said}; expected the file. {_where_it_went(url)}"
+    )
+
+
+def _where_it_went(url: str) -> str:
+    """What to do about a file that its server does not have."""
+    found = re.search(r"/pubmed(\d\d)n\d{4,}\.xml\.gz", url)
+    if not found:
+        return "If it has moved or been replaced, correct the spec, or use a mirror that has it"
+    year = 2000 + int(found[1])
+    if year < date.today().year:
+        why = f"NCBI replaces its files every year and numbers them anew: those of {year} are gone for good"
+    else:
+        why = "It is not out yet, or the next year's baseline has replaced it"
+    return (
+        f"{why}. Write the files that there are now (scripts/list_pubmed.py) into the corpus spec; to get "
+        f"the same documents as before out of them, name the old corpus's corpus.lock as its `lock:`. Or use "
+        f"a mirror that still has the old files"
     )
 
 

@@ -7,18 +7,17 @@ A mirror is a folder that holds HOST/PATH for https://HOST/PATH, so one layout s
 import hashlib
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pubmill.errors import PubmillError
 from pubmill.files import locked, write_json, writing
 from pubmill.network import discard, fetch, say
 
 CHUNK = 1 << 20
+REFETCHES = 2  # how often a file that arrives with a wrong checksum is fetched again
 
 
 def download(
@@ -98,28 +97,6 @@ def check(url: str, path: Path, expected: Mapping[str, str]) -> None:
         raise PubmillError(_explain_difference(url, path, path.stat().st_size, expected, found))
 
 
-def list_folder(url: str, mirror: str | None = None) -> list[str]:
-    """Names of the files directly in the folder at `url`, sorted.
-
-    Over HTTPS the folder must answer with a page of links, as NCBI's and any Apache server's folders do.
-    """
-    url = url.rstrip("/") + "/"
-    folder = path_in_mirror(url, mirror)
-    if folder is not None:
-        if not folder.is_dir():
-            raise PubmillError(
-                f"{url}: the mirror has no folder {folder}; expected it to hold copies of the files"
-            )
-        return sorted(entry.name for entry in folder.iterdir() if entry.is_file())
-    names = _names_in_page(read(url).decode("utf-8", errors="replace"), url)
-    if not names:
-        raise PubmillError(
-            f"{url} does not answer with a page of links to files, so its files cannot be listed; "
-            f"open it in a browser to see what it says"
-        )
-    return names
-
-
 def published_md5(text: bytes, name: str, where: str) -> str:
     """The md5 that `text` gives for the file `name`: `MD5(name)= hex` (NCBI) or `hex  name` (md5sum)."""
     line = text.decode("utf-8", errors="replace").strip()
@@ -179,14 +156,16 @@ def path_in_mirror(url: str, mirror: str | None) -> Path | None:
 
 
 def _bring(url: str, source: Path | None, part: Path, expected: Mapping[str, str]) -> dict[str, str]:
-    """Make `part` the whole, checked file and return its digests; a bad network copy is fetched once anew."""
+    """Make `part` the whole, checked file and return its digests; a bad network copy is fetched anew."""
     if source is not None:
         _copy(source, part, private=urlsplit(url).scheme == "file")
     else:
         fetch(url, part)
     found = _digests(part, "git_blob" in expected)
-    if source is None and not _agree(expected, found):
-        say(f"{url}: the checksum is wrong; fetching the whole file once more")
+    for left in range(REFETCHES if source is None else 0, 0, -1):
+        if _agree(expected, found):
+            break
+        say(f"{url}: the checksum is wrong; fetching the whole file anew (at most {left} times)")
         discard(part)
         fetch(url, part)
         found = _digests(part, "git_blob" in expected)
@@ -224,7 +203,8 @@ def _agree(expected: Mapping[str, str], found: Mapping[str, str]) -> bool:
 def _explain_difference(
     url: str, source: Path | None, size: int, expected: Mapping[str, str], found: Mapping[str, str]
 ) -> str:
-    lines = [f"{url}: not the expected file ({size:,} bytes from {source or 'the network, fetched twice'})"]
+    fetched = f"the network, fetched {1 + REFETCHES} times"
+    lines = [f"{url}: not the expected file ({size:,} bytes from {source or fetched})"]
     for kind, value in expected.items():
         if found[kind] != value:
             lines.append(f"  {kind}: expected {value}, found {found[kind]}")
@@ -236,70 +216,3 @@ def _explain_difference(
         )
         lines.append("  it, then correct the checksum in the spec or use a mirror that has the right file")
     return "\n".join(lines)
-
-
-class _Links(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.targets: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "a":
-            self.targets += [value for key, value in attrs if key == "href" and value]
-
-
-def _names_in_page(page: str, url: str) -> list[str]:
-    """Files directly below `url` that the page links to; links elsewhere, up and to folders are left out."""
-    links = _Links()
-    links.feed(page)
-    names = set()
-    for target in links.targets:
-        whole = urlsplit(urljoin(url, target))
-        if whole.netloc == urlsplit(url).netloc and whole.path.startswith(urlsplit(url).path):
-            names.add(unquote(whole.path.removeprefix(urlsplit(url).path)))
-    return sorted(name for name in names if name and "/" not in name)
-
-
-@dataclass(frozen=True)
-class PubmedYear:
-    """The files pubmedYYnNNNN.xml.gz of one year in one of NCBI's folders."""
-
-    year: int
-    numbers: tuple[int, ...]
-    without_md5: tuple[str, ...]
-
-    def ranges(self) -> list[str]:
-        """The numbers as corpus specs write them, e.g. `26n0001-26n1334`; a gap begins another range."""
-        return _ranges(self.year, self.numbers)
-
-    def gaps(self) -> list[str]:
-        """Ranges of numbers between the first and the last that are not there."""
-        return _ranges(self.year, sorted(set(range(self.numbers[0], self.numbers[-1])) - set(self.numbers)))
-
-
-def _ranges(year: int, numbers: Iterable[int]) -> list[str]:
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and runs[-1][1] == number - 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    ends = [(f"{year:02d}n{first:04d}", f"{year:02d}n{last:04d}") for first, last in runs]
-    return [first if first == last else f"{first}-{last}" for first, last in ends]
-
-
-def pubmed_years(names: Iterable[str]) -> list[PubmedYear]:
-    """Sort a folder's listing by year (two coexist while a baseline changes); other names are left out."""
-    known = set(names)
-    years: dict[int, dict[int, str]] = {}
-    for name in known:
-        if match := re.fullmatch(r"pubmed(\d\d)n(\d{4,})\.xml\.gz", name):
-            years.setdefault(int(match[1]), {})[int(match[2])] = name
-    return [
-        PubmedYear(
-            year=year,
-            numbers=tuple(sorted(files)),
-            without_md5=tuple(name for _, name in sorted(files.items()) if f"{name}.md5" not in known),
-        )
-        for year, files in sorted(years.items())
-    ]

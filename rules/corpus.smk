@@ -107,6 +107,8 @@ rule latest_versions:
         f"{R}/corpora/{{corpus}}/latest.parquet",
     log:
         f"{R}/logs/corpora/{{corpus}}/latest.log",
+    wildcard_constraints:
+        corpus=NOT_LOCKED,
     params:
         version=T.version("latest"),
         recipe=lambda w: as_json(T.latest_recipe(w.corpus)),

@@ -5,6 +5,7 @@
 
 Input: parsed shards, source by source in the order of the recipe, which is the order of authority.
 Output: one row for each citation: shard, position, reason it is not in force (null if it is).
+With --lock corpus.lock, and --report and --differences to write, in force is what the lock has.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
+from pubmill.corpus.locks import write_locked
 from pubmill.corpus.versions import write_latest
 from pubmill.errors import run
 
@@ -41,6 +43,9 @@ def main() -> None:
     parser.add_argument(
         "--recipe", required=True, help='JSON: {"sources": [{"name": ..., "shards": [...]}, ...]}'
     )
+    parser.add_argument("--lock", type=Path, help="corpus.lock of the corpus that is built again")
+    parser.add_argument("--report", type=Path, help="with --lock: lock.json to write")
+    parser.add_argument("--differences", type=Path, help="with --lock: the documents that differ, to write")
     arguments = parser.parse_args()
     recipe = recipes.read(LatestRecipe, arguments.recipe)
     sources = [recipes.build(Source, source, "--recipe.sources") for source in recipe.sources]
@@ -49,7 +54,13 @@ def main() -> None:
         for rank, source in enumerate(sources)
         for shard in source.shards
     ]
-    write_latest(arguments.output, [shard for _, shard in shards], [rank for rank, _ in shards])
+    paths, ranks = [shard for _, shard in shards], [rank for rank, _ in shards]
+    if not arguments.lock:
+        write_latest(arguments.output, paths, ranks)
+        return
+    if not (arguments.report and arguments.differences):
+        parser.error("--lock needs --report and --differences")
+    write_locked(arguments.output, paths, ranks, arguments.lock, arguments.report, arguments.differences)
 
 
 if __name__ == "__main__":

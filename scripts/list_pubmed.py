@@ -3,8 +3,8 @@
     python scripts/list_pubmed.py [--mirror DIR] [--base URL]
 
 Inputs: the listings of URL/baseline and URL/updatefiles, over HTTPS or in DIR/HOST/PATH.
-Output: on standard output, YAML for `files:` of a source in specs/corpora; comments tell the number of files,
-gaps, and files without an md5.
+Output: on standard output, YAML for `files:` of a source in specs/corpora; comments tell the number and
+bytes of files, gaps, and files without an md5.
 """
 
 import argparse
@@ -14,11 +14,15 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import PubmillError, run
-from pubmill.sources import PubmedYear, list_folder, pubmed_years
+from pubmill.listings import PubmedYear, list_folder, pubmed_years
 
 
 def describe(folder: str, year: PubmedYear) -> list[str]:
-    lines = [f"  # {folder} 20{year.year:02d}: {len(year.numbers)} files"]
+    known = [size for size in year.sizes if size is not None]
+    unknown = f", {len(year.sizes) - len(known)} of unknown size" * (len(known) < len(year.sizes))
+    lines = [
+        f"  # {folder} 20{year.year:02d}: {len(year.numbers)} files, {sum(known) / 1e6:,.1f} MB{unknown}"
+    ]
     if gaps := year.gaps():
         lines.append(f"  # not there: {', '.join(gaps)}")
     if year.without_md5:

@@ -26,6 +26,7 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "fetch_pmc": ("scripts/fetch_pmc.py",),
     "parse": ("scripts/parse_*.py",),
     "latest": ("scripts/latest_versions.py",),
+    "lock": ("scripts/lock_corpus.py",),
     "select": ("scripts/select_documents.py",),
     "duplicates": ("scripts/fingerprint.py", "scripts/find_duplicates.py"),
     "contamination": (

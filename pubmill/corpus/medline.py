@@ -1,12 +1,21 @@
 """PubMed's XML files, as distributed by NLM: `pubmedYYnNNNNN.xml.gz`.
 
-A file is cut at its `</PubmedArticle>` bytes into blocks of about 64 kB, and each block is parsed
+A file is cut at its `</PubmedArticle>` bytes into blocks of about 128 kB, and each block is parsed
 on its own between the file's own root tags. That is faster than one incremental parse, needs
 constant memory, and is exact: a block that is well-formed content ends outside every comment,
 CDATA section and tag, so the blocks together are well-formed as the whole is, and give the same
 elements. A cut inside a comment leaves two malformed blocks: refused, never misread.
 No block has a document type, so entities can be neither declared nor fetched; a declaration at the
 file's head is refused before anything is parsed.
+
+What is taken is the text of the original record, whole and unchanged but for runs of spaces and line breaks:
+
+- The abstract is `Abstract/AbstractText`. `OtherAbstract` (a translation, a plain-language summary, another
+  body's abstract) is left out: it is another text of the same content, often not English.
+- A note such as `(ABSTRACT TRUNCATED AT 250 WORDS)` is kept: it stands in the abstract as NLM publishes it.
+- `CopyrightInformation` is the licence, never text. A title in brackets (translated) keeps them;
+  `VernacularTitle` is left out.
+- Unicode is kept as it is; no normal form is imposed.
 """
 
 import re
@@ -20,15 +29,22 @@ from pubmill.corpus.gzipped import BROKEN, open_gzip
 from pubmill.corpus.shards import Document, single_spaced
 from pubmill.errors import PubmillError
 
-BLOCK = 1 << 16
+BLOCK = 1 << 17
 HEAD_LIMIT = 1 << 16
 # Far above the largest real citation (thousands of authors: a few MB) and list of deletions.
 CITATION_LIMIT = 1 << 24
+# Real files unpack to some ten times their size. Beyond this, a file is made to fill a disk.
+RATIO_LIMIT = 200
+SMALL = 1 << 28  # bytes; smaller ones may be as compressible as they like
 MATHML = b' xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 
 _NAME = re.compile(r"(?:pubmed|medline)(\d\d)n(\d{4,5})\.xml\.gz")
 _ROOT = re.compile(rb"<(PubmedArticleSet|MedlineCitationSet)(\s[^<>]*)?>")
-_DOCTYPE = re.compile(rb"<!DOCTYPE[^<>\[]*>")
+# NLM's forms of it, with XML's blanks, which are fewer than those of regular expressions.
+_DOCUMENT_TYPE = (
+    rb"""<!DOCTYPE\s+[A-Za-z]+(\s+(SYSTEM|PUBLIC\s+"[\w '()+,./:=?;!*#@$%-]*")\s+"[ -!#-;=?-~]*")?\s*>"""
+)
+_DOCTYPE = re.compile(_DOCUMENT_TYPE.replace(rb"\s", rb"[ \t\r\n]"))
 _SUBSET = re.compile(rb"<!ENTITY|<!DOCTYPE[^>]*\[")
 _CITED = re.compile(rb"<MedlineCitation\b[^>]*>\s*<PMID\b[^>]*>\s*(\d+)")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
@@ -62,7 +78,7 @@ def read_medline(path: Path) -> Iterator[Document]:
         raise PubmillError(f"{path} does not exist") from None
     except BROKEN as error:
         raise PubmillError(
-            f"{path}: truncated or damaged gzip ({error}) after line {reader.line}, "
+            f"{path}: truncated or damaged gzip ({error}) after line {reader.line()}, "
             f"last PMID read {reader.last}. Delete the file and download it again."
         ) from None
 
@@ -72,7 +88,7 @@ class _Reader:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.line = 0
+        self.done = 0  # bytes
         self.last = "none"
         self.parser = etree.XMLParser(
             resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False,
@@ -94,6 +110,8 @@ class _Reader:
             if not block:
                 yield from self._block(start, data, b"")
                 return
+            if self.done > SMALL and self.done > RATIO_LIMIT * self.path.stat().st_size:
+                raise self._error(f"unpacks to more than {RATIO_LIMIT} times its size")
             pieces = [data, block]
             if len(data) > CITATION_LIMIT:
                 raise self._error(f"no {cut.decode()} within {CITATION_LIMIT >> 20} MiB")
@@ -115,18 +133,20 @@ class _Reader:
         kind, attributes = found[1], found[2] or b""
         # The ordinary document type names NLM's DTD; the parser never sees it, so never fetches it.
         plain = _DOCTYPE.sub(lambda doctype: b"\n" * doctype[0].count(b"\n"), head, count=1)
+        if b"<!DOCTYPE" in plain:
+            raise self._error("malformed XML: the document type is not as in NLM's files")
         root = self._parse(plain + b"</%s>" % kind)
         encoding = root.getroottree().docinfo.encoding or "UTF-8"
-        if encoding.upper() not in ("UTF-8", "US-ASCII", "ASCII"):
+        if encoding.upper() != "UTF-8":
             raise self._error(f"is encoded as {encoding}; PubMed's files are UTF-8")
-        self.line = head.count(b"\n")
+        self.done = len(head)
         # The DTD, which is never loaded, fixes the prefix of formulas; so the root declares it here.
         prefix = b"" if b"xmlns:mml" in attributes else MATHML
         return b"<%s%s%s>" % (kind, attributes, prefix), kind, data[found.end() :]
 
     def _block(self, start: bytes, content: bytes, end: bytes) -> Iterator[Document]:
         """The documents of some whole citations, or of the end of the file with the root's end tag."""
-        for child in self._parse(start + content + end):
+        for child in self._parse(start + content + end, len(start)):
             if child.tag == "PubmedArticle":
                 yield self._document(_child(child, "MedlineCitation", self))
             elif child.tag == "MedlineCitation":
@@ -136,9 +156,10 @@ class _Reader:
                     yield Document(id=self._id(pmid), version=self._version(pmid), deleted=True)
             else:
                 raise self._error(f"<{child.tag}> where a citation was expected; books are not read")
-        self.line += content.count(b"\n")
+        self.done += len(content)
 
-    def _parse(self, data: bytes) -> etree._Element:
+    def _parse(self, data: bytes, added: int = 0) -> etree._Element:
+        """The root of some XML, of which the first `added` bytes are not the file's at this place."""
         try:
             return etree.fromstring(data, self.parser)
         except etree.XMLSyntaxError as error:
@@ -147,16 +168,15 @@ class _Reader:
             read = sum(len(text) + 1 for text in lines[: line - 1]) + column
             cited = _CITED.findall(data[:read])
             self.last = cited[-1].decode() if cited else self.last
-            self.line += line - 1
+            self.done += max(0, sum(len(text) + 1 for text in lines[: line - 1]) - added)
             raise self._error(f"malformed XML: {error.msg}") from None
 
     def _document(self, citation: etree._Element) -> Document:
         pmid = _child(citation, "PMID", self)
         article = _child(citation, "Article", self)
         identifier, version = self._id(pmid), self._version(pmid)
-        abstract = next(article.iterchildren("Abstract"), None)
-        journal = next(article.iterchildren("Journal"), None)
-        types = next(article.iterchildren("PublicationTypeList"), None)
+        title, abstract = _one(article, "ArticleTitle", self), _one(article, "Abstract", self)
+        journal, types = _one(article, "Journal", self), _one(article, "PublicationTypeList", self)
         return Document(
             id=identifier,
             version=version,
@@ -165,7 +185,7 @@ class _Reader:
             languages=tuple(_texts(article, "Language").lower().split()),
             types=() if types is None else tuple(map(_text, types)),
             licence="" if abstract is None else _texts(abstract, "CopyrightInformation"),
-            title=_texts(article, "ArticleTitle"),
+            title="" if title is None else _text(title),
             sections=() if abstract is None else _sections(abstract),
         )  # fmt: skip
 
@@ -183,20 +203,41 @@ class _Reader:
             raise self._error(f"<PMID Version={text!r}>: not a number")
         return int(text)
 
+    def line(self) -> int:
+        """How many lines were read whole; counted only when a message needs it, for it takes time."""
+        lines, left = 0, self.done
+        with open_gzip(self.path) as stream:
+            while left and (data := stream.read(min(left, BLOCK))):
+                lines += data.count(b"\n")
+                left -= len(data)
+        return lines
+
     def _error(self, message: str) -> PubmillError:
-        return PubmillError(f"{self.path}:{self.line + 1}: {message}. Last PMID read: {self.last}.")
+        return PubmillError(f"{self.path}:{self.line() + 1}: {message}. Last PMID read: {self.last}.")
 
 
 def _child(element: etree._Element, tag: str, reader: _Reader) -> etree._Element:
-    found = next(element.iterchildren(tag), None)
+    found = _one(element, tag, reader)
     if found is None:
         raise reader._error(f"<{element.tag}> without <{tag}>")
     return found
 
 
+def _one(element: etree._Element, tag: str, reader: _Reader) -> etree._Element | None:
+    """The child of that name, which NLM's DTD allows once."""
+    found = list(element.iterchildren(tag))
+    if len(found) > 1:
+        raise reader._error(f"<{element.tag}> with <{tag}> more than once")
+    return found[0] if found else None
+
+
 def _text(element: etree._Element) -> str:
     """All text inside, however deeply nested."""
-    return single_spaced("".join(map(str, element.itertext())) if len(element) else element.text or "")
+    return single_spaced(
+        etree.tostring(element, method="text", encoding="unicode", with_tail=False)
+        if len(element)
+        else element.text or ""
+    )
 
 
 def _texts(element: etree._Element, tag: str) -> str:
@@ -205,17 +246,20 @@ def _texts(element: etree._Element, tag: str) -> str:
 
 def _sections(abstract: etree._Element) -> tuple[tuple[str, str], ...]:
     """The labelled parts of the abstract that hold text; not the copyright line."""
-    found = ((part.get("Label", "").strip(), _text(part)) for part in abstract.iterchildren("AbstractText"))
-    return tuple((label, text) for label, text in found if text)
+    return tuple(
+        (part.get("Label", "").strip(), text)
+        for part in abstract.iterchildren("AbstractText")
+        if (text := _text(part))
+    )
 
 
 def _revised(citation: etree._Element) -> str:
     """The day of the last revision as YYYY-MM-DD; a few real citations name only year and month."""
     revised = next(citation.iterchildren("DateRevised"), None)
+    given = {} if revised is None else {part.tag: (part.text or "").strip() for part in revised}
     parts: list[str] = []
     for tag, digits in (("Year", 4), ("Month", 2), ("Day", 2)):
-        part = None if revised is None else next(revised.iterchildren(tag), None)
-        number = "" if part is None else (part.text or "").strip()
+        number = given.get(tag, "")
         if not number.isdecimal():
             break
         parts.append(number.zfill(digits))
@@ -225,7 +269,7 @@ def _revised(citation: etree._Element) -> str:
 def _year(journal: etree._Element) -> str:
     """The year in `PubDate`, which is a `Year` or free text such as `1998 Dec-1999 Jan`: its first."""
     for date in journal.iter("PubDate"):
-        found = _YEAR.search(" ".join(map(str, date.itertext())))
-        if found:
-            return found[0]
+        for text in date.itertext():
+            if found := _YEAR.search(str(text)):
+                return found[0]
     return ""

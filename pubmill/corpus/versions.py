@@ -13,6 +13,7 @@ A deletion acts within its source.
 
 import errno
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -22,13 +23,10 @@ from pubmill.errors import PubmillError
 from pubmill.files import temporary_name, writing
 
 # Rows beyond this spill to a folder beside the output; all of PubMed is about 40 million rows.
-MEMORY = "4GB"
+MEMORY = "2GB"
 
 _REASONS = """
-WITH events AS (
-    SELECT shards.shard, shards.source, rows.id, rows.version, rows."order", rows.position, rows.deleted
-    FROM read_parquet($files, filename = true) AS rows JOIN shards ON rows.filename = shards.file
-), records AS (
+WITH records AS (
     SELECT *,
         count(*) FILTER (NOT deleted) OVER later AS later_citations,
         count(*) FILTER (deleted) OVER later AS later_deletions
@@ -48,6 +46,11 @@ SELECT shard, position, coalesce(reason,
 ) AS reason
 FROM judged ORDER BY shard, position
 """
+_EVENTS = """
+CREATE VIEW events AS
+SELECT shard, source, rows.id, rows.version, rows.date, rows."order", rows.position, rows.deleted
+FROM read_parquet(getvariable('files'), filename = true) AS rows JOIN shards ON rows.filename = shards.file
+"""
 
 
 def write_latest(path: Path, shards: Sequence[Path], sources: Sequence[int]) -> None:
@@ -58,27 +61,48 @@ def write_latest(path: Path, shards: Sequence[Path], sources: Sequence[int]) -> 
     position (int32), and reason: null where the citation is in force, else `superseded`,
     `deleted` or `duplicate` (in force in a source with more authority). Sorted by shard, position.
     """
+    with writing(path) as temporary, database(path) as connection:
+        add_events(connection, shards, sources)
+        copy(connection, _REASONS, temporary)
+
+
+@contextmanager
+def database(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory, which beyond `MEMORY` spills to a folder beside `path`, the file to be written.
+
+    What DuckDB reports while it is open is raised as a `PubmillError`, or as an `OSError` if a disk is full.
+    """
+    spill = temporary_name(path.with_suffix(".spill"))  # DuckDB makes it where it must and removes it
+    with duckdb.connect() as connection:
+        try:
+            connection.execute(f"SET memory_limit = '{MEMORY}'")
+            connection.execute("SET temp_directory = $folder", {"folder": str(spill)})
+            yield connection
+        except duckdb.Error as error:
+            if "No space left" in str(error):
+                raise OSError(errno.ENOSPC, str(error)) from None
+            raise PubmillError(f"cannot write {path}: {error}") from None
+
+
+def add_events(connection: duckdb.DuckDBPyConnection, shards: Sequence[Path], sources: Sequence[int]) -> None:
+    """Make the view `events`: every row of the parsed shards, with its shard's number and source's rank."""
     files = [str(shard) for shard in shards]
     if len(set(files)) != len(files):
         raise PubmillError("--shards names a file more than once")
     for shard in shards:
         if not shard.is_file():
             raise PubmillError(f"{shard} does not exist; parse the source file first")
-    spill = temporary_name(path.with_suffix(".spill"))  # DuckDB makes it where it must and removes it
-    with writing(path) as temporary, duckdb.connect() as connection:
-        try:
-            connection.execute(f"SET memory_limit = '{MEMORY}'")
-            connection.execute("SET temp_directory = $folder", {"folder": str(spill)})
-            connection.execute("CREATE TABLE shards (shard INTEGER, source INTEGER, file VARCHAR)")
-            rows = [[shard, *pair] for shard, pair in enumerate(zip(sources, files, strict=True))]
-            connection.executemany("INSERT INTO shards VALUES (?, ?, ?)", rows)
-            target = str(temporary).replace("'", "''")
-            copy = f"COPY ({_REASONS}) TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
-            connection.execute(copy, {"files": files})
-        except duckdb.Error as error:
-            if "No space left" in str(error):
-                raise OSError(errno.ENOSPC, str(error)) from None
-            raise PubmillError(f"cannot write {path}: {error}") from None
+    connection.execute("CREATE TABLE shards (shard INTEGER, source INTEGER, file VARCHAR)")
+    rows = [[shard, *pair] for shard, pair in enumerate(zip(sources, files, strict=True))]
+    connection.executemany("INSERT INTO shards VALUES (?, ?, ?)", rows)
+    connection.execute("SET VARIABLE files = $files", {"files": files})
+    connection.execute(_EVENTS)
+
+
+def copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
+    """Write what a query gives as a parquet file."""
+    target = str(path).replace("'", "''")
+    connection.execute(f"COPY ({query}) TO '{target}' (FORMAT parquet, COMPRESSION zstd)")
 
 
 def read_reasons(path: Path, shard: int) -> Iterator[tuple[int, str | None]]:

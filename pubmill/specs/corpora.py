@@ -67,6 +67,13 @@ class Selection(Strict):
 Source = PubmedSource | TextSource | PmcSource | PmcPackagesSource | MimicSource
 
 
+class Lock(Strict):
+    """The lock of a corpus that is built again: a file of the folder `local_files: {KEY: ...}`."""
+
+    local: str
+    file: str = "corpus.lock"
+
+
 class CorpusSpec(Spec):
     """Sources in order of authority. `selection` holds for all of them, but for the keys that `selections`
     has for a source by its name."""
@@ -76,6 +83,7 @@ class CorpusSpec(Spec):
     selections: dict[Name, Selection] = {}
     duplicates: Duplicates | None = None
     contamination: Contamination | None = None
+    lock: Lock | None = None
 
     def selection_of(self, source: str) -> Selection:
         """The selection as it is for one of the sources."""

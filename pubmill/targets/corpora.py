@@ -214,6 +214,33 @@ class CorpusTargets(Base):
         runs = itertools.groupby(self.shards(corpus), key=lambda shard: shard.source)
         return {"sources": [{"name": name, "shards": [shard.name for shard in run]} for name, run in runs]}
 
+    def lock_recipe(self, corpus: str) -> dict[str, Any]:
+        """The source files of a corpus, in order of loading; those of one folder together, to be short."""
+        places = [(shard.source, Path(shard.file)) for shard in self.shards(corpus)]
+        runs = itertools.groupby(places, key=lambda place: (place[0], place[1].parent))
+        sources = f"{self.results}/sources"
+        return {
+            "files": [
+                {
+                    "source": source,
+                    "folder": folder.relative_to(sources).as_posix(),
+                    "names": [path.name for _, path in run],
+                }
+                for (source, folder), run in runs
+            ]
+        }
+
+    def locked(self) -> list[str]:
+        """Corpora that are built again from a lock."""
+        return [name for name, spec in self.specs.corpora.items() if spec.lock]
+
+    def lock(self, corpus: str) -> str:
+        """Where the copy of the lock lies that a corpus is built again from."""
+        lock = self.specs.corpora[corpus].lock
+        if lock is None:
+            raise PubmillError(f"corpus {corpus} names no lock; write `lock: {{local: KEY}}` into its spec")
+        return f"{self.results}/sources/local/{lock.local}/{lock.file}"
+
     def selection_recipe(self, corpus: str, part: int = 0) -> dict[str, Any]:
         """The filters of a corpus, as they are for the source of one of its parts."""
         source = self.shards(corpus)[part].source

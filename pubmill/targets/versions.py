@@ -7,6 +7,7 @@ VERSIONS = {
     "fetch_pmc": 1,
     "parse": 3,
     "latest": 1,
+    "lock": 1,
     "select": 3,
     "duplicates": 1,
     "contamination": 1,

@@ -3,6 +3,7 @@
 import gzip
 from collections import Counter
 from pathlib import Path
+from xml.parsers import expat
 
 import pytest
 from lxml import etree
@@ -71,6 +72,42 @@ def test_text_is_that_of_the_whole_tree(name: str, pubmed: dict[str, list[Docume
         for pmid, title, sections in whole_tree(path)
     ]
     assert ours == theirs
+
+
+def characters(path: Path) -> dict[str, int]:
+    """Characters of each citation's abstract that are no blanks, counted from the events of expat alone."""
+    counts: dict[str, int] = {}
+    stack: list[str] = []
+    pmid: list[str] = []
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        stack.append(tag)
+        if tag == "MedlineCitation":
+            pmid.clear()
+
+    def data(text: str) -> None:
+        if stack[-2:] == ["MedlineCitation", "PMID"]:
+            pmid.append(text)
+        if "AbstractText" in stack and "OtherAbstract" not in stack:
+            name = "pmid:" + "".join(pmid)
+            counts[name] = counts.get(name, 0) + len("".join(text.split()))
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.CharacterDataHandler = start, data
+    parser.EndElementHandler = lambda tag: stack.pop()
+    parser.Parse(gzip.decompress(path.read_bytes()), True)
+    return {name: count for name, count in counts.items() if count}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_character_of_every_abstract_comes_out(
+    name: str, pubmed: dict[str, list[Document]], shared: Path
+) -> None:
+    rows = [row for row in pubmed[name] if not row.deleted]
+    ours = {row.id: sum(len("".join(text.split())) for _, text in row.sections) for row in rows}
+    assert len(ours) == len(rows)  # no PMID stands in one of these files twice
+    path = shared / "mirror" / "ftp.ncbi.nlm.nih.gov" / "pubmed" / name
+    assert {pmid: count for pmid, count in ours.items() if count} == characters(path)
 
 
 def test_versions_deletions_and_selection(

@@ -190,6 +190,18 @@ def test_malformed_ends(tmp_path: Path, tail: str) -> None:
     refused(path, "malformed XML")
 
 
+@pytest.mark.parametrize("address", ["http://dtd.nlm.nih.gov/a.dtd", "https://dtd.nlm.nih.gov/a.dtd"])
+def test_the_named_dtd_is_not_looked_for(tmp_path: Path, address: str) -> None:
+    head = f'<?xml version="1.0"?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD X//EN" "{address}">'
+    assert len(read(tmp_path, articles(citation(1)), head=head)) == 1
+
+
+@pytest.mark.parametrize("damaged", ['PUBLIC "-//NLM//DTD X//EN"', 'PUBLIC "a\x01" "b"', 'SYSTEM "b', "X"])
+def test_a_damaged_document_type_is_refused(tmp_path: Path, damaged: str) -> None:
+    head = f"<!DOCTYPE PubmedArticleSet {damaged}>"
+    refused(write(tmp_path, articles(citation(1)), head=head), "malformed XML: the document type")
+
+
 def test_undeclared_entity(tmp_path: Path) -> None:
     refused(
         write(tmp_path, articles(citation(1, "<ArticleTitle>&who;</ArticleTitle>"))), "malformed XML", "'who'"

@@ -15,25 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pubmill import network
 from pubmill.errors import PubmillError
-from pubmill.sources import PubmedYear, download, list_folder, pubmed_years, read
+from pubmill.sources import download, read
 from tests.unit.mirrored import BODY, GIT_BLOB, MD5, SHA256, URL, make_mirror, names
 
 ROOT = Path(__file__).resolve().parents[2]
-LISTING = b"""<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">
-<html><head><title>Index of /pubmed/baseline</title></head>
-<body><h1>Index of /pubmed/baseline</h1><table><tr><th><a href="?C=N;O=D">Name</a></th></tr>
-<tr><td><a href="/pubmed/">Parent Directory</a></td></tr>
-<tr><td><a href="pubmed26n0001.xml.gz">pubmed26n0001.xml.gz</a></td><td>20M</td></tr>
-<tr><td><a href="/pubmed/baseline/pubmed26n0001.xml.gz.md5">pubmed26n0001.xml.gz.md5</a></td></tr>
-<tr><td><A HREF="pubmed26n0002.xml.gz">pubmed26n0..&gt;</A></td></tr>
-<tr><td><a href="README%20first.txt">README first.txt</a></td></tr>
-<tr><td><a href="stats/">stats/</a></td></tr>
-<tr><td><a href="https://www.ncbi.nlm.nih.gov/home.html">NCBI</a></td></tr></table></body></html>"""
 
 
 @dataclass
@@ -198,14 +186,36 @@ def test_a_damaged_part_is_fetched_once_anew(server: Server, tmp_path: Path) -> 
     assert server.ranges("/f.gz") == ["bytes=7-", None]
 
 
+def test_a_body_damaged_on_the_way_is_fetched_again_until_it_is_whole(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = BODY[:500_000] + b"?" + BODY[500_001:]
+    server.faults = [None, damaged, damaged]
+    download(f"{server.url}/f.gz", tmp_path / "f.gz", md5_beside=True)
+    assert (tmp_path / "f.gz").read_bytes() == BODY
+    assert server.ranges("/f.gz") == [None, None, None]
+    assert capsys.readouterr().err.count("the checksum is wrong") == 2
+
+
+@pytest.mark.parametrize("year", [19, 99])
+def test_a_missing_file_of_pubmed_says_how_to_go_on(server: Server, tmp_path: Path, year: int) -> None:
+    with pytest.raises(PubmillError) as caught:
+        download(f"{server.url}/baseline/pubmed{year}n0001.xml.gz", tmp_path / "x.gz", md5_beside=True)
+    told = str(caught.value)
+    assert "answers 404" in told and "list_pubmed.py" in told and "corpus.lock" in told
+    assert ("are gone for good" in told) == (year == 19)
+    assert ("not out yet" in told) == (year == 99)
+
+
 @pytest.mark.parametrize("checked", [{"sha256": SHA256}, {"md5_beside": True}, {"git_blob": GIT_BLOB}])
-def test_a_wrong_body_is_refused_after_a_second_look(
+def test_a_wrong_body_is_refused_after_a_few_looks(
     server: Server, tmp_path: Path, checked: dict[str, Any]
 ) -> None:
     server.files["/f.gz"] = b"<html>please sign in</html>"
     with pytest.raises(PubmillError) as caught:
         download(f"{server.url}/f.gz", tmp_path / "f.gz", **checked)
-    assert len(server.ranges("/f.gz")) == 2
+    assert len(server.ranges("/f.gz")) == 3
+    assert "fetched 3 times" in str(caught.value)
     assert names(tmp_path) == []
     expected = MD5 if "md5_beside" in checked else next(iter(checked.values()))
     assert f"{server.url}/f.gz" in str(caught.value) and f"expected {expected}, found" in str(caught.value)
@@ -336,62 +346,3 @@ def test_a_local_file_is_copied(mirror: Path, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out" / "f.gz.source.json").read_text())["origin"] == "local"
     with pytest.raises(PubmillError, match="does not exist; check the path"):
         download(f"file://{path}x", tmp_path / "out" / "g.gz")
-
-
-def test_a_listing_over_http_holds_the_files_of_that_folder(server: Server) -> None:
-    server.files["/pubmed/baseline/"] = LISTING
-    assert list_folder(f"{server.url}/pubmed/baseline") == [
-        "README first.txt",
-        "pubmed26n0001.xml.gz",
-        "pubmed26n0001.xml.gz.md5",
-        "pubmed26n0002.xml.gz",
-    ]
-
-
-def test_a_page_without_files_is_no_listing(server: Server) -> None:
-    server.files["/pubmed/"] = b"<html><a href='/'>home</a> please wait</html>"
-    with pytest.raises(PubmillError, match="cannot be listed"):
-        list_folder(f"{server.url}/pubmed/")
-
-
-def test_a_mirror_lists_itself(mirror: Path) -> None:
-    assert list_folder("https://ftp.example.org/pubmed/baseline/", str(mirror)) == ["f.gz", "f.gz.md5"]
-    with pytest.raises(PubmillError, match="has no folder"):
-        list_folder("https://ftp.example.org/pubmed/updatefiles/", str(mirror))
-
-
-def test_pubmed_files_by_year_with_gaps_and_missing_md5() -> None:
-    numbers = {25: [1], 26: [1, 2, 3, 5, 9, 10]}
-    listed = [f"pubmed{year}n{number:04d}.xml.gz" for year in numbers for number in numbers[year]]
-    beside = [f"{name}.md5" for name in listed if name != "pubmed26n0005.xml.gz"]
-    older, newer = pubmed_years([*listed, *beside, "README.txt", "pubmed26n0004.xml.gz.part"])
-    assert (older.year, older.numbers, older.without_md5) == (25, (1,), ())
-    assert newer.ranges() == ["26n0001-26n0003", "26n0005", "26n0009-26n0010"]
-    assert newer.gaps() == ["26n0004", "26n0006-26n0008"]
-    assert newer.without_md5 == ("pubmed26n0005.xml.gz",)
-
-
-@given(st.sets(st.integers(1, 60), min_size=1))
-def test_ranges_and_gaps_together_are_every_number_once(numbers: set[int]) -> None:
-    year = PubmedYear(26, tuple(sorted(numbers)), ())
-
-    def expand(spans: list[str]) -> list[int]:
-        ends = [[int(end.split("n")[1]) for end in span.split("-")] for span in spans]
-        return [number for end in ends for number in range(end[0], end[-1] + 1)]
-
-    assert expand(year.ranges()) == sorted(numbers)
-    assert sorted(expand(year.ranges()) + expand(year.gaps())) == list(range(min(numbers), max(numbers) + 1))
-
-
-def test_list_pubmed_prints_what_a_corpus_spec_takes(tmp_path: Path) -> None:
-    for folder, numbers in (("baseline", (1, 2, 4)), ("updatefiles", (5,))):
-        path = tmp_path / "ftp.ncbi.nlm.nih.gov" / "pubmed" / folder
-        path.mkdir(parents=True)
-        for number in numbers:
-            (path / f"pubmed26n{number:04d}.xml.gz").touch()
-    command = [sys.executable, str(ROOT / "scripts" / "list_pubmed.py"), "--mirror", str(tmp_path)]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "  baseline: [26n0001-26n0002, 26n0004]\n" in said
-    assert "  updatefiles: [26n0005]\n" in said
-    assert "  # not there: 26n0003\n" in said
-    assert "without md5: pubmed26n0005.xml.gz" in said

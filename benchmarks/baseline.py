@@ -1,0 +1,225 @@
+"""From PubMed's files to a counted corpus, on a made-up baseline: files an hour, and the memory of every
+job.
+
+    python benchmarks/baseline.py [--quick] [--records DIR] [--files 40] [--citations 30000] [--jobs 2]
+
+The baseline is multiplied from real citations: those of all pubmed*.xml.gz below DIR (by default
+$PUBMILL_REAL_DATA/mirror), drawn with a seed and given PMIDs of their own; without any, made-up citations
+are taken. The last tenth of the files are updates, which revise and delete citations of the others.
+
+The programs are the pipeline's own: parse_medline, latest_versions, select_documents, corpus_statistics;
+each job is a process, `--jobs` of them at once. Files an hour are of the wall clock, with as many cores as
+jobs. The jobs over the whole corpus run twice, over one file and over all: their memory must not grow with
+the number of files, save that of latest_versions up to its limit (`MEMORY` in pubmill/corpus/versions.py).
+What 1,334 files would take is extrapolated in proportion to the files.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from isal import igzip
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.medline import citations
+
+BASELINE = 1334  # files of the 2026 baseline
+MIN_WORDS = 128  # gu2020 section 6.1
+HEAD = (
+    b'<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, '
+    b'1st January 2025//EN" "https://dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_250101.dtd">\n<PubmedArticleSet>\n'
+)
+_ARTICLE = re.compile(rb"<PubmedArticle>.*?</PubmedArticle>", re.S)
+_PMID = re.compile(rb"<PMID[^>]*>\d+</PMID>")
+
+
+@dataclass(frozen=True)
+class Used:
+    """What a finished job took: seconds of the wall clock, seconds of processors, MB resident at most."""
+
+    seconds: float
+    cpu: float
+    peak: float
+
+
+def real_records(folder: Path | None) -> list[bytes]:
+    """All citations below a folder, as they stand in their files."""
+    paths = sorted(folder.rglob("pubmed*n*.xml.gz")) if folder and folder.is_dir() else []
+    return [found[0] for path in paths for found in _ARTICLE.finditer(igzip.decompress(path.read_bytes()))]
+
+
+def made_up_records() -> list[bytes]:
+    return [record.strip().encode() for record in citations(500, seed=1)]
+
+
+def write_file(path: Path, records: Sequence[bytes], pmids: Sequence[int], gone: Sequence[int]) -> int:
+    """A file with a citation for each PMID and deletions of those `gone`; its unpacked size in bytes."""
+    draw = random.Random(path.name)
+    size = 0
+    with igzip.open(path, "wb", compresslevel=1) as file:
+        size += file.write(HEAD)
+        for pmid in pmids:
+            record = _PMID.sub(b'<PMID Version="1">%d</PMID>' % pmid, draw.choice(records), count=1)
+            size += file.write(record + b"\n")
+        if gone:
+            deleted = b"".join(b'<PMID Version="1">%d</PMID>\n' % pmid for pmid in gone)
+            size += file.write(b"<DeleteCitation>\n%s</DeleteCitation>\n" % deleted)
+        size += file.write(b"</PubmedArticleSet>\n")
+    return size
+
+
+def numbers(files: int, per_file: int) -> Iterator[tuple[list[int], list[int]]]:
+    """Of each file, the PMIDs of its citations and of its deletions; the last tenth are updates."""
+    draw = random.Random(1)
+    fresh = 1
+    for index in range(files):
+        old = per_file // 2 if index >= files - max(1, files // 10) and index else 0
+        known = draw.sample(range(1, fresh), old + old // 100) if old else []
+        yield [*range(fresh, fresh + per_file - old), *known[:old]], known[old:]
+        fresh += per_file - old
+
+
+def write_baseline(
+    folder: Path, records: Sequence[bytes], files: int, per_file: int
+) -> tuple[list[Path], int]:
+    """The files, and their size before packing in bytes."""
+    paths, size = [], 0
+    for index, (pmids, gone) in enumerate(numbers(files, per_file), 1):
+        paths.append(folder / f"pubmed26n{index:04d}.xml.gz")
+        size += write_file(paths[-1], records, pmids, gone)
+    return paths, size
+
+
+def run(program: str, *arguments: object) -> Used:
+    """Run one of the pipeline's programs to its end."""
+    command = [sys.executable, str(ROOT / "scripts" / program), *map(str, arguments)]
+    start = time.monotonic()
+    job = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(job.pid, 0)
+    job.returncode = os.waitstatus_to_exitcode(status)
+    if job.returncode:
+        raise SystemExit(f"{program} failed")
+    return Used(time.monotonic() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3)
+
+
+class Corpus:
+    """The commands of the rules, over the first `files` files, in a folder of their own."""
+
+    def __init__(self, folder: Path, parsed: Path, names: Sequence[str]) -> None:
+        self.folder, self.parsed, self.names = folder, parsed, names
+        folder.mkdir()
+
+    def parse(self, raw: Path) -> Used:
+        output = self.parsed / "pubmed" / raw.name.replace(".xml.gz", ".parquet")
+        recipe = '{"source": "pubmed"}'
+        return run("parse_medline.py", "--input", raw, "--output", output, "--recipe", recipe)
+
+    def latest(self) -> Used:
+        recipe = json.dumps({"sources": [{"name": "pubmed", "shards": self.names}]})
+        output = self.folder / "latest.parquet"
+        return run("latest_versions.py", "--parsed", self.parsed, "--output", output, "--recipe", recipe)
+
+    def select(self, index: int) -> Used:
+        part = self.folder / f"part-{index:04d}.parquet"
+        return run(
+            "select_documents.py", "--shard", self.parsed / "pubmed" / f"{self.names[index]}.parquet",
+            "--index", index, "--latest", self.folder / "latest.parquet", "--output", part,
+            "--statistics", part.with_suffix(".json"), "--recipe", json.dumps({"min_words": MIN_WORDS}),
+        )  # fmt: skip
+
+    def statistics(self) -> Used:
+        return run(
+            "corpus_statistics.py", "--corpus", self.folder, "--parts", len(self.names),
+            "--manifest", self.folder / "manifest.parquet", "--output", self.folder / "stats.json",
+            "--recipe", "{}",
+        )  # fmt: skip
+
+
+def report(stage: str, jobs: Sequence[Used], wall: float, files: int, workers: int) -> float:
+    """Print a stage's line; give its hours for the whole baseline."""
+    hours = wall / files * BASELINE / 3600
+    print(
+        f"{stage:18} {len(jobs):5} jobs  {sum(job.cpu for job in jobs):8.1f} CPU-s  {wall:8.1f} s wall on "
+        f"{workers}  {files / wall * 3600:9.0f} files/h  peak MB first {jobs[0].peak:.0f}, last "
+        f"{jobs[-1].peak:.0f}, most {max(job.peak for job in jobs):.0f}  {BASELINE} files: {hours:.2f} h",
+        flush=True,
+    )
+    return hours
+
+
+def measure(folder: Path, raw: Sequence[Path], workers: int) -> dict[str, float]:
+    """Run all stages over all files, and those over the corpus also over the first alone."""
+    names = [path.name.removesuffix(".xml.gz") for path in raw]
+    one = Corpus(folder / "one", folder / "parsed", names[:1])
+    every = Corpus(folder / "all", folder / "parsed", names)
+    hours = 0.0
+
+    def stage(name: str, tasks: Sequence[Sequence[object]], workers: int) -> None:
+        nonlocal hours
+        start = time.monotonic()
+        with ThreadPoolExecutor(workers) as pool:
+            jobs = list(pool.map(lambda task: task[0](*task[1:]), tasks))  # type: ignore[operator]
+        hours += report(name, jobs, time.monotonic() - start, len(raw), workers)
+        peaks[name] = [job.peak for job in jobs]
+
+    peaks: dict[str, list[float]] = {}
+    stage("parse_medline", [(every.parse, path) for path in raw], workers)
+    single = {"latest_versions": one.latest().peak}
+    one.select(0)
+    single["corpus_statistics"] = one.statistics().peak
+    stage("latest_versions", [(every.latest,)], 1)
+    stage("select_documents", [(every.select, index) for index in range(len(raw))], workers)
+    stage("corpus_statistics", [(every.statistics,)], 1)
+    for name in single:
+        print(f"{name}: {single[name]:.0f} MB over one file, {peaks[name][0]:.0f} MB over {len(raw)}")
+    growth = {f"memory {name}": peaks[name][0] / single[name] for name in single}
+    growth |= {f"memory {n}": peaks[n][-1] / peaks[n][0] for n in ("parse_medline", "select_documents")}
+    return {"hours of a whole baseline": hours, **growth}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="A made-up baseline through the pipeline's programs.")
+    parser.add_argument("--quick", action="store_true", help="2 files of 2,000 citations")
+    parser.add_argument("--records", type=Path, help="folder with real pubmed*.xml.gz below it")
+    parser.add_argument("--files", type=int, default=40)
+    parser.add_argument("--citations", type=int, default=30_000, help="of each file")
+    parser.add_argument("--jobs", type=int, default=2, help="processes at once")
+    parser.add_argument("--folder", type=Path, help="where a temporary folder is made; 40 files need 6 GB")
+    arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.files, arguments.citations = 2, 2000
+    given = os.environ.get("PUBMILL_REAL_DATA")
+    found = real_records(arguments.records or (Path(given, "mirror") if given else None))
+    records = found or made_up_records()
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as temporary:
+        folder = Path(temporary)
+        (folder / "raw").mkdir()
+        raw, size = write_baseline(folder / "raw", records, arguments.files, arguments.citations)
+        packed = sum(path.stat().st_size for path in raw)
+        print(
+            f"{len(raw)} files of {arguments.citations:,} citations from {len(records):,} "
+            f"{'real' if found else 'made-up'} ones: {size / 1e6:.0f} MB, packed {packed / 1e6:.0f} MB"
+        )
+        ratios = measure(folder, raw, arguments.jobs)
+        stats = json.loads((folder / "all/stats.json").read_text())
+    counts = {key: stats[key] for key in ("parsed", "deletions", "documents", "words", "bytes", "rejected")}
+    print(f"corpus: {counts}")
+    print(f"{BASELINE} files: {stats['bytes'] / len(raw) * BASELINE / 1e9:.1f} GB of text")
+    for name, value in ratios.items():
+        print(f"{name}: {value:.2f}")
+
+
+if __name__ == "__main__":
+    main()

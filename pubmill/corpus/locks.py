@@ -1,0 +1,160 @@
+"""Locks: which documents a corpus holds, so that the same corpus can be built again from other files.
+
+NLM replaces the baseline every year and numbers its files anew, so the names of files don't say what was in
+a corpus; id, version and day of the last revision of each document do. A lock is one parquet file, fit to be
+published: it holds no text.
+
+- Columns id, version, date, sorted by id; about three bytes a document.
+- In the metadata `files`: JSON, [{source, file, md5, sha256}] of every source file, in order of loading.
+
+The same documents from the same files give the same bytes (with the same release of pyarrow).
+"""
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from hashlib import file_digest
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pubmill.corpus.versions import add_events, copy, database
+from pubmill.errors import PubmillError
+from pubmill.files import read_json, write_json, writing
+
+LOCK = pa.schema([("id", pa.string()), ("version", pa.int32()), ("date", pa.string())])
+ROWS_PER_GROUP = 1 << 20
+SAMPLES = 20
+
+# A document that stands in several files as the lock has it is taken from the one with most authority,
+# of these from the last.
+_LOCKED_REASONS = """
+WITH matched AS (
+    SELECT shard, position, source, "order", events.id, locked.id IS NOT NULL AS known
+    FROM events LEFT JOIN locked USING (id, version, date) WHERE NOT deleted
+)
+SELECT shard, position, CASE WHEN NOT known THEN 'not_in_lock' WHEN row_number() OVER (
+        PARTITION BY id, known ORDER BY source, "order" DESC, shard DESC, position DESC
+    ) > 1 THEN 'superseded' END AS reason
+FROM matched ORDER BY shard, position
+"""
+_DIFFERENCES = """
+WITH seen AS (
+    SELECT id, bool_or(events.version = locked.version AND events.date = locked.date) AS exact,
+        arg_max(events.version, ("order", shard, position)) AS version,
+        arg_max(events.date, ("order", shard, position)) AS date
+    FROM events JOIN locked USING (id) WHERE NOT deleted GROUP BY id
+)
+SELECT locked.*, CASE WHEN seen.id IS NULL THEN 'gone' ELSE 'changed' END AS status,
+    seen.version AS found_version, seen.date AS found_date
+FROM locked LEFT JOIN seen USING (id) WHERE seen.exact IS NOT true ORDER BY id
+"""
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file that a corpus was made from: its source's name in the spec, its own, and its digests in hex."""
+
+    source: str
+    file: str
+    md5: str
+    sha256: str
+
+
+def source_file(source: str, path: Path) -> SourceFile:
+    """A source file with its digests, as they were recorded when it was brought here."""
+    record = path.with_name(f"{path.name}.source.json")
+    if record.is_file():
+        found = read_json(record)
+        with suppress(KeyError, TypeError):
+            return SourceFile(source, path.name, found["md5"], found["sha256"])
+        raise PubmillError(f"{record} records no md5 and sha256; delete it and {path}, and run again")
+    try:
+        with path.open("rb") as content:
+            md5 = file_digest(content, "md5").hexdigest()
+            content.seek(0)
+            return SourceFile(source, path.name, md5, file_digest(content, "sha256").hexdigest())
+    except FileNotFoundError:
+        raise PubmillError(f"neither {record} nor {path} exists, so its digests are unknown") from None
+
+
+def write_lock(path: Path, manifest: Path, files: Sequence[SourceFile]) -> int:
+    """Write the lock of a corpus from its manifest; give the number of documents."""
+    rows = 0
+    with (
+        writing(path) as temporary,
+        database(path) as connection,
+        pq.ParquetWriter(
+            temporary, LOCK, compression="zstd", use_dictionary=["version", "date"],
+            column_encoding={"id": "DELTA_BYTE_ARRAY"}, store_schema=False,
+        ) as writer,
+    ):  # fmt: skip
+        query = "SELECT id, version, date FROM read_parquet(?) ORDER BY id, version, date"
+        found = connection.sql(query, params=[str(manifest)])
+        for batch in found.to_arrow_reader(ROWS_PER_GROUP):
+            writer.write_table(pa.Table.from_batches([batch]).cast(LOCK))
+            rows += len(batch)
+        listed = json.dumps([asdict(file) for file in files], sort_keys=True)
+        writer.add_key_value_metadata({"files": listed})
+    return rows
+
+
+def read_files(path: Path) -> list[SourceFile]:
+    """The files that a locked corpus was made from."""
+    try:
+        metadata = pq.read_metadata(path).metadata or {}
+        return [SourceFile(**file) for file in json.loads(metadata[b"files"])]
+    except FileNotFoundError:
+        raise PubmillError(f"{path} does not exist; expected the lock of a corpus") from None
+    except (pa.ArrowInvalid, KeyError, TypeError, json.JSONDecodeError) as error:
+        raise PubmillError(
+            f"{path} is no lock of a corpus ({error}); expected a corpus.lock as pubmill writes it"
+        ) from None
+
+
+def write_locked(
+    path: Path, shards: Sequence[Path], sources: Sequence[int], lock: Path, report: Path, differences: Path
+) -> None:
+    """As `write_latest`, but in force is what the lock has: the reason of all else is `not_in_lock`.
+
+    A citation that the lock has is kept even if a later file revises or deletes it. `report` (JSON) counts
+    the locked documents that are there exactly, changed (the id with another version or date) or gone (the
+    id in no file), with samples; `differences` (parquet) lists all that are not exact, with what was found.
+    """
+    files = read_files(lock)
+    with writing(path) as temporary, writing(differences) as listed, database(path) as connection:
+        _add_lock(connection, lock)
+        add_events(connection, shards, sources)
+        copy(connection, _LOCKED_REASONS, temporary)
+        copy(connection, _DIFFERENCES, listed)
+        write_json(report, _report(connection, lock, files, listed))
+
+
+def _add_lock(connection: duckdb.DuckDBPyConnection, lock: Path) -> None:
+    query = "CREATE VIEW locked AS SELECT id, version, date FROM read_parquet(getvariable('lock'))"
+    connection.execute("SET VARIABLE lock = $lock", {"lock": str(lock)})
+    connection.execute(query)
+    twice = "SELECT id FROM locked GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT 1"
+    if found := connection.execute(twice).fetchone():
+        raise PubmillError(f"{lock} has {found[0]} more than once; a corpus holds one version of a document")
+
+
+def _report(
+    connection: duckdb.DuckDBPyConnection, lock: Path, files: Sequence[SourceFile], differences: Path
+) -> dict[str, object]:
+    locked = pq.read_metadata(lock).num_rows
+    counted = connection.execute(
+        "SELECT status, count(*), array_agg(id ORDER BY id)[:?] FROM read_parquet(?) GROUP BY status",
+        [SAMPLES, str(differences)],
+    ).fetchall()
+    counts = {"changed": 0, "gone": 0} | {status: count for status, count, _ in counted}
+    return {
+        "locked": locked,
+        "exact": locked - sum(counts.values()),
+        **counts,
+        "samples": {status: ids for status, _, ids in counted},
+        "locked_files": [asdict(file) for file in files],
+    }

@@ -1,0 +1,57 @@
+"""Write the lock of a corpus: which documents it holds, and the files they came from.
+
+    python scripts/lock_corpus.py --manifest manifest.parquet --sources sources --output corpus.lock \\
+        --recipe '{"files": [{"source": "pubmed", "folder": "HOST/PATH", "names": ["pubmed26n0001.xml.gz"]}]}'
+
+Input: the corpus's manifest; of each source file the record FILE.source.json (without one, the file itself).
+Output: a parquet file without text, fit to be published; a corpus spec's `lock:` builds from it again.
+"""
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill import recipes
+from pubmill.corpus.locks import source_file, write_lock
+from pubmill.errors import run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """Files of one source that lie in one folder below --sources, in the order of loading."""
+
+    source: str
+    folder: str
+    names: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LockRecipe:
+    """The corpus's files, source by source."""
+
+    files: list[dict[str, object]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Write the lock of a corpus.")
+    parser.add_argument("--manifest", type=Path, required=True, help="manifest.parquet of the corpus")
+    parser.add_argument("--sources", type=Path, required=True, help="the folder of source files")
+    parser.add_argument("--output", type=Path, required=True, help="corpus.lock to write")
+    parser.add_argument("--recipe", required=True, help='JSON: {"files": [{source, folder, names}, ...]}')
+    arguments = parser.parse_args()
+    recipe = recipes.read(LockRecipe, arguments.recipe)
+    groups = [recipes.build(Files, group, "--recipe.files") for group in recipe.files]
+    files = [
+        source_file(group.source, arguments.sources / group.folder / name)
+        for group in groups
+        for name in group.names
+    ]
+    documents = write_lock(arguments.output, arguments.manifest, files)
+    print(f"{documents} documents from {len(files)} files")
+
+
+if __name__ == "__main__":
+    run(main)
