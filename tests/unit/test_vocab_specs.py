@@ -62,7 +62,7 @@ def test_vocabularies_that_separate_words_alike_share_their_counts(root: Path, t
     made = targets(root, tmp_path, "full")
     assert made.word_counts("pubmed-cased") == made.word_counts("biomegatron-50k")
     assert made.word_counts("pubmed-cased") != made.word_counts("pubmed-uncased")
-    assert len(made.word_counts("pubmed-bpe")) == len(made.parts("pubmed-abstracts"))
+    assert len(made.word_counts("pubmed-bpe")) == len(made.parts("lewis2020-pm"))
 
 
 def test_released_vocabularies_come_with_their_models(root: Path, tmp_path: Path) -> None:
