@@ -34,10 +34,3 @@ def shared() -> Path:
             f"no real data: {folder}/mirror is absent (set PUBMILL_REAL_DATA to a folder that has it)"
         )
     return folder
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where tests run on several cores, a file's tests stay together, as do those of one finished run."""
-    for item in items:
-        needed = getattr(item, "fixturenames", ())
-        item.add_marker(pytest.mark.xdist_group("finished" if "finished" in needed else str(item.path)))
