@@ -48,7 +48,7 @@ def merge_counts(parts: Sequence[Path], splitting: Splitting, most_words: int, s
     """Sum the counts of all parts; keep the `most_words` most frequent words, fewer where others are as rare.
 
     `spill` is a folder beside which DuckDB puts what memory doesn't hold. Raises `PubmillError` where the
-    corpus has no words at all.
+    corpus has no words at all, or more that are equally frequent than are kept.
     """
     told = [_told(part, splitting) for part in parts]
     with duckdb.connect() as connection:
@@ -62,6 +62,11 @@ def merge_counts(parts: Sequence[Path], splitting: Splitting, most_words: int, s
             raise PubmillError(f"{parts[0].parent}: the word counts can't be merged: {error}") from None
     words, minimum, pruned_words, pruned_occurrences = merged
     documents, running = (sum(int(part[name]) for part in told) for name in ("documents", "running"))
+    if pruned_words and not words:
+        raise PubmillError(
+            f"most_words is {most_words}, but the corpus's most frequent words are more than that, all of them "
+            f"equally frequent; raise it"
+        )
     if not words:
         raise PubmillError(
             f"the corpus's {documents} documents hold no words to learn a vocabulary from; look at stats.json"
