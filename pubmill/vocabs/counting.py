@@ -64,8 +64,8 @@ def merge_counts(parts: Sequence[Path], splitting: Splitting, most_words: int, s
     documents, running = (sum(int(part[name]) for part in told) for name in ("documents", "running"))
     if pruned_words and not words:
         raise PubmillError(
-            f"most_words is {most_words}, but the corpus's most frequent words are more than that, all of them "
-            f"equally frequent; raise it"
+            f"most_words is {most_words}, but the corpus's most frequent words are more than that and "
+            f"all of them equally frequent; raise it"
         )
     if not words:
         raise PubmillError(
