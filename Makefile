@@ -44,7 +44,7 @@ demo: world
 	@echo "The report: $(REPORT)"
 
 test: world
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 data-check: $(READY)
 	@$(BIN)/python scripts/check_datasets.py $(if $(MIRROR),--mirror "$(MIRROR)") \
