@@ -19,10 +19,10 @@ sources:
     local: web
     files: "*.txt"
     documents: line
-  - {name: mimic, kind: mimic, local: mimic-iii, access: credentialed, apply: "https://example.org/apply"}
+  - {name: notes, kind: mimic, local: mimic-iii, access: credentialed, apply: "https://example.org/apply"}
 selection: {min_words: 4}
 selections:
-  mimic: {types: [Physician]}
+  notes: {types: [Physician]}
 duplicates: {similarity: 0.8}
 """
 
@@ -69,14 +69,14 @@ def test_every_text_is_a_document_or_has_a_reason(corpus: Project, tmp_path: Pat
     stats = json.loads((folder / "stats.json").read_text())
     assert stats["rejected"] == {"same_text": 1, "too_short": 1, "type": 1, "error_note": 1}
     assert (stats["parsed"], stats["documents"]) == (7, 3)
-    assert {name: one["documents"] for name, one in stats["by_source"].items()} == {"web": 2, "mimic": 1}
+    assert {name: one["documents"] for name, one in stats["by_source"].items()} == {"web": 2, "notes": 1}
     told = json.loads((folder / "contamination.json").read_text())
     assert told["datasets"]["hoc@blurb"]["test"]["found_by_text"] >= 1
     assert told["datasets"]["hoc@blurb"]["test"]["documents"] == ["web:page:4"]
     shown = [said, *(path.read_text() for path in (corpus.folder / "results").rglob("*.log"))]
     shown += [path.read_text() for path in (corpus.folder / "results").rglob("*.json")]
     assert len(shown) > 10 and not any(CANARY in text for text in shown)
-    licensed = [folder / "part-0001.parquet", folder.parent / "parsed/mimic/NOTEEVENTS.parquet"]
+    licensed = [folder / "part-0001.parquet", folder.parent / "parsed/notes/NOTEEVENTS.parquet"]
     assert all(path.stat().st_mode & 0o077 == 0 for path in licensed)
 
     spec = corpus.folder / "specs/corpora/mixed.yaml"
@@ -92,6 +92,6 @@ def test_a_damaged_file_of_notes_is_told_without_their_text(corpus: Project, tmp
     path = tmp_path / "mimic/NOTEEVENTS.csv.gz"
     path.write_bytes(path.read_bytes()[:-12])
     said = run(corpus, tmp_path, f"{FOLDER}/stats.json", check=False)
-    log = (corpus.folder / "results/demo/logs/parse/mimic/NOTEEVENTS.log").read_text()
+    log = (corpus.folder / "results/demo/logs/parse/notes/NOTEEVENTS.log").read_text()
     assert "truncated or damaged gzip" in log and CANARY not in log + said
-    assert not (corpus.folder / "results/demo/corpora/parsed/mimic/NOTEEVENTS.parquet").exists()
+    assert not (corpus.folder / "results/demo/corpora/parsed/notes/NOTEEVENTS.parquet").exists()
