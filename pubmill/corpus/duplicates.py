@@ -6,7 +6,6 @@ earlier one that is kept is similar: so each that is left out has one in the cor
 Which files the documents are divided into makes no difference.
 """
 
-import errno
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from pubmill.corpus.fingerprints import BAND_COLUMNS, HASHES
+from pubmill.database import database
 from pubmill.errors import PubmillError
 from pubmill.files import temporary_name, writing
 
@@ -72,20 +72,13 @@ def write_duplicates(path: Path, fingerprints: Sequence[Path], similarity: float
         if not file.is_file():
             raise PubmillError(f"{file} does not exist; make the fingerprints first")
     spill = temporary_name(path.with_suffix(".spill"))
-    with writing(path) as temporary, duckdb.connect() as connection:
-        try:
-            connection.execute(f"SET memory_limit = '{MEMORY}'")
-            connection.execute("SET temp_directory = $folder", {"folder": str(spill)})
-            _load(connection, [str(file) for file in fingerprints])
-            connection.execute(_SAME)
-            if similarity is not None:
-                _add_similar(connection, similarity)
-            target = _quoted(str(temporary))
-            connection.execute(f"COPY ({_RESULT}) TO {target} (FORMAT parquet, COMPRESSION zstd)")
-        except duckdb.Error as error:
-            if "No space left" in str(error):
-                raise OSError(errno.ENOSPC, str(error)) from None
-            raise PubmillError(f"cannot write {path}: {error}") from None
+    with writing(path) as temporary, database(spill, MEMORY, f"cannot write {path}") as connection:
+        _load(connection, [str(file) for file in fingerprints])
+        connection.execute(_SAME)
+        if similarity is not None:
+            _add_similar(connection, similarity)
+        target = _quoted(str(temporary))
+        connection.execute(f"COPY ({_RESULT}) TO {target} (FORMAT parquet, COMPRESSION zstd)")
 
 
 def read_duplicates(path: Path, shard: int) -> dict[int, str]:

@@ -21,7 +21,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pubmill.corpus.versions import add_events, copy, database
+from pubmill.corpus.versions import add_events, copy, merging
 from pubmill.errors import PubmillError
 from pubmill.files import read_json, write_json, writing
 
@@ -86,7 +86,7 @@ def write_lock(path: Path, manifest: Path, files: Sequence[SourceFile]) -> int:
     rows = 0
     with (
         writing(path) as temporary,
-        database(path) as connection,
+        merging(path) as connection,
         pq.ParquetWriter(
             temporary, LOCK, compression="zstd", use_dictionary=["version", "date"],
             column_encoding={"id": "DELTA_BYTE_ARRAY"}, store_schema=False,
@@ -125,7 +125,7 @@ def write_locked(
     id in no file), with samples; `differences` (parquet) lists all that are not exact, with what was found.
     """
     files = read_files(lock)
-    with writing(path) as temporary, writing(differences) as listed, database(path) as connection:
+    with writing(path) as temporary, writing(differences) as listed, merging(path) as connection:
         _add_lock(connection, lock)
         add_events(connection, shards, sources)
         copy(connection, _LOCKED_REASONS, temporary)

@@ -11,14 +11,14 @@ Among sources the first named has authority: an id found there hides the same id
 A deletion acts within its source.
 """
 
-import errno
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import duckdb
 import pyarrow.dataset as ds
 
+from pubmill.database import database
 from pubmill.errors import PubmillError
 from pubmill.files import temporary_name, writing
 
@@ -61,27 +61,14 @@ def write_latest(path: Path, shards: Sequence[Path], sources: Sequence[int]) -> 
     position (int32), and reason: null where the citation is in force, else `superseded`,
     `deleted` or `duplicate` (in force in a source with more authority). Sorted by shard, position.
     """
-    with writing(path) as temporary, database(path) as connection:
+    with writing(path) as temporary, merging(path) as connection:
         add_events(connection, shards, sources)
         copy(connection, _REASONS, temporary)
 
 
-@contextmanager
-def database(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in memory, which beyond `MEMORY` spills to a folder beside `path`, the file to be written.
-
-    What DuckDB reports while it is open is raised as a `PubmillError`, or as an `OSError` if a disk is full.
-    """
-    spill = temporary_name(path.with_suffix(".spill"))  # DuckDB makes it where it must and removes it
-    with duckdb.connect() as connection:
-        try:
-            connection.execute(f"SET memory_limit = '{MEMORY}'")
-            connection.execute("SET temp_directory = $folder", {"folder": str(spill)})
-            yield connection
-        except duckdb.Error as error:
-            if "No space left" in str(error):
-                raise OSError(errno.ENOSPC, str(error)) from None
-            raise PubmillError(f"cannot write {path}: {error}") from None
+def merging(path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+    """A database for what is written to `path`, beside which it spills."""
+    return database(temporary_name(path.with_suffix(".spill")), MEMORY, f"cannot write {path}")
 
 
 def add_events(connection: duckdb.DuckDBPyConnection, shards: Sequence[Path], sources: Sequence[int]) -> None:

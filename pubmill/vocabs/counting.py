@@ -1,6 +1,5 @@
 """Word counts of all parts of a corpus put together, with memory that does not grow with the corpus."""
 
-import errno
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pubmill.database import database
 from pubmill.errors import PubmillError
 from pubmill.files import temporary_name
 from pubmill.recipes import Splitting
@@ -51,15 +51,9 @@ def merge_counts(parts: Sequence[Path], splitting: Splitting, most_words: int, s
     corpus has no words at all, or more that are equally frequent than are kept.
     """
     told = [_told(part, splitting) for part in parts]
-    with duckdb.connect() as connection:
-        try:
-            connection.execute(f"SET memory_limit = '{MEMORY}'")
-            connection.execute("SET temp_directory = $folder", {"folder": str(temporary_name(spill))})
-            merged = _merge(connection, [str(part) for part in parts], most_words)
-        except duckdb.Error as error:
-            if "No space left" in str(error):
-                raise OSError(errno.ENOSPC, str(error)) from None
-            raise PubmillError(f"{parts[0].parent}: the word counts can't be merged: {error}") from None
+    fault = f"{parts[0].parent}: the word counts can't be merged"
+    with database(temporary_name(spill), MEMORY, fault) as connection:
+        merged = _merge(connection, [str(part) for part in parts], most_words)
     words, minimum, pruned_words, pruned_occurrences = merged
     documents, running = (sum(int(part[name]) for part in told) for name in ("documents", "running"))
     if pruned_words and not words:

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 
+from pubmill.database import database
 from pubmill.errors import PubmillError
 from pubmill.files import temporary_name, writing
 from pubmill.recipes import Splitting
@@ -103,14 +104,10 @@ def count_part(part: Path, splitting: Splitting, spill: Path) -> Counted:
     """Count the words of a corpus part; `spill` is a folder for what memory doesn't hold."""
     if not part.is_file():
         raise PubmillError(f"{part} does not exist; select the corpus's documents first")
-    with duckdb.connect() as connection:
-        try:
-            connection.execute(f"SET memory_limit = '{MEMORY}'")
-            connection.execute("SET temp_directory = $folder", {"folder": str(spill)})
-            name = str(part).replace("'", "''")
-            return _count(connection, f"read_parquet('{name}')", splitting)
-        except duckdb.Error as error:
-            raise PubmillError(f"{part}: no readable corpus part with a column text: {error}") from None
+    fault = f"{part}: no readable corpus part with a column text"
+    with database(spill, MEMORY, fault) as connection:
+        name = str(part).replace("'", "''")
+        return _count(connection, f"read_parquet('{name}')", splitting)
 
 
 def _count(connection: duckdb.DuckDBPyConnection, table: str, splitting: Splitting) -> Counted:

@@ -16,6 +16,7 @@ COMMON = {
     "files",
     "network",
     "examples",
+    "database",
     "entities",
     "tagging",
     "sentences",
