@@ -23,17 +23,18 @@ def part_files(folder: Path, count: int) -> list[Path]:
     return [folder / f"part-{number:04d}.parquet" for number in range(count)]
 
 
-def read_texts(parts: Iterable[Path], title: bool = False) -> Iterator[str]:
-    """The texts of corpus parts, in order, a few at a time in memory.
+def read_texts(parts: Iterable[Path], title: bool = False) -> Iterator[tuple[str, str]]:
+    """The ids and texts of the documents of corpus parts, in order, a few at a time in memory.
 
     With `title`, a document's title stands before its text as a line of its own.
     """
-    columns = ["title", "text"] if title else ["text"]
+    columns = ["id", "title", "text"] if title else ["id", "text"]
     for part in parts:
         try:
             with pq.ParquetFile(part) as file:
                 for batch in file.iter_batches(1000, columns=columns):
-                    yield from ("\n".join(texts) for texts in zip(*batch.to_pydict().values(), strict=True))
+                    rows = zip(*batch.to_pydict().values(), strict=True)
+                    yield from ((name, "\n".join(texts)) for name, *texts in rows)
         except (pa.ArrowException, OSError, TypeError, KeyError) as error:
             raise PubmillError(f"{part}: no readable corpus part with columns {columns}: {error}") from None
 

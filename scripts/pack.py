@@ -3,7 +3,7 @@
     python scripts/pack.py --recipe JSON --corpus corpora/CORPUS --parts N --vocab vocabs/VOCAB
         --punkt punkt_tab.zip --output pretraining/RECIPE/tokens
 
-Inputs: the parts of a corpus, a WordPiece vocabulary, NLTK's punkt_tab.zip, and the recipe
+Inputs: the parts of a corpus, a vocabulary of any kind, NLTK's punkt_tab.zip, and the recipe
 (pubmill.pretraining.packing.PackingRecipe).
 Outputs: the folder pretraining/RECIPE/tokens (pubmill.pretraining.tokens describes it). Parts are packed on
 all cores that this job may use; the bytes don't depend on how many they are.
@@ -19,6 +19,7 @@ from pubmill import recipes
 from pubmill.errors import run
 from pubmill.parts import part_files
 from pubmill.pretraining.packing import PackingRecipe, pack, useful_processes
+from pubmill.pretraining.tokens import HELD_OUT
 
 
 def main() -> None:
@@ -26,7 +27,7 @@ def main() -> None:
     parser.add_argument("--recipe", required=True, help="JSON text or file: a PackingRecipe")
     parser.add_argument("--corpus", required=True, type=Path, help="folder of the corpus, with its parts")
     parser.add_argument("--parts", required=True, type=int, help="how many parts it has")
-    parser.add_argument("--vocab", required=True, type=Path, help="folder of a WordPiece vocabulary")
+    parser.add_argument("--vocab", required=True, type=Path, help="folder of the vocabulary")
     parser.add_argument("--punkt", required=True, type=Path, help="NLTK's punkt_tab.zip")
     parser.add_argument("--output", required=True, type=Path, help="folder to write")
     parser.add_argument("--processes", type=int, help="default: as many as this job has cores")
@@ -43,7 +44,7 @@ def main() -> None:
     print(
         f"{arguments.output}: {index['tokens']} tokens in {index['sentences']} sentences of "
         f"{index['documents']} documents; left out as empty: {index['empty_sentences']} sentences, "
-        f"{index['empty_documents']} documents"
+        f"{index['empty_documents']} documents; held out: {index[HELD_OUT]['documents']} documents"
     )
 
 

@@ -1,14 +1,19 @@
 r"""Pretrain a language model up to one checkpoint.
 
     python scripts/pretrain.py --recipe JSON --tokens DIR --vocab DIR --output R/step-N --to N \
-        [--start R/step-M] [--save-minutes 10] [--version 0]
+        [--start R/step-M | --model DIR | --other DIR] [--teacher DIR] [--save-minutes 10] [--version 0]
+    torchrun --nproc-per-node 8 scripts/pretrain.py ...
 
-Inputs: packed tokens (scripts/pack.py), the vocabulary they were packed with, and the checkpoint before.
-Output: a folder with model.safetensors and config.json (as transformers reads them), optimizer.safetensors,
-state.json (step, loss, tokens, seconds, recipe, inputs, commit, packages, hardware) and log.jsonl (loss, rate
-and speed). It saves itself every few minutes and when asked to stop; the same command goes on from there, but
-from a save of other work (other inputs, recipe or version) it begins anew and says so.
-Needs torch and transformers only.
+Inputs: packed tokens (scripts/pack.py), the vocabulary they were packed with, and the checkpoint before; for
+a first segment perhaps a model folder whose weights it begins with, or another recipe's checkpoint to go on
+with; for a distillation the teacher's model folder.
+Output: a folder with model.safetensors and config.json (as transformers reads them), auxiliary.safetensors,
+optimizer.safetensors, state.json (step, losses on training and held-out text, tokens, seconds, recipe,
+inputs, commit, packages, hardware) and log.jsonl (loss, rate and speed); the log as TensorBoard events in
+`tensorboard` beside it. It saves itself every few minutes and when asked to stop; the same command goes on
+from there, also with another number of processes, but from a save of other work (other inputs, recipe or
+version) it begins anew and says so.
+Needs torch and transformers only; with tensorboard it writes its events.
 """
 
 import argparse
@@ -23,7 +28,7 @@ os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.pretraining.engine import pretrain
+from pubmill.pretraining.segments import Segment, pretrain
 from pubmill.recipes import PretrainingRecipe
 
 
@@ -34,28 +39,23 @@ def main() -> None:
     )
     parser.add_argument("--recipe", required=True, help="a PretrainingRecipe: JSON text or a JSON file")
     parser.add_argument("--tokens", required=True, type=Path, help="folder of packed tokens")
-    parser.add_argument("--vocab", required=True, type=Path, help="folder of the vocabulary (vocab.txt)")
+    parser.add_argument("--vocab", required=True, type=Path, help="folder of the vocabulary")
     parser.add_argument("--output", required=True, type=Path, help="checkpoint folder to write")
     parser.add_argument("--to", required=True, type=int, help="the step to stop at")
-    parser.add_argument("--start", type=Path, help="checkpoint folder to go on from (default: from scratch)")
+    begin = parser.add_mutually_exclusive_group()
+    begin.add_argument("--start", type=Path, help="checkpoint folder to go on from (default: from scratch)")
+    begin.add_argument("--model", type=Path, help="model folder whose weights to begin with")
+    begin.add_argument("--other", type=Path, help="checkpoint folder of another recipe to go on with")
+    parser.add_argument("--teacher", type=Path, help="model folder to learn from, of a distillation")
     parser.add_argument(
         "--save-minutes", type=float, default=10.0, help="save after so many minutes (0: after each step)"
     )
     parser.add_argument(
         "--version", type=int, default=0, help="version of this stage, which decides the result"
     )
-    given = parser.parse_args()
-    recipe = recipes.read(PretrainingRecipe, given.recipe)
-    pretrain(
-        recipe,
-        given.tokens,
-        given.vocab,
-        given.output,
-        given.to,
-        given.start,
-        given.save_minutes,
-        given.version,
-    )
+    given = vars(parser.parse_args())
+    recipe = recipes.read(PretrainingRecipe, given.pop("recipe"))
+    pretrain(recipe, Segment(**given))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ has to be saved for a restart.
 
 With next-sentence prediction (Devlin et al. 2019, section 3.1; gu2020 section 2.3) a chunk is cut at a
 sentence into A and B, and about half of the instances take the B of another document instead of their own.
-A chunk of one sentence stays whole, as A alone, and has no label.
+A chunk of one sentence stays whole, as A alone, and has no label. To tell the order of sentences (Lan et al.
+2020, section 3.1), about half of the instances have A and B exchanged.
 """
 
 from dataclasses import dataclass
@@ -18,9 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pubmill.errors import PubmillError
+from pubmill.recipes import PretrainingRecipe
 
 Ints = NDArray[np.int64]
 IS_NEXT, RANDOM, UNLABELLED = 0, 1, -100
+IN_ORDER, SWAPPED = 0, 1
+TOGETHER = 256
 
 
 class Packed(Protocol):
@@ -35,7 +39,7 @@ class Packed(Protocol):
 class Stream(IntEnum):
     """The independent random streams of a run."""
 
-    ORDER, PAIRS, MASKS, DROPOUT = range(4)
+    ORDER, PAIRS, MASKS, DROPOUT, HELD_OUT = range(5)
 
 
 def seed_sequence(seed: int, stream: Stream, *numbers: int) -> np.random.SeedSequence:
@@ -50,9 +54,10 @@ def generator(seed: int, stream: Stream, *numbers: int) -> np.random.Generator:
 
 @dataclass(frozen=True)
 class Batch:
-    """Sequences laid end to end: `ids` and `segments` (tokens,), `lengths` and `next_sentence` (sequences,).
+    """Sequences laid end to end: `ids` and `segments` (tokens,), `lengths` and `pair_labels` (sequences,).
 
-    `next_sentence` is 0 where B follows A, 1 where B is from another document, -100 where there is no B.
+    `pair_labels` is 0 where B follows A, 1 where B is from another document (or the two are in the wrong
+    order), -100 where there is no B or nothing to tell.
     `inner` (tokens,) is true but for [CLS] and [SEP]. `cut` counts the tokens of B left out for want of room.
     """
 
@@ -60,7 +65,7 @@ class Batch:
     segments: Ints
     inner: NDArray[np.bool_]
     lengths: Ints
-    next_sentence: Ints
+    pair_labels: Ints
     cut: int
 
 
@@ -88,27 +93,44 @@ def chunk_starts(sentences: Ints, documents: Ints, limit: int) -> Ints:
     return np.sort(np.concatenate([*found, sentences[-1:]]))
 
 
+def full_starts(sentences: Ints, documents: Ints, limit: int) -> Ints:
+    """Cut a corpus into chunks of at most `limit` tokens that reach over documents.
+
+    A separator is counted after each document, and the chunks' starts (and the end) are in these terms: the
+    first token of document d has the number sentences[documents[d]] + d. To work on many chunks at a time,
+    every `TOGETHER`-th document begins a chunk.
+    """
+    number = np.repeat(np.arange(len(documents) - 1), np.diff(documents))
+    counted = np.append(sentences[:-1] + number, sentences[-1] + len(documents) - 1)
+    return chunk_starts(counted, np.append(documents[:-1:TOGETHER], documents[-1]), limit)
+
+
 class Instances:
     """The batches of a pretraining over packed documents.
 
-    `sequence_length` counts [CLS] and [SEP]; `batch_size` is that of the whole run, whatever the number of
-    processes. Raises `PubmillError` where the corpus is empty or the sequences leave no room for tokens.
+    The recipe's `sequence_length` counts [CLS] and [SEP]; its `batch_size` is that of the whole run, whatever
+    the number of processes. Raises `PubmillError` where the corpus is empty or the sequences leave no room
+    for tokens.
     """
 
-    def __init__(
-        self, packed: Packed, sequence_length: int, batch_size: int, next_sentence: bool, seed: int
-    ) -> None:
-        self.limit = sequence_length - (3 if next_sentence else 2)
+    def __init__(self, packed: Packed, recipe: PretrainingRecipe) -> None:
+        self.pairs, self.full = recipe.objective.pairs, recipe.objective.sequences == "full"
+        self.limit = recipe.sequence_length - (2 if self.pairs == "none" else 3)
         if self.limit < 2 or len(packed.ids) == 0:
             raise PubmillError(
-                f"nothing to pretrain on: {len(packed.ids)} packed tokens, sequences of {sequence_length}"
+                f"nothing to pretrain on: {len(packed.ids)} packed tokens, sequences of "
+                f"{recipe.sequence_length}"
             )
         self.ids = packed.ids
         self.sentences, documents = np.asarray(packed.sentences), np.asarray(packed.documents)
-        self.starts = chunk_starts(self.sentences, documents, self.limit)
         self.document_starts = self.sentences[documents[:-1]]
+        self.starts = (
+            full_starts(self.sentences, documents, self.limit)
+            if self.full
+            else chunk_starts(self.sentences, documents, self.limit)
+        )
         self.cls, self.sep = packed.special["cls"], packed.special["sep"]
-        self.batch_size, self.next_sentence, self.seed = batch_size, next_sentence, seed
+        self.batch_size, self.seed = recipe.batch_size, recipe.seed
         self._orders: dict[int, Ints] = {}
 
     def __len__(self) -> int:
@@ -132,18 +154,37 @@ class Instances:
 
     def batch(self, step: int) -> Batch:
         """The whole batch of a step, from 0, whatever the number of processes."""
-        chunks = self.chunks(step)
+        return self.lay_out(self.chunks(step), generator(self.seed, Stream.PAIRS, step))
+
+    def lay_out(self, chunks: Ints, random: np.random.Generator) -> Batch:
+        """Some chunks as sequences, with what the objective tells of pairs."""
         start, end = self.starts[chunks], self.starts[chunks + 1]
-        if not self.next_sentence:
-            labels = np.full(len(chunks), UNLABELLED)
-            return self._lay_out(start, end - start, end, end - end, labels, 0)
-        random = generator(self.seed, Stream.PAIRS, step)
+        nothing = np.full(len(chunks), UNLABELLED)
+        if self.full:
+            return self._lay_out_across(start, end)
+        if self.pairs == "none":
+            return self._lay_out(start, end - start, end, end - end, nothing, 0)
         middle = self._cut_at_sentence(start, end, random.random(len(chunks)))
+        if self.pairs == "next-sentence":
+            return self._next_sentences(start, middle, end, random)
+        if self.pairs == "unlabelled":
+            return self._lay_out(start, middle - start, middle, end - middle, nothing, 0)
+        swapped = (middle < end) & (random.random(len(chunks)) < 0.5)
+        labels = np.where(middle < end, np.where(swapped, SWAPPED, IN_ORDER), UNLABELLED)
+        first, second = np.where(swapped, middle, start), np.where(swapped, start, middle)
+        n_first, n_second = (
+            np.where(swapped, end - middle, middle - start),
+            np.where(swapped, middle - start, end - middle),
+        )
+        return self._lay_out(first, n_first, second, n_second, labels, 0)
+
+    def _next_sentences(self, start: Ints, middle: Ints, end: Ints, random: np.random.Generator) -> Batch:
+        """A with its own B, or that of another document."""
         labels = np.where(middle < end, IS_NEXT, UNLABELLED)
         other = self._other_documents(
-            start, end - middle, (labels == IS_NEXT) & (random.random(len(chunks)) < 0.5)
+            start, end - middle, (labels == IS_NEXT) & (random.random(len(start)) < 0.5)
         )
-        labels[other != np.arange(len(chunks))] = RANDOM
+        labels[other != np.arange(len(start))] = RANDOM
         second, room = middle[other], self.limit - (middle - start)
         length = np.minimum((end - middle)[other], room)
         return self._lay_out(
@@ -189,6 +230,27 @@ class Instances:
         has_second = n_second > 0
         segments[ranges((begin + n_first + 2)[has_second], n_second[has_second] + 1)] = 1
         return Batch(ids, segments, inner, lengths, labels, cut)
+
+    def _lay_out_across(self, start: Ints, end: Ints) -> Batch:
+        """Write `[CLS] tokens [SEP] tokens [SEP]`, a piece for each document that a chunk reaches into.
+
+        `start` and `end` count a separator after each document, see `full_starts`.
+        """
+        bounds = np.append(self.document_starts, len(self.ids)) + np.arange(len(self.document_starts) + 1)
+        first = np.searchsorted(bounds, start, side="right") - 1
+        pieces = np.searchsorted(bounds, end, side="left") - first
+        document, owner = ranges(first, pieces), np.repeat(np.arange(len(start)), pieces)
+        begin = np.maximum(bounds[document], start[owner])
+        count = np.minimum(bounds[document + 1] - 1, end[owner]) - begin
+        lengths = np.bincount(owner, count + 1, len(start)).astype(np.int64) + 1
+        place = np.cumsum(count + 1) - (count + 1) + owner + 1
+        ids = np.full(int(lengths.sum()), self.sep, np.int64)
+        inner = np.zeros(len(ids), bool)
+        ids[np.cumsum(lengths) - lengths] = self.cls
+        where = ranges(place, count)
+        ids[where] = self.ids[ranges(begin - document, count)]
+        inner[where] = True
+        return Batch(ids, np.zeros_like(ids), inner, lengths, np.full(len(start), UNLABELLED), 0)
 
 
 def micro_batches(lengths: Ints, size: int, rank: int = 0, world_size: int = 1) -> list[Ints]:

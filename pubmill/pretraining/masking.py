@@ -4,9 +4,11 @@ Devlin et al. (2019), section 3.1 and its `create_pretraining_data.py` (with `--
 sections 2.3 and 2.4. A word is a first piece with the pieces that continue it; what replaces each of its
 tokens is drawn for each token by itself, as there. Unlike there, how many are masked is not rounded: the
 word at which the budget of a sequence runs out is taken with the probability that makes the expected
-share exact.
+share exact. Runs of words (Lan et al. 2020, section 4.1) are of n words with a probability in proportion to
+1/n.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,16 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pubmill.errors import PubmillError
+from pubmill.files import read_json
 from pubmill.recipes import Objective
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+Random = np.random.Generator
+
+CONTINUES: dict[str, Callable[[str], bool]] = {
+    "WordPiece": lambda piece: piece.startswith("##") and len(piece) > 2,
+    "BPE": lambda piece: not piece.startswith(("Ġ", "▁")),
+    "Unigram": lambda piece: not piece.startswith("▁"),
+}
+"""Whether a piece goes on with a word, by the `model.type` of tokenizer.json."""
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What masking knows of a WordPiece vocabulary: `continues` (vocabulary,) marks the `##` pieces."""
+    """What masking knows of a vocabulary: `continues` (vocabulary,) marks pieces that go on with a word,
+    `ordinary` are the ids that may stand in for others, `mask` is the one that hides."""
 
     continues: Flags
     ordinary: Ints
@@ -35,18 +46,27 @@ class Vocabulary:
         return len(self.continues)
 
 
-def read_vocabulary(folder: Path) -> Vocabulary:
-    """Read `vocab.txt` of a WordPiece tokenizer's folder."""
-    path = folder / "vocab.txt"
-    if not path.is_file():
-        raise PubmillError(f"{path} does not exist; whole words are known from a WordPiece vocabulary only")
-    pieces = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-    missing = [piece for piece in SPECIAL if piece not in pieces]
-    if missing:
-        raise PubmillError(f"{path} lacks {', '.join(missing)}")
-    continues = np.array([piece.startswith("##") and len(piece) > 2 for piece in pieces])
-    ordinary = np.array([number for number, piece in enumerate(pieces) if piece not in SPECIAL])
-    return Vocabulary(continues, ordinary, pieces.index("[MASK]"))
+def read_vocabulary(folder: Path, special: dict[str, int]) -> Vocabulary:
+    """Read the pieces of tokenizer.json; `special` maps pad, unk, cls, sep and mask to ids.
+
+    A piece goes on with a word if it has WordPiece's `##`, or lacks the sign for a space before it that
+    byte-level (`Ġ`) and SentencePiece (`▁`) vocabularies put on first pieces.
+    """
+    path = folder / "tokenizer.json"
+    tokenizer = read_json(path)
+    try:
+        kind, pieces = tokenizer["model"]["type"], tokenizer["model"]["vocab"]
+        added = {int(token["id"]) for token in tokenizer["added_tokens"] if token["special"]}
+        names = pieces if isinstance(pieces, dict) else {piece: n for n, (piece, _) in enumerate(pieces)}
+        continues = np.zeros(max(max(names.values(), default=-1), max(added, default=-1)) + 1, bool)
+        ids = np.array(list(names.values()))
+        continues[ids] = [CONTINUES[kind](piece) for piece in names]
+    except (KeyError, TypeError, ValueError) as error:
+        raise PubmillError(f"{path}: no tokenizer whose words are known ({error!r})") from None
+    reserved = sorted(added | set(special.values()))
+    continues[reserved] = False
+    ordinary = np.setdiff1d(ids, reserved)
+    return Vocabulary(continues, ordinary, special["mask"])
 
 
 @dataclass(frozen=True)
@@ -57,6 +77,12 @@ class Masked:
     positions: Ints
     labels: Ints
 
+    def everywhere(self, unlabelled: int) -> Ints:
+        """The labels as (tokens,), `unlabelled` where nothing was chosen."""
+        labels = np.full(len(self.ids), unlabelled)
+        labels[self.positions] = self.labels
+        return labels
+
 
 def word_starts(ids: Ints, inner: Flags, vocabulary: Vocabulary) -> Flags:
     """True where a word begins: at a piece that continues nothing, or the first piece of a segment."""
@@ -65,9 +91,7 @@ def word_starts(ids: Ints, inner: Flags, vocabulary: Vocabulary) -> Flags:
     return starts
 
 
-def choose_tokens(
-    starts: Flags, inner: Flags, lengths: Ints, rate: float, random: np.random.Generator
-) -> Ints:
+def choose_tokens(starts: Flags, inner: Flags, lengths: Ints, rate: float, random: Random) -> Ints:
     """Positions (sorted) of the tokens of randomly chosen units, on average `rate` of each sequence's tokens.
 
     `starts` marks where a unit begins (a whole word, or each token), `inner` what may be chosen;
@@ -91,21 +115,55 @@ def choose_tokens(
     return picked
 
 
+def masking_rate(objective: Objective, step: int, steps: int) -> float:
+    """The share of tokens to mask at a step (from 0) of `steps`."""
+    first, last = objective.masking_rate, objective.final_masking_rate
+    return first if last is None else first + (last - first) * step / max(1, steps - 1)
+
+
+def run_starts(words: Flags, inner: Flags, longest: int, random: Random) -> Flags:
+    """True where a run of 1 to `longest` words begins; `words` marks the beginnings of words.
+
+    The lengths are drawn with probabilities in proportion to 1/n. No run reaches over a special token.
+    """
+    lengths = np.arange(1, longest + 1)
+    begins = np.flatnonzero(words)
+    drawn = random.choice(lengths, size=len(begins), p=(1 / lengths) / (1 / lengths).sum())
+    ends = np.cumsum(drawn)
+    starts: Flags = inner & np.concatenate([[True], ~inner[:-1]])
+    firsts = np.concatenate([[0], ends[ends < len(begins)]])[: len(begins)]
+    starts[begins[firsts]] = True
+    return starts
+
+
+def units(inner: Flags, ids: Ints, vocabulary: Vocabulary, objective: Objective, random: Random) -> Flags:
+    """True where something begins that is masked as a whole."""
+    if objective.masking == "subword":
+        return inner
+    words = word_starts(ids, inner, vocabulary)
+    return (
+        words
+        if objective.masking == "whole-word"
+        else run_starts(words, inner, objective.longest_ngram, random)
+    )
+
+
 def mask(
     ids: Ints,
     inner: Flags,
     lengths: Ints,
     vocabulary: Vocabulary,
     objective: Objective,
-    random: np.random.Generator,
+    rate: float,
+    random: Random,
 ) -> Masked:
     """Hide tokens of sequences laid end to end (see `instances.Batch`); [CLS] and [SEP] are never chosen.
 
-    Of the chosen tokens `replaced_by_mask` become [MASK], `replaced_at_random` any id but a special one, and
-    the others stay.
+    `rate` of the tokens are chosen, of which `replaced_by_mask` become [MASK], `replaced_at_random` any id
+    but a special one, and the others stay.
     """
-    starts = word_starts(ids, inner, vocabulary) if objective.masking == "whole-word" else inner
-    positions = choose_tokens(starts, inner, lengths, objective.masking_rate, random)
+    starts = units(inner, ids, vocabulary, objective, random)
+    positions = choose_tokens(starts, inner, lengths, rate, random)
     labels = ids[positions]
     draw = random.random(len(positions))
     strangers = vocabulary.ordinary[random.integers(len(vocabulary.ordinary), size=len(positions))]

@@ -3,6 +3,7 @@
 Parts are packed in parallel and written in order, so the bytes don't depend on the number of processes.
 """
 
+import hashlib
 import multiprocessing
 import os
 import threading
@@ -18,13 +19,41 @@ from typing import Any, Protocol
 import numpy as np
 
 from pubmill.errors import PubmillError
+from pubmill.files import writing_folder
 from pubmill.parts import read_texts
 from pubmill.pretraining.encoding import Encoder, load_tokenizer, make_encoder, special_ids
-from pubmill.pretraining.tokens import Shard, write_packed
+from pubmill.pretraining.tokens import HELD_OUT, PackedWriter, Shard
 from pubmill.sentences import SentenceSplitter
 
 # bytes of parquet
 SMALL_CORPUS = 10_000_000
+
+
+Shards = tuple[Shard, Shard]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackingRecipe:
+    """What decides the packed tokens beside the corpus, the vocabulary and Punkt: whether titles are in, and
+    the share of documents that are held out of training, to be judged by."""
+
+    title: bool = False
+    held_out: float = 0.005
+
+
+def is_held_out(name: str, share: float) -> bool:
+    """Whether a document is not trained on. Its id decides alone, so that recipes can be compared on the same
+    documents, whatever their vocabulary or corpus."""
+    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest()) < share * 2**64
+
+
+def apart(documents: Iterable[tuple[str, str]], share: float, rest: list[str]) -> Iterator[str]:
+    """The texts to train on; those held out are put into `rest`."""
+    for name, text in documents:
+        if is_held_out(name, share):
+            rest.append(text)
+        else:
+            yield text
 
 
 class Splitter(Protocol):
@@ -72,8 +101,12 @@ class _Worker:
     def __init__(self, vocab: Path, punkt: Path) -> None:
         self.splitter, self.encoder = SentenceSplitter(punkt), make_encoder(load_tokenizer(vocab))
 
-    def pack(self, part: Path, title: bool) -> Shard:
-        return pack_documents(read_texts([part], title), self.splitter, self.encoder)
+    def pack(self, part: Path, recipe: "PackingRecipe") -> Shards:
+        """What is trained on, and what is held out."""
+        rest: list[str] = []
+        texts = apart(read_texts([part], recipe.title), recipe.held_out, rest)
+        trained = pack_documents(texts, self.splitter, self.encoder)
+        return trained, pack_documents(rest, self.splitter, self.encoder)
 
     @staticmethod
     def start(vocab: Path, punkt: Path) -> None:
@@ -84,8 +117,8 @@ class _Worker:
         _Worker.current = _Worker(vocab, punkt)
 
     @staticmethod
-    def run(part: Path, title: bool) -> Shard:
-        return _Worker.current.pack(part, title)
+    def run(part: Path, recipe: "PackingRecipe") -> Shards:
+        return _Worker.current.pack(part, recipe)
 
 
 def useful_processes(parts: list[Path]) -> int:
@@ -95,36 +128,33 @@ def useful_processes(parts: list[Path]) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def pack_parts(parts: list[Path], vocab: Path, punkt: Path, title: bool, processes: int) -> Iterator[Shard]:
-    """Pack parts, one shard each, in their order; `processes` of them at a time."""
+def pack_parts(
+    recipe: PackingRecipe, parts: list[Path], vocab: Path, punkt: Path, processes: int
+) -> Iterator[Shards]:
+    """Pack parts, in their order; `processes` of them at a time."""
     if processes <= 1 or len(parts) <= 1:
         worker = _Worker(vocab, punkt)
-        yield from (worker.pack(part, title) for part in parts)
+        yield from (worker.pack(part, recipe) for part in parts)
         return
     context = multiprocessing.get_context("spawn")
     try:
         with ProcessPoolExecutor(min(processes, len(parts)), context, _Worker.start, (vocab, punkt)) as pool:
-            yield from _in_order(pool, parts, title, ahead=2 * processes)
+            yield from _in_order(pool, parts, recipe, ahead=2 * processes)
     except BrokenProcessPool:
         raise PubmillError(
             "a packing process was killed, most likely because memory ran out; run again with fewer processes"
         ) from None
 
 
-def _in_order(pool: ProcessPoolExecutor, parts: list[Path], title: bool, ahead: int) -> Iterator[Shard]:
+def _in_order(
+    pool: ProcessPoolExecutor, parts: list[Path], recipe: PackingRecipe, ahead: int
+) -> Iterator[Shards]:
     """Results in the order of the parts, with no more than `ahead` of them waiting in memory."""
-    rest = (pool.submit(_Worker.run, part, title) for part in parts)
+    rest = (pool.submit(_Worker.run, part, recipe) for part in parts)
     waiting = list(islice(rest, ahead))
     while waiting:
         yield waiting.pop(0).result()
         waiting.extend(islice(rest, 1))
-
-
-@dataclass(frozen=True, kw_only=True)
-class PackingRecipe:
-    """What decides the packed tokens beside the corpus, the vocabulary and Punkt: whether titles are in."""
-
-    title: bool = False
 
 
 def pack(
@@ -132,5 +162,13 @@ def pack(
 ) -> dict[str, Any]:
     """Pack corpus parts into the folder `output` (see `pubmill.pretraining.tokens`); return its index."""
     tokenizer = load_tokenizer(vocab)
-    shards = pack_parts(parts, vocab, punkt, recipe.title, processes)
-    return write_packed(output, shards, tokenizer.get_vocab_size(), special_ids(tokenizer, vocab))
+    form = tokenizer.get_vocab_size(), special_ids(tokenizer, vocab)
+    with (
+        writing_folder(output) as temporary,
+        PackedWriter(temporary, *form) as trained,
+        PackedWriter(temporary / HELD_OUT, *form) as held_out,
+    ):
+        for shard, rest in pack_parts(recipe, parts, vocab, punkt, processes):
+            trained.add(shard)
+            held_out.add(rest)
+    return trained.index() | {HELD_OUT: held_out.index()}

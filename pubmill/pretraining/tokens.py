@@ -6,12 +6,14 @@ The folder holds
     sentences.npy   int64, S + 1: sentence s is ids[sentences[s] : sentences[s + 1]]
     documents.npy   int64, D + 1: document d is the sentences documents[d] .. documents[d + 1] - 1
     index.json      counts, dtype, vocabulary size, ids of the special tokens; written last
+    held-out/       the same of documents that are not trained on, where there are such
 
 No sentence and no document is empty. Needs numpy only: pretraining reads it where nothing else is installed.
 """
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -25,6 +27,7 @@ from numpy.typing import NDArray
 from pubmill.errors import PubmillError
 from pubmill.files import read_json, sha256, write_json, writing_folder
 
+HELD_OUT = "held-out"
 SPECIAL = ("pad", "unk", "cls", "sep", "mask")
 FINGERPRINTED = 2**19  # ids at either end: a MiB where they are of 16 bits
 
@@ -114,42 +117,66 @@ class _OffsetsWriter:
         self.file.close()
 
 
+class PackedWriter:
+    """Write shards, one in memory at a time, as a packed folder; its index comes when all is well.
+
+    `special` gives the ids of the tokens named in `SPECIAL`. The folder is not renamed when whole: that is
+    the caller's (`pubmill.files.writing_folder`).
+    """
+
+    def __init__(self, folder: Path, vocab_size: int, special: dict[str, int]) -> None:
+        if set(special) != set(SPECIAL):
+            raise PubmillError(f"{folder}: the special tokens {SPECIAL} are needed, got {sorted(special)}")
+        folder.mkdir(exist_ok=True)
+        self.folder, self.vocab_size, self.special = folder, vocab_size, special
+        self.dtype = id_dtype(vocab_size)
+        self.empty_sentences = self.empty_documents = 0
+        self._files = ExitStack()
+        self._ids = self._files.enter_context((folder / "ids.bin").open("wb"))
+        self._sentences = self._files.enter_context(_OffsetsWriter(folder / "sentences.npy"))
+        self._documents = self._files.enter_context(_OffsetsWriter(folder / "documents.npy"))
+
+    def add(self, shard: Shard) -> None:
+        """Append a shard."""
+        _check_shard(shard, self.vocab_size, self.folder)
+        self._ids.write(shard.ids.astype(self.dtype, copy=False).tobytes())
+        self._sentences.add(shard.sentences)
+        self._documents.add(shard.documents)
+        self.empty_sentences += shard.empty_sentences
+        self.empty_documents += shard.empty_documents
+
+    def index(self) -> dict[str, Any]:
+        """What index.json says."""
+        return {
+            "tokens": self._sentences.end,
+            "sentences": self._documents.end,
+            "documents": self._documents.count - 1,
+            "empty_sentences": self.empty_sentences,
+            "empty_documents": self.empty_documents,
+            "dtype": self.dtype.name,
+            "vocab_size": self.vocab_size,
+            "special": self.special,
+        }
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._files.__exit__(kind, error, trace)
+        if error is None:
+            write_json(self.folder / "index.json", self.index())
+
+
 def write_packed(
     folder: Path, shards: Iterable[Shard], vocab_size: int, special: dict[str, int]
 ) -> dict[str, Any]:
-    """Write a packed folder from shards, one in memory at a time; return its index.
-
-    `special` gives the ids of the tokens named in `SPECIAL`.
-    """
-    if set(special) != set(SPECIAL):
-        raise PubmillError(f"{folder}: the special tokens {SPECIAL} are needed, got {sorted(special)}")
-    dtype = id_dtype(vocab_size)
-    empty_sentences = empty_documents = 0
-    with writing_folder(folder) as temporary:
-        with (
-            (temporary / "ids.bin").open("wb") as ids,
-            _OffsetsWriter(temporary / "sentences.npy") as sentences,
-            _OffsetsWriter(temporary / "documents.npy") as documents,
-        ):
-            for shard in shards:
-                _check_shard(shard, vocab_size, folder)
-                ids.write(shard.ids.astype(dtype, copy=False).tobytes())
-                sentences.add(shard.sentences)
-                documents.add(shard.documents)
-                empty_sentences += shard.empty_sentences
-                empty_documents += shard.empty_documents
-        index = {
-            "tokens": sentences.end,
-            "sentences": documents.end,
-            "documents": documents.count - 1,
-            "empty_sentences": empty_sentences,
-            "empty_documents": empty_documents,
-            "dtype": dtype.name,
-            "vocab_size": vocab_size,
-            "special": special,
-        }
-        write_json(temporary / "index.json", index)
-    return index
+    """Write a packed folder from shards; return its index."""
+    with writing_folder(folder) as temporary, PackedWriter(temporary, vocab_size, special) as writer:
+        for shard in shards:
+            writer.add(shard)
+    return writer.index()
 
 
 def _check_shard(shard: Shard, vocab_size: int, folder: Path) -> None:

@@ -1,0 +1,60 @@
+"""Micro-batches as tensors: some sequences of a batch, padded to the longest of them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pubmill.pretraining.instances import UNLABELLED, Batch, Ints
+
+LENGTH_MULTIPLE = 8
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some sequences on a device.
+
+    `ids` and `segments` are (sequences, length); `mask` is of the same shape and true where there is a token,
+    or None where there is no padding. `rows` are positions in the flattened batch: first the [CLS] of each
+    sequence, to which `pair_labels` belong, then the masked ones, to which `labels` belong. `present` are
+    the positions of all tokens.
+    """
+
+    ids: Tensor
+    segments: Tensor
+    mask: Tensor | None
+    rows: Tensor
+    labels: Tensor
+    pair_labels: Tensor
+    present: Tensor
+
+
+def collate(
+    batch: Batch, ids: Ints, labels: Ints, rows: NDArray[Any], pad: int, device: torch.device
+) -> Part:
+    """Pad the sequences `rows` of a batch; `ids` and `labels` (tokens,) are its tokens with some masked, and
+    what those were (`UNLABELLED` elsewhere)."""
+    lengths, begin = batch.lengths[rows], (np.cumsum(batch.lengths) - batch.lengths)[rows]
+    width = -(-int(lengths.max()) // LENGTH_MULTIPLE) * LENGTH_MULTIPLE
+    present = np.arange(width) < lengths[:, None]
+    source = (begin[:, None] + np.arange(width))[present]
+    padded, segments = np.full(present.shape, pad), np.zeros(present.shape, np.int64)
+    padded[present], segments[present] = ids[source], batch.segments[source]
+    places = np.flatnonzero(present)
+    masked = labels[source] != UNLABELLED
+
+    def there(array: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(array).to(device)
+
+    return Part(
+        ids=there(padded),
+        segments=there(segments),
+        mask=None if present.all() else there(present),
+        rows=there(np.concatenate([np.arange(len(rows)) * width, places[masked]])),
+        labels=there(labels[source[masked]]),
+        pair_labels=there(batch.pair_labels[rows]),
+        present=there(places),
+    )

@@ -1,0 +1,62 @@
+"""Several processes at one pretraining, as torchrun starts them: one a GPU, or some on a processor."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as dist
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class World:
+    """Which of how many processes this is, and the device that it works on."""
+
+    device: torch.device
+    rank: int = 0
+    size: int = 1
+
+    @property
+    def first(self) -> bool:
+        """Whether this is the one that writes and talks."""
+        return self.rank == 0
+
+    def decide(self, decision: Callable[[], Value]) -> Value:
+        """What the first process decides, in all of them."""
+        if self.size == 1:
+            return decision()
+        found: list[Any] = [decision() if self.first else None]
+        dist.broadcast_object_list(found, 0, device=self.device)
+        return found[0]  # type: ignore[no-any-return]
+
+    def total(self, sums: dict[str, float]) -> dict[str, float]:
+        """Numbers added up over all processes."""
+        if self.size == 1:
+            return sums
+        numbers = torch.tensor(list(sums.values()), dtype=torch.float64, device=self.device)
+        dist.all_reduce(numbers)
+        return dict(zip(sums, numbers.tolist(), strict=True))
+
+
+@contextmanager
+def joined() -> Iterator[World]:
+    """Join the processes that torchrun started (WORLD_SIZE, RANK, LOCAL_RANK); alone, where there is none.
+
+    NCCL between GPUs, gloo between processors.
+    """
+    local, cuda = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.is_available()
+    device = torch.device("cuda", local) if cuda else torch.device("cpu")
+    if cuda:
+        torch.cuda.set_device(device)
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        yield World(device)
+        return
+    dist.init_process_group("nccl" if cuda else "gloo", device_id=device if cuda else None)
+    try:
+        yield World(device, dist.get_rank(), dist.get_world_size())
+    finally:
+        dist.destroy_process_group()

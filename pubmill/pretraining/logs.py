@@ -1,0 +1,81 @@
+"""What a pretraining tells while it runs: lines of log.jsonl, TensorBoard, the terminal."""
+
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pubmill.pretraining.objectives import Term
+
+Line = dict[str, float | int | None]
+
+
+def log_line(
+    terms: tuple[Term, ...], sums: Mapping[str, float], step: int, rate: float, peak: float | None
+) -> Line:
+    """One line: means over the steps that `sums` are of, `peak` operations a second being all that the
+    device can do. Of each term its loss, and the share of right answers where it has such."""
+    line: Line = {"step": step, "loss": 0.0}
+    for term in terms:
+        count = sums[term.per]
+        mean = sums[f"{term.name}_loss"] / count if count else None
+        line[f"{term.name}_loss"] = mean
+        if term.name in CHOOSING:
+            line[f"{term.name}_accuracy"] = sums[f"{term.name}_correct"] / count if count else None
+        line["loss"] = float(line["loss"] or 0.0) + term.weight * (mean or 0.0)
+    seconds = sums["seconds"]
+    return line | {
+        "learning_rate": rate,
+        "cut_tokens": int(sums["cut"]),
+        "padding": 1 - sums["tokens"] / sums["padded"],
+        "tokens_per_second": sums["tokens"] / seconds,
+        "mfu": sums["flops"] / seconds / peak if peak else None,
+    }
+
+
+CHOOSING = ("mlm", "nsp", "sop", "rtd")
+"""Terms whose answers are right or wrong."""
+
+
+class TensorBoard:
+    """Log lines as TensorBoard events in a folder; nothing where it is not installed."""
+
+    def __init__(self, folder: Path, step: int) -> None:
+        self.writer: Any = None
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            say("no TensorBoard here (pip install tensorboard): log.jsonl alone is written")
+            return
+        self.writer = SummaryWriter(str(folder), purge_step=step)
+
+    def add(self, line: Line) -> None:
+        """Write a line's numbers at its step."""
+        if self.writer is None:
+            return
+        for name, value in line.items():
+            if name != "step" and value is not None:
+                self.writer.add_scalar(name, value, line["step"])
+        self.writer.flush()
+
+    def close(self) -> None:
+        if self.writer is not None:
+            self.writer.close()
+
+
+def progress_line(line: Line, to: int, steps: int, seconds: float) -> str:
+    """How far it is; `seconds` those spent so far."""
+    step = int(line["step"] or 0)
+    left = (to - step) * seconds / step
+    used = "" if line["mfu"] is None else f"  MFU {line['mfu']:.0%}"
+    return (
+        f"step {step}/{to} (of {steps})  loss {line['loss']:.3f}  "
+        f"{line['tokens_per_second']:,.0f} tokens/s{used}  {left / 60:.0f} min left"
+    )
+
+
+def say(text: str) -> None:
+    """Print on stderr; where nobody listens any more (a closed pipe), go on in silence."""
+    with suppress(OSError):
+        print(f"pretrain: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,236 @@
+"""A segment of a pretraining: from packed tokens and a checkpoint to the next checkpoint."""
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+
+from pubmill.errors import PubmillError
+from pubmill.files import read_json
+from pubmill.pretraining import checkpoints
+from pubmill.pretraining.checkpoints import Progress
+from pubmill.pretraining.distributed import World, joined
+from pubmill.pretraining.engine import Pretraining, Sums
+from pubmill.pretraining.flops import measured_rate
+from pubmill.pretraining.logs import Line, TensorBoard, log_line, progress_line, say
+from pubmill.pretraining.masking import Vocabulary, read_vocabulary
+from pubmill.pretraining.optimisation import learning_rate
+from pubmill.pretraining.tokens import HELD_OUT, PackedTokens
+from pubmill.provenance import provenance
+from pubmill.recipes import PretrainingRecipe
+
+LOG_LINES, REPORT_SECONDS = 200, 5.0
+# The loss of masked tokens, averaged over about so many steps, may rise so far (in nats) above the lowest
+# it has been; while it is suspiciously high, no save is replaced.
+AVERAGED_STEPS, DIVERGED, SUSPICIOUS = 50, 1.0, 0.5
+# what the last digits depend on, of what state.json says of the surroundings
+DECIDING = {
+    "hardware": ("cpu", "gpus", "device", "processes", "threads", "precision"),
+    "packages": ("torch", "transformers", "numpy"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Segment:
+    """What a segment is made from, and where it ends.
+
+    `start`: the checkpoint before, of the same recipe. For a first segment there may be `model`, a Hugging
+    Face folder whose weights it begins with, or `other`, a checkpoint of another recipe that is gone on
+    with: weights, optimiser and steps. `teacher`: the folder of a distillation's teacher.
+    """
+
+    tokens: Path
+    vocab: Path
+    output: Path
+    to: int
+    start: Path | None = None
+    model: Path | None = None
+    other: Path | None = None
+    teacher: Path | None = None
+    save_minutes: float = 10.0
+    version: int = 0
+
+
+def pretrain(recipe: PretrainingRecipe, segment: Segment) -> None:
+    """Pretrain up to step `segment.to` and write the checkpoint `segment.output`.
+
+    A segment that was interrupted goes on from its own last save, made every `save_minutes` (0: after each
+    step), unless that belongs to other work: another recipe, other inputs or another `version` of the stage.
+    Raises `PubmillError` where another process is at work on the segment, or the loss is no number any more
+    or rises (the last good save stays), and `SystemExit` after saving where it was asked to stop.
+    """
+    with joined() as world, checkpoints.hold(segment.output) if world.first else nullcontext():
+        packed = PackedTokens(segment.tokens)
+        vocabulary = read_vocabulary(segment.vocab, packed.special)
+        check(recipe, packed, vocabulary, segment, world)
+        torch.use_deterministic_algorithms(not torch.cuda.is_available())
+        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+        work = Pretraining(recipe, packed, vocabulary, world, segment.model, segment.teacher)
+        known = facts(work, segment, packed)
+        progress = resume(work, segment, known)
+        train(work, progress, segment, known)
+
+
+def check(
+    recipe: PretrainingRecipe, packed: PackedTokens, vocabulary: Vocabulary, segment: Segment, world: World
+) -> None:
+    """Refuse what can't be trained, before anything is spent on it."""
+    if packed.vocab_size != vocabulary.size:
+        raise PubmillError(
+            f"the tokens were packed with a vocabulary of {packed.vocab_size}, --vocab has "
+            f"{vocabulary.size}: give the vocabulary they were packed with, or pack again"
+        )
+    if not 0 < segment.to <= recipe.steps:
+        raise PubmillError(f"--to {segment.to}: the recipe has {recipe.steps} steps")
+    if world.size > recipe.batch_size:
+        raise PubmillError(f"{world.size} processes for batches of {recipe.batch_size}: start fewer")
+
+
+def facts(work: Pretraining, segment: Segment, packed: PackedTokens) -> dict[str, Any]:
+    """What state.json says of how the weights came about."""
+    found = provenance()
+    found["hardware"] |= {
+        "device": work.world.device.type,
+        "processes": work.world.size,
+        "threads": torch.get_num_threads(),
+        "precision": work.precision,
+    }
+    folders = {name: getattr(segment, name) for name in ("start", "model", "other", "teacher")}
+    return found | {
+        "recipe": asdict(work.recipe),
+        "inputs": checkpoints.fingerprints(packed, segment.vocab, folders, segment.version),
+        "instances_per_epoch": len(work.instances),
+    }
+
+
+def resume(work: Pretraining, segment: Segment, known: dict[str, Any]) -> Progress:
+    """Put `work` where it stood: at the segment's own last save, else at its start, else at the beginning."""
+    own = work.world.decide(lambda: own_save(segment.output, known))
+    source = own or segment.start or segment.other
+    if source is None:
+        return Progress()
+    progress = checkpoints.load(source, work, same_recipe=source != segment.other)
+    if progress.step > segment.to or (progress.step == segment.to and own is None):
+        raise PubmillError(f"{source} is at step {progress.step} already, --to is {segment.to}")
+    if work.world.first:
+        warn_of_changes(read_json(source / "state.json"), known)
+    return progress
+
+
+def own_save(output: Path, known: dict[str, Any]) -> Path | None:
+    """The last save of this segment; one that belongs to other work is removed."""
+    own = checkpoints.latest_partial(output)
+    if own and (others := checkpoints.other_work(own, known)):
+        say(f"{own} belongs to other work (differing: {', '.join(others)}): discarded, beginning anew")
+        checkpoints.remove_partial(output)
+        return None
+    return own
+
+
+def warn_of_changes(before: dict[str, Any], now: dict[str, Any]) -> None:
+    """Say so where the result will not be bit for bit that of an undisturbed run."""
+    for group, names in DECIDING.items():
+        for name in names:
+            old, new = before.get(group, {}).get(name), now[group].get(name)
+            if old != new:
+                say(f"{name} was {old}, is now {new}: last digits may differ")
+
+
+@contextmanager
+def stop_requests() -> Iterator[list[int]]:
+    """Collect requests to stop (SIGTERM, Ctrl-C) instead of dying in the middle of a step."""
+    received: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        received.append(number)
+
+    earlier = {number: signal.signal(number, note) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield received
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
+
+
+def train(work: Pretraining, progress: Progress, segment: Segment, known: dict[str, Any]) -> None:
+    """Do the updates from `progress` up to the segment's end, saving on the way, and write the checkpoint."""
+    peak = measured_rate(work.world.device, work.precision) * work.world.size
+    board = TensorBoard(segment.output.parent / "tensorboard", progress.step) if work.world.first else None
+    reported = saved = time.monotonic()
+    with stop_requests() as stops:
+        while progress.step < segment.to:
+            line, logged = advance(work, progress, segment.output, peak)
+            now = time.monotonic()
+            due = now - saved >= 60 * segment.save_minutes and progress.step < segment.to
+            asked = work.world.total({"save": float(due and work.world.first), "stop": float(len(stops) > 0)})
+            if asked["stop"] or (asked["save"] and not progress.suspicious(SUSPICIOUS)):
+                made = checkpoints.save_partial(segment.output, work, progress, known)
+                saved = time.monotonic()
+                if asked["stop"]:
+                    say(f"asked to stop; saved {made}; the same command goes on")
+                    raise SystemExit(128 + (stops[0] if stops else signal.SIGTERM))
+            if board and logged:
+                board.add(line)
+            if work.world.first and now - reported > REPORT_SECONDS:
+                reported = now
+                say(progress_line(line, segment.to, work.recipe.steps, progress.seconds))
+        held_out = judge(work, segment.tokens / HELD_OUT, progress, peak)
+        checkpoints.save(segment.output, work, progress, known | {"held_out": held_out})
+    if board:
+        board.close()
+    if work.world.first:
+        checkpoints.remove_partial(segment.output)
+
+
+def advance(work: Pretraining, progress: Progress, output: Path, peak: float) -> tuple[Line, bool]:
+    """Do one update and count it; return the line of the log as it stands, and whether it was kept."""
+    began = time.monotonic()
+    try:
+        sums = work.update(progress.step)
+        sums["seconds"] = time.monotonic() - began
+        progress.count(sums, AVERAGED_STEPS, DIVERGED)
+    except FloatingPointError as error:
+        raise lost(error, progress.step, output) from None
+    steps = work.recipe.steps
+    rate = learning_rate(work.recipe.optimisation, progress.step - 1, steps)
+    line = log_line(work.terms, progress.pending, progress.step, rate, peak)
+    line |= {"tokens": progress.tokens, "seconds": progress.seconds}
+    due = progress.step % max(1, steps // LOG_LINES) == 0 or progress.step == steps
+    if due:
+        progress.log.append(line)
+        progress.pending = {}
+    return line, due
+
+
+def judge(work: Pretraining, folder: Path, progress: Progress, peak: float) -> dict[str, Any] | None:
+    """How well held-out documents are predicted: masked as the recipe has it, and by single subwords, so that
+    recipes of one vocabulary can be compared. None where nothing is held out."""
+    if not (folder / "index.json").is_file():
+        return None
+    packed, found = PackedTokens(folder), dict[str, Any]()
+    for masking in dict.fromkeys((work.recipe.objective.masking, "subword")):
+        sums: Sums | None = work.judge(packed, masking)
+        if sums is None:
+            return None
+        line = log_line(work.terms, sums | {"seconds": 1.0}, progress.step, 0.0, None)
+        kept = {name: value for name, value in line.items() if name.endswith(("_loss", "_accuracy"))}
+        judged = [term.name for term in work.terms if sums[f"{term.name}_loss"]]
+        found[masking] = {name: value for name, value in kept.items() if name.split("_")[0] in judged} | {
+            "masked": int(sums["masked"])
+        }
+    return found
+
+
+def lost(error: FloatingPointError, step: int, output: Path) -> PubmillError:
+    """What to tell when the training has diverged."""
+    good = checkpoints.latest_partial(output) or "the checkpoint it started from"
+    return PubmillError(
+        f"step {step + 1}: {error}; nothing of it was kept. Last good save: {good}. Lower "
+        "optimisation.learning_rate or lengthen warmup; `precision: float32` excludes rounding as the cause"
+    )

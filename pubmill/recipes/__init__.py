@@ -1,0 +1,38 @@
+"""What a training job is told, as plain data.
+
+Standard library only: `scripts/pretrain.py` and `scripts/finetune.py` run on machines that have
+nothing but torch and transformers. `pubmill.specs` checks the same classes when it reads the YAML.
+"""
+
+from pubmill.recipes.base import FORBID_UNKNOWN, Precision
+from pubmill.recipes.finetuning import Dummies, FinetuningRecipe
+from pubmill.recipes.pretraining import (
+    Adversarial,
+    Architecture,
+    Distillation,
+    Generator,
+    Objective,
+    Optimisation,
+    PretrainingRecipe,
+)
+from pubmill.recipes.reading import build, fits, read
+from pubmill.recipes.vocabs import Splitting, VocabRecipe
+
+__all__ = [
+    "FORBID_UNKNOWN",
+    "Adversarial",
+    "Architecture",
+    "Distillation",
+    "Dummies",
+    "FinetuningRecipe",
+    "Generator",
+    "Objective",
+    "Optimisation",
+    "Precision",
+    "PretrainingRecipe",
+    "Splitting",
+    "VocabRecipe",
+    "build",
+    "fits",
+    "read",
+]

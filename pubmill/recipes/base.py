@@ -1,0 +1,7 @@
+"""What all recipes share."""
+
+from typing import Literal
+
+Precision = Literal["auto", "float32", "bfloat16"]
+
+FORBID_UNKNOWN = {"extra": "forbid"}  # read by pydantic when a spec embeds a recipe

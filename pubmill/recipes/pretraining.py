@@ -1,0 +1,207 @@
+"""Recipes of pretraining."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pubmill.recipes.base import FORBID_UNKNOWN, Precision
+
+Family = Literal["bert", "roberta", "electra", "albert", "megatron-bert"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Architecture:
+    """An encoder's shape.
+
+    `family`: `bert` (Devlin et al. 2019), `roberta` (Liu et al. 2019), `electra` (Clark et al. 2020),
+    `albert` (Lan et al. 2020: all layers share their weights) or `megatron-bert` (Shoeybi et al. 2019: layer
+    normalisation before each part of a layer). `embedding_size`: of the embeddings, where that is not
+    `hidden_size` (ELECTRA, ALBERT).
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    family: Family
+    layers: int
+    hidden_size: int
+    attention_heads: int
+    intermediate_size: int
+    embedding_size: int | None = None
+    max_positions: int = 512
+    dropout: float = 0.1
+    initializer_range: float = 0.02
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generator:
+    """ELECTRA's generator: as the discriminator, with these sizes; the embeddings are shared (Clark et al.
+    2020, section 3.2). `weight`: of the discriminator's loss, beside the generator's."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    hidden_size: int
+    attention_heads: int
+    intermediate_size: int
+    weight: float = 50.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adversarial:
+    """Virtual adversarial training on the embeddings (Liu et al. 2020, ALUM; gu2020 section 2.4).
+
+    Noise of standard deviation `noise` is moved by one step of `step_size` up the gradient of the divergence
+    between the predictions with and without it, and cut to +-`radius`; `weight` times that divergence, then,
+    is added to the loss.
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    weight: float = 10.0
+    noise: float = 1e-5
+    step_size: float = 1e-3
+    radius: float = 1e-5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distillation:
+    """Learning from a larger model's predictions at the masked positions, too (lewis2020 section 7.1).
+
+    `masked_lm`, `divergence`, `cosine`: weights of the loss against the text, of the Kullback-Leibler
+    divergence from the teacher's predictions at `temperature`, and of the cosine distance between the last
+    layers' vectors, the student's after a learnt projection (0: without).
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    masked_lm: float = 5.0
+    divergence: float = 2.0
+    cosine: float = 1.0
+    temperature: float = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Objective:
+    """What is predicted: masked tokens, and what comes with them.
+
+    - `masking` of whole words, of subwords, or of runs of up to `longest_ngram` words (ALBERT), at
+      `masking_rate`; where `final_masking_rate` is given, the rate goes there in a straight line
+      (gu2020 section 2.3). Of the chosen tokens `replaced_by_mask` and `replaced_at_random`; others stay.
+    - `sequences`: each from one document, or filled with whole sentences across documents, a separator
+      between these (`full`; Liu et al. 2019, section 4.2).
+    - `pairs`: a sequence as two segments, of which is told whether the second follows the first or is of
+      another document (`next-sentence`, BERT), or which came first (`sentence-order`, ALBERT, Megatron); or
+      nothing is told (`unlabelled`, tinn2021 section 2.1), or there is one segment (`none`).
+    - `generator`: replaced tokens are to be found (ELECTRA). `adversarial`, `distillation`: see there.
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    masking: Literal["whole-word", "subword", "n-gram"]
+    masking_rate: float = 0.15
+    final_masking_rate: float | None = None
+    longest_ngram: int = 3
+    replaced_by_mask: float = 0.8
+    replaced_at_random: float = 0.1
+    sequences: Literal["document", "full"] = "document"
+    pairs: Literal["next-sentence", "sentence-order", "unlabelled", "none"] = "next-sentence"
+    generator: Generator | None = None
+    adversarial: Adversarial | None = None
+    distillation: Distillation | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optimisation:
+    """Adam or LAMB; a linear rise over the first `warmup` share of the steps and a linear fall after."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    optimiser: Literal["adamw", "lamb"] = "adamw"
+    learning_rate: float
+    warmup: float = 0.1
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-6
+    weight_decay: float = 0.01
+    max_gradient_norm: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PretrainingRecipe:
+    """One pretraining: `steps` updates over `batch_size` sequences of `sequence_length` tokens.
+
+    `recompute_activations` and `shard_optimiser` save memory (activation checkpointing; the optimiser's state
+    spread over the processes) and change nothing else, so that they can be switched in the middle.
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    architecture: Architecture
+    objective: Objective
+    optimisation: Optimisation
+    sequence_length: int
+    batch_size: int
+    steps: int
+    seed: int = 1
+    precision: Precision = "auto"
+    recompute_activations: bool = False
+    shard_optimiser: bool = False
+
+    def __post_init__(self) -> None:
+        faults = [*_contradictions(self.architecture, self.objective), *_out_of_range(self)]
+        if faults:
+            raise ValueError("; ".join(faults))
+
+
+MEMORY_ONLY = ("recompute_activations", "shard_optimiser")
+"""Keys of a PretrainingRecipe that don't change what comes out."""
+
+
+def _contradictions(architecture: Architecture, objective: Objective) -> list[str]:
+    """Settings that mean nothing together, or for which a family has no part."""
+    family, extras = architecture.family, (objective.adversarial, objective.distillation, objective.generator)
+    wrong = {
+        "family electra needs objective.generator, and only it has one": (family == "electra")
+        != (objective.generator is not None),
+        "only one of generator, adversarial and distillation can be had": sum(map(bool, extras)) > 1,
+        "family roberta has one segment; it needs pairs: none": family == "roberta"
+        and objective.pairs != "none",
+        "family electra has no head for pairs; pairs can be unlabelled or none": family == "electra"
+        and objective.pairs not in ("unlabelled", "none"),
+        "family albert has no next-sentence head; pairs can be sentence-order": family == "albert"
+        and objective.pairs == "next-sentence",
+        "sequences full needs pairs: none": objective.sequences == "full" and objective.pairs != "none",
+        f"embedding_size is for electra and albert, not for {family}": architecture.embedding_size is not None
+        and family not in ("electra", "albert"),
+        f"hidden_size {architecture.hidden_size} is not a multiple of attention_heads "
+        f"{architecture.attention_heads}": architecture.hidden_size % max(1, architecture.attention_heads)
+        > 0,
+        "replaced_by_mask and replaced_at_random are shares, together at most 1": not 0
+        <= objective.replaced_by_mask
+        <= objective.replaced_by_mask + objective.replaced_at_random
+        <= 1,
+    }
+    return [fault for fault, present in wrong.items() if present]
+
+
+def _out_of_range(recipe: PretrainingRecipe) -> list[str]:
+    """Numbers that no pretraining can have."""
+    architecture, objective = recipe.architecture, recipe.objective
+    counts = {
+        **{name: getattr(architecture, name) for name in ("layers", "hidden_size", "attention_heads")},
+        **{name: getattr(recipe, name) for name in ("sequence_length", "batch_size", "steps")},
+        "learning_rate": recipe.optimisation.learning_rate,
+        "longest_ngram": objective.longest_ngram,
+    }
+    shares = {"masking_rate": objective.masking_rate, "final_masking_rate": objective.final_masking_rate}
+    return [
+        *(f"{name} must be above 0, found {value}" for name, value in counts.items() if value <= 0),
+        *(
+            f"{name} must be between 0 and 1, found {value}"
+            for name, value in shares.items()
+            if value is not None and not 0 < value < 1
+        ),
+        *(
+            [f"sequence_length {recipe.sequence_length} is beyond max_positions {architecture.max_positions}"]
+            if recipe.sequence_length > architecture.max_positions
+            else []
+        ),
+    ]
