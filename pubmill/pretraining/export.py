@@ -203,10 +203,13 @@ def _make_random(recipe: ExportRecipe, vocab: Path, target: Path) -> None:
         )
     pretraining = build(PretrainingRecipe, recipe.pretraining, f"{recipe.model}: pretraining")
     tokenizer = AutoTokenizer.from_pretrained(vocab, local_files_only=True, trust_remote_code=False)
-    model = build_model(
-        pretraining.architecture, pretraining.objective, len(tokenizer), tokenizer.pad_token_id, recipe.seed
-    )
-    model.save_pretrained(target)
+    special = {
+        "pad": tokenizer.pad_token_id,
+        "cls": tokenizer.cls_token_id,
+        "sep": tokenizer.sep_token_id,
+    }
+    form = pretraining.architecture, pretraining.objective, len(tokenizer), special, recipe.seed
+    build_model(*form).save_pretrained(target)
 
 
 def _download(recipe: ExportRecipe) -> Path:

@@ -20,6 +20,7 @@ from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL, make_tokenizer, save
 
 SHAPE = {"family": "bert", "layers": 2, "hidden_size": 16, "attention_heads": 2, "intermediate_size": 32}
+IDS = {"pad": 0, "cls": 2, "sep": 3}
 PRETRAINING: dict[str, Any] = {
     "architecture": SHAPE,
     "objective": {"masking": "whole-word"},
@@ -45,7 +46,7 @@ def size(vocab: Path) -> int:
 @pytest.fixture
 def checkpoint(tmp_path: Path, vocab: Path) -> Path:
     folder = tmp_path / "step-12345"
-    build_model(Architecture(**SHAPE), Objective(masking="whole-word"), size(vocab), 0, 7).save_pretrained(
+    build_model(Architecture(**SHAPE), Objective(masking="whole-word"), size(vocab), IDS, 7).save_pretrained(
         folder
     )
     (folder / "optimizer.safetensors").write_bytes(b"not weights")
@@ -104,7 +105,7 @@ def test_random_weights_follow_the_seed(tmp_path: Path, vocab: Path) -> None:
         export(recipe("random", seed=seed), tmp_path / name, vocab=vocab)
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in "abc"]
     assert weights[0] == weights[1] != weights[2]
-    made = build_model(Architecture(**SHAPE), Objective(masking="whole-word"), size(vocab), 0, 1)
+    made = build_model(Architecture(**SHAPE), Objective(masking="whole-word"), size(vocab), IDS, 1)
     loaded = AutoModel.from_pretrained(tmp_path / "a")
     assert torch.equal(loaded.embeddings.word_embeddings.weight, made.bert.embeddings.word_embeddings.weight)
     assert "12,345" not in (tmp_path / "a/README.md").read_text()
