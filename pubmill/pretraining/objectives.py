@@ -99,7 +99,7 @@ class ReplacedTokenDetection(Learner):
         vectors = self.encode(self.generator, part.ids, part)
         logits = masked_lm_logits(self.generator, vectors[len(part.pair_labels) :]).float()
         places = part.rows[len(part.pair_labels) :]
-        ids, replaced = part.ids.flatten(), torch.zeros_like(part.ids.flatten())
+        ids, replaced = part.ids.flatten().clone(), torch.zeros_like(part.ids.flatten())
         drawn = sample(logits.detach())
         ids[places], replaced[places] = drawn, (drawn != part.labels).to(replaced.dtype)
         hidden = encode(
@@ -141,7 +141,7 @@ class AdversarialLearner(Learner):
         vectors = encode(self.model, embedded, part.mask, part.rows, self.recompute)
         logits = self.logits(vectors, part)
         noise = self._noise(embedded.detach(), logits.detach(), part, state)
-        moved = self._predict(embedded + noise, part, state)
+        moved = self._predict(embedded.detach() + noise, part, state)
         loss = divergence(moved, logits.detach()) + divergence(logits, moved.detach())
         return self.masked_lm(logits, part) | self.told_pairs(vectors, part) | {"adversarial_loss": loss}
 
@@ -150,13 +150,15 @@ class AdversarialLearner(Learner):
         return self.logits(encode(self.model, embedded, part.mask, part.rows, self.recompute), part)
 
     def _noise(self, embedded: Tensor, logits: Tensor, part: Part, state: Tensor) -> Tensor:
-        """Noise moved to where the predictions change most."""
+        """Where the predictions change most, from the embeddings."""
         wanted = self.objective.adversarial
         assert wanted is not None
         noise = (torch.randn_like(embedded) * wanted.noise).requires_grad_()
-        loss = divergence(self._predict(embedded + noise, part, state), logits) / max(1, len(logits))
-        (slope,) = torch.autograd.grad(loss, noise)
-        return (noise.detach() + wanted.step_size * slope).clamp(-wanted.radius, wanted.radius)
+        (slope,) = torch.autograd.grad(
+            divergence(self._predict(embedded + noise, part, state), logits), noise
+        )
+        largest = slope.abs().amax(-1, keepdim=True)
+        return wanted.radius * slope / largest.clamp_min(torch.finfo(slope.dtype).tiny)
 
 
 def _random_state(like: Tensor) -> Tensor:

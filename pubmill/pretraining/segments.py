@@ -161,7 +161,9 @@ def stop_requests() -> Iterator[list[int]]:
 def train(work: Pretraining, progress: Progress, segment: Segment, known: dict[str, Any]) -> None:
     """Do the updates from `progress` up to the segment's end, saving on the way, and write the checkpoint."""
     peak = measured_rate(work.world.device, work.precision) * work.world.size
-    board = TensorBoard(segment.output.parent / "tensorboard", progress.step) if work.world.first else None
+    board = (
+        TensorBoard(segment.output.parent / "tensorboard", progress.step + 1) if work.world.first else None
+    )
     reported = saved = time.monotonic()
     with stop_requests() as stops:
         while progress.step < segment.to:

@@ -46,19 +46,20 @@ class Generator:
 
 @dataclass(frozen=True, kw_only=True)
 class Adversarial:
-    """Virtual adversarial training on the embeddings (Liu et al. 2020, ALUM; gu2020 section 2.4).
+    """Virtual adversarial training on the embeddings (Miyato et al. 2018; Liu et al. 2020, ALUM; gu2020
+    section 2.4).
 
-    Noise of standard deviation `noise` is moved by one step of `step_size` up the gradient of the divergence
-    between the predictions with and without it, and cut to +-`radius`; `weight` times that divergence, then,
-    is added to the loss.
+    The embeddings are moved in the direction in which the predictions change most: the gradient of the
+    divergence at noise of standard deviation `noise`, of which each token's largest entry becomes `radius`.
+    `weight` times the divergence there, both ways, is added to the loss. The weight is ALUM's in pretraining
+    and the radius that of its program (the paper prints 1e-5); its noise of 1e-5 would vanish in bfloat16.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
 
     weight: float = 10.0
-    noise: float = 1e-5
-    step_size: float = 1e-3
-    radius: float = 1e-5
+    noise: float = 1e-2
+    radius: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
