@@ -1,7 +1,7 @@
 r"""Pretrain a language model up to one checkpoint.
 
     python scripts/pretrain.py --recipe JSON --tokens DIR --vocab DIR --output R/step-N --to N \
-        [--start R/step-M | --model DIR | --other DIR] [--teacher DIR] [--save-minutes 10] [--version 0]
+        [--previous R/step-M | --model DIR | --other DIR] [--teacher DIR] [--save-minutes 10] [--version 0]
     torchrun --nproc-per-node 8 scripts/pretrain.py ...
 
 Inputs: packed tokens (scripts/pack.py), the vocabulary they were packed with, and the checkpoint before; for
@@ -43,7 +43,9 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="checkpoint folder to write")
     parser.add_argument("--to", required=True, type=int, help="the step to stop at")
     begin = parser.add_mutually_exclusive_group()
-    begin.add_argument("--start", type=Path, help="checkpoint folder to go on from (default: from scratch)")
+    begin.add_argument(
+        "--previous", type=Path, help="checkpoint folder to go on from (default: from scratch)"
+    )
     begin.add_argument("--model", type=Path, help="model folder whose weights to begin with")
     begin.add_argument("--other", type=Path, help="checkpoint folder of another recipe to go on with")
     parser.add_argument("--teacher", type=Path, help="model folder to learn from, of a distillation")

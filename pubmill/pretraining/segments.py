@@ -40,7 +40,7 @@ DECIDING = {
 class Segment:
     """What a segment is made from, and where it ends.
 
-    `start`: the checkpoint before, of the same recipe. For a first segment there may be `model`, a Hugging
+    `previous`: the checkpoint before, of the same recipe. For a first segment there may be `model`, a Hugging
     Face folder whose weights it begins with, or `other`, a checkpoint of another recipe that is gone on
     with: weights, optimiser and steps. `teacher`: the folder of a distillation's teacher.
     """
@@ -49,7 +49,7 @@ class Segment:
     vocab: Path
     output: Path
     to: int
-    start: Path | None = None
+    previous: Path | None = None
     model: Path | None = None
     other: Path | None = None
     teacher: Path | None = None
@@ -101,7 +101,7 @@ def facts(work: Pretraining, segment: Segment, packed: PackedTokens) -> dict[str
         "threads": torch.get_num_threads(),
         "precision": work.precision,
     }
-    folders = {name: getattr(segment, name) for name in ("start", "model", "other", "teacher")}
+    folders = {name: getattr(segment, name) for name in ("previous", "model", "other", "teacher")}
     return found | {
         "recipe": asdict(work.recipe),
         "inputs": checkpoints.fingerprints(packed, segment.vocab, folders, segment.version),
@@ -112,7 +112,7 @@ def facts(work: Pretraining, segment: Segment, packed: PackedTokens) -> dict[str
 def resume(work: Pretraining, segment: Segment, known: dict[str, Any]) -> Progress:
     """Put `work` where it stood: at the segment's own last save, else at its start, else at the beginning."""
     own = work.world.decide(lambda: own_save(segment.output, known))
-    source = own or segment.start or segment.other
+    source = own or segment.previous or segment.other
     if source is None:
         return Progress()
     progress = checkpoints.load(source, work, same_recipe=source != segment.other)

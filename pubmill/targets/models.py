@@ -108,7 +108,7 @@ class ModelTargets(CorpusTargets):
         previous = self.previous_step(recipe, step)
         if previous is None:
             return []
-        return ["--start", f"{self.results}/pretraining/{recipe}/step-{previous}"]
+        return ["--previous", f"{self.results}/pretraining/{recipe}/step-{previous}"]
 
     def weights(self, model: str) -> dict[str, Any]:
         """Where a model's weights come from at this scale."""

@@ -23,9 +23,7 @@ from pubmill.files import lock, sha256
 from pubmill.pretraining import segments
 from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.engine import Pretraining
-from pubmill.pretraining.optimisation import learning_rate
 from pubmill.pretraining.tokens import PackedTokens
-from pubmill.recipes import Optimisation
 from pubmill.vocabs.wordpiece import make_tokenizer, save
 from tests.unit.toy_pretraining import (
     PIECES,
@@ -158,7 +156,7 @@ def test_a_save_of_other_work_is_discarded(data: Path, whole: Path, tmp_path: Pa
         (other, "vocab", {}),
         (data, "version", {"version": 2}),
         (data, "recipe.seed", {"recipe": replace(RECIPE, seed=2)}),
-        (data, "start", {"start": start}),
+        (data, "previous", {"previous": start}),
     ]:
         made_save = interrupted(data, tmp_path / "step-4", to=4, at=3)
         capsys.readouterr()
@@ -194,13 +192,13 @@ def test_the_state_says_what_it_was_made_from_and_with(data: Path, tmp_path: Pat
     assert made["inputs"] == {
         "tokens": PackedTokens(data / "tokens").fingerprint(),
         "vocab": sha256(data / "tokenizer.json"),
-        "start": sha256(start / "model.safetensors"),
+        "previous": sha256(start / "model.safetensors"),
         "model": None,
         "other": None,
         "teacher": None,
         "version": 3,
     }
-    assert state(start)["inputs"]["start"] is None
+    assert state(start)["inputs"]["previous"] is None
     assert made["packages"]["torch"] == metadata.version("torch") and made["python"] and "commit" in made
     assert {"cpu", "cores", "gpus", "device", "threads", "precision"} <= made["hardware"].keys()
 
@@ -301,10 +299,3 @@ def test_another_recipe_is_refused(data: Path, whole: Path, tmp_path: Path) -> N
 def test_what_cannot_be_trained_is_refused(data: Path, tmp_path: Path, change: Any, message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         pretrain(data, tmp_path / "x", 40, recipe=replace(RECIPE, **change))
-
-
-def test_the_learning_rate_rises_and_falls_linearly() -> None:
-    rates = np.array([learning_rate(Optimisation(learning_rate=1.0), step, 100) for step in range(100)])
-    assert rates.argmax() == 9 and rates.max() == 1.0 and rates.min() > 0
-    np.testing.assert_allclose(np.diff(rates[:10]), 0.1)
-    np.testing.assert_allclose(np.diff(rates[9:]), -1 / 91)

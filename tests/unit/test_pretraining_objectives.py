@@ -102,6 +102,15 @@ def test_it_learns(name: str, data: Path, tmp_path: Path) -> None:
         assert judged["mlm_loss"] < 0.8 * first["mlm_loss"] and judged["masked"] > 3, masking
 
 
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_weight_has_a_gradient(name: str, data: Path) -> None:
+    """Processes that wait for each other's gradients would else wait for ever."""
+    recipe = RECIPES[name]
+    made, part = learner(recipe), part_of(data, recipe)
+    sum(term.weight * made(part)[f"{term.name}_loss"] for term in made.terms).backward()
+    assert [key for key, weight in made.named_parameters() if weight.grad is None] == []
+
+
 def test_recomputing_changes_nothing(data: Path, tmp_path: Path) -> None:
     made = [
         pretrain(data, tmp_path / str(recompute), 5, recipe=changed(recompute_activations=recompute))

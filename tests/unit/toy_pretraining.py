@@ -49,10 +49,10 @@ def make_data(folder: Path, lengths: tuple[int, ...] = (4, 9, 6)) -> Path:
 
 
 def pretrain(
-    data: Path, output: Path, to: int, start: Path | None = None, recipe: Any = RECIPE, **more: Any
+    data: Path, output: Path, to: int, previous: Path | None = None, recipe: Any = RECIPE, **more: Any
 ) -> Path:
     """A segment on that corpus; `more` are other fields of `Segment`."""
-    given = Segment(tokens=data / "tokens", vocab=data, output=output, to=to, start=start, **more)
+    given = Segment(tokens=data / "tokens", vocab=data, output=output, to=to, previous=previous, **more)
     segments.pretrain(recipe, given)
     return output
 
