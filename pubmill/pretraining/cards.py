@@ -61,9 +61,10 @@ def _vocabulary(vocab: Path | None) -> dict[str, Any]:
 
 
 def _training(checkpoint: Path) -> dict[str, Any]:
-    """The checkpoint's state, without its recipe and half-summed figures, and the last line of its log."""
+    """The checkpoint's state, without its recipe and figures of a run, and the last line of its log."""
     state = read_json(checkpoint / "state.json")
-    state = {name: value for name, value in state.items() if name not in ("recipe", "pending")}
+    left_out = ("recipe", "pending", "average", "lowest")
+    state = {name: value for name, value in state.items() if name not in left_out}
     log = checkpoint / "log.jsonl"
     lines = log.read_text().splitlines() if log.is_file() else []
     if not lines:

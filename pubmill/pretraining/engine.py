@@ -7,6 +7,7 @@ for dropout, whose random numbers belong to a process).
 """
 
 import math
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -72,6 +73,8 @@ class Pretraining:
         self.sharded = recipe.shard_optimiser and world.size > 1
         self.optimiser = build_optimiser(self.learner.parameters(), recipe.optimisation, self.sharded)
         self.pad = packed.special["pad"]
+        self._ahead: dict[int, Future[tuple[Batch, Masked]]] = {}
+        self._maker = ThreadPoolExecutor(1, "batches")
         self.at_once = max(1, TOKENS_AT_ONCE[world.device.type] // recipe.sequence_length)
 
     @property
@@ -82,10 +85,7 @@ class Pretraining:
     def update(self, step: int) -> Sums:
         """Do one update (from 0); return sums over the batch. Raises where the loss is not finite."""
         recipe = self.recipe
-        batch = self.instances.batch(step)
-        rate = masking_rate(recipe.objective, step, recipe.steps)
-        random = generator(recipe.seed, Stream.MASKS, step)
-        hidden = mask(batch.ids, batch.inner, batch.lengths, self.vocabulary, recipe.objective, rate, random)
+        batch, hidden = self._prepared(step)
         seed_torch(recipe.seed, step, self.world.rank)
         sums = self._over(batch, hidden, learn=True)
         norm = torch.nn.utils.clip_grad_norm_(
@@ -97,6 +97,25 @@ class Pretraining:
         self.optimiser.step()
         self.optimiser.zero_grad(set_to_none=True)
         return sums
+
+    def _prepared(self, step: int) -> tuple[Batch, Masked]:
+        """The batch of a step; that of the next is made meanwhile, so that a GPU does not wait for it."""
+        ahead = self._ahead
+        self._ahead = {
+            wanted: ahead.get(wanted) or self._maker.submit(self.masked_batch, wanted)
+            for wanted in (step, step + 1)
+        }
+        return self._ahead[step].result()
+
+    def masked_batch(self, step: int) -> tuple[Batch, Masked]:
+        """The batch of a step with the tokens that are hidden in it, whatever the number of processes."""
+        recipe = self.recipe
+        batch = self.instances.batch(step)
+        rate = masking_rate(recipe.objective, step, recipe.steps)
+        random = generator(recipe.seed, Stream.MASKS, step)
+        return batch, mask(
+            batch.ids, batch.inner, batch.lengths, self.vocabulary, recipe.objective, rate, random
+        )
 
     def judge(self, held_out: Packed, masking: str) -> Sums | None:
         """Sums over documents that are not trained on, at most `HELD_OUT_SEQUENCES` sequences, with the masks
