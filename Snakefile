@@ -16,6 +16,9 @@ from pubmill.errors import PubmillError
 from pubmill.files import lock
 from pubmill.study import check_study
 from pubmill.targets import Targets, as_json
+from pubmill.targets.failed_jobs import forget_failed_jobs
+
+forget_failed_jobs()
 
 
 configfile: ROOT / "config.yaml"

@@ -39,6 +39,14 @@ def test_a_metric_version_reruns_scoring_and_tables_only(copy: Project) -> None:
     assert copy.planned(TABLE) == {"score": 2 * RUNS, "table": 1}
 
 
+def test_what_failed_after_a_change_is_still_to_be_done(copy: Project) -> None:
+    """Else the table, which is there from before the change, would be taken for that of now."""
+    copy.edit("pubmill/targets/versions.py", '    "entity_f1": 1,', '    "entity_f1": 2,')
+    copy.edit("scripts/score.py", "def main() -> None:", "def main() -> None:\n    raise SystemExit(1)\n")
+    assert copy.run(TABLE, check=False).returncode
+    assert copy.planned(TABLE) == {"score": 2 * RUNS, "table": 1}
+
+
 def test_another_seed_runs_only_that_seed(copy: Project) -> None:
     copy.edit(
         "specs/scales/demo.yaml",
