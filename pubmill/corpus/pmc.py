@@ -19,11 +19,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-import duckdb
+import numpy as np
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 
 from pubmill.corpus.packages import read_metadata
+from pubmill.database import copy, database
 from pubmill.errors import PubmillError
 from pubmill.files import read_json, write_json, writing
 from pubmill.network import GoneError, say
@@ -39,7 +41,7 @@ _PLAN = r"""
 WITH found AS (
     SELECT regexp_extract(key, '^metadata/PMC(\d+)\.(\d+)\.json$', ['pmcid', 'version']) AS name, etag,
         modified
-    FROM read_csv($files, header = false, auto_detect = false, delim = ',', quote = '"', escape = '"',
+    FROM read_csv(getvariable('files'), header = false, auto_detect = false, delim = ',', quote = '"', escape = '"',
         columns = {'bucket': 'VARCHAR', 'key': 'VARCHAR', 'modified': 'VARCHAR', 'etag': 'VARCHAR'})
 ), versions AS (
     SELECT name.pmcid::BIGINT AS pmcid, name.version::INTEGER AS version, etag,
@@ -68,17 +70,11 @@ def write_plan(path: Path, url: str, day: str, mirror: str | None) -> int:
     """Write the plan of the inventory of one day (YYYY-MM-DD); give the number of articles."""
     with tempfile.TemporaryDirectory(dir=_made(path.parent)) as folder, writing(path) as temporary:
         files = _bring_inventory(Path(folder), url, day, mirror)
-        with duckdb.connect() as connection:
-            try:
-                connection.execute(f"SET memory_limit = '{MEMORY}'")
-                connection.execute("SET temp_directory = $folder", {"folder": f"{folder}/spill"})
-                target = str(temporary).replace("'", "''")
-                copy = f"COPY ({_PLAN}) TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
-                connection.execute(copy, {"files": [str(file) for file in files]})
-                count = connection.execute("SELECT count(*) FROM read_parquet($p)", {"p": str(temporary)})
-                articles = int((count.fetchone() or (0,))[0])
-            except duckdb.Error as error:
-                raise PubmillError(f"the inventory of {day} at {url} cannot be read: {error}") from None
+        fault = f"the inventory of {day} at {url} cannot be read"
+        with database(Path(folder, "spill"), MEMORY, fault) as connection:
+            connection.execute("SET VARIABLE files = $files", {"files": [str(file) for file in files]})
+            copy(connection, _PLAN, temporary)
+        articles = pq.read_metadata(temporary).num_rows
         if not articles:
             raise PubmillError(f"the inventory of {day} at {url} names no metadata/PMC*.json")
     return articles
@@ -130,10 +126,10 @@ def read_plan(path: Path, shard: str) -> list[Planned]:
 def count_by_shard(path: Path, digits: int) -> dict[str, int]:
     """Articles of a plan by shard, where `digits` of the nine are a shard's."""
     size = 10 ** (9 - digits)
-    query = f"SELECT pmcid // {size} AS shard, count(*) FROM read_parquet($p) GROUP BY shard ORDER BY shard"
-    with duckdb.connect() as connection:
-        rows = connection.execute(query, {"p": str(path)}).fetchall()
-    return {f"PMC{shard:0{digits}d}{'x' * (9 - digits)}": count for shard, count in rows}
+    numbers = pq.read_table(path, columns=["pmcid"])["pmcid"].to_numpy()
+    shards, counts = np.unique(numbers // size, return_counts=True)
+    named = (f"PMC{shard:0{digits}d}{'x' * (9 - digits)}" for shard in shards.tolist())
+    return dict(zip(named, counts.tolist(), strict=True))
 
 
 def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | None) -> dict[str, Any]:
