@@ -26,7 +26,7 @@ class Reading(NamedTuple):
 
 
 def take_turns(program: str, readers: Iterable[str], path: Path, turns: int) -> dict[str, Reading]:
-    """Of each reader the median of the seconds and the highest memory, over `turns` with each after the other.
+    """Of each reader the median of the seconds and the highest memory; in a turn one reads after the other.
 
     `program` is the benchmark, which with `--read READER PATH` calls `read_once`.
     """

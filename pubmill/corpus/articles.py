@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
-from pubmill.corpus.jats import Facts, JatsReader
+from pubmill.corpus.facts import Facts
+from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.packages import Article
 from pubmill.corpus.shards import Document
 from pubmill.corpus.with_pubmed_parser import ArticleReader
@@ -24,15 +25,4 @@ def read_articles(
         if article.data:
             yield read(article.data, article.facts, f"{path}:{article.name}")
         else:
-            yield without_xml(article.facts)
-
-
-def without_xml(facts: Facts) -> Document:
-    """What is known of an article that has no XML."""
-    return Document(
-        id=f"pmc:{facts.pmcid}",
-        version=facts.version,
-        date=facts.date,
-        licence=facts.licence,
-        flags=facts.flags,
-    )
+            yield article.facts.document()

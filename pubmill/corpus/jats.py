@@ -23,11 +23,11 @@ spec leaves out beside.
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from lxml import etree
 
+from pubmill.corpus.facts import Facts, plain_pmid
 from pubmill.corpus.licences import licence_at
 from pubmill.corpus.shards import Document, Sections
 from pubmill.corpus.text import LANGUAGES
@@ -68,17 +68,6 @@ _RUNS = re.compile("  +")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What a source says of an article beside its XML; "" where it says nothing."""
-
-    pmcid: int
-    version: int = 1
-    date: str = ""
-    licence: str = ""
-    flags: tuple[str, ...] = ()
-
-
 class JatsReader:
     """Reads articles without what `leave_out` names (`LEAVABLE`); `left_out` counts those elements by tag."""
 
@@ -111,6 +100,7 @@ class JatsReader:
         return Document(
             id=f"pmc:{facts.pmcid}",
             version=facts.version,
+            pmid=facts.pmid or pmid(meta),
             date=facts.date,
             published=_year(meta),
             languages=languages(root),
@@ -291,6 +281,14 @@ def check_pmcid(meta: etree._Element, expected: int, where: str) -> None:
             number = (element.text or "").strip().removeprefix("PMC")
             if number != str(expected):
                 raise PubmillError(f"{where}: is filed as PMC{expected}, but its XML says PMC{number}")
+
+
+def pmid(meta: etree._Element) -> str:
+    """The PMID that an article names, as PubMed writes it; "" where it names none."""
+    for element in meta.iterchildren("article-id"):
+        if element.get("pub-id-type") == "pmid":
+            return plain_pmid(element.text or "")
+    return ""
 
 
 class _Nothing:

@@ -41,7 +41,8 @@ _PLAN = r"""
 WITH found AS (
     SELECT regexp_extract(key, '^metadata/PMC(\d+)\.(\d+)\.json$', ['pmcid', 'version']) AS name, etag,
         modified
-    FROM read_csv(getvariable('files'), header = false, auto_detect = false, delim = ',', quote = '"', escape = '"',
+    FROM read_csv(getvariable('files'), header = false, auto_detect = false, delim = ',', quote = '"',
+        escape = '"',
         columns = {'bucket': 'VARCHAR', 'key': 'VARCHAR', 'modified': 'VARCHAR', 'etag': 'VARCHAR'})
 ), versions AS (
     SELECT name.pmcid::BIGINT AS pmcid, name.version::INTEGER AS version, etag,
@@ -74,7 +75,7 @@ def write_plan(path: Path, url: str, day: str, mirror: str | None) -> int:
         with database(Path(folder, "spill"), MEMORY, fault) as connection:
             connection.execute("SET VARIABLE files = $files", {"files": [str(file) for file in files]})
             copy(connection, _PLAN, temporary)
-        articles = pq.read_metadata(temporary).num_rows
+        articles = int(pq.read_metadata(temporary).num_rows)
         if not articles:
             raise PubmillError(f"the inventory of {day} at {url} names no metadata/PMC*.json")
     return articles

@@ -22,6 +22,7 @@ PART = pa.schema(
     [
         ("id", pa.string()),
         ("version", pa.int32()),
+        ("pmid", pa.string()),
         ("date", pa.string()),
         ("title", pa.string()),
         ("text", pa.string()),
@@ -67,8 +68,8 @@ class _Tally:
         self.totals.update(parsed=1, documents=1, words=words, bytes=size)
         self.years[document.published or "unknown"] += 1
         return {
-            "id": document.id, "version": document.version, "date": document.date, "title": document.title,
-            "text": text, "words": words, "bytes": size,
+            "id": document.id, "version": document.version, "pmid": document.pmid, "date": document.date,
+            "title": document.title, "text": text, "words": words, "bytes": size,
         }  # fmt: skip
 
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from pubmill.corpus.jats import Facts, JatsReader
+from pubmill.corpus.facts import Facts
+from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
 from tests.articles import USUAL, body_characters, characters
@@ -65,6 +66,16 @@ def test_what_the_source_says_of_licence_and_flags_holds() -> None:
     facts = Facts(pmcid=7, licence="TDM", flags=("retracted",))
     found = JatsReader(USUAL)(article("<p>x</p>", meta), facts, "x")
     assert (found.licence, found.flags) == ("TDM", ("retracted",))
+
+
+def test_pmid_of_the_source_or_else_of_the_xml() -> None:
+    named = (
+        "<article-id pub-id-type='doi'>10.1/1</article-id><article-id pub-id-type='pmid'> 0123\n</article-id>"
+    )
+    assert read(article("<p>x</p>", named)).pmid == "123"
+    assert read(article("<p>x</p>")).pmid == ""
+    assert read(article("<p>x</p>", named.replace("0123", "none"))).pmid == ""
+    assert JatsReader(USUAL)(article("<p>x</p>", named), Facts(pmcid=7, pmid="5"), "x").pmid == "5"
 
 
 @pytest.mark.parametrize(

@@ -113,8 +113,8 @@ def fetch(bucket: Bucket, tmp_path: Path, shard: str = "PMC0000xxxxx") -> Path:
 
 
 def test_articles_with_what_the_bucket_says(bucket: Bucket, tmp_path: Path) -> None:
-    bucket.article(7, license_code="TDM", is_retracted=True, is_manuscript=True)
-    bucket.article(8, xml_url=None, license_code=None, is_historical_ocr=True)
+    bucket.article(7, license_code="TDM", is_retracted=True, is_manuscript=True, pmid="15693962")
+    bucket.article(8, xml_url=None, license_code=None, is_historical_ocr=True, pmid=77)
     archive = fetch(bucket, tmp_path)
     documents = list(read_articles(archive, read_fetched(archive), "pubmill", (), Counter()))
     assert [(d.id, d.version, d.licence, d.flags, d.body) for d in documents] == [
@@ -125,6 +125,7 @@ def test_articles_with_what_the_bucket_says(bucket: Bucket, tmp_path: Path) -> N
         ("pmc:20000", 2, "CC BY", (), (("", "Text."),)),
     ]
     assert {document.date for document in documents} == {"2026-08-31"}
+    assert [document.pmid for document in documents] == ["15693962", "77", "", "", ""]
     record = read_json(archive.with_name(f"{archive.name}.source.json"))
     assert (record["articles"], record["without_xml"], record["gone"]) == (5, ["PMC8.1"], [])
     assert sorted(path.name for path in archive.parent.iterdir()) == [
@@ -227,7 +228,7 @@ def test_package(tmp_path: Path) -> None:
     path = package(tmp_path)
     (one,) = read_package(path, tmp_path / f"{NAME}.filelist.csv")
     assert (one.data, one.facts.pmcid, one.facts.date) == (xml(7), 7, "2024-12-18")
-    assert (one.facts.licence, one.facts.flags) == ("CC BY-NC", ("retracted",))
+    assert (one.facts.licence, one.facts.flags, one.facts.pmid) == ("CC BY-NC", ("retracted",), "1")
     assert package_order(path) == 20241218
     assert package_order(Path("oa_comm_xml.incr.2024-12-19.tar.gz")) == 20241219
     with pytest.raises(PubmillError, match="named like"):

@@ -17,7 +17,13 @@ from pubmill.specs import Selection
 def text(number: int, words: int, **fields: Any) -> Document:
     sections = (("AIM", "é " * words + "end"),) if words else ()
     return Document(
-        id=f"pmid:{number}", title="T", date="2020-01-01", published="1999", sections=sections, **fields
+        id=f"pmid:{number}",
+        pmid=str(number),
+        title="T",
+        date="2020-01-01",
+        published="1999",
+        sections=sections,
+        **fields,
     )
 
 
@@ -65,8 +71,8 @@ def test_part_and_manifest(tmp_path: Path) -> None:
     write_manifest(tmp_path / "manifest.parquet", parts)
     assert pq.read_table(parts[0]).to_pylist() == [
         {
-            "id": "pmid:5", "version": 1, "date": "2020-01-01", "title": "T", "text": "AIM: é é é é end",
-            "words": 5, "bytes": 20,
+            "id": "pmid:5", "version": 1, "pmid": "5", "date": "2020-01-01", "title": "T",
+            "text": "AIM: é é é é end", "words": 5, "bytes": 20,
         }
     ]  # fmt: skip
     assert pq.read_table(tmp_path / "manifest.parquet").to_pylist() == [
