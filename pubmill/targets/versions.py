@@ -11,7 +11,7 @@ VERSIONS = {
     "select": 4,
     "duplicates": 1,
     "contamination": 2,
-    "statistics": 1,
+    "statistics": 2,
     "count": 1,
     "vocab": 2,
     "fit": 1,

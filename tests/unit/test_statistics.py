@@ -59,8 +59,14 @@ def test_everything_is_accounted_for(tmp_path: Path) -> None:
             "too_short": ["pmid:3", "pmid:10", "pmid:11", "pmid:12", "pmid:13"],
         },
         "by_source": {
-            "source0": {"parsed": 5, "deletions": 0, "documents": 1, "words": 5, "bytes": 20},
-            "source1": {"parsed": 11, "deletions": 1, "documents": 1, "words": 7, "bytes": 26},
+            "source0": {
+                "parsed": 5, "deletions": 0, "documents": 1, "words": 5, "bytes": 20,
+                "rejected": {"superseded": 1, "no_abstract": 1, "too_short": 1, "deleted": 1},
+            },
+            "source1": {
+                "parsed": 11, "deletions": 1, "documents": 1, "words": 7, "bytes": 26,
+                "rejected": {"too_short": 10},
+            },
         },
         "years": {"1999": 2},
     }  # fmt: skip
