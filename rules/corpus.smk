@@ -14,7 +14,7 @@ rule parse_medline:
         source="|".join(map(re.escape, T.source_names("pubmed"))) or "(?!)",
     params:
         version=T.version("parse"),
-        recipe=lambda w: as_json(T.parse_recipe(w.source)),
+        recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),
     message:
         "Parsing {input}"
     shell:
@@ -32,7 +32,7 @@ rule parse_text:
         source="|".join(map(re.escape, T.source_names("text"))) or "(?!)",
     params:
         version=T.version("parse"),
-        recipe=lambda w: as_json(T.parse_recipe(w.source)),
+        recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),
     message:
         "Parsing {input}"
     shell:
@@ -50,7 +50,7 @@ rule parse_clinical:
         source="|".join(map(re.escape, T.source_names("mimic"))) or "(?!)",
     params:
         version=T.version("parse"),
-        recipe=lambda w: as_json(T.parse_recipe(w.source)),
+        recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),
     message:
         "Parsing {input}"
     shell:

@@ -51,7 +51,7 @@ rule parse_pmc:
         source="|".join(map(re.escape, T.source_names("pmc") + T.source_names("pmc-packages"))) or "(?!)",
     params:
         version=T.version("parse"),
-        recipe=lambda w: as_json(T.parse_recipe(w.source)),
+        recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),
         filelist=lambda w: [f"--filelist={path}" for path in T.filelists(w.source, w.shard)],
     message:
         "Parsing {input.archive}"

@@ -16,6 +16,10 @@ class Facts:
     licence: str = ""
     flags: tuple[str, ...] = ()
 
+    @property
+    def name(self) -> str:
+        return f"PMC{self.pmcid}.{self.version}"
+
     def document(self, *flags: str) -> Document:
         """The article without title and text; with these flags beside its own."""
         return Document(

@@ -4,20 +4,24 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import tarfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from pubmill.corpus import packages, pmc
 from pubmill.corpus.articles import read_articles
 from pubmill.corpus.packages import package_order, read_fetched, read_members, read_package
 from pubmill.corpus.pmc import count_by_shard, fetch_shard, read_plan, write_plan
+from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
 from pubmill.network import GoneError
+from pubmill.specs import PmcPackagesSource
 
 URL = "https://pmc-oa-opendata.s3.amazonaws.com"
 DAY = "2026-09-02"
@@ -233,6 +237,35 @@ def test_package(tmp_path: Path) -> None:
     assert package_order(Path("oa_comm_xml.incr.2024-12-19.tar.gz")) == 20241219
     with pytest.raises(PubmillError, match="named like"):
         package_order(Path("mine.tar.gz"))
+
+
+def test_an_article_that_cannot_be_read_is_told_and_can_be_left_out(tmp_path: Path) -> None:
+    (tmp_path / f"{NAME}.filelist.csv").write_text(LIST + ROW + ROW.replace("7", "8").replace(",1,", ",5,"))
+    damaged = xml(8).replace(b"</p>", b"</q>")
+    path = pack(
+        tmp_path / f"{NAME}.tar.gz",
+        member("PMC000xxxxxx/PMC7.xml", xml(7)),
+        member("PMC000xxxxxx/PMC8.xml", damaged),
+    )
+
+    def documents(*unreadable: str) -> list[Document]:
+        articles = read_package(path, tmp_path / f"{NAME}.filelist.csv")
+        return list(read_articles(path, articles, "pubmill", (), Counter(), unreadable))
+
+    with pytest.raises(PubmillError) as told:
+        documents()
+    line = f"    unreadable: {{{NAME}: {{PMC8.1: what is wrong with it}}}}"
+    assert re.search(r"PMC8\.xml:1: malformed XML", str(told.value)) and line in str(told.value).split("\n")
+    source = {"name": "p", "kind": "pmc-packages", "url": "https://b.org", "leave_out": [], "packages": ["a"]}
+    assert PmcPackagesSource.model_validate(source | yaml.safe_load(line)).unreadable[NAME].keys() == {
+        "PMC8.1"
+    }
+
+    assert [(one.id, one.pmid, one.flags) for one in documents("PMC8.1")] == [
+        ("pmc:7", "1", ("retracted",)), ("pmc:8", "5", ("retracted", "unreadable")),
+    ]  # fmt: skip
+    with pytest.raises(PubmillError, match="lacks PMC9.2, which the corpus spec calls unreadable"):
+        documents("PMC8.1", "PMC9.2")
 
 
 @pytest.mark.parametrize(

@@ -54,8 +54,8 @@ def test_parts_have_the_selection_of_their_source(specs: Path, local: dict[str, 
     recipes = [made.selection_recipe("mixed", part) for part in range(3)]
     assert [recipe["types"] for recipe in recipes] == [["Physician"], None, None]
     assert [recipe["min_words"] for recipe in recipes] == [None, 5, 5]
-    assert made.parse_recipe("notes") == {"source": "notes", "brackets": "keep"}
-    assert made.parse_recipe("web") == {"source": "web", "documents": "line", "language": "eng"}
+    assert made.parse_recipe("notes", "a") == {"source": "notes", "brackets": "keep"}
+    assert made.parse_recipe("web", "b") == {"source": "web", "documents": "line", "language": "eng"}
     assert made.raw("web", "a") == "results/demo/sources/local/web/a.txt.gz"
 
 
