@@ -8,12 +8,14 @@ as given.
 """
 
 import gzip
+import hashlib
 import io
 import re
 import shutil
 import tarfile
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +26,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from pubmill.corpus.packages import read_metadata
+from pubmill.corpus.packages import read_members, read_metadata
 from pubmill.database import copy, database
 from pubmill.errors import PubmillError
 from pubmill.files import read_json, write_json, writing
@@ -65,6 +67,11 @@ class Planned(NamedTuple):
     @property
     def name(self) -> str:
         return f"PMC{self.pmcid}.{self.version}"
+
+    @property
+    def described(self) -> str:
+        """The name of its JSON while it waits for the others."""
+        return f"{self.name}.{re.sub('[^0-9a-zA-Z-]', '', self.etag)}.json"
 
 
 def write_plan(path: Path, url: str, day: str, mirror: str | None) -> int:
@@ -137,10 +144,14 @@ def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | N
     """Make the archive of a shard and its record ARCHIVE.source.json; give the record.
 
     Files that came stay in ARCHIVE.part, by ETag or md5, until all have come; the same command goes on from
-    there. Articles that have left the bucket since the inventory are recorded, not passed over in silence.
+    there. What the archive had of an earlier inventory is not brought again where it is still the same.
+    Articles that have left the bucket since the inventory are recorded, not passed over in silence.
     """
     planned = read_plan(plan, shard)
     part = _made(archive.with_name(f"{archive.name}.part"))
+    kept = archive.with_name(f"{archive.name}.kept")
+    if kept.is_file():
+        _take_over(kept, planned, part)
     pool = ThreadPoolExecutor(CONNECTIONS)
     try:
         came = list(pool.map(lambda article: _bring_article(article, part, url, mirror), planned))
@@ -151,7 +162,25 @@ def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | N
         _pack(temporary, [pair for pair in zip(planned, came, strict=True) if pair[1]])
         write_json(archive.with_name(f"{archive.name}.source.json"), record)
     shutil.rmtree(part)
+    # Snakemake removes an output before it is made anew, but not this second name of it, which costs nothing.
+    kept.unlink(missing_ok=True)
+    with suppress(OSError):  # no hard links here: then all is brought again
+        kept.hardlink_to(archive)
     return record
+
+
+def _take_over(archive: Path, planned: list[Planned], part: Path) -> None:
+    """Lay into `part` the files of an earlier archive that a plan still has.
+
+    S3's ETag of an object that came in one piece is its md5; those of others never agree, and are brought.
+    """
+    names = {article.name: article for article in planned}
+    for member, data in read_members(archive):
+        name, _, kind = member.name.rpartition(".")
+        found = f"{name}.{hashlib.md5(data, usedforsecurity=False).hexdigest()}.{kind}"
+        if name in names and (kind == "xml" or found == names[name].described):
+            with writing(part / found) as temporary:
+                temporary.write_bytes(data)
 
 
 def _record(
@@ -176,7 +205,7 @@ def _record(
 
 def _bring_article(article: Planned, part: Path, url: str, mirror: str | None) -> list[Path]:
     """The files of an article: its JSON, and its XML where it has one; none where it is gone."""
-    described = part / f"{article.name}.{re.sub('[^0-9a-zA-Z-]', '', article.etag)}.json"
+    described = part / article.described
     where = f"{url}/metadata/{article.name}.json"
     try:
         if not described.is_file():
