@@ -118,3 +118,16 @@ def test_corpora_that_do_not_fit(specs: Path, old: str, new: str, fault: str) ->
     write(specs, SPEC.replace(old, new))
     with pytest.raises(PubmillError, match=fault):
         load(specs, "full")
+
+
+def test_an_unreadable_article_changes_how_its_own_shard_is_parsed_alone(specs: Path) -> None:
+    text = (
+        "name: mixed\nsources:\n"
+        "  - {name: articles, kind: pmc, url: 'https://b.org', inventory: '2026-09-02',\n"
+        "     articles: [PMC00001xxxx-PMC00002xxxx], leave_out: [],\n"
+        "     unreadable: {PMC00002xxxx: {PMC20001.3: 'mismatched tags'}}}\nselection: {}\n"
+    )
+    made = targets(write(specs, text))
+    plain = {"source": "articles", "parser": "pubmill", "leave_out": []}
+    assert made.parse_recipe("articles", "PMC00001xxxx") == plain
+    assert made.parse_recipe("articles", "PMC00002xxxx") == plain | {"unreadable": ["PMC20001.3"]}
