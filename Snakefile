@@ -80,6 +80,7 @@ rule all:
         T.everything(),
 
 
+include: "rules/sources.smk"
 include: "rules/locks.smk"
 include: "rules/corpus.smk"
 include: "rules/pmc.smk"

@@ -13,17 +13,17 @@ import argparse
 import gzip
 import os
 import random
-import resource
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.turns import Reader, read_once, take_turns
 
 
 def citations(count: int, seed: int) -> Iterator[str]:
@@ -119,29 +119,12 @@ def pubmill_to_shard(path: Path) -> int:
     return write_shard(shard, read_medline(path), source="p", file=path.name, order=1).citations
 
 
-READERS: dict[str, Callable[[Path], int]] = {
+READERS: dict[str, Reader] = {
     "pubmed_parser": pubmed_parser,
     "lxml": lxml,
     "pubmill": pubmill,
     "pubmill_to_shard": pubmill_to_shard,
 }
-
-
-def measure(reader: str, path: Path) -> tuple[float, int, int]:
-    """Read in a fresh process: seconds of processor time, highest resident size in kB, citations."""
-    job = subprocess.run(
-        [sys.executable, __file__, "--read", reader, str(path)], check=True, capture_output=True, text=True
-    )
-    seconds, size, found = job.stdout.split()
-    return float(seconds), int(size), int(found)
-
-
-def read(reader: str, path: Path) -> None:
-    READERS[reader](path.with_name("small.xml.gz"))  # imports and first use are not what is measured
-    start = time.process_time()
-    found = READERS[reader](path)
-    used = time.process_time() - start
-    print(used, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, found)
 
 
 def together(path: Path, processes: int) -> float:
@@ -172,24 +155,23 @@ def main() -> None:
     parser.add_argument("--read", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.read:
-        read(arguments.read[0], Path(arguments.read[1]))
+        path = Path(arguments.read[1])
+        read_once(READERS[arguments.read[0]], path, path.with_name("small.xml.gz"))
         return
     count, turns = (4_000, 3) if arguments.quick else (30_000, 5)
     with tempfile.TemporaryDirectory() as folder:
         path, size = prepare(Path(folder), arguments.file, count)
-        runs = [{reader: measure(reader, path) for reader in READERS} for _ in range(turns)]
-        count = runs[0]["pubmed_parser"][2]
+        found = take_turns(__file__, READERS, path, turns)
+        count = found["pubmed_parser"].found
         print(f"{count} citations, {size / 1e6:.0f} MB, {turns} turns")
         alone, pair = together(path, 1), together(path, 2)
-    seconds = {}
-    for reader in READERS:
-        seconds[reader] = statistics.median(run[reader][0] for run in runs)
-        peak = max(run[reader][1] for run in runs) / 1024
-        assert all(run[reader][2] == count for run in runs), f"{reader} lost citations"
+    for reader, one in found.items():
+        assert one.found == count, f"{reader} lost citations"
         print(
-            f"{reader}: {count / seconds[reader]:.0f} citations/s, {size / 1e6 / seconds[reader]:.0f} MB/s, "
-            f"{peak:.0f} MB resident"
+            f"{reader}: {one.rate:.0f} citations/s, {size / 1e6 / one.seconds:.0f} MB/s, "
+            f"{one.memory / 1024:.0f} MB resident"
         )
+    seconds = {reader: one.seconds for reader, one in found.items()}
     print(f"speed: {seconds['pubmed_parser'] / seconds['pubmill']:.2f}")
     print(f"speed to shard: {seconds['pubmed_parser'] / seconds['pubmill_to_shard']:.2f}")
     print(f"speed against lxml: {seconds['lxml'] / seconds['pubmill']:.2f}")

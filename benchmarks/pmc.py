@@ -11,16 +11,15 @@ time; `memory` is the highest resident size of pubmill against pubmed_parser.
 
 import argparse
 import random
-import resource
-import statistics
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.turns import Reader, read_once, take_turns
 
 USUAL = ("footnotes", "formulas", "sub-articles", "supplements", "tables")
 
@@ -88,25 +87,31 @@ def articles(count: int, seed: int) -> Iterator[str]:
         )
 
 
-def write(folder: Path, count: int) -> None:
-    for number, text in enumerate(articles(count, seed=1), 1):
-        (folder / f"PMC{number}.xml").write_text(text)
-
-
-def unpack(folder: Path, archive: Path, count: int) -> None:
+def unpacked(archive: Path) -> Iterator[tuple[str, bytes]]:
     from pubmill.corpus.packages import read_members
 
-    for number, (member, data) in enumerate(read_members(archive)):
-        if number == count:
-            break
-        (folder / Path(member.name).name).write_bytes(data)
+    for member, data in read_members(archive):
+        yield Path(member.name).name, data
 
 
-def with_pubmed_parser(paths: list[Path]) -> int:
+def prepare(folder: Path, archive: Path | None, count: int) -> list[int]:
+    """Write the articles to `all`, and some of them to `some`; give their sizes."""
+    made = ((f"PMC{n}.xml", text.encode()) for n, text in enumerate(articles(count, seed=1), 1))
+    sizes = []
+    for part in ("all", "some"):
+        (folder / part).mkdir()
+    for number, (name, data) in enumerate(islice(unpacked(archive) if archive else made, count)):
+        for part in ("all", "some") if number < 5 else ("all",):
+            (folder / part / name).write_bytes(data)
+        sizes.append(len(data))
+    return sizes
+
+
+def with_pubmed_parser(folder: Path) -> int:
     from pubmed_parser import parse_pubmed_paragraph, parse_pubmed_xml
 
     found = 0
-    for path in paths:
+    for path in sorted(folder.iterdir()):
         try:
             parse_pubmed_xml(str(path))
         except KeyError:  # it wants a year of printing
@@ -116,44 +121,28 @@ def with_pubmed_parser(paths: list[Path]) -> int:
     return found
 
 
-def with_pubmill(paths: list[Path]) -> int:
-    from pubmill.corpus.jats import Facts, JatsReader
+def with_pubmill(folder: Path) -> int:
+    from pubmill.corpus.facts import Facts
+    from pubmill.corpus.jats import JatsReader
 
     read = JatsReader(USUAL)
-    return len(
-        [read(path.read_bytes(), Facts(int(path.stem[3:]), licence="CC BY"), path.name).id for path in paths]
+    return sum(
+        bool(read(path.read_bytes(), Facts(int(path.stem[3:]), licence="CC BY"), path.name).id)
+        for path in sorted(folder.iterdir())
     )
 
 
-def parse_only(paths: list[Path]) -> int:
+def parse_only(folder: Path) -> int:
     from lxml import etree
 
-    return len([etree.fromstring(path.read_bytes()).tag for path in paths])
+    return sum(bool(etree.fromstring(path.read_bytes()).tag) for path in sorted(folder.iterdir()))
 
 
-READERS: dict[str, Callable[[list[Path]], int]] = {
+READERS: dict[str, Reader] = {
     "pubmed_parser": with_pubmed_parser,
     "pubmill": with_pubmill,
     "lxml parse": parse_only,
 }
-
-
-def measure(reader: str, folder: Path) -> tuple[float, int, int]:
-    """Read in a fresh process: seconds of processor time, highest resident size in kB, articles read."""
-    job = subprocess.run(
-        [sys.executable, __file__, "--read", reader, str(folder)], check=True, capture_output=True, text=True
-    )
-    seconds, size, found = job.stdout.split()
-    return float(seconds), int(size), int(found)
-
-
-def read(reader: str, folder: Path) -> None:
-    paths = sorted(folder.iterdir())
-    READERS[reader](paths[:5])  # imports and first use are not what is measured
-    start = time.process_time()
-    found = READERS[reader](paths)
-    used = time.process_time() - start
-    print(used, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, found)
 
 
 def main() -> None:
@@ -163,27 +152,21 @@ def main() -> None:
     parser.add_argument("--read", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.read:
-        read(arguments.read[0], Path(arguments.read[1]))
+        read_once(READERS[arguments.read[0]], Path(arguments.read[1], "all"), Path(arguments.read[1], "some"))
         return
     count, turns = (300, 5) if arguments.quick else (2_000, 7)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        if arguments.archive:
-            unpack(folder, arguments.archive, count)
-        else:
-            write(folder, count)
-        sizes = [path.stat().st_size for path in folder.iterdir()]
+        sizes = prepare(folder, arguments.archive, count)
         print(f"{len(sizes)} articles, {sum(sizes) / len(sizes) / 1e3:.0f} kB each, {turns} turns")
-        runs = [{reader: measure(reader, folder) for reader in READERS} for _ in range(turns)]
-    seconds, memory = {}, {}
-    for reader in READERS:
-        seconds[reader] = statistics.median(run[reader][0] for run in runs)
-        memory[reader] = max(run[reader][1] for run in runs)
-        rate, found = len(sizes) / seconds[reader], runs[0][reader][2]
-        print(f"{reader}: {rate:.0f} articles/s, {memory[reader] / 1024:.0f} MB resident, {found} read")
+        found = take_turns(__file__, READERS, folder, turns)
+    for reader, one in found.items():
+        rate = len(sizes) / one.seconds
+        print(f"{reader}: {rate:.0f} articles/s, {one.memory / 1024:.0f} MB resident, {one.found} read")
+    seconds = {reader: one.seconds for reader, one in found.items()}
     print(f"speed: {seconds['pubmed_parser'] / seconds['pubmill']:.2f}")
     print(f"speed of lxml's parse alone: {seconds['pubmed_parser'] / seconds['lxml parse']:.2f}")
-    print(f"memory: {memory['pubmill'] / memory['pubmed_parser']:.2f}")
+    print(f"memory: {found['pubmill'].memory / found['pubmed_parser'].memory:.2f}")
 
 
 if __name__ == "__main__":

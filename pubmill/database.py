@@ -27,3 +27,9 @@ def database(spill: Path, memory: str, fault: str) -> Iterator[duckdb.DuckDBPyCo
             if "No space left" in str(error):
                 raise OSError(errno.ENOSPC, str(error)) from None
             raise PubmillError(f"{fault}: {error}") from None
+
+
+def copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
+    """Write what a query gives as a parquet file."""
+    target = str(path).replace("'", "''")
+    connection.execute(f"COPY ({query}) TO '{target}' (FORMAT parquet, COMPRESSION zstd)")

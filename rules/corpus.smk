@@ -1,49 +1,6 @@
-"""Download, parse, keep the latest version of each citation, select, count."""
+"""Parse, keep the latest version of each citation, select, count."""
 
 import re
-
-MIRROR = ["--mirror", STUDY.mirror] if STUDY.mirror else []
-
-
-rule download:
-    output:
-        file=f"{R}/sources/{{path}}",
-        source=f"{R}/sources/{{path}}.source.json",
-    log:
-        f"{R}/logs/download/{{path}}.log",
-    wildcard_constraints:
-        path=r"(?!local/|pmc/).+(?<!\.source\.json)",
-    resources:
-        downloads=1,
-    params:
-        version=T.version("download"),
-        url=lambda w: f"https://{w.path}",
-        checks=lambda w: T.download_checks(f"https://{w.path}"),
-    message:
-        "Downloading {params.url}"
-    shell:
-        "python {SCRIPTS:q}/download.py --url {params.url:q} --output {output.file:q} {params.checks:q} {MIRROR:q} > {log:q} 2>&1"
-
-
-rule take_local:
-    input:
-        plainly(lambda w: T.local_file(w.key, w.name)),
-    output:
-        file=f"{R}/sources/local/{{key}}/{{name}}",
-        source=f"{R}/sources/local/{{key}}/{{name}}.source.json",
-    log:
-        f"{R}/logs/download/local/{{key}}/{{name}}.log",
-    wildcard_constraints:
-        key="[^/]+",
-        name=r"[^/]+(?<!\.source\.json)",
-    params:
-        version=T.version("download"),
-        url=lambda w: Path(T.local_file(w.key, w.name)).as_uri(),
-        checks=lambda w: T.local_checks(w.key, w.name),
-    message:
-        "Taking {input}"
-    shell:
-        "python {SCRIPTS:q}/download.py --url {params.url:q} --output {output.file:q} {params.checks:q} > {log:q} 2>&1"
 
 
 rule parse_medline:
@@ -57,7 +14,7 @@ rule parse_medline:
         source="|".join(map(re.escape, T.source_names("pubmed"))) or "(?!)",
     params:
         version=T.version("parse"),
-        recipe=lambda w: as_json(T.parse_recipe(w.source)),
+        recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),
     message:
         "Parsing {input}"
     shell:
@@ -75,7 +32,7 @@ rule parse_text:
         source="|".join(map(re.escape, T.source_names("text"))) or "(?!)",
     params:
         version=T.version("parse"),
-        recipe=lambda w: as_json(T.parse_recipe(w.source)),
+        recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),
     message:
         "Parsing {input}"
     shell:
@@ -93,7 +50,7 @@ rule parse_clinical:
         source="|".join(map(re.escape, T.source_names("mimic"))) or "(?!)",
     params:
         version=T.version("parse"),
-        recipe=lambda w: as_json(T.parse_recipe(w.source)),
+        recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),
     message:
         "Parsing {input}"
     shell:

@@ -1,7 +1,5 @@
 """PMC: the plan of its bucket, the articles of each shard in one archive, and their parsing."""
 
-MIRRORED = ["--mirror", STUDY.mirror] if STUDY.mirror else []
-
 
 rule plan_pmc:
     output:
@@ -18,7 +16,7 @@ rule plan_pmc:
         "Planning the articles of {wildcards.source}"
     shell:
         "python {SCRIPTS:q}/plan_pmc.py --url {params.url:q} --inventory {params.inventory:q} --output {output:q}"
-        " {MIRRORED:q} > {log:q} 2>&1"
+        " {MIRROR:q} > {log:q} 2>&1"
 
 
 rule fetch_pmc:
@@ -38,7 +36,7 @@ rule fetch_pmc:
         "Fetching articles {wildcards.shard} of {wildcards.source}"
     shell:
         "python {SCRIPTS:q}/fetch_pmc.py --plan {input:q} --shard {wildcards.shard:q} --url {params.url:q}"
-        " --output {output.file:q} {MIRRORED:q} > {log:q} 2>&1"
+        " --output {output.file:q} {MIRROR:q} > {log:q} 2>&1"
 
 
 rule parse_pmc:
@@ -53,7 +51,7 @@ rule parse_pmc:
         source="|".join(map(re.escape, T.source_names("pmc") + T.source_names("pmc-packages"))) or "(?!)",
     params:
         version=T.version("parse"),
-        recipe=lambda w: as_json(T.parse_recipe(w.source)),
+        recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),
         filelist=lambda w: [f"--filelist={path}" for path in T.filelists(w.source, w.shard)],
     message:
         "Parsing {input.archive}"

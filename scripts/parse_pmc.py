@@ -10,7 +10,7 @@ Output: a parsed shard (see `pubmill/corpus/shards.py`); articles without XML ha
 import argparse
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -24,11 +24,12 @@ from pubmill.errors import run
 
 @dataclass(frozen=True, kw_only=True)
 class ParsingRecipe:
-    """The name of the source in the corpus spec, and how it reads articles."""
+    """The name of the source in the corpus spec, how it reads articles, and which it cannot read."""
 
     source: str
     parser: str
     leave_out: list[str]
+    unreadable: list[str] = field(default_factory=list)
 
 
 def main() -> None:
@@ -47,7 +48,9 @@ def main() -> None:
     else:
         articles, order = read_fetched(arguments.input), 0
     left_out: Counter[str] = Counter()
-    documents = read_articles(arguments.input, articles, recipe.parser, recipe.leave_out, left_out)
+    documents = read_articles(
+        arguments.input, articles, recipe.parser, recipe.leave_out, left_out, recipe.unreadable
+    )
     counts = write_shard(
         arguments.output, documents, source=recipe.source, file=arguments.input.name, order=order
     )

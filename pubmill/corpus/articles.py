@@ -4,35 +4,54 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
-from pubmill.corpus.jats import Facts, JatsReader
+from pubmill.corpus.facts import Facts
+from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.packages import Article
-from pubmill.corpus.shards import Document
+from pubmill.corpus.shards import UNREADABLE, Document
 from pubmill.corpus.with_pubmed_parser import ArticleReader
+from pubmill.errors import PubmillError
 
 Reader = Callable[[bytes, Facts, str], Document]
 
 
 def read_articles(
-    path: Path, articles: Iterable[Article], parser: str, leave_out: Collection[str], left_out: Counter[str]
+    path: Path,
+    articles: Iterable[Article],
+    parser: str,
+    leave_out: Collection[str],
+    left_out: Counter[str],
+    unreadable: Collection[str] = (),
 ) -> Iterator[Document]:
     """Read the articles of the archive `path`; `left_out` counts the elements that are left out.
 
-    An article without XML has neither title nor text.
+    An article without XML has neither title nor text, nor has one that `unreadable` names (`PMC7.1`), whose
+    flag says so. Raises `PubmillError` for any other that cannot be read, and for names that aren't there.
     """
     read: Reader = ArticleReader() if parser == "pubmed_parser" else JatsReader(leave_out, left_out)
+    missing = set(unreadable)
     for article in articles:
-        if article.data:
-            yield read(article.data, article.facts, f"{path}:{article.name}")
+        if article.facts.name in unreadable:
+            missing.discard(article.facts.name)
+            yield article.facts.document(UNREADABLE)
+        elif article.data:
+            yield _read(read, article, path)
         else:
-            yield without_xml(article.facts)
+            yield article.facts.document()
+    if missing:
+        raise PubmillError(
+            f"{path}: lacks {min(missing)}, which the corpus spec calls unreadable; there may be another "
+            f"version of it now. Remove the line from `unreadable:`."
+        )
 
 
-def without_xml(facts: Facts) -> Document:
-    """What is known of an article that has no XML."""
-    return Document(
-        id=f"pmc:{facts.pmcid}",
-        version=facts.version,
-        date=facts.date,
-        licence=facts.licence,
-        flags=facts.flags,
-    )
+def _read(read: Reader, article: Article, path: Path) -> Document:
+    try:
+        return read(article.data, article.facts, f"{path}:{article.name}")
+    except PubmillError as error:
+        shard = path.name.removesuffix(".tar.gz")
+        raise PubmillError(
+            f"{error}\nThe archive itself is whole, so this is how the article was published. To build the "
+            f"corpus without it, write into the source in each corpus spec that has it\n"
+            f"    unreadable: {{{shard}: {{{article.facts.name}: what is wrong with it}}}}\n"
+            f"It will be counted as `{UNREADABLE}`."
+        ) from None

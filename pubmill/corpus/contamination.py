@@ -127,16 +127,16 @@ class EvaluationTexts:
         self._of_pmid: dict[str, list[int]] = {}
         for text, pmid in enumerate(table["pmid"].to_pylist()):
             if pmid is not None:
-                self._of_pmid.setdefault(f"pmid:{pmid}", []).append(text)
+                self._of_pmid.setdefault(pmid, []).append(text)
         runs = table["runs"].combine_chunks()
         counts = runs.value_lengths().to_numpy(zero_copy_only=False)
         self._needed = np.ceil(counts * SHARE)
         hashes = runs.flatten().to_numpy(zero_copy_only=False)
         self._runs = _Runs(hashes, np.repeat(np.arange(len(counts)), counts))
 
-    def found(self, document: str, text: str) -> list[Match]:
-        """The texts that a document with this id and text holds, in the index's order."""
-        by_pmid = set(self._of_pmid.get(document, ()))
+    def found(self, pmid: str, text: str) -> list[Match]:
+        """The texts that a document with this PMID ("" for none) and text holds, in the index's order."""
+        by_pmid = set(self._of_pmid.get(pmid, ()))
         by_words = self._held(ngram_hashes(self._words(plain_words(text)), RUN))
         return [Match(n, n in by_pmid, n in by_words) for n in sorted(by_pmid | by_words)]
 

@@ -21,18 +21,18 @@ def find_in_part(part: Path, index: Path, output: Path) -> int:
     texts = EvaluationTexts(index)
     matches: list[list[Any]] = []
     documents = 0
-    for document, text in _documents(part):
+    for document, pmid, text in _documents(part):
         documents += 1
-        matches += [[document, *match] for match in texts.found(document, text)]
+        matches += [[document, *match] for match in texts.found(pmid, text)]
     write_json(output, {"documents": documents, "matches": matches})
     return len({match[0] for match in matches})
 
 
-def _documents(part: Path) -> Iterator[tuple[str, str]]:
+def _documents(part: Path) -> Iterator[tuple[str, str, str]]:
     with pq.ParquetFile(part) as file:
-        for batch in file.iter_batches(1000, columns=["id", "title", "text"]):
+        for batch in file.iter_batches(1000, columns=["id", "pmid", "title", "text"]):
             for row in batch.to_pylist():
-                yield row["id"], f"{row['title']}\n{row['text']}"
+                yield row["id"], row["pmid"], f"{row['title']}\n{row['text']}"
 
 
 @dataclass

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pydantic import ValidationError
 
 from pubmill.corpus.licences import flagged, licence
-from pubmill.corpus.shards import Document, Sections, count_words
+from pubmill.corpus.shards import UNREADABLE, Document, Sections, count_words
 from pubmill.errors import PubmillError
 from pubmill.specs import Selection
 
@@ -67,6 +67,11 @@ def error_note(document: Document, selection: Selection) -> str | None:
     return "error_note" if "error" in document.flags else None
 
 
+def unreadable(document: Document, selection: Selection) -> str | None:
+    """Its parser could read it, or the source's spec doesn't say that it can't."""
+    return UNREADABLE if UNREADABLE in document.flags else None
+
+
 def types(document: Document, selection: Selection) -> str | None:
     """At least one of the types that are asked for, and none of those that are not wanted."""
     if selection.types is not None and not set(document.types) & set(selection.types):
@@ -104,7 +109,7 @@ def length(document: Document, selection: Selection) -> str | None:
 
 
 FILTERS: tuple[Filter, ...] = (
-    error_note, text, parts, licence, flagged, types, language, published, dated, length,
+    error_note, unreadable, text, parts, licence, flagged, types, language, published, dated, length,
 )  # fmt: skip
 
 

@@ -23,10 +23,11 @@ spec leaves out beside.
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from typing import Any
 
 from lxml import etree
 
+from pubmill.corpus.facts import Facts, plain_pmid
 from pubmill.corpus.licences import licence_at
 from pubmill.corpus.shards import Document, Sections
 from pubmill.corpus.text import LANGUAGES
@@ -67,17 +68,6 @@ _RUNS = re.compile("  +")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What a source says of an article beside its XML; "" where it says nothing."""
-
-    pmcid: int
-    version: int = 1
-    date: str = ""
-    licence: str = ""
-    flags: tuple[str, ...] = ()
-
-
 class JatsReader:
     """Reads articles without what `leave_out` names (`LEAVABLE`); `left_out` counts those elements by tag."""
 
@@ -110,6 +100,7 @@ class JatsReader:
         return Document(
             id=f"pmc:{facts.pmcid}",
             version=facts.version,
+            pmid=facts.pmid or pmid(meta),
             date=facts.date,
             published=_year(meta),
             languages=languages(root),
@@ -227,7 +218,7 @@ def _clean(line: str) -> str:
 
 
 def parse(data: bytes, where: str) -> etree._Element:
-    """The root of an article, `back` emptied; nothing is expanded or fetched."""
+    """The root of an article, `back` checked and emptied; nothing is expanded or fetched."""
     plain = without_doctype(data, where)
     root = _without_back(plain)
     if root is None:
@@ -249,16 +240,16 @@ def parse(data: bytes, where: str) -> etree._Element:
 def _without_back(data: bytes) -> etree._Element | None:
     """The root without its `back`, which is a third of an article and never text; None where that fails.
 
-    An empty element takes its place. If it is there after parsing, the tag stood in no comment or CDATA; and
-    if the first end tag that followed was not its own, that one is left over, and nothing is parsed. So what
-    is malformed inside `back` alone goes unnoticed; no other text depends on it.
+    An empty element takes its place. If it is there after parsing, `back` stood in no comment or CDATA; if
+    `back` is well-formed too, so is the whole. No tree is made of it, which costs more than the check.
     """
     start = data.find(b"<back>")
-    end = data.find(b"</back>", start)
-    if start < 0 or end < 0:
+    end = data.find(b"</back>", start) + len(b"</back>")
+    if start < 0 or end < start:
         return None
     try:
-        root: etree._Element = etree.fromstring(data[:start] + b"<cut-back/>" + data[end + 7 :], _PARSER)
+        etree.fromstring(data[start:end], _CHECKER)
+        root: etree._Element = etree.fromstring(data[:start] + b"<cut-back/>" + data[end:], _PARSER)
     except etree.XMLSyntaxError:
         return None
     return root if root.find("cut-back") is not None else None
@@ -292,10 +283,29 @@ def check_pmcid(meta: etree._Element, expected: int, where: str) -> None:
                 raise PubmillError(f"{where}: is filed as PMC{expected}, but its XML says PMC{number}")
 
 
-_PARSER = etree.XMLParser(
-    resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False,
-    remove_comments=True, remove_pis=True, collect_ids=False,
-)  # fmt: skip
+def pmid(meta: etree._Element) -> str:
+    """The PMID that an article names, as PubMed writes it; "" where it names none."""
+    for element in meta.iterchildren("article-id"):
+        if element.get("pub-id-type") == "pmid":
+            return plain_pmid(element.text or "")
+    return ""
+
+
+class _Nothing:
+    """What becomes of XML that is only checked."""
+
+    def close(self) -> None:
+        """End of the document."""
+
+
+def _parser(target: Any = None) -> etree.XMLParser:
+    return etree.XMLParser(
+        target=target, resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False,
+        huge_tree=False, remove_comments=True, remove_pis=True, collect_ids=False,
+    )  # fmt: skip
+
+
+_PARSER, _CHECKER = _parser(), _parser(_Nothing())
 
 
 def _heading(element: etree._Element) -> str:
@@ -332,7 +342,11 @@ def _abstracts(meta: etree._Element) -> list[etree._Element]:
 
 
 def languages(root: etree._Element) -> tuple[str, ...]:
-    """The language of an article by three letters; where none is named, JATS says English."""
+    """The language of an article by three letters; where none is named, English.
+
+    JATS declares `xml:lang NMTOKEN 'en'` for `article` (`article-atts` in JATS-journalpublishing1.dtd): a
+    default that the DTD supplies, which is never loaded here.
+    """
     code = root.get(f"{_XML}lang", "en").lower().partition("-")[0]
     return (LANGUAGES.get(code, code),)
 

@@ -30,5 +30,5 @@ def judge(
         reason = reason or rejection(document, selection)
         if reason is None and excluded is not None:
             text = f"{document.title}\n{joined(chosen(document, selection))}"
-            reason = "contamination" if excluded.found(document.id, text) else None
+            reason = "contamination" if excluded.found(document.pmid, text) else None
         yield position, document, reason

@@ -21,7 +21,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pubmill.corpus.versions import add_events, copy, merging
+from pubmill.corpus.versions import add_events, merging
+from pubmill.database import copy
 from pubmill.errors import PubmillError
 from pubmill.files import read_json, write_json, writing
 

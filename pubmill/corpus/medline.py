@@ -180,6 +180,7 @@ class _Reader:
         return Document(
             id=identifier,
             version=version,
+            pmid=identifier.removeprefix("pmid:"),
             date=_revised(citation),
             published="" if journal is None else _year(journal),
             languages=tuple(_texts(article, "Language").lower().split()),

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
+from pubmill.corpus.facts import Facts, plain_pmid
 from pubmill.corpus.gzipped import BROKEN, open_gzip
-from pubmill.corpus.jats import Facts
 from pubmill.errors import PubmillError
 
 # Far above the largest real article (tens of MB).
@@ -24,7 +24,14 @@ DAMAGED: tuple[type[Exception], ...] = (*BROKEN, tarfile.TarError, OSError)
 
 _PACKAGE = re.compile(r"(?P<kind>\w+)\.(?:PMC\d+x+\.baseline|incr)\.(?P<date>\d{4}-\d\d-\d\d)\.tar\.gz", re.I)
 _OBJECT = re.compile(r"PMC(?P<pmcid>\d+)\.(?P<version>\d+)\.(?P<kind>json|xml)")
-_COLUMNS = ("Article File", "AccessionID", "LastUpdated (YYYY-MM-DD HH:MM:SS)", "License", "Retracted")
+_COLUMNS = (
+    "Article File",
+    "AccessionID",
+    "LastUpdated (YYYY-MM-DD HH:MM:SS)",
+    "PMID",
+    "License",
+    "Retracted",
+)
 
 
 class Article(NamedTuple):
@@ -166,6 +173,7 @@ def _facts_of_json(value: dict[str, Any], day: str, where: str) -> Facts:
     return Facts(
         pmcid=int(value["pmcid"][3:]),
         version=int(value["version"]),
+        pmid=plain_pmid(str(value.get("pmid") or "")),
         date=day,
         licence=str(value.get("license_code") or ""),
         flags=tuple(flags),
@@ -207,6 +215,7 @@ def _facts_of_row(row: dict[str, str], flags: tuple[str, ...], path: Path) -> Fa
         )
     return Facts(
         pmcid=int(found[1]),
+        pmid=plain_pmid(row["PMID"] or ""),
         date=row[_COLUMNS[2]][:10],
         licence=row["License"] or "",
         flags=(*retracted, *flags),

@@ -8,22 +8,26 @@ as given.
 """
 
 import gzip
+import hashlib
 import io
 import re
 import shutil
 import tarfile
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-import duckdb
+import numpy as np
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 
-from pubmill.corpus.packages import read_metadata
+from pubmill.corpus.packages import read_members, read_metadata
+from pubmill.database import copy, database
 from pubmill.errors import PubmillError
 from pubmill.files import read_json, write_json, writing
 from pubmill.network import GoneError, say
@@ -39,7 +43,8 @@ _PLAN = r"""
 WITH found AS (
     SELECT regexp_extract(key, '^metadata/PMC(\d+)\.(\d+)\.json$', ['pmcid', 'version']) AS name, etag,
         modified
-    FROM read_csv($files, header = false, auto_detect = false, delim = ',', quote = '"', escape = '"',
+    FROM read_csv(getvariable('files'), header = false, auto_detect = false, delim = ',', quote = '"',
+        escape = '"',
         columns = {'bucket': 'VARCHAR', 'key': 'VARCHAR', 'modified': 'VARCHAR', 'etag': 'VARCHAR'})
 ), versions AS (
     SELECT name.pmcid::BIGINT AS pmcid, name.version::INTEGER AS version, etag,
@@ -63,22 +68,21 @@ class Planned(NamedTuple):
     def name(self) -> str:
         return f"PMC{self.pmcid}.{self.version}"
 
+    @property
+    def described(self) -> str:
+        """The name of its JSON while it waits for the others."""
+        return f"{self.name}.{re.sub('[^0-9a-zA-Z-]', '', self.etag)}.json"
+
 
 def write_plan(path: Path, url: str, day: str, mirror: str | None) -> int:
     """Write the plan of the inventory of one day (YYYY-MM-DD); give the number of articles."""
     with tempfile.TemporaryDirectory(dir=_made(path.parent)) as folder, writing(path) as temporary:
         files = _bring_inventory(Path(folder), url, day, mirror)
-        with duckdb.connect() as connection:
-            try:
-                connection.execute(f"SET memory_limit = '{MEMORY}'")
-                connection.execute("SET temp_directory = $folder", {"folder": f"{folder}/spill"})
-                target = str(temporary).replace("'", "''")
-                copy = f"COPY ({_PLAN}) TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
-                connection.execute(copy, {"files": [str(file) for file in files]})
-                count = connection.execute("SELECT count(*) FROM read_parquet($p)", {"p": str(temporary)})
-                articles = int((count.fetchone() or (0,))[0])
-            except duckdb.Error as error:
-                raise PubmillError(f"the inventory of {day} at {url} cannot be read: {error}") from None
+        fault = f"the inventory of {day} at {url} cannot be read"
+        with database(Path(folder, "spill"), MEMORY, fault) as connection:
+            connection.execute("SET VARIABLE files = $files", {"files": [str(file) for file in files]})
+            copy(connection, _PLAN, temporary)
+        articles = int(pq.read_metadata(temporary).num_rows)
         if not articles:
             raise PubmillError(f"the inventory of {day} at {url} names no metadata/PMC*.json")
     return articles
@@ -130,20 +134,24 @@ def read_plan(path: Path, shard: str) -> list[Planned]:
 def count_by_shard(path: Path, digits: int) -> dict[str, int]:
     """Articles of a plan by shard, where `digits` of the nine are a shard's."""
     size = 10 ** (9 - digits)
-    query = f"SELECT pmcid // {size} AS shard, count(*) FROM read_parquet($p) GROUP BY shard ORDER BY shard"
-    with duckdb.connect() as connection:
-        rows = connection.execute(query, {"p": str(path)}).fetchall()
-    return {f"PMC{shard:0{digits}d}{'x' * (9 - digits)}": count for shard, count in rows}
+    numbers = pq.read_table(path, columns=["pmcid"])["pmcid"].to_numpy()
+    shards, counts = np.unique(numbers // size, return_counts=True)
+    named = (f"PMC{shard:0{digits}d}{'x' * (9 - digits)}" for shard in shards.tolist())
+    return dict(zip(named, counts.tolist(), strict=True))
 
 
 def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | None) -> dict[str, Any]:
     """Make the archive of a shard and its record ARCHIVE.source.json; give the record.
 
     Files that came stay in ARCHIVE.part, by ETag or md5, until all have come; the same command goes on from
-    there. Articles that have left the bucket since the inventory are recorded, not passed over in silence.
+    there. What the archive had of an earlier inventory is not brought again where it is still the same.
+    Articles that have left the bucket since the inventory are recorded, not passed over in silence.
     """
     planned = read_plan(plan, shard)
     part = _made(archive.with_name(f"{archive.name}.part"))
+    kept = archive.with_name(f"{archive.name}.kept")
+    if kept.is_file():
+        _take_over(kept, planned, part)
     pool = ThreadPoolExecutor(CONNECTIONS)
     try:
         came = list(pool.map(lambda article: _bring_article(article, part, url, mirror), planned))
@@ -154,7 +162,25 @@ def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | N
         _pack(temporary, [pair for pair in zip(planned, came, strict=True) if pair[1]])
         write_json(archive.with_name(f"{archive.name}.source.json"), record)
     shutil.rmtree(part)
+    # Snakemake removes an output before it is made anew, but not this second name of it, which costs nothing.
+    kept.unlink(missing_ok=True)
+    with suppress(OSError):  # no hard links here: then all is brought again
+        kept.hardlink_to(archive)
     return record
+
+
+def _take_over(archive: Path, planned: list[Planned], part: Path) -> None:
+    """Lay into `part` the files of an earlier archive that a plan still has.
+
+    S3's ETag of an object that came in one piece is its md5; those of others never agree, and are brought.
+    """
+    names = {article.name: article for article in planned}
+    for member, data in read_members(archive):
+        name, _, kind = member.name.rpartition(".")
+        found = f"{name}.{hashlib.md5(data, usedforsecurity=False).hexdigest()}.{kind}"
+        if name in names and (kind == "xml" or found == names[name].described):
+            with writing(part / found) as temporary:
+                temporary.write_bytes(data)
 
 
 def _record(
@@ -179,7 +205,7 @@ def _record(
 
 def _bring_article(article: Planned, part: Path, url: str, mirror: str | None) -> list[Path]:
     """The files of an article: its JSON, and its XML where it has one; none where it is gone."""
-    described = part / f"{article.name}.{re.sub('[^0-9a-zA-Z-]', '', article.etag)}.json"
+    described = part / article.described
     where = f"{url}/metadata/{article.name}.json"
     try:
         if not described.is_file():

@@ -25,6 +25,7 @@ SCHEMA = pa.schema(
         ("version", pa.int32()),
         ("order", pa.int64()),
         ("position", pa.int32()),
+        ("pmid", pa.string()),
         ("date", pa.string()),
         ("published", pa.string()),
         ("languages", pa.list_(pa.string())),
@@ -40,6 +41,9 @@ SCHEMA = pa.schema(
 ROWS_PER_GROUP = 2048
 CHARACTERS_PER_GROUP = 8_000_000
 
+UNREADABLE = "unreadable"
+"""The flag of a document that its parser cannot read; it has no text."""
+
 Sections = tuple[tuple[str, str], ...]
 
 _SPACES = re.compile(r"[ \t\r\n]+")
@@ -50,7 +54,8 @@ class Document:
     """One citation or text, or (`deleted`) the notice that a version of a citation is withdrawn.
 
     `date` is the day of the last revision (YYYY-MM-DD, or as much of it as the source gives),
-    `published` the year; "" where unknown.
+    `published` the year; "" where unknown. `pmid` is the number that PubMed knows the document by, be it a
+    citation or an article; "" where there is none.
     `sections` are the abstract's, or all of a text that has no abstract: (label, text), the label "" where
     there is none. `body` are an article's sections beside its abstract; paragraphs are lines of a text.
     `flags` are what a source says of the document beside its types (`retracted`, `manuscript`).
@@ -58,6 +63,7 @@ class Document:
 
     id: str
     version: int = 1
+    pmid: str = ""
     date: str = ""
     published: str = ""
     languages: tuple[str, ...] = ()
@@ -204,7 +210,7 @@ def _table(group: list[Document], order: int, first: int) -> pa.Table:
     for name, (code, values) in numbers.items():
         buffer = pa.py_buffer(array(code, values))
         columns[name] = pa.Array.from_buffers(SCHEMA.field(name).type, len(group), [None, buffer])
-    for name in ("id", "date", "published", "licence", "title"):
+    for name in ("id", "pmid", "date", "published", "licence", "title"):
         columns[name] = _strings([getattr(row, name) for row in group])
     for name in ("languages", "types", "flags"):
         lists = [getattr(row, name) for row in group]

@@ -22,6 +22,7 @@ PART = pa.schema(
     [
         ("id", pa.string()),
         ("version", pa.int32()),
+        ("pmid", pa.string()),
         ("date", pa.string()),
         ("title", pa.string()),
         ("text", pa.string()),
@@ -67,8 +68,8 @@ class _Tally:
         self.totals.update(parsed=1, documents=1, words=words, bytes=size)
         self.years[document.published or "unknown"] += 1
         return {
-            "id": document.id, "version": document.version, "date": document.date, "title": document.title,
-            "text": text, "words": words, "bytes": size,
+            "id": document.id, "version": document.version, "pmid": document.pmid, "date": document.date,
+            "title": document.title, "text": text, "words": words, "bytes": size,
         }  # fmt: skip
 
 
@@ -157,13 +158,15 @@ def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
     rejected: Counter[str] = Counter()
     years: Counter[str] = Counter()
     samples: dict[str, list[str]] = {}
-    by_source: dict[str, Counter[str]] = {}
+    by_source: dict[str, tuple[Counter[str], Counter[str]]] = {}
     for path, found in zip(statistics, rows, strict=True):
         one = read_json(path)
         _check(path, one, found)
         counts = {key: one[key] for key in TOTALS}
         totals.update(counts)
-        by_source.setdefault(one["source"], Counter(dict.fromkeys(TOTALS, 0))).update(counts)
+        of_source = by_source.setdefault(one["source"], (Counter(dict.fromkeys(TOTALS, 0)), Counter()))
+        of_source[0].update(counts)
+        of_source[1].update(one["rejected"])
         rejected.update(one["rejected"])
         years.update(one["years"])
         for reason, ids in one["samples"].items():
@@ -172,7 +175,9 @@ def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
         **totals,
         "rejected": dict(rejected),
         "samples": samples,
-        "by_source": {name: dict(counts) for name, counts in by_source.items()},
+        "by_source": {
+            name: {**counts, "rejected": dict(reasons)} for name, (counts, reasons) in by_source.items()
+        },
         "years": dict(years),
     }
 

@@ -65,8 +65,10 @@ def _document(line: bytes, source: str, language: str, where: str) -> Document:
     title = _string(row, "title", where)
     found = paragraphs(_raw(row, "text", where)) if "text" in row else [_string(row, "abstract", where)]
     date = _string(row, "date", where)
+    identifier = _id(row, source, title, "\n".join(found), where)
     return Document(
-        id=_id(row, source, title, "\n".join(found), where),
+        id=identifier,
+        pmid=identifier.removeprefix("pmid:") if identifier.startswith("pmid:") else "",
         date=_checked(date, where),
         published=date[:4],
         languages=_languages(_string(row, "lang", where) or _string(row, "language", where) or language),

@@ -18,7 +18,7 @@ from pathlib import Path
 import duckdb
 import pyarrow.dataset as ds
 
-from pubmill.database import database
+from pubmill.database import copy, database
 from pubmill.errors import PubmillError
 from pubmill.files import temporary_name, writing
 
@@ -84,12 +84,6 @@ def add_events(connection: duckdb.DuckDBPyConnection, shards: Sequence[Path], so
     connection.executemany("INSERT INTO shards VALUES (?, ?, ?)", rows)
     connection.execute("SET VARIABLE files = $files", {"files": files})
     connection.execute(_EVENTS)
-
-
-def copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
-    """Write what a query gives as a parquet file."""
-    target = str(path).replace("'", "''")
-    connection.execute(f"COPY ({query}) TO '{target}' (FORMAT parquet, COMPRESSION zstd)")
 
 
 def read_reasons(path: Path, shard: int) -> Iterator[tuple[int, str | None]]:

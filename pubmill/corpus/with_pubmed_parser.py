@@ -7,6 +7,7 @@ before pubmill's own reader has refused those that declare entities.
 
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -14,17 +15,16 @@ from typing import Any
 import pubmed_parser
 from lxml import etree
 
+from pubmill.corpus.facts import Facts
 from pubmill.corpus.gzipped import BROKEN
-from pubmill.corpus.jats import Facts, check_pmcid, languages, parse, types
+from pubmill.corpus.jats import check_pmcid, languages, parse, pmid, types
 from pubmill.corpus.medline import read_medline
-from pubmill.corpus.shards import Document, single_spaced
+from pubmill.corpus.shards import UNREADABLE, Document, single_spaced
 from pubmill.errors import PubmillError
 
 # What it raises on text that it did not expect.
 FAILURES = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 DAMAGED: tuple[type[Exception], ...] = (etree.XMLSyntaxError, *FAILURES, *BROKEN)
-UNREADABLE = "unreadable"
-"""The flag of an article on which the package fails; it has no text (lewis2020 left such articles out)."""
 
 
 def read_medline_with_pubmed_parser(path: Path) -> Iterator[Document]:
@@ -53,6 +53,7 @@ def _citation(ours: Document, theirs: dict[str, Any] | None, path: Path) -> Docu
     return Document(
         id=ours.id,
         version=ours.version,
+        pmid=ours.pmid,
         date=ours.date,
         published=ours.published,
         languages=ours.languages,
@@ -75,28 +76,23 @@ class ArticleReader:
         meta = root.find("front/article-meta")
         if meta is not None:
             check_pmcid(meta, facts.pmcid, where)
+            facts = replace(facts, pmid=facts.pmid or pmid(meta))
         path = Path(self.folder.name, "article.xml")
         path.write_bytes(data)
-        identifier = f"pmc:{facts.pmcid}"
         try:
             article = pubmed_parser.parse_pubmed_xml(str(path))
             paragraphs = pubmed_parser.parse_pubmed_paragraph(str(path), all_paragraph=True)
         except FAILURES:
-            flags = (*facts.flags, UNREADABLE)
-            return Document(identifier, facts.version, facts.date, licence=facts.licence, flags=flags)
+            return facts.document(UNREADABLE)
         abstract = single_spaced(article["abstract"])
-        return Document(
-            id=identifier,
-            version=facts.version,
-            date=facts.date,
+        return replace(
+            facts.document(),
             published=str(article["publication_year"] or ""),
             languages=languages(root),
             types=types(root),
-            licence=facts.licence,
             title=single_spaced(article["full_title"]),
             sections=(("", abstract),) if abstract else (),
             body=tuple(_by_section(paragraphs)),
-            flags=facts.flags,
         )
 
 

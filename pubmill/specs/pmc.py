@@ -1,14 +1,16 @@
 """Sources of full articles: PMC's bucket, and the packages that came before it."""
 
 from datetime import date
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from pubmill.specs.base import Https, Name, Strict
 
 LicenceGroup = Literal["commercial", "noncommercial", "other"]
 Flag = Literal["retracted", "manuscript", "ocr"]
+ArticleName = Annotated[str, Field(pattern=r"^PMC[1-9]\d*\.[1-9]\d*$")]
+Reason = Annotated[str, Field(min_length=1)]
 LeftOut = Literal["captions", "footnotes", "formulas", "sub-articles", "supplements", "tables"]
 
 
@@ -16,12 +18,14 @@ class Articles(Strict):
     """How articles are read: by which parser, and what of the body is no text.
 
     `formulas` are those on lines of their own. References, labels, TeX and all behind the body are never
-    text (`pubmill/corpus/jats.py`).
+    text (`pubmill/corpus/jats.py`). `unreadable` names articles that cannot be read and are left out: shard,
+    `PMC123.1` (number and version, which is 1 in packages), what is wrong with it.
     """
 
     name: Name
     parser: Literal["pubmill", "pubmed_parser"] = "pubmill"
     leave_out: tuple[LeftOut, ...]
+    unreadable: dict[str, dict[ArticleName, Reason]] = {}
 
     @model_validator(mode="after")
     def pubmed_parser_has_no_choice(self) -> Self:

@@ -93,8 +93,8 @@ class CorpusTargets(Base):
             raise PubmillError(f"no spec names {url}, so pubmill does not know how to check it")
         return self._checks[url]
 
-    def parse_recipe(self, source: str) -> dict[str, Any]:
-        """How the files of a source are read; corpora that share a source agree on it."""
+    def parse_recipe(self, source: str, shard: str) -> dict[str, Any]:
+        """How a file of a source is read; corpora that share a source agree on it."""
         spec = self.source_spec(source)
         recipe: dict[str, Any] = {"source": source}
         # Only what differs from the default is named, so that a new choice reruns nothing.
@@ -102,6 +102,8 @@ class CorpusTargets(Base):
             recipe["parser"] = spec.parser
         if isinstance(spec, PmcSource | PmcPackagesSource):
             recipe |= {"parser": spec.parser, "leave_out": sorted(spec.leave_out)}
+            if shard in spec.unreadable:
+                recipe["unreadable"] = sorted(spec.unreadable[shard])
         if isinstance(spec, TextSource):
             recipe |= spec.model_dump(include={"documents", "language"}, exclude_defaults=True)
         if isinstance(spec, MimicSource):

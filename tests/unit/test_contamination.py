@@ -59,10 +59,12 @@ def index(tmp_path: Path) -> Path:
 
 
 def part(path: Path, *documents: tuple[str, str, str]) -> Path:
+    """Documents as (id, PMID after a space if it has one; title; text)."""
     rows = [
-        {"id": name, "version": 1, "date": "", "title": title, "text": text, "words": 0, "bytes": 0}
+        {"id": name.partition(" ")[0], "version": 1, "pmid": name.partition(" ")[2], "date": "",
+         "title": title, "text": text, "words": 0, "bytes": 0}
         for name, title, text in documents
-    ]
+    ]  # fmt: skip
     pq.write_table(pa.Table.from_pylist(rows, PART), path)
     return path
 
@@ -70,9 +72,11 @@ def part(path: Path, *documents: tuple[str, str, str]) -> Path:
 def test_the_report(index: Path, tmp_path: Path) -> None:
     tokenised = SENTENCE.lower().replace(" ", " , ")
     first = part(
-        tmp_path / "a.parquet", ("pmid:11", "", "Another text."), ("x:1", "T", f"Before. {tokenised} after.")
+        tmp_path / "a.parquet",
+        ("pmid:11 11", "", "Another text."),
+        ("x:1", "T", f"Before. {tokenised} after."),
     )
-    second = part(tmp_path / "b.parquet", ("x:2", " ".join(words(4)), "Its title."), ("pmid:8", "", "No."))
+    second = part(tmp_path / "b.parquet", ("x:2", " ".join(words(4)), "Its title."), ("pmc:5 8", "", "No."))
     found = [find_in_part(path, index, path.with_suffix(".json")) for path in (first, second)]
     assert found == [2, 2]
     told = report("c", index, [path.with_suffix(".json") for path in (first, second)])
@@ -80,7 +84,7 @@ def test_the_report(index: Path, tmp_path: Path) -> None:
     assert told["datasets"]["relations"] == {
         "dev": {
             "texts": 2, "too_short": 1, "found": 1, "found_by_pmid": 1, "found_by_text": 0, "share": 0.5,
-            "examples": 2, "examples_found": 1, "ids": ["d2"], "documents": ["pmid:8"],
+            "examples": 2, "examples_found": 1, "ids": ["d2"], "documents": ["pmc:5"],
         },
         "test": {
             "texts": 2, "too_short": 0, "found": 1, "found_by_pmid": 1, "found_by_text": 1, "share": 0.5,
@@ -110,14 +114,14 @@ def test_half_of_the_runs_make_a_text_found(
     document = " ".join([*words(9, before), *words(1)[:kept], *words(10)])
     runs = len(words(1)) - RUN + 1
     expected = kept - RUN + 1 >= runs / 2
-    assert bool(EvaluationTexts(folder / "i.parquet").found("x:1", document)) == expected
+    assert bool(EvaluationTexts(folder / "i.parquet").found("", document)) == expected
 
 
 def test_common_runs_of_several_documents_do_not_add_up(index: Path) -> None:
     texts = EvaluationTexts(index)
     beginning, end = " ".join(words(1)[:20]), " ".join(words(1)[15:])
-    assert not texts.found("x:1", beginning) and not texts.found("x:2", end)
-    assert not texts.found("x:3", beginning.replace(words(1)[10], "other") * 5)
+    assert not texts.found("", beginning) and not texts.found("", end)
+    assert not texts.found("", beginning.replace(words(1)[10], "other") * 5)
 
 
 def test_no_run_reaches_over_a_dummy(tmp_path: Path) -> None:
@@ -125,12 +129,12 @@ def test_no_run_reaches_over_a_dummy(tmp_path: Path) -> None:
     write_jsonl_gz(tmp_path / "d/test.jsonl.gz", [example("t1", text)])
     write_index(tmp_path / "i.parquet", [Evaluated(dataset="d", splits=["test"], pmids=False)], tmp_path)
     original = text.replace("@GENE$", "BRCA1")
-    assert EvaluationTexts(tmp_path / "i.parquet").found("x:1", original)
+    assert EvaluationTexts(tmp_path / "i.parquet").found("", original)
 
 
 def test_documents_with_excluded_texts_are_left_out_and_counted(index: Path, tmp_path: Path) -> None:
     documents = [
-        Document(id="pmid:11", sections=(("", "Known by its PMID."),)),
+        Document(id="pmc:5", pmid="11", sections=(("", "Known by its PMID."),)),
         Document(id="pmid:1", title="T", sections=(("AIM", SENTENCE[:60]), ("", SENTENCE))),
         Document(id="pmid:2", sections=(("", "Harmless text."),)),
         Document(id="pmid:3", title=" ".join(words(3)), sections=()),
@@ -143,7 +147,7 @@ def test_documents_with_excluded_texts_are_left_out_and_counted(index: Path, tmp
     )  # fmt: skip
     told = read_json(tmp_path / "p.json")
     assert told["rejected"] == {"contamination": 2, "no_abstract": 1}
-    assert told["samples"]["contamination"] == ["pmid:11", "pmid:1"]
+    assert told["samples"]["contamination"] == ["pmc:5", "pmid:1"]
     assert find_in_part(tmp_path / "p.parquet", index, tmp_path / "found.json") == 0
 
 
@@ -157,4 +161,4 @@ def test_another_index_and_none(index: Path, tmp_path: Path) -> None:
 
 def test_an_index_of_nothing(tmp_path: Path) -> None:
     assert write_index(tmp_path / "i.parquet", [], tmp_path) == 0
-    assert EvaluationTexts(tmp_path / "i.parquet").found("pmid:1", SENTENCE) == []
+    assert EvaluationTexts(tmp_path / "i.parquet").found("1", SENTENCE) == []

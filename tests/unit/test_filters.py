@@ -23,6 +23,7 @@ def of(**fields: Any) -> Document:
     ("given", "settings", "reason"),
     [
         (document(), {}, None),
+        (of(flags=("unreadable",)), {}, "unreadable"),
         (document(0), {}, "no_abstract"),
         (document(128), {"min_words": 128}, None),
         (document(127), {"min_words": 128}, "too_short"),

@@ -70,8 +70,9 @@ def test_every_field(tmp_path: Path) -> None:
     text = citation(7, article, ' Version="2"').replace("</MedlineCitation>", other)
     (document,) = read(tmp_path, articles(text))
     assert document == Document(
-        id="pmid:7", version=2, date="2026-01-09", published="1998", languages=("eng", "fre"),
-        types=("Review",), licence="(c) X", title="[A title.]", sections=(("AIM", "One."), ("", "Two.")),
+        id="pmid:7", version=2, pmid="7", date="2026-01-09", published="1998",
+        languages=("eng", "fre"), types=("Review",), licence="(c) X", title="[A title.]",
+        sections=(("AIM", "One."), ("", "Two.")),
     )  # fmt: skip
     assert joined(document.sections) == "AIM: One.\nTwo."
     assert count_words(document.sections) == 2

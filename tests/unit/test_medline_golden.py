@@ -97,7 +97,7 @@ def test_unicode_is_kept_in_its_form(tmp_path: Path, form: str) -> None:
 
 def test_a_citation_without_a_journal_or_a_title_is_read(tmp_path: Path) -> None:
     (document,) = read(tmp_path, articles(citation(1, "")))
-    assert document == Document(id="pmid:1", date="2026-01-09")
+    assert document == Document(id="pmid:1", pmid="1", date="2026-01-09")
 
 
 def test_pmids_of_comments_and_references_are_not_the_citations(tmp_path: Path) -> None:

@@ -4,70 +4,28 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import tarfile
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from pubmill.corpus import packages, pmc
 from pubmill.corpus.articles import read_articles
 from pubmill.corpus.packages import package_order, read_fetched, read_members, read_package
-from pubmill.corpus.pmc import count_by_shard, fetch_shard, read_plan, write_plan
+from pubmill.corpus.pmc import count_by_shard, fetch_shard, read_plan
+from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
 from pubmill.network import GoneError
+from pubmill.specs import PmcPackagesSource
+from tests.bucket import URL, Bucket, xml
 
-URL = "https://pmc-oa-opendata.s3.amazonaws.com"
-DAY = "2026-09-02"
 LIST = "Article File,Article Citation,AccessionID,LastUpdated (YYYY-MM-DD HH:MM:SS),PMID,License,Retracted\n"
 ROW = "PMC000xxxxxx/PMC7.xml,T,PMC7,2024-12-18 00:00:00,1,CC BY-NC,yes\n"
 NAME = "oa_comm_xml.PMC000xxxxxx.baseline.2024-12-18"
-
-
-def xml(pmcid: int, text: str = "Text.") -> bytes:
-    return (
-        f"<article><front><article-meta><article-id pub-id-type='pmcid'>PMC{pmcid}</article-id>"
-        f"</article-meta></front><body><p>{text}</p></body></article>"
-    ).encode()
-
-
-class Bucket:
-    """A mirror with a bucket of made-up articles."""
-
-    def __init__(self, folder: Path) -> None:
-        self.mirror = folder / "mirror"
-        self.root = self.mirror / "pmc-oa-opendata.s3.amazonaws.com"
-        self.rows: list[str] = []
-
-    def put(self, key: str, content: bytes) -> None:
-        (self.root / key).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / key).write_bytes(content)
-        etag = hashlib.md5(content).hexdigest()
-        self.rows.append(f'"pmc-oa-opendata","{key}","2026-08-31T23:00:00.000Z","{etag}"')
-
-    def article(self, pmcid: int, version: int = 1, /, **said: object) -> None:
-        name, content = f"PMC{pmcid}.{version}", xml(pmcid)
-        value = {
-            "pmcid": f"PMC{pmcid}", "version": version, "is_manuscript": False, "is_historical_ocr": False,
-            "is_retracted": False, "license_code": "CC BY",
-            "xml_url": f"s3://pmc-oa-opendata/{name}/{name}.xml?md5={hashlib.md5(content).hexdigest()}",
-        } | said  # fmt: skip
-        self.put(f"{name}/{name}.xml", content)
-        self.put(f"metadata/{name}.json", json.dumps(value).encode())
-
-    def plan(self, path: Path, **wrong: str) -> int:
-        packed = gzip.compress("\n".join(self.rows).encode())
-        key = f"{pmc.INVENTORY}/data/1.csv.gz"
-        (self.root / key).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / key).write_bytes(packed)
-        file = {"key": key, "size": len(packed), "MD5checksum": hashlib.md5(packed).hexdigest()} | wrong
-        manifest = {"fileFormat": "CSV", "fileSchema": "Bucket, Key, LastModifiedDate, ETag", "files": [file]}
-        where = self.root / pmc.INVENTORY / f"{DAY}T01-00Z" / "manifest.json"
-        where.parent.mkdir(parents=True, exist_ok=True)
-        where.write_text(json.dumps(manifest))
-        return write_plan(path, URL, DAY, str(self.mirror))
 
 
 @pytest.fixture
@@ -92,10 +50,10 @@ def test_inventory_must_be_whole(bucket: Bucket, tmp_path: Path) -> None:
     plan = tmp_path / "plan.parquet"
     with pytest.raises(PubmillError, match="not the expected file"):
         bucket.plan(plan, MD5checksum="0" * 32)
-    bucket.rows = ['"b","other/key","2026-08-31T23:00:00.000Z","e"']
+    bucket.rows = {"": '"b","other/key","2026-08-31T23:00:00.000Z","e"'}
     with pytest.raises(PubmillError, match="names no metadata"):
         bucket.plan(plan)
-    bucket.rows = ['"b","metadata/PMC1.1.json","yesterday","e"']
+    bucket.rows = {"": '"b","metadata/PMC1.1.json","yesterday","e"'}
     with pytest.raises(PubmillError, match="inventory of 2026-09-02 .* cannot be read"):
         bucket.plan(plan)
     assert not plan.exists()
@@ -113,8 +71,8 @@ def fetch(bucket: Bucket, tmp_path: Path, shard: str = "PMC0000xxxxx") -> Path:
 
 
 def test_articles_with_what_the_bucket_says(bucket: Bucket, tmp_path: Path) -> None:
-    bucket.article(7, license_code="TDM", is_retracted=True, is_manuscript=True)
-    bucket.article(8, xml_url=None, license_code=None, is_historical_ocr=True)
+    bucket.article(7, license_code="TDM", is_retracted=True, is_manuscript=True, pmid="15693962")
+    bucket.article(8, xml_url=None, license_code=None, is_historical_ocr=True, pmid=77)
     archive = fetch(bucket, tmp_path)
     documents = list(read_articles(archive, read_fetched(archive), "pubmill", (), Counter()))
     assert [(d.id, d.version, d.licence, d.flags, d.body) for d in documents] == [
@@ -125,39 +83,70 @@ def test_articles_with_what_the_bucket_says(bucket: Bucket, tmp_path: Path) -> N
         ("pmc:20000", 2, "CC BY", (), (("", "Text."),)),
     ]
     assert {document.date for document in documents} == {"2026-08-31"}
+    assert [document.pmid for document in documents] == ["15693962", "77", "", "", ""]
     record = read_json(archive.with_name(f"{archive.name}.source.json"))
     assert (record["articles"], record["without_xml"], record["gone"]) == (5, ["PMC8.1"], [])
     assert sorted(path.name for path in archive.parent.iterdir()) == [
-        archive.name, f"{archive.name}.source.json",
+        archive.name, f"{archive.name}.kept", f"{archive.name}.source.json",
     ]  # fmt: skip
 
 
-def test_an_interrupted_fetch_goes_on(
-    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    brought: list[str] = []
-    bring = pmc.bring
+class Brought(list[str]):
+    """Keys, and how many may be brought."""
 
-    def until(limit: int) -> Callable[..., None]:
-        def bring_some(url: str, *rest: object) -> None:
-            if url.startswith(f"{URL}/{pmc.INVENTORY}"):
-                return bring(url, *rest)  # type: ignore[arg-type]
-            if len(brought) == limit:
+    limit = 100
+
+
+@pytest.fixture
+def brought(monkeypatch: pytest.MonkeyPatch) -> Brought:
+    """What is brought from now on, one after another."""
+    found, bring = Brought(), pmc.bring
+
+    def bring_and_say(url: str, *rest: object) -> None:
+        if not url.startswith(f"{URL}/{pmc.INVENTORY}"):
+            if len(found) == found.limit:
                 raise PubmillError("no more")
-            brought.append(url)
-            return bring(url, *rest)  # type: ignore[arg-type]
-
-        return bring_some
+            found.append(url.removeprefix(f"{URL}/"))
+        bring(url, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(pmc, "CONNECTIONS", 1)
-    monkeypatch.setattr(pmc, "bring", until(3))
+    monkeypatch.setattr(pmc, "bring", bring_and_say)
+    return found
+
+
+def test_an_interrupted_fetch_goes_on(bucket: Bucket, tmp_path: Path, brought: Brought) -> None:
+    brought.limit = 3
     with pytest.raises(PubmillError, match="no more"):
         fetch(bucket, tmp_path)
-    monkeypatch.setattr(pmc, "bring", until(100))
+    brought.limit = 100
     archive = fetch(bucket, tmp_path)
     assert len(brought) == len(set(brought)) == 6
     undisturbed = fetch(bucket, tmp_path / "again")
     assert archive.read_bytes() == undisturbed.read_bytes()
+
+
+def test_of_a_new_inventory_only_what_changed_is_brought(
+    bucket: Bucket, tmp_path: Path, brought: Brought
+) -> None:
+    bucket.article(5)
+    bucket.article(6)
+    archive = fetch(bucket, tmp_path)
+    assert len(brought) == 10
+    archive.unlink()  # as Snakemake does
+    brought.clear()
+    bucket.article(6, license_code="CC0")
+    bucket.article(123, 11)
+    bucket.article(19_999, content=xml(19_999, "Other text."))
+    del bucket.rows["metadata/PMC5.1.json"]
+    assert fetch(bucket, tmp_path) == archive
+    assert brought == [
+        "metadata/PMC6.1.json", "metadata/PMC123.11.json", "PMC123.11/PMC123.11.xml",
+        "metadata/PMC19999.1.json", "PMC19999.1/PMC19999.1.xml",
+    ]  # fmt: skip
+    brought.clear()
+    assert archive.read_bytes() == fetch(bucket, tmp_path / "anew").read_bytes()
+    brought.clear()
+    assert fetch(bucket, tmp_path) == archive and brought == []
 
 
 def test_a_changed_article_is_refused(bucket: Bucket, tmp_path: Path) -> None:
@@ -227,11 +216,40 @@ def test_package(tmp_path: Path) -> None:
     path = package(tmp_path)
     (one,) = read_package(path, tmp_path / f"{NAME}.filelist.csv")
     assert (one.data, one.facts.pmcid, one.facts.date) == (xml(7), 7, "2024-12-18")
-    assert (one.facts.licence, one.facts.flags) == ("CC BY-NC", ("retracted",))
+    assert (one.facts.licence, one.facts.flags, one.facts.pmid) == ("CC BY-NC", ("retracted",), "1")
     assert package_order(path) == 20241218
     assert package_order(Path("oa_comm_xml.incr.2024-12-19.tar.gz")) == 20241219
     with pytest.raises(PubmillError, match="named like"):
         package_order(Path("mine.tar.gz"))
+
+
+def test_an_article_that_cannot_be_read_is_told_and_can_be_left_out(tmp_path: Path) -> None:
+    (tmp_path / f"{NAME}.filelist.csv").write_text(LIST + ROW + ROW.replace("7", "8").replace(",1,", ",5,"))
+    damaged = xml(8).replace(b"</p>", b"</q>")
+    path = pack(
+        tmp_path / f"{NAME}.tar.gz",
+        member("PMC000xxxxxx/PMC7.xml", xml(7)),
+        member("PMC000xxxxxx/PMC8.xml", damaged),
+    )
+
+    def documents(*unreadable: str) -> list[Document]:
+        articles = read_package(path, tmp_path / f"{NAME}.filelist.csv")
+        return list(read_articles(path, articles, "pubmill", (), Counter(), unreadable))
+
+    with pytest.raises(PubmillError) as told:
+        documents()
+    line = f"    unreadable: {{{NAME}: {{PMC8.1: what is wrong with it}}}}"
+    assert re.search(r"PMC8\.xml:1: malformed XML", str(told.value)) and line in str(told.value).split("\n")
+    source = {"name": "p", "kind": "pmc-packages", "url": "https://b.org", "leave_out": [], "packages": ["a"]}
+    assert PmcPackagesSource.model_validate(source | yaml.safe_load(line)).unreadable[NAME].keys() == {
+        "PMC8.1"
+    }
+
+    assert [(one.id, one.pmid, one.flags) for one in documents("PMC8.1")] == [
+        ("pmc:7", "1", ("retracted",)), ("pmc:8", "5", ("retracted", "unreadable")),
+    ]  # fmt: skip
+    with pytest.raises(PubmillError, match="lacks PMC9.2, which the corpus spec calls unreadable"):
+        documents("PMC8.1", "PMC9.2")
 
 
 @pytest.mark.parametrize(

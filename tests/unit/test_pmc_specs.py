@@ -58,6 +58,14 @@ def test_packages_by_name() -> None:
         packages(PmcPackagesSource.model_validate(values | {"packages": ["a/x", "b/x"]}))
 
 
+def test_unreadable_articles_have_a_name_and_a_reason() -> None:
+    known = {"PMC00001xxxx": {"PMC19999.2": "mismatched tags"}}
+    assert source(unreadable=known).unreadable == known
+    for wrong in ({"PMC19999": "no version"}, {"PMC19999.1": ""}, {"19999.1": "no name"}):
+        with pytest.raises(ValidationError):
+            source(unreadable={"PMC00001xxxx": wrong})
+
+
 def test_pubmed_parser_leaves_nothing_out() -> None:
     assert source(parser="pubmed_parser").leave_out == ()
     with pytest.raises(ValidationError, match="cannot leave anything out"):

@@ -54,8 +54,8 @@ def test_parts_have_the_selection_of_their_source(specs: Path, local: dict[str, 
     recipes = [made.selection_recipe("mixed", part) for part in range(3)]
     assert [recipe["types"] for recipe in recipes] == [["Physician"], None, None]
     assert [recipe["min_words"] for recipe in recipes] == [None, 5, 5]
-    assert made.parse_recipe("notes") == {"source": "notes", "brackets": "keep"}
-    assert made.parse_recipe("web") == {"source": "web", "documents": "line", "language": "eng"}
+    assert made.parse_recipe("notes", "a") == {"source": "notes", "brackets": "keep"}
+    assert made.parse_recipe("web", "b") == {"source": "web", "documents": "line", "language": "eng"}
     assert made.raw("web", "a") == "results/demo/sources/local/web/a.txt.gz"
 
 
@@ -118,3 +118,16 @@ def test_corpora_that_do_not_fit(specs: Path, old: str, new: str, fault: str) ->
     write(specs, SPEC.replace(old, new))
     with pytest.raises(PubmillError, match=fault):
         load(specs, "full")
+
+
+def test_an_unreadable_article_changes_how_its_own_shard_is_parsed_alone(specs: Path) -> None:
+    text = (
+        "name: mixed\nsources:\n"
+        "  - {name: articles, kind: pmc, url: 'https://b.org', inventory: '2026-09-02',\n"
+        "     articles: [PMC00001xxxx-PMC00002xxxx], leave_out: [],\n"
+        "     unreadable: {PMC00002xxxx: {PMC20001.3: 'mismatched tags'}}}\nselection: {}\n"
+    )
+    made = targets(write(specs, text))
+    plain = {"source": "articles", "parser": "pubmill", "leave_out": []}
+    assert made.parse_recipe("articles", "PMC00001xxxx") == plain
+    assert made.parse_recipe("articles", "PMC00002xxxx") == plain | {"unreadable": ["PMC20001.3"]}

@@ -17,7 +17,13 @@ from pubmill.specs import Selection
 def text(number: int, words: int, **fields: Any) -> Document:
     sections = (("AIM", "é " * words + "end"),) if words else ()
     return Document(
-        id=f"pmid:{number}", title="T", date="2020-01-01", published="1999", sections=sections, **fields
+        id=f"pmid:{number}",
+        pmid=str(number),
+        title="T",
+        date="2020-01-01",
+        published="1999",
+        sections=sections,
+        **fields,
     )
 
 
@@ -53,8 +59,14 @@ def test_everything_is_accounted_for(tmp_path: Path) -> None:
             "too_short": ["pmid:3", "pmid:10", "pmid:11", "pmid:12", "pmid:13"],
         },
         "by_source": {
-            "source0": {"parsed": 5, "deletions": 0, "documents": 1, "words": 5, "bytes": 20},
-            "source1": {"parsed": 11, "deletions": 1, "documents": 1, "words": 7, "bytes": 26},
+            "source0": {
+                "parsed": 5, "deletions": 0, "documents": 1, "words": 5, "bytes": 20,
+                "rejected": {"superseded": 1, "no_abstract": 1, "too_short": 1, "deleted": 1},
+            },
+            "source1": {
+                "parsed": 11, "deletions": 1, "documents": 1, "words": 7, "bytes": 26,
+                "rejected": {"too_short": 10},
+            },
         },
         "years": {"1999": 2},
     }  # fmt: skip
@@ -65,8 +77,8 @@ def test_part_and_manifest(tmp_path: Path) -> None:
     write_manifest(tmp_path / "manifest.parquet", parts)
     assert pq.read_table(parts[0]).to_pylist() == [
         {
-            "id": "pmid:5", "version": 1, "date": "2020-01-01", "title": "T", "text": "AIM: é é é é end",
-            "words": 5, "bytes": 20,
+            "id": "pmid:5", "version": 1, "pmid": "5", "date": "2020-01-01", "title": "T",
+            "text": "AIM: é é é é end", "words": 5, "bytes": 20,
         }
     ]  # fmt: skip
     assert pq.read_table(tmp_path / "manifest.parquet").to_pylist() == [

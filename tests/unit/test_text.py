@@ -27,8 +27,8 @@ def test_every_key(tmp_path: Path) -> None:
     }  # fmt: skip
     assert read(tmp_path, row) == [
         Document(
-            id="pmid:7", date="2001-02-03", published="2001", languages=("eng",), licence="CC0", title="T",
-            sections=(("", "One two."),),
+            id="pmid:7", pmid="7", date="2001-02-03", published="2001", languages=("eng",), licence="CC0",
+            title="T", sections=(("", "One two."),),
         )
     ]  # fmt: skip
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.corpus.jats import Facts
+from pubmill.corpus.facts import Facts
 from pubmill.corpus.medline import read_medline
 from pubmill.corpus.with_pubmed_parser import ArticleReader, read_medline_with_pubmed_parser
 from pubmill.errors import PubmillError
@@ -80,6 +80,10 @@ def test_articles_have_its_text() -> None:
 def test_articles_that_it_does_not_read_have_no_text() -> None:
     found = ArticleReader()(article("<p>x</p>"), Facts(pmcid=7), "x")
     assert (found.id, found.body, found.flags) == ("pmc:7", (), ("unreadable",))
+    named = ArticleReader()(
+        article("<p>x</p>", "<article-id pub-id-type='pmid'>5</article-id>"), Facts(pmcid=7), "x"
+    )
+    assert named.pmid == "5"
 
 
 def test_articles_are_checked_before_it_sees_them() -> None:

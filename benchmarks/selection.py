@@ -1,0 +1,115 @@
+"""Speed and memory of finding copies and texts of datasets, over made-up documents.
+
+    python benchmarks/selection.py [--quick] [--documents 100000]
+
+Documents of 200 words, of which one in twenty is a copy of another, one in twenty a copy with its last words
+changed, and one in a hundred holds a text of a dataset. What must be found is known from how they were made,
+and is checked. Each step is the pipeline's own program in a process of its own: the seconds of processor time
+and the peak resident memory are that process's. There is no peer. Last lines: `name: documents/s`.
+"""
+
+import argparse
+import json
+import multiprocessing
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+# in place of this folder, whose datasets.py would hide the library
+sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from benchmarks.baseline import Used, run
+from benchmarks.vocabs import make_texts
+from pubmill.corpus.contamination import Evaluated, write_index
+from pubmill.corpus.shards import Document, write_shard
+from pubmill.corpus.statistics import select
+from pubmill.corpus.versions import write_latest
+from pubmill.files import read_json, write_jsonl_gz
+from pubmill.specs import Selection
+
+EVALUATED = 5_000
+
+
+def documents(texts: list[str], evaluated: list[str]) -> Iterator[Document]:
+    """In each twenty the last is a copy of the first, the one before it nearly one; in each hundred one holds
+    a text of a dataset."""
+    for number, own in enumerate(texts):
+        text, first = own, texts[number - number % 20]
+        if number % 20 == 19:
+            text = first.upper()
+        elif number % 20 == 18:
+            text = first.rsplit(" ", 5)[0] + " and some other last words"
+        elif number % 100 == 1:
+            text = f"{own} {evaluated[number % EVALUATED]}"
+        yield Document(id=f"text:{number}", sections=(("", text),))
+
+
+def prepare(folder: Path, count: int) -> None:
+    """A parsed shard, its part of a corpus, and the index of a dataset's texts."""
+    shard, latest = folder / "shard.parquet", folder / "latest.parquet"
+    evaluated = [text[:300] for text in make_texts(EVALUATED, 30_000, seed=2)]
+    write_shard(shard, documents(make_texts(count, 30_000), evaluated), source="s", file="f", order=0)
+    write_latest(latest, [shard], [0])
+    select(shard, 0, latest, Selection(), folder / "part.parquet", folder / "part.json")
+    rows = [{"id": str(number), "document": None, "text": text} for number, text in enumerate(evaluated)]
+    write_jsonl_gz(folder / "d" / "test.jsonl.gz", rows)
+    write_index(folder / "index.parquet", [Evaluated(dataset="d", splits=["test"], pmids=False)], folder)
+
+
+def find_copies(folder: Path, similar: bool) -> tuple[Used, Used]:
+    """The fingerprints, and the copies that they show."""
+    prints = folder / f"similar-{similar}"
+    prints.mkdir()
+    made = run(
+        "fingerprint.py", "--shard", folder / "shard.parquet", "--index", 0, "--latest",
+        folder / "latest.parquet", "--output", prints / "part-0000.parquet", "--recipe",
+        json.dumps({"selection": {}, "similar": similar}),
+    )  # fmt: skip
+    found = run(
+        "find_duplicates.py", "--fingerprints", prints, "--parts", 1, "--output",
+        folder / f"copies-{similar}.parquet", "--recipe", f'{{"similarity": {0.8 if similar else "null"}}}',
+    )  # fmt: skip
+    return made, found
+
+
+def check(folder: Path, count: int) -> None:
+    """That the steps found what there is; of similar texts, nearly all."""
+    exact = Counter(pq.read_table(folder / "copies-False.parquet")["reason"].to_pylist())
+    similar = Counter(pq.read_table(folder / "copies-True.parquet")["reason"].to_pylist())
+    assert exact == {"same_text": count // 20}, exact
+    assert similar["same_text"] == count // 20 and similar["similar_text"] >= 0.9 * count // 20, similar
+    assert len(read_json(folder / "found.json")["matches"]) == count // 100
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Finding copies and texts of datasets.")
+    parser.add_argument("--quick", action="store_true", help="fewer documents, within a minute")
+    parser.add_argument("--documents", type=int, default=100_000, help="how many; rounded to hundreds")
+    arguments = parser.parse_args()
+    count = 10_000 if arguments.quick else arguments.documents // 100 * 100
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        # In a process of its own: what starts programs lends them its own peak.
+        apart = multiprocessing.get_context("spawn").Process(target=prepare, args=(folder, count))
+        apart.start()
+        apart.join()
+        used = dict(zip(("fingerprints, equal", "equal texts"), find_copies(folder, False), strict=True))
+        used |= zip(("fingerprints, similar", "similar texts"), find_copies(folder, True), strict=True)
+        used["contamination"] = run(
+            "find_contamination.py", "--part", folder / "part.parquet", "--index", folder / "index.parquet",
+            "--output", folder / "found.json",
+        )  # fmt: skip
+        check(folder, count)
+    print(f"{count} documents of 200 words; {EVALUATED} texts of a dataset")
+    for step, one in used.items():
+        print(f"{step}: {one.cpu:.1f} CPU-s, {one.peak:.0f} MB resident")
+    for step, one in used.items():
+        print(f"{step}: {count / one.cpu:.0f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Which pieces of a text a parser loses: each has a number, which is looked for in what comes out."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+from lxml import etree
+
+_NUMBER = re.compile("\ue000([0-9]+)\ue001")
+
+Piece = tuple[int, str]
+"""Characters that are no blanks, and the kind of place."""
+Kind = Callable[[list[str]], str]
+"""Gives the kind of a place, of the tags from the outermost to that which the text stands in."""
+
+
+def number(places: Iterable[etree._Element], never: Collection[str], kind: Kind) -> list[Piece]:
+    """Begin each piece of text below `places` with its number, but those in `never`."""
+    pieces: list[Piece] = []
+    for place in places:
+        for element, name, tags in list(_texts(place, never, [])):
+            text = getattr(element, name)
+            setattr(element, name, f"\ue000{len(pieces)}\ue001{text}")
+            pieces.append((len("".join(text.split())), kind(tags)))
+    return pieces
+
+
+def _texts(
+    element: etree._Element, never: Collection[str], above: list[str]
+) -> Iterator[tuple[etree._Element, str, list[str]]]:
+    tags = [*above, str(element.tag)]
+    if element.text and element.text.strip():
+        yield element, "text", tags
+    for child in element:
+        if child.tag not in never:
+            yield from _texts(child, never, tags)
+        if child.tail and child.tail.strip():
+            yield child, "tail", tags
+
+
+def found(texts: Iterable[str]) -> set[int]:
+    """The numbers of the pieces that are in the texts."""
+    return {int(number) for text in texts for number in _NUMBER.findall(text)}
+
+
+def characters(pieces: list[Piece], chosen: Collection[int]) -> Counter[str]:
+    """Characters by kind of the chosen pieces."""
+    count: Counter[str] = Counter()
+    for place in chosen:
+        size, kind = pieces[place]
+        count[kind] += size
+    return count
