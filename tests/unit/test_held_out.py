@@ -84,7 +84,7 @@ def test_they_are_the_same_for_every_vocabulary_corpus_and_title(
 ) -> None:
     chosen = set()
     for number, (kind, vocab) in enumerate(vocabs.items()):
-        names = NAMES if number == 0 else NAMES[::-1] + ["40000000"]
+        names = NAMES if number == 0 else [*NAMES[::-1], "40000000"]
         part = write_part(tmp_path / f"{kind}.parquet", names)
         recipe = PackingRecipe(held_out=0.1, title=number == 1)
         pack(recipe, [part], vocab, punkt, tmp_path / kind)
