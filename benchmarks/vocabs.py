@@ -57,7 +57,8 @@ def write_parts(folder: Path, texts: list[str]) -> list[Path]:
     """The texts as the parts of a corpus."""
     parts = [folder / f"part-{number:04d}.parquet" for number in range(PARTS)]
     for number, part in enumerate(parts):
-        pq.write_table(pa.table({"text": texts[number::PARTS]}), part, compression="zstd")
+        columns = {"id": [str(n) for n in range(number, len(texts), PARTS)], "text": texts[number::PARTS]}
+        pq.write_table(pa.table(columns), part, compression="zstd")
     return parts
 
 

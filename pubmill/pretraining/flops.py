@@ -15,28 +15,33 @@ SIZE = {"cpu": 1024, "cuda": 8192}
 
 
 def flops(model: Any, tokens: float, squares: float, masked: float, whole: bool = False) -> float:
-    """Floating-point operations of an encoder's forward and backward pass.
+    """Floating-point operations of the matrix products of an encoder's forward and backward pass.
 
     `tokens` are those of the batch, `squares` is the sum of the squared lengths of its sequences, `masked`
-    the positions at which the vocabulary is predicted. `whole`: the last layer is worked out at all
-    positions, not only at the masked ones.
+    the positions at which the vocabulary is predicted; elsewhere the last layer ends with its attention.
+    `whole`: it ends nowhere, and each token is told to be replaced or not (ELECTRA's discriminator). What is
+    done at [CLS] is left out, about a hundredth.
     """
     config = model.config
-    hidden, inner, layers = config.hidden_size, config.intermediate_size, config.num_hidden_layers
-    before, after = 2 * 3 * hidden * hidden, 2 * (hidden * hidden + 2 * hidden * inner)
-    attention = 4 * squares * hidden
-    last = tokens if whole else masked
-    forward = layers * (tokens * before + attention) + ((layers - 1) * tokens + last) * after
-    if not whole:
-        width = getattr(config, "embedding_size", hidden)
-        forward += masked * 2 * (hidden * width + width * config.vocab_size)
-    return float(3 * forward)
+    hidden, layers = config.hidden_size, config.num_hidden_layers
+    width = getattr(config, "embedding_size", hidden)
+    projected = width != hidden or config.model_type == "albert"
+    attended = 3 * tokens * hidden**2 + 2 * squares * hidden
+    after = hidden**2 + 2 * hidden * config.intermediate_size
+    if whole:
+        last = tokens * (after + hidden**2 + hidden)
+    else:
+        last = masked * (after + width * (hidden + config.vocab_size))
+    forward = tokens * width * hidden * projected + layers * attended + (layers - 1) * tokens * after + last
+    # a product and a sum; and twice as many for the gradients of weights and inputs
+    return float(2 * 3 * forward)
 
 
 def measured_rate(device: torch.device, precision: Literal["float32", "bfloat16"], rounds: int = 5) -> float:
     """Operations a second of matrix products in this number format, the best of some rounds."""
-    size = SIZE[device.type]
-    left = torch.ones(size, size, device=device, dtype=getattr(torch, precision))
+    size, seeded = SIZE[device.type], torch.Generator(device).manual_seed(0)
+    # GPUs multiply equal numbers faster than any that occur in training
+    left = torch.randn(size, size, device=device, generator=seeded).to(getattr(torch, precision))
     best = float("inf")
     for _ in range(rounds + 1):
         _wait(device)

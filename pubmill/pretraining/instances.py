@@ -97,12 +97,15 @@ def full_starts(sentences: Ints, documents: Ints, limit: int) -> Ints:
     """Cut a corpus into chunks of at most `limit` tokens that reach over documents.
 
     A separator is counted after each document, and the chunks' starts (and the end) are in these terms: the
-    first token of document d has the number sentences[documents[d]] + d. To work on many chunks at a time,
+    first token of document d has the number sentences[documents[d]] + d. No chunk begins with a separator:
+    the one that closes its sequence anyway may come on top of the limit. To work on many chunks at a time,
     every `TOGETHER`-th document begins a chunk.
     """
     number = np.repeat(np.arange(len(documents) - 1), np.diff(documents))
     counted = np.append(sentences[:-1] + number, sentences[-1] + len(documents) - 1)
-    return chunk_starts(counted, np.append(documents[:-1:TOGETHER], documents[-1]), limit)
+    starts = chunk_starts(counted, np.append(documents[:-1:TOGETHER], documents[-1]), limit)
+    separators = sentences[documents[1:]] + np.arange(len(documents) - 1)
+    return np.unique(starts + np.isin(starts, separators))
 
 
 class Instances:

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
+from pubmill.pretraining.instances import Ints, ranges
 from pubmill.recipes import Objective
 
-Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Random = np.random.Generator
 
@@ -50,7 +50,8 @@ def read_vocabulary(folder: Path, special: dict[str, int]) -> Vocabulary:
     """Read the pieces of tokenizer.json; `special` maps pad, unk, cls, sep and mask to ids.
 
     A piece goes on with a word if it has WordPiece's `##`, or lacks the sign for a space before it that
-    byte-level (`Ġ`) and SentencePiece (`▁`) vocabularies put on first pieces.
+    byte-level (`Ġ`) and SentencePiece (`▁`) vocabularies put on first pieces. Raises `PubmillError` where
+    there is no such tokenizer, or it has not these ids.
     """
     path = folder / "tokenizer.json"
     tokenizer = read_json(path)
@@ -58,15 +59,17 @@ def read_vocabulary(folder: Path, special: dict[str, int]) -> Vocabulary:
         kind, pieces = tokenizer["model"]["type"], tokenizer["model"]["vocab"]
         added = {int(token["id"]) for token in tokenizer["added_tokens"] if token["special"]}
         names = pieces if isinstance(pieces, dict) else {piece: n for n, (piece, _) in enumerate(pieces)}
-        continues = np.zeros(max(max(names.values(), default=-1), max(added, default=-1)) + 1, bool)
-        ids = np.array(list(names.values()))
-        continues[ids] = [CONTINUES[kind](piece) for piece in names]
+        inside = [number for piece, number in names.items() if CONTINUES[kind](piece)]
+        size = max(max(names.values()), max(added, default=0)) + 1
     except (KeyError, TypeError, ValueError) as error:
         raise PubmillError(f"{path}: no tokenizer whose words are known ({error!r})") from None
     reserved = sorted(added | set(special.values()))
+    if reserved[-1] >= size:
+        raise PubmillError(f"{path} has no id {reserved[-1]}: the tokens were packed with another vocabulary")
+    continues = np.zeros(size, bool)
+    continues[inside] = True
     continues[reserved] = False
-    ordinary = np.setdiff1d(ids, reserved)
-    return Vocabulary(continues, ordinary, special["mask"])
+    return Vocabulary(continues, np.setdiff1d(list(names.values()), reserved), special["mask"])
 
 
 @dataclass(frozen=True)
@@ -86,33 +89,54 @@ class Masked:
 
 def word_starts(ids: Ints, inner: Flags, vocabulary: Vocabulary) -> Flags:
     """True where a word begins: at a piece that continues nothing, or the first piece of a segment."""
-    after_special = np.concatenate([[True], ~inner[:-1]])
-    starts: Flags = inner & (~vocabulary.continues[ids] | after_special)
+    starts: Flags = ~vocabulary.continues.take(ids)
+    starts |= after_special(inner)
+    starts &= inner
     return starts
+
+
+def after_special(inner: Flags) -> Flags:
+    """True at the first token, and after each special one."""
+    return np.concatenate([[True], ~inner[:-1]])
 
 
 def choose_tokens(starts: Flags, inner: Flags, lengths: Ints, rate: float, random: Random) -> Ints:
     """Positions (sorted) of the tokens of randomly chosen units, on average `rate` of each sequence's tokens.
 
-    `starts` marks where a unit begins (a whole word, or each token), `inner` what may be chosen;
-    `lengths` are the sequences' in tokens.
+    `starts` marks where a unit begins (a whole word, or each token), `inner` what may be chosen: a unit ends
+    before the next one or a special token. `lengths` are the sequences' in tokens.
     """
-    positions = np.flatnonzero(inner)
-    unit = np.cumsum(starts[positions]) - 1
-    size = np.bincount(unit)
-    sequence = np.repeat(np.arange(len(lengths)), lengths)[positions]
-    budget = rate * np.bincount(sequence, minlength=len(lengths))
-    owner = sequence[starts[positions]]
-    order = np.lexsort((random.random(len(size)), owner))
-    before = np.cumsum(size[order]) - size[order]
-    first_of_owner = np.searchsorted(owner[order], owner[order])
-    before -= before[first_of_owner]
-    # the last word is taken with a probability of (budget left) / (its size)
-    share = random.random(len(lengths))[owner[order]]
-    chosen = np.zeros(len(size), bool)
-    chosen[order] = before + share * size[order] < budget[owner[order]]
-    picked: Ints = positions[chosen[unit]]
-    return picked
+    begin, last = np.flatnonzero(starts), np.flatnonzero(inner & np.append((starts | ~inner)[1:], True))
+    places = np.cumsum(lengths) - lengths
+    budget = rate * np.add.reduceat(inner, places, dtype=np.int64)[:, None]
+    # no unit is smaller than a token
+    order = shuffled(np.searchsorted(begin, places), len(begin), int(budget.max()) + 1, random)
+    size = last.take(order, mode="clip") - begin.take(order, mode="clip") + 1
+    before = np.cumsum(size, axis=1) - size
+    # the last unit is taken with a probability of (budget left) / (its size)
+    share = random.random(budget.shape)
+    chosen = np.zeros(len(begin), bool)
+    chosen[order[before + share * size < budget]] = True
+    units = np.flatnonzero(chosen)
+    return ranges(begin[units], last[units] + 1 - begin[units])
+
+
+def shuffled(first: Ints, count: int, most: int, random: Random) -> Ints:
+    """Up to `most` units of each sequence, in random order: their numbers (sequences, units), of `count`
+    altogether. A row of fewer units ends with any numbers. `first` are the sequences' first units.
+
+    Sorted are numbers whose upper bits are random and whose lower bits tell the unit, as numpy is far faster
+    at that than at sorting by keys.
+    """
+    counts = np.diff(first, append=count)[:, None]
+    columns = np.arange(int(counts.max()))
+    lower = np.uint64(2 ** len(columns).bit_length() - 1)
+    keys = random.integers(2**64 - 1, size=(len(first), len(columns)), dtype=np.uint64, endpoint=True)
+    keys &= ~lower
+    keys |= columns.astype(np.uint64)
+    keys[columns >= counts] = 2**64 - 1
+    keys.sort(axis=1)
+    return (keys[:, :most] & lower).view(np.int64) + first[:, None]
 
 
 def masking_rate(objective: Objective, step: int, steps: int) -> float:
@@ -130,7 +154,7 @@ def run_starts(words: Flags, inner: Flags, longest: int, random: Random) -> Flag
     begins = np.flatnonzero(words)
     drawn = random.choice(lengths, size=len(begins), p=(1 / lengths) / (1 / lengths).sum())
     ends = np.cumsum(drawn)
-    starts: Flags = inner & np.concatenate([[True], ~inner[:-1]])
+    starts = inner & after_special(inner)
     firsts = np.concatenate([[0], ends[ends < len(begins)]])[: len(begins)]
     starts[begins[firsts]] = True
     return starts

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -64,14 +65,21 @@ def punkt(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+ALL = PackingRecipe(held_out=0.0)
+
+
 def write_part(path: Path, texts: list[str]) -> Path:
-    pq.write_table(pa.table({"title": [f"Title {n}" for n in range(len(texts))], "text": texts}), path)
+    count = range(len(texts))
+    columns = {"id": [f"{path.stem}/{n}" for n in count], "title": [f"Title {n}" for n in count]}
+    pq.write_table(pa.table(columns | {"text": texts}), path)
     return path
 
 
 def same(left: Path, right: Path) -> bool:
-    names = ["documents.npy", "ids.bin", "index.json", "sentences.npy"]
-    assert sorted(path.name for path in left.iterdir()) == names
+    """Whether two folders have the same files, to the byte, also in the folder of what is held out."""
+    names = sorted(str(path.relative_to(left)) for path in left.rglob("*") if path.is_file())
+    assert {"documents.npy", "ids.bin", "index.json", "sentences.npy"} <= set(names)
+    assert names == sorted(str(path.relative_to(right)) for path in right.rglob("*") if path.is_file())
     return filecmp.cmpfiles(left, right, names, shallow=False)[0] == names
 
 
@@ -193,7 +201,7 @@ def test_a_wrong_punkt_archive_is_named(tmp_path: Path, damage: str) -> None:
 
 
 def test_packing_decodes_to_the_text(tmp_path: Path, vocab: Path, punkt: Path) -> None:
-    index = pack(PackingRecipe(), [write_part(tmp_path / "p", TEXTS)], vocab, punkt, tmp_path / "tokens")
+    index = pack(ALL, [write_part(tmp_path / "p", TEXTS)], vocab, punkt, tmp_path / "tokens")
     assert (index["documents"], index["empty_documents"]) == (3, 2)
     packed, tokenizer = PackedTokens(tmp_path / "tokens"), Tokenizer.from_file(str(vocab / "tokenizer.json"))
     first = [tokenizer.decode(ids) for ids in packed.document(0)]
@@ -203,8 +211,8 @@ def test_packing_decodes_to_the_text(tmp_path: Path, vocab: Path, punkt: Path) -
 
 def test_titles_come_first_where_asked_for(tmp_path: Path, vocab: Path, punkt: Path) -> None:
     part = write_part(tmp_path / "p", TEXTS[:2])
-    pack(PackingRecipe(title=True), [part], vocab, punkt, tmp_path / "with")
-    pack(PackingRecipe(), [part], vocab, punkt, tmp_path / "without")
+    pack(replace(ALL, title=True), [part], vocab, punkt, tmp_path / "with")
+    pack(ALL, [part], vocab, punkt, tmp_path / "without")
     with_titles, without = PackedTokens(tmp_path / "with"), PackedTokens(tmp_path / "without")
     assert with_titles.n_documents == without.n_documents == 2
     assert with_titles.document(1)[1:] == without.document(1)
@@ -220,9 +228,9 @@ def test_one_process_starts_no_others(
 
 def test_bytes_do_not_depend_on_the_processes(tmp_path: Path, vocab: Path, punkt: Path) -> None:
     parts = [write_part(tmp_path / f"part-{n}.parquet", TEXTS[n:] * (5 - n)) for n in range(5)]
-    pack(PackingRecipe(), parts, vocab, punkt, tmp_path / "one", processes=1)
-    pack(PackingRecipe(), parts, vocab, punkt, tmp_path / "two", processes=2)
-    assert same(tmp_path / "one", tmp_path / "two")
+    for processes in (1, 2):
+        pack(PackingRecipe(held_out=0.4), parts, vocab, punkt, tmp_path / str(processes), processes)
+    assert same(tmp_path / "1", tmp_path / "2")
 
 
 def test_a_broken_part_is_named_and_nothing_left(tmp_path: Path, vocab: Path, punkt: Path) -> None:
