@@ -1,100 +1,232 @@
-"""A pretraining step: a plain loop over transformers' model against pubmill, interleaved on the same data.
+"""Speed of pretraining: transformers' Trainer as run_mlm.py uses it against pubmill, in one run.
 
-    python benchmarks/pretraining.py [--quick]
+    python benchmarks/pretraining.py [--quick] [--gpu]
 
-The plain loop is what transformers' Trainer does at each step without its own overhead: all sequences padded
-to the full length, logits at every position, float32. The last lines are `name: ratio`, tokens per second
-over those of the plain loop: in float32, and in the precision that `auto` chooses here. No padding counted.
+On a processor: a BERT of 4 layers, 256 wide, 32 sequences of 128 tokens a step, turn about, in processor
+seconds of one thread. The Trainer computes in float32, its default; pubmill in that, and as `auto` says. The
+last lines are ratios of the medians of tokens per second.
+
+On a GPU (`--gpu`, chosen where torch finds one), in less than 8 minutes, in bfloat16: BERT-base and -large,
+ELECTRA-base and ALBERT-xxlarge at 128 and 512 tokens, BERT-base on gu2020's pairs of sentences, and the
+Trainer's BERT-base. MFU is the arithmetic that a model needs over that of a large matrix product, measured
+here. No more than 80 GiB of memory are used, with as many sequences `at once` as fit there; on a smaller GPU
+half as many, and so on: the number that was too many is told. The last lines are MFU and ratios.
+
+All sequences are full, but for pairs of sentences; only real tokens are counted. With --quick there is less
+to do, the models of --gpu are tiny, and it runs anywhere. The Trainer needs accelerate:
+pip install --no-deps accelerate.
 """
 
 import argparse
+import gc
+import importlib.util
 import statistics
 import sys
-import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
+from tempfile import TemporaryDirectory
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+# in place of this folder, whose datasets.py would hide the library
+sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-import numpy as np
 import torch
+import transformers
 
-from pubmill.pretraining.engine import Pretraining, collate
-from pubmill.pretraining.instances import Stream, generator
-from pubmill.pretraining.masking import Vocabulary, mask
-from pubmill.recipes import Architecture, Objective, Optimisation, PretrainingRecipe
+from benchmarks.pretraining_ways import DEVICE, ON_GPU, Ours, Speed, TrainersWay, Way, fitting, make_packed
+from pubmill.pretraining.flops import measured_rate
+from pubmill.recipes import Architecture, Generator, Objective, Optimisation, PretrainingRecipe
 
-SIZE = 8192
-SHAPE = {"layers": 4, "hidden_size": 256, "attention_heads": 4, "intermediate_size": 1024}
+GIB = 2**30
+MEMORY = 80 * GIB
+MASKED_LM = Objective(masking="whole-word", pairs="none", sequences="full")
+PAIRS = Objective(masking="whole-word", pairs="next-sentence")
+ORDERED = Objective(masking="n-gram", pairs="sentence-order")
+REPLACED = replace(MASKED_LM, generator=Generator(hidden_size=256, attention_heads=4, intermediate_size=1024))
+SMALL = Architecture(family="bert", layers=4, hidden_size=256, attention_heads=4, intermediate_size=1024)
+BASE = Architecture(family="bert", layers=12, hidden_size=768, attention_heads=12, intermediate_size=3072)
+LARGE = Architecture(family="bert", layers=24, hidden_size=1024, attention_heads=16, intermediate_size=4096)
+XXLARGE = Architecture(
+    family="albert",
+    layers=12,
+    hidden_size=4096,
+    attention_heads=64,
+    intermediate_size=16384,
+    embedding_size=128,
+    dropout=0.0,
+)
 
 
-def make_packed() -> Any:
-    """Documents of 5 to 13 sentences of about 30 tokens, from a seed."""
-    random = np.random.Generator(np.random.PCG64(1))
-    counts = random.integers(5, 14, size=2000)
-    lengths = np.clip(random.lognormal(3.3, 0.5, size=counts.sum()), 3, 120).astype(np.int64)
-    sentences, documents = (np.concatenate([[0], np.cumsum(part)]) for part in (lengths, counts))
-    special = {"pad": 0, "unk": 1, "cls": 2, "sep": 3, "mask": 4}
-    ids = random.integers(5, SIZE, size=sentences[-1])
-    return SimpleNamespace(
-        ids=ids, sentences=sentences, documents=documents, special=special, vocab_size=SIZE
+@dataclass(frozen=True)
+class Case:
+    """A line of the table. `at_once`: tokens that a GPU of 80 GiB works on at a time."""
+
+    name: str
+    architecture: Architecture
+    objective: Objective
+    length: int
+    at_once: int
+
+    def recipe(self) -> PretrainingRecipe:
+        """One step of it is four times as many tokens."""
+        return make_recipe(self.architecture, self.objective, self.length, 4 * self.at_once // self.length)
+
+    def tiny(self) -> "Case":
+        """The same with next to nothing to do."""
+        small = {"layers": 2, "hidden_size": 64, "attention_heads": 4, "intermediate_size": 128}
+        return replace(self, architecture=replace(self.architecture, **small), at_once=512)
+
+
+CASES = [
+    *(Case("BERT-base", BASE, MASKED_LM, length, 65_536) for length in (128, 512)),
+    Case("BERT-base, pairs", BASE, PAIRS, 512, 65_536),
+    *(Case("BERT-large", LARGE, MASKED_LM, length, 32_768) for length in (128, 512)),
+    *(
+        Case("ELECTRA-base", replace(BASE, family="electra"), REPLACED, length, 65_536)
+        for length in (128, 512)
+    ),
+    *(Case("ALBERT-xxlarge", XXLARGE, ORDERED, length, 16_384) for length in (128, 512)),
+]
+PEER = "Trainer's BERT-base"
+
+
+def make_recipe(
+    architecture: Architecture, objective: Objective, length: int, batch_size: int
+) -> PretrainingRecipe:
+    return PretrainingRecipe(
+        architecture=architecture,
+        objective=objective,
+        optimisation=Optimisation(learning_rate=1e-4),
+        sequence_length=length,
+        batch_size=batch_size,
+        steps=1_000_000,
     )
 
 
-def plain_step(work: Pretraining, step: int) -> float:
-    """One update as a loop over transformers' own model does it; return the tokens seen."""
-    batch = work.instances.batch(step)
-    random = generator(work.recipe.seed, Stream.MASKS, step)
-    hidden = mask(batch.ids, batch.inner, batch.lengths, work.vocabulary, work.recipe.objective, random)
-    part = collate(batch, hidden, np.argsort(-batch.lengths), work.pad, work.device)
-    room = (0, work.recipe.sequence_length - part["ids"].shape[1])
-    labels = torch.full(part["ids"].shape, -100).reshape(-1)
-    labels[part["rows"][len(batch.lengths) :]] = part["labels"]
-    ids, segments = (torch.nn.functional.pad(part[name], room) for name in ("ids", "segments"))
-    labels = torch.nn.functional.pad(labels.view(part["ids"].shape), room, value=-100)
-    attention = (ids != work.pad).long()
-    output = work.model(ids, attention, segments, labels=labels, next_sentence_label=part["next_sentence"])
-    output.loss.backward()
-    torch.nn.utils.clip_grad_norm_(work.model.parameters(), 1.0)
-    work.optimizer.step()
-    work.optimizer.zero_grad()
-    return float(len(batch.ids))
+def on_processor(folder: Path, rounds: int, seconds: float) -> list[str]:
+    """The lines of the ratios; speeds are told."""
+    packed, recipe = make_packed(5_000), make_recipe(SMALL, MASKED_LM, 128, 32)
+    ways: dict[str, Way] = {
+        "Trainer": TrainersWay(recipe, packed, folder, recipe.batch_size),
+        "float32": Ours(replace(recipe, precision="float32"), packed),
+        "auto": Ours(recipe, packed),
+    }
+    for way in ways.values():
+        way.run(0.0)
+    speeds: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(rounds):
+        for name, way in ways.items():
+            speeds[name].append(way.run(seconds).per_second)
+    medians = {name: statistics.median(values) for name, values in speeds.items()}
+    for name, median in medians.items():
+        spread = f"{min(speeds[name]):,.0f} to {max(speeds[name]):,.0f}"
+        print(f"{name}: {median:,.0f} tokens/s ({spread})", flush=True)
+    return [
+        f"{name} over the Trainer: {medians[name] / medians['Trainer']:.2f}" for name in ("float32", "auto")
+    ]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was measured of a case."""
+
+    name: str
+    length: int
+    speed: Speed
+    sequences: int
+    too_many: int | None
+    peak: int | None
+
+    def cells(self, rate: float, peer: float) -> list[str]:
+        """As the table shows them; `peer` are the Trainer's tokens per second at this length."""
+        at_once = f"{self.sequences}" + (f" ({self.too_many} don't fit)" if self.too_many else "")
+        return [
+            self.name,
+            str(self.length),
+            f"{self.speed.per_second:,.0f}",
+            f"{self.mfu(rate):.1%}",
+            "–" if self.peak is None else f"{self.peak / GIB:.1f}",
+            at_once,
+            f"{self.speed.per_second / peer:.2f}",
+        ]
+
+    def mfu(self, rate: float) -> float:
+        """The share of what the device can do."""
+        return self.speed.flops / self.speed.seconds / rate
+
+
+HEADER = ["model", "length", "tokens/s", "MFU", "peak GiB", "at once", "over the Trainer's BERT-base"]
+
+
+def measure(name: str, case: Case, make: Any, seconds: float) -> Row:
+    """One way, with as many sequences at once as fit; the memory is left as it was."""
+    planned = case.at_once // case.length
+    way, sequences = fitting(make, planned)
+    if ON_GPU:
+        torch.cuda.reset_peak_memory_stats()
+    speed = way.run(seconds)
+    peak = torch.cuda.max_memory_allocated() if ON_GPU else None
+    del way
+    gc.collect()
+    torch.cuda.empty_cache()
+    return Row(name, case.length, speed, sequences, 2 * sequences if sequences < planned else None, peak)
+
+
+def measured(cases: list[Case], folder: Path, seconds: float) -> Iterator[Row]:
+    """The Trainer's BERT-base at each length, and every case."""
+    packed = make_packed(20_000 if ON_GPU else 1_000)
+    for case in cases[:2]:
+        recipe = case.recipe()
+        yield measure(PEER, case, lambda size, r=recipe: TrainersWay(r, packed, folder, size), seconds)
+    for case in cases:
+        recipe = case.recipe()
+        yield measure(case.name, case, lambda size, r=recipe: Ours(r, packed, size), seconds)
+
+
+def table(cases: list[Case], folder: Path, seconds: float) -> list[str]:
+    """The lines of MFU and of ratios; the table is printed as it grows."""
+    rate = measured_rate(DEVICE, "bfloat16")
+    if ON_GPU:
+        total = torch.cuda.get_device_properties(DEVICE).total_memory
+        torch.cuda.set_per_process_memory_fraction(min(1.0, MEMORY / total))
+        print(f"{torch.cuda.get_device_name()}, {total / GIB:.0f} GiB", flush=True)
+    print(f"matrix products in bfloat16: {rate / 1e12:.1f} TFLOP/s\n\n| {' | '.join(HEADER)} |")
+    print("|" + "---|" * len(HEADER), flush=True)
+    peers: dict[int, float] = {}
+    lines = []
+    for row in measured(cases, folder, seconds):
+        if row.name == PEER:
+            peers[row.length] = row.speed.per_second
+        print(f"| {' | '.join(row.cells(rate, peers[row.length]))} |", flush=True)
+        lines.append(f"MFU of {row.name} at {row.length}: {row.mfu(rate):.3f}")
+        if row.name == "BERT-base":
+            ratio = row.speed.per_second / peers[row.length]
+            lines.append(f"BERT-base at {row.length} over the Trainer: {ratio:.2f}")
+    return lines
 
 
 def main() -> None:
-    """Do steps turn about."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="4 rounds instead of 20")
-    rounds = 4 if parser.parse_args().quick else 20
-    packed = make_packed()
-    vocabulary = Vocabulary(np.arange(SIZE) % 4 == 0, np.arange(5, SIZE), 4)
-    common = {
-        "architecture": Architecture(family="bert", dropout=0.1, **SHAPE),  # type: ignore[arg-type]
-        "objective": Objective(masking="whole-word"),
-        "optimisation": Optimisation(learning_rate=1e-4),
-        "sequence_length": 128,
-        "batch_size": 32,
-        "steps": 1000,
-    }
-    names = {"plain": "float32", "float32": "float32", "auto": "auto"}
-    works = {
-        name: Pretraining(PretrainingRecipe(**common, precision=precision), packed, vocabulary)  # type: ignore[arg-type]
-        for name, precision in names.items()
-    }
-    speeds: dict[str, list[float]] = {name: [] for name in works}
-    for step in range(rounds + 1):
-        for name, work in works.items():
-            began = time.perf_counter()
-            tokens = plain_step(work, step) if name == "plain" else work.update(step)["tokens"]
-            speeds[name].append(tokens / (time.perf_counter() - began))
-    medians = {name: statistics.median(values[1:]) for name, values in speeds.items()}
-    for name, value in medians.items():
-        print(f"{name}: {value:,.0f} tokens/s")
-    print(f"pretraining_step_float32: {medians['float32'] / medians['plain']:.2f}")
-    print(f"pretraining_step_auto: {medians['auto'] / medians['plain']:.2f}")
+    parser.add_argument("--quick", action="store_true", help="less than a minute")
+    parser.add_argument("--gpu", action="store_true", default=ON_GPU, help="the table of a GPU")
+    arguments = parser.parse_args()
+    if arguments.gpu and not (ON_GPU or arguments.quick):
+        parser.error("--gpu needs a GPU that torch finds; on a processor it would take hours (but --quick)")
+    if importlib.util.find_spec("accelerate") is None:
+        parser.error("the Trainer needs accelerate: python -m pip install --no-deps accelerate")
+    torch.set_num_threads(1)  # of several, those that wait for each other would use processor time too
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    with TemporaryDirectory() as name:
+        if arguments.gpu:
+            cases = [case.tiny() for case in CASES] if arguments.quick else CASES
+            lines = table(cases, Path(name), 0.3 if arguments.quick else 12.0)
+        else:
+            lines = on_processor(Path(name), *((1, 1.0) if arguments.quick else (7, 6.0)))
+    print("\n" + "\n".join(lines))
 
 
 if __name__ == "__main__":

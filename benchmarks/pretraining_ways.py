@@ -1,0 +1,208 @@
+"""What benchmarks/pretraining.py compares: transformers' Trainer and pubmill, on the same made-up text."""
+
+import gc
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import torch
+import transformers
+
+from pubmill.pretraining.architectures import build_model
+from pubmill.pretraining.distributed import World
+from pubmill.pretraining.engine import Pretraining
+from pubmill.pretraining.flops import flops
+from pubmill.pretraining.instances import ranges
+from pubmill.pretraining.masking import Vocabulary
+from pubmill.pretraining.tokens import SPECIAL
+from pubmill.recipes import PretrainingRecipe
+from pubmill.vocabs.wordpiece import make_tokenizer, save
+
+SIZE = 30_522  # BERT's
+IDS = {name: number for number, name in enumerate(SPECIAL)}
+PIECES = [
+    *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+    *(("##" if number % 4 == 0 else "") + f"w{number}" for number in range(len(IDS), SIZE)),
+]
+VOCABULARY = Vocabulary(
+    np.array([piece.startswith("##") for piece in PIECES]), np.arange(len(IDS), SIZE), IDS["mask"]
+)
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+ON_GPU = DEVICE.type == "cuda"
+WARMING_STEPS = 1
+
+
+def now() -> float:
+    """Seconds by the wall clock on a GPU, else those of the processor: neighbours on it disturb little."""
+    if ON_GPU:
+        torch.cuda.synchronize()
+        return time.perf_counter()
+    return time.process_time()
+
+
+def make_packed(documents: int) -> Any:
+    """Documents of 5 to 13 sentences of about 30 tokens, from a seed."""
+    random = np.random.Generator(np.random.PCG64(1))
+    counts = random.integers(5, 14, size=documents)
+    lengths = np.clip(random.lognormal(3.3, 0.5, size=counts.sum()), 3, 120).astype(np.int64)
+    sentences, bounds = (np.concatenate([[0], np.cumsum(part)]) for part in (lengths, counts))
+    ids = random.integers(len(IDS), SIZE, size=sentences[-1])
+    return SimpleNamespace(ids=ids, sentences=sentences, documents=bounds, special=IDS)
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What was done: tokens, padding not among them, the arithmetic that they need, and seconds."""
+
+    tokens: float
+    flops: float
+    seconds: float
+
+    @property
+    def per_second(self) -> float:
+        """Tokens."""
+        return self.tokens / self.seconds
+
+
+class Way(Protocol):
+    """A way of pretraining."""
+
+    def run(self, seconds: float) -> Speed:
+        """Do whole steps for at least so long."""
+
+
+class Ours:
+    """pubmill's engine, at most `at_once` sequences at a time."""
+
+    def __init__(self, recipe: PretrainingRecipe, packed: Any, at_once: int | None = None) -> None:
+        self.work = Pretraining(recipe, packed, VOCABULARY, World(DEVICE))
+        self.work.at_once = at_once or self.work.at_once
+        self.step = 0
+
+    def run(self, seconds: float) -> Speed:
+        tokens = operations = 0.0
+        begun = now()
+        while True:
+            sums = self.work.update(self.step)
+            self.step += 1
+            tokens, operations = tokens + sums["tokens"], operations + sums["flops"]
+            took = now() - begun
+            if took >= seconds:
+                return Speed(tokens, operations, took)
+
+
+class Clock(transformers.TrainerCallback):  # type: ignore[misc]
+    """Ends a training after some seconds; the first step doesn't count."""
+
+    wanted = seconds = 0.0
+    steps = 0
+
+    def on_step_end(self, _: Any, state: Any, control: Any, **__: Any) -> None:
+        if state.global_step == WARMING_STEPS:
+            self.begun = now()
+        # not `now`, which would make the Trainer wait for the GPU at each step
+        elif state.global_step > WARMING_STEPS and self._clock() - self.begun >= self.wanted:
+            self.seconds, self.steps = now() - self.begun, state.global_step - WARMING_STEPS
+            control.should_training_stop = True
+
+    def _clock(self) -> float:
+        return time.perf_counter() if ON_GPU else time.process_time()
+
+
+class Blocks(torch.utils.data.Dataset[dict[str, list[int]]]):
+    """The text as run_mlm.py gives it: [CLS] document [SEP], end to end, in blocks of one length."""
+
+    def __init__(self, packed: Any, length: int) -> None:
+        bounds = packed.sentences[packed.documents]
+        starts, sizes = bounds[:-1], np.diff(bounds)
+        ids = np.full(len(packed.ids) + 2 * len(sizes), IDS["sep"])
+        begin = starts + 2 * np.arange(len(sizes))
+        ids[begin] = IDS["cls"]
+        ids[ranges(begin + 1, sizes)] = packed.ids
+        self.rows = ids[: len(ids) // length * length].reshape(-1, length)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, number: int) -> dict[str, list[int]]:
+        row = self.rows[number]
+        return {
+            "input_ids": row.tolist(),
+            "token_type_ids": [0] * len(row),
+            "attention_mask": [1] * len(row),
+            "special_tokens_mask": (row < len(IDS)).astype(int).tolist(),
+        }
+
+
+class TrainersWay:
+    """transformers' Trainer as run_mlm.py uses it, on blocks that are full.
+
+    It is spared two delays of that program: the collator is told where special tokens are, and on a GPU other
+    processes make its batches. There it computes in bfloat16, on a processor in float32, its default.
+    """
+
+    def __init__(self, recipe: PretrainingRecipe, packed: Any, folder: Path, batch_size: int) -> None:
+        save(make_tokenizer(PIECES, True), True, folder)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        self.length, self.batch_size, self.clock = recipe.sequence_length, batch_size, Clock()
+        self.model = build_model(recipe.architecture, recipe.objective, SIZE, IDS, recipe.seed)
+        self.trainer = transformers.Trainer(
+            model=self.model,
+            args=self.arguments(folder),
+            train_dataset=Blocks(packed, self.length),
+            data_collator=transformers.DataCollatorForLanguageModeling(tokenizer, mlm_probability=0.15),
+            callbacks=[self.clock],
+        )
+        self.trainer.remove_callback(transformers.PrinterCallback)
+
+    def arguments(self, folder: Path) -> transformers.TrainingArguments:
+        return transformers.TrainingArguments(
+            output_dir=str(folder),
+            per_device_train_batch_size=self.batch_size,
+            max_steps=1_000_000,
+            learning_rate=1e-4,
+            save_strategy="no",
+            report_to="none",
+            disable_tqdm=True,
+            remove_unused_columns=False,
+            use_cpu=not ON_GPU,
+            bf16=ON_GPU,
+            dataloader_num_workers=4 if ON_GPU else 0,
+            dataloader_pin_memory=ON_GPU,
+        )
+
+    def run(self, seconds: float) -> Speed:
+        self.clock.wanted = seconds
+        self.trainer.train()
+        tokens = self.clock.steps * self.batch_size * self.length
+        needed = flops(self.model, tokens, tokens * self.length, 0.15 * tokens)
+        return Speed(tokens, needed, self.clock.seconds)
+
+
+Made = TypeVar("Made", bound=Way)
+
+
+def fitting(make: Callable[[int], Made], sequences: int) -> tuple[Made, int]:
+    """A way that has done a first step, with so many sequences at once, or half as many, and so on until the
+    memory is enough; and that number."""
+    while (made := attempt(make, sequences)) is None:
+        gc.collect()
+        torch.cuda.empty_cache()
+        if sequences == 1:
+            raise SystemExit("not even one sequence at once fits into the GPU's memory")
+        sequences //= 2
+    return made, sequences
+
+
+def attempt(make: Callable[[int], Made], sequences: int) -> Made | None:
+    """None where the GPU's memory is not enough."""
+    try:
+        made = make(sequences)
+        made.run(0.0)
+    except torch.cuda.OutOfMemoryError:
+        return None
+    return made
