@@ -101,7 +101,7 @@ def _whole(spec: PretrainingSpec) -> dict[str, Any]:
         "recipe.architecture": spec.recipe.architecture,
         "recipe.objective.generator": objective.generator,
         "recipe.objective.distillation": objective.distillation,
-        "labelled recipe.objective.pairs": objective.pairs in ("next-sentence", "sentence-order"),
+        "head for recipe.objective.pairs": objective.pairs in ("next-sentence", "sentence-order"),
     }
 
 
