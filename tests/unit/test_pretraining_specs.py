@@ -245,32 +245,32 @@ def test_a_scales_share_goes_on_to_the_recipes_that_include_it(root: Path, tmp_p
 def test_a_first_segment_begins_with_what_the_spec_says(demo: Targets) -> None:
     results = "results/demo"
     assert demo.segment_arguments("pubmedbert-base", 500) == []
-    assert demo.segment_arguments("pubmedbert-base@general-vocabulary", 100) == [
+    assert demo.segment_arguments("pubmedbert-base@general-vocabulary", 40) == [
         "--model", f"{results}/models/no-pretraining",
     ]  # fmt: skip
     going_on = "biom-albert-xxlarge@pmc"
-    assert demo.segment_arguments(going_on, 125) == [
-        "--other", f"{results}/pretraining/biom-albert-xxlarge/step-100",
+    assert demo.segment_arguments(going_on, 50) == [
+        "--other", f"{results}/pretraining/biom-albert-xxlarge/step-40",
     ]  # fmt: skip
-    assert demo.segment_inputs(going_on, 125) == demo.checkpoint_files("biom-albert-xxlarge", 100)
+    assert demo.segment_inputs(going_on, 50) == demo.checkpoint_files("biom-albert-xxlarge", 40)
 
 
 def test_a_teacher_is_there_in_every_segment(loaded: dict[str, Specs], demo: Targets) -> None:
     name, teacher = "bio-lm-base@distill", ["--teacher", "results/demo/models/bio-lm-large"]
-    assert demo.segment_arguments(name, 100) == ["--model", "results/demo/models/bio-lm-base", *teacher]
-    twice = loaded["demo"].pretraining[name].model_copy(update={"checkpoints": (50, 100)})
+    assert demo.segment_arguments(name, 40) == ["--model", "results/demo/models/bio-lm-base", *teacher]
+    twice = loaded["demo"].pretraining[name].model_copy(update={"checkpoints": (20, 40)})
     changed = loaded["demo"].model_copy(update={"pretraining": {**loaded["demo"].pretraining, name: twice}})
     made = Targets(demo.study, changed)
-    start = ["--start", f"results/demo/pretraining/{name}/step-50"]
-    assert made.segment_arguments(name, 100) == [*start, *teacher]
-    assert set(demo.model_files("bio-lm-large")) < set(made.segment_inputs(name, 100))
+    previous = ["--previous", f"results/demo/pretraining/{name}/step-20"]
+    assert made.segment_arguments(name, 40) == [*previous, *teacher]
+    assert set(demo.model_files("bio-lm-large")) < set(made.segment_inputs(name, 40))
 
 
 def test_a_model_may_be_of_any_checkpoint(demo: Targets) -> None:
     early, last = "biomegatron-1.2b@1k", "biomegatron-1.2b"
-    assert demo.model_arguments(early)[3] == "results/demo/pretraining/biomegatron-1.2b/step-10"
-    assert demo.model_arguments(last)[3] == "results/demo/pretraining/biomegatron-1.2b/step-100"
-    assert [demo.model_recipe(name)["weights"]["step"] for name in (early, last)] == [10, 100]
+    assert demo.model_arguments(early)[3] == "results/demo/pretraining/biomegatron-1.2b/step-4"
+    assert demo.model_arguments(last)[3] == "results/demo/pretraining/biomegatron-1.2b/step-40"
+    assert [demo.model_recipe(name)["weights"]["step"] for name in (early, last)] == [4, 40]
 
 
 def test_a_card_says_what_weights_began_with(demo: Targets) -> None:
@@ -283,14 +283,14 @@ def test_a_card_says_what_weights_began_with(demo: Targets) -> None:
 def test_a_study_knows_the_recipes_behind_its_models(root: Path) -> None:
     made = targets(root, models=["bio-lm-base@distill", "biomegatron-1.2b@10k"])
     assert made.last_steps() == {
-        "bio-lm-base": 100,
-        "bio-lm-base@distill": 100,
-        "bio-lm-large": 100,
-        "biomegatron-1.2b": 20,
-        "biomegatron-345m@bert-uncased": 100,
+        "bio-lm-base": 40,
+        "bio-lm-base@distill": 40,
+        "bio-lm-large": 40,
+        "biomegatron-1.2b": 8,
+        "biomegatron-345m@bert-uncased": 40,
     }
     shown = made.report_recipe()["pretraining"]["biomegatron-1.2b"]
-    assert shown == ["pretraining/biomegatron-1.2b/step-10", "pretraining/biomegatron-1.2b/step-20"]
+    assert shown == ["pretraining/biomegatron-1.2b/step-4", "pretraining/biomegatron-1.2b/step-8"]
 
 
 def test_tokens_are_packed_as_the_spec_says(demo: Targets) -> None:

@@ -86,7 +86,7 @@ def test_segments_start_from_the_checkpoint_before(root: Path) -> None:
     assert made.previous_step("pubmedbert-base", last) == first
     assert made.segment_arguments("pubmedbert-base", first) == []
     assert made.segment_arguments("pubmedbert-base", last) == [
-        "--start",
+        "--previous",
         f"results/demo/pretraining/pubmedbert-base/step-{first}",
     ]
     assert made.segment_inputs("pubmedbert-base", last) == made.checkpoint_files("pubmedbert-base", first)
