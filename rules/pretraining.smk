@@ -13,7 +13,7 @@ rule pack:
     threads: workflow.cores
     params:
         version=T.version("pack"),
-        recipe=as_json({}),
+        recipe=lambda w: as_json(T.packing_recipe(w.recipe)),
         corpus=lambda w: T.corpus_folder(SPECS.pretraining[w.recipe].corpus),
         parts=lambda w: len(T.shards(SPECS.pretraining[w.recipe].corpus)),
         vocab=lambda w: f"{R}/vocabs/{SPECS.pretraining[w.recipe].vocab}",
@@ -28,7 +28,7 @@ rule pretrain:
     input:
         tokens=lambda w: T.token_files(w.recipe),
         vocab=lambda w: T.vocab_files(SPECS.pretraining[w.recipe].vocab),
-        start=lambda w: T.segment_inputs(w.recipe, int(w.step)),
+        weights=plainly(lambda w: T.segment_inputs(w.recipe, int(w.step))),
     output:
         [f"{R}/pretraining/{{recipe}}/step-{{step}}/{name}" for name in T.CHECKPOINT_FILES],
     log:
@@ -40,12 +40,12 @@ rule pretrain:
         recipe=lambda w: as_json(T.pretraining_recipe(w.recipe)),
         version=T.version("pretrain"),
         vocab=lambda w: f"{R}/vocabs/{SPECS.pretraining[w.recipe].vocab}",
-        start=lambda w: T.segment_arguments(w.recipe, int(w.step)),
+        weights=lambda w: T.segment_arguments(w.recipe, int(w.step)),
     message:
         "Pretraining {wildcards.recipe} up to step {wildcards.step}"
     shell:
         "python {SCRIPTS:q}/pretrain.py --recipe {params.recipe:q} --tokens {R:q}/pretraining/{wildcards.recipe:q}/tokens"
-        " --vocab {params.vocab:q} --to {wildcards.step} {params.start:q}"
+        " --vocab {params.vocab:q} --to {wildcards.step} {params.weights:q}"
         " --output {R:q}/pretraining/{wildcards.recipe:q}/step-{wildcards.step} --version {params.version}"
         " --save-minutes {STUDY.save_minutes} 2>&1 | tee -i {log:q}"
 

@@ -13,7 +13,7 @@ AS_RELEASED = (
     "the tokenizer rewritten with its treatment of capitals explicit"
 )
 INTRODUCTIONS = {
-    "pretraining": "Pretrained from scratch by pubmill.",
+    "pretraining": "Pretrained by pubmill.",
     "random": "Freshly initialised, never trained: what an architecture does without pretraining.",
     "folder": f"From a folder of the user's own: {AS_RELEASED}.",
     "hub": f"From the Hugging Face hub: {AS_RELEASED}.",

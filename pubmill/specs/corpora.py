@@ -129,18 +129,51 @@ class ReleasedVocabSpec(Spec):
 VocabSpec = Annotated[LearntVocabSpec | ReleasedVocabSpec, Field(discriminator="kind")]
 
 
+class Start(Strict):
+    """What a pretraining begins with instead of random weights: the weights of a `model`; or all of another
+    `recipe`'s checkpoint at `step`, which it goes on with (weights, optimiser, count of steps)."""
+
+    model: Name | None = None
+    recipe: Name | None = None
+    step: int | None = None
+
+    @model_validator(mode="after")
+    def names_one_beginning(self) -> Self:
+        if (self.model is None) == (self.recipe is None) or (self.recipe is None) != (self.step is None):
+            raise ValueError("start is {model: NAME}, or {recipe: NAME, step: N}")
+        return self
+
+
 class PretrainingSpec(Spec):
-    """A recipe on a corpus; `checkpoints` are the steps that are kept, each a target of the graph."""
+    """A recipe on a corpus; `checkpoints` are the steps that are kept, each a target of the graph.
+
+    `title` and `held_out` are as in `PackingRecipe`: whether titles are text, and the share of documents that
+    are held out. `teacher`: the model that a distillation learns from.
+    """
 
     corpus: Name
     vocab: Name
     sentence_splitter: Https
+    title: bool = False
+    held_out: Annotated[float, Field(ge=0, lt=1)] = 0.005
+    start: Start | None = None
+    teacher: Name | None = None
     recipe: PretrainingRecipe
     checkpoints: tuple[int, ...]
 
     @model_validator(mode="after")
     def checkpoints_rise_to_the_last_step(self) -> Self:
-        kept = self.checkpoints
+        kept, first = self.checkpoints, self.start.step if self.start and self.start.step else 0
         if not kept or list(kept) != sorted(set(kept)) or kept[-1] != self.recipe.steps:
             raise ValueError(f"checkpoints must rise and end with steps ({self.recipe.steps}), found {kept}")
+        if kept[0] <= first:
+            raise ValueError(f"checkpoints must be above {first}, where it starts; found {kept}")
+        return self
+
+    @model_validator(mode="after")
+    def a_distillation_has_a_teacher(self) -> Self:
+        if (self.teacher is None) != (self.recipe.objective.distillation is None):
+            raise ValueError(
+                "`teacher` and `recipe.objective.distillation` go together; one of them is missing"
+            )
         return self

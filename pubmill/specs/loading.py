@@ -17,6 +17,7 @@ from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, ReleasedVocabSpec
 from pubmill.specs.corpus_checks import faults_of_corpora
 from pubmill.specs.datasets import METRICS, DatasetSpec
 from pubmill.specs.models import FolderWeights, ModelSpec, RecipeWeights, SpacyWeights
+from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.protocols import ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
 from pubmill.specs.tables import DatasetTableSpec, TableSpec
@@ -50,6 +51,11 @@ KINDS: dict[str, Any] = {
 }
 
 
+FOLLOWING = ("pretraining",)
+"""Kinds of which a scale's share of a spec is also that of the specs that include it, so that none of them is
+run at full length in a small scale. A dataset's counts and hashes are its own."""
+
+
 class Specs(Strict):
     """All specs at one scale, by kind and name; tables by `PAPER/tableNN`."""
 
@@ -67,15 +73,18 @@ class Specs(Strict):
 def load(folder: Path, scale: str) -> Specs:
     """Read, overlay and check all specs; raise one `PubmillError` that lists every mistake."""
     errors: list[str] = []
-    overlay = with_base(folder / "scales" / f"{scale}.yaml", f"{folder.name}/scales/{scale}.yaml", errors)
+    overlay, _ = with_base(folder / "scales" / f"{scale}.yaml", f"{folder.name}/scales/{scale}.yaml", errors)
     checked_scale = _check(ScaleSpec, overlay, errors)
     documents = {kind: _read_kind(folder, kind, overlay, errors) for kind in KINDS}
     made = {
         kind: {name: _check(KINDS[kind], document, errors) for name, document in found.items()}
         for kind, found in documents.items()
     }
-    if not errors:
+    if not errors and checked_scale is not None:
         errors += _dangling(made, documents)
+        released = checked_scale.prefer == "released"
+        faults = faults_of_pretrainings(made["pretraining"], made["models"], released)
+        errors += [f"{documents[kind][name].where(at)}: {fault}" for kind, name, at, fault in faults]
     if errors or checked_scale is None:
         raise PubmillError("\n".join([f"{len(errors)} mistake(s) in {folder}:", *errors]))
     made["dataset_tables"], made["tables"] = _apart(made["tables"])
@@ -89,37 +98,40 @@ def _apart(tables: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _read_kind(folder: Path, kind: str, overlay: Document, errors: list[str]) -> dict[str, Document]:
-    documents = {}
+    documents, shares = {}, overlay.value.get(kind) or {}
     for path in sorted((folder / kind).rglob("*.yaml")):
         key = path.relative_to(folder / kind).with_suffix("").as_posix()
         shown = path.relative_to(folder.parent).as_posix()
-        document = with_base(path, shown, errors)
+        document, base = with_base(path, shown, errors)
+        for one in filter(None, (base, key)):
+            if one in shares and (one == key or kind in FOLLOWING):
+                document = strict_yaml.merge(document, strict_yaml.part(overlay, kind, one))
         if document.value.get("name") != path.stem:
             errors.append(f"{document.where(('name',))}: name must be {path.stem!r}, as the file is called")
         documents[key] = document
-    for name in overlay.value.get(kind) or {}:
-        if name not in documents:
-            errors.append(f"{overlay.where((kind, name))}: there is no {folder.name}/{kind}/{name}.yaml")
-        else:
-            documents[name] = strict_yaml.merge(documents[name], strict_yaml.part(overlay, kind, name))
+    errors += [
+        f"{overlay.where((kind, name))}: there is no {folder.name}/{kind}/{name}.yaml"
+        for name in shares
+        if name not in documents
+    ]
     return documents
 
 
-def with_base(path: Path, shown: str, errors: list[str]) -> Document:
-    """A spec with the one that it `include`s (by name, from the same folder) laid under it."""
+def with_base(path: Path, shown: str, errors: list[str]) -> tuple[Document, str | None]:
+    """A spec with the one that it `include`s (by name, from the same folder) laid under it; and that name."""
     document = strict_yaml.read(path, shown, errors)
     base_name = document.value.pop("include", None)
     if base_name is None:
-        return document
+        return document, None
     base_path = path.with_name(f"{base_name}.yaml")
     if not base_path.is_file():
         errors.append(f"{document.where(('include',))}: there is no {base_path.name} beside this file")
-        return document
+        return document, None
     base = strict_yaml.read(base_path, shown.replace(path.name, base_path.name), errors=[])
     if "include" in base.value:
         errors.append(f"{document.where(('include',))}: {base_name} itself includes; one base only")
         base.value.pop("include")
-    return strict_yaml.merge(base, document)
+    return strict_yaml.merge(base, document), base_name
 
 
 def _check(model: Any, document: Document, errors: list[str]) -> Any:
@@ -242,6 +254,7 @@ def _unused_words(table: Any, datasets: dict[str, Any]) -> Iterator[tuple[str | 
     yield from (("words", word) for word in table.words if word not in common)
 
 
+_KIND_OF_START = {"model": "models", "recipe": "pretraining"}
 Reference = tuple[str, str, tuple[str | int, ...], str, str, bool]
 
 
@@ -255,6 +268,11 @@ def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
     for name, recipe in made["pretraining"].items():
         yield "pretraining", name, ("corpus",), "corpora", recipe.corpus, False
         yield "pretraining", name, ("vocab",), "vocabs", recipe.vocab, False
+        begun = recipe.start.model_dump(exclude={"step"}, exclude_none=True) if recipe.start else {}
+        for key, target in begun.items():
+            yield "pretraining", name, ("start", key), _KIND_OF_START[key], target, False
+        if recipe.teacher:
+            yield "pretraining", name, ("teacher",), "models", recipe.teacher, False
     for name, model in made["models"].items():
         if isinstance(model.weights, RecipeWeights):
             yield "models", name, ("weights", "recipe"), "pretraining", model.weights.recipe, False

@@ -8,10 +8,18 @@ from pubmill.specs.base import Name, Spec, Strict
 
 
 class RecipeWeights(Strict):
-    """Weights made here: pretrained by a recipe, or its architecture freshly initialised."""
+    """Weights made here: pretrained by a recipe, or its architecture freshly initialised. `step`: the
+    checkpoint that they are taken from; null for the last."""
 
     kind: Literal["pretraining", "random"]
     recipe: Name
+    step: int | None = None
+
+    @model_validator(mode="after")
+    def only_trained_weights_have_a_step(self) -> Self:
+        if self.kind == "random" and self.step is not None:
+            raise ValueError("random weights are of no step; remove `step`")
+        return self
 
 
 class FolderWeights(Strict):
@@ -55,6 +63,13 @@ class ModelSpec(Spec):
     released: HubWeights | None = None
     lowercase: bool
     tables: tuple[str, ...] = ()
+
+    def preferred(self, released: bool) -> Weights | HubWeights:
+        """Where its weights come from at a scale that prefers the `released` ones, or those made here."""
+        first, second = (self.released, self.weights) if released else (self.weights, self.released)
+        chosen = first or second
+        assert chosen is not None, "has_weights"
+        return chosen
 
     @model_validator(mode="after")
     def has_weights(self) -> Self:

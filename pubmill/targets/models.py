@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.specs import FolderWeights, LearntVocabSpec, ReleasedVocabSpec
+from pubmill.specs import FolderWeights, HubWeights, LearntVocabSpec, RecipeWeights, ReleasedVocabSpec
 from pubmill.specs.datasets import METRICS
 from pubmill.specs.models import SpacyWeights
 from pubmill.targets.corpora import CorpusTargets
@@ -13,8 +13,16 @@ from pubmill.targets.versions import METRIC_VERSIONS, VERSIONS
 
 VOCAB_FILES = ("tokenizer.json", "tokenizer_config.json", "diagnosis.json")
 """What a vocabulary of any kind has; its own adds vocab.txt, vocab.json and merges.txt, or spiece.model."""
-TOKEN_FILES = ("ids.bin", "sentences.npy", "documents.npy", "index.json")
-CHECKPOINT_FILES = ("model.safetensors", "optimizer.safetensors", "config.json", "log.jsonl", "state.json")
+_PACKED = ("ids.bin", "sentences.npy", "documents.npy", "index.json")
+TOKEN_FILES = (*_PACKED, *(f"held-out/{name}" for name in _PACKED))
+CHECKPOINT_FILES = (
+    "model.safetensors",
+    "auxiliary.safetensors",
+    "optimizer.safetensors",
+    "config.json",
+    "log.jsonl",
+    "state.json",
+)
 MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "README.md")
 OFF_THE_SHELF, AS_IT_IS = "off-the-shelf", "as-it-is"
 """What stands in the place of protocol and setting where nothing is trained."""
@@ -81,6 +89,11 @@ class ModelTargets(CorpusTargets):
         """FitRecipe: which vocabulary is diagnosed on which dataset."""
         return {"vocab": vocab, "dataset": dataset, "kind": self.specs.datasets[dataset].kind}
 
+    def packing_recipe(self, recipe: str) -> dict[str, Any]:
+        """PackingRecipe of the tokens of a pretraining."""
+        spec = self.specs.pretraining[recipe]
+        return {"title": spec.title, "held_out": spec.held_out}
+
     def token_files(self, recipe: str) -> list[str]:
         return [f"{self.results}/pretraining/{recipe}/tokens/{name}" for name in TOKEN_FILES]
 
@@ -98,27 +111,41 @@ class ModelTargets(CorpusTargets):
         """The checkpoint that a segment ending at `step` starts from; None at the beginning."""
         return max((s for s in self.steps(recipe) if s < step), default=None)
 
+    def segment_weights(self, recipe: str, step: int) -> dict[str, tuple[str, list[str]]]:
+        """The weights that a segment needs: the pretraining program's option -> their folder and its files.
+
+        A first segment begins with what the spec says, others with the checkpoint before; a distillation has
+        its teacher in all of them.
+        """
+        spec, previous = self.specs.pretraining[recipe], self.previous_step(recipe, step)
+        needed = {}
+        if previous is not None:
+            needed["--previous"] = self.checkpoint_files(recipe, previous)
+        elif spec.start and spec.start.model:
+            needed["--model"] = self.model_files(spec.start.model)
+        elif spec.start and spec.start.recipe and spec.start.step:
+            needed["--other"] = self.checkpoint_files(spec.start.recipe, spec.start.step)
+        if spec.teacher:
+            needed["--teacher"] = self.model_files(spec.teacher)
+        return {option: (str(Path(files[0]).parent), files) for option, files in needed.items()}
+
     def segment_inputs(self, recipe: str, step: int) -> list[str]:
-        """The checkpoint's files that a segment starts from; none for the first."""
-        previous = self.previous_step(recipe, step)
-        return self.checkpoint_files(recipe, previous) if previous is not None else []
+        """The files of the weights that a segment needs."""
+        return [file for _, files in self.segment_weights(recipe, step).values() for file in files]
 
     def segment_arguments(self, recipe: str, step: int) -> list[str]:
-        """The pretraining program's argument that names that checkpoint."""
-        previous = self.previous_step(recipe, step)
-        if previous is None:
-            return []
-        return ["--previous", f"{self.results}/pretraining/{recipe}/step-{previous}"]
+        """The pretraining program's arguments that name those weights."""
+        found = self.segment_weights(recipe, step).items()
+        return [argument for option, (folder, _) in found for argument in (option, folder)]
 
     def weights(self, model: str) -> dict[str, Any]:
-        """Where a model's weights come from at this scale."""
-        spec = self.specs.models[model]
-        released = {"kind": "hub", **spec.released.model_dump()} if spec.released else None
-        own = spec.weights.model_dump() if spec.weights else None
-        first, second = (released, own) if self.specs.scale.prefer == "released" else (own, released)
-        chosen = first or second
-        assert chosen is not None, "ModelSpec.has_weights"
-        return chosen
+        """Where a model's weights come from at this scale; of those pretrained here, at which step."""
+        chosen = self.specs.models[model].preferred(self.specs.scale.prefer == "released")
+        if isinstance(chosen, HubWeights):
+            return {"kind": "hub", **chosen.model_dump()}
+        if isinstance(chosen, RecipeWeights) and chosen.kind == "pretraining":
+            return {**chosen.model_dump(), "step": chosen.step or self.steps(chosen.recipe)[-1]}
+        return chosen.model_dump(exclude_none=True)
 
     def model_files(self, model: str) -> list[str]:
         return [f"{self.results}/models/{model}/{name}" for name in MODEL_FILES]
@@ -129,10 +156,18 @@ class ModelTargets(CorpusTargets):
         return {
             "model": model,
             "lowercase": spec.lowercase,
-            "weights": weights,
+            "weights": weights | self._origin(weights),
             "pretraining": self.pretraining_recipe(weights["recipe"]) if made_here else None,
             "scale": self.study.scale,
         }
+
+    def _origin(self, weights: dict[str, Any]) -> dict[str, Any]:
+        """What pretrained weights began with and were taught by, for the model's card."""
+        if weights["kind"] != "pretraining":
+            return {}
+        spec = self.specs.pretraining[weights["recipe"]]
+        start = spec.start.model_dump(exclude_none=True) if spec.start else "random weights"
+        return {"start": start} | ({"teacher": spec.teacher} if spec.teacher else {})
 
     def model_inputs(self, model: str) -> dict[str, Any]:
         """Named inputs of the export of a model."""
@@ -149,7 +184,7 @@ class ModelTargets(CorpusTargets):
         pretraining = self.specs.pretraining[weights["recipe"]]
         inputs: dict[str, Any] = {"vocab": self.vocab_files(pretraining.vocab)}
         if weights["kind"] == "pretraining":
-            inputs["checkpoint"] = self.checkpoint_files(weights["recipe"], pretraining.recipe.steps)
+            inputs["checkpoint"] = self.checkpoint_files(weights["recipe"], weights["step"])
             inputs["statistics"] = f"{self.corpus_folder(pretraining.corpus)}/stats.json"
         return inputs
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from pubmill.specs import DatasetSpec, TableSpec
+from pubmill.specs.pretraining_checks import needed_before
 from pubmill.specs.tables import Column, Row
 from pubmill.targets.dataset_tables import DatasetTableTargets
 from pubmill.targets.models import AS_IT_IS, OFF_THE_SHELF
@@ -15,10 +16,23 @@ NOT_FOR = "the pipeline is not for this dataset"
 class TableTargets(DatasetTableTargets):
     """From records to tables and the report."""
 
-    def pretrainings(self) -> list[str]:
-        """Recipes that the study's models are pretrained by."""
+    def last_steps(self) -> dict[str, int]:
+        """Recipes that the study's models are pretrained by, and those run before these, with the last step
+        of each that is needed; sorted by name."""
+        released = self.specs.scale.prefer == "released"
         weights = [self.weights(model) for model in self.models()]
-        return sorted({w["recipe"] for w in weights if w["kind"] == "pretraining"})
+        waiting = [(w["recipe"], w["step"]) for w in weights if w["kind"] == "pretraining"]
+        found: dict[str, int] = {}
+        while waiting:
+            recipe, step = waiting.pop()
+            found[recipe] = max(step, found.get(recipe, 0))
+            before = needed_before(self.specs.pretraining[recipe], self.specs.models, released)
+            waiting += [(one.recipe, one.step or self.steps(one.recipe)[-1]) for one in before]
+        return dict(sorted(found.items()))
+
+    def pretrainings(self) -> list[str]:
+        """Those recipes."""
+        return list(self.last_steps())
 
     def result_tables(self) -> list[str]:
         """The study's tables of results; the others are of datasets."""
@@ -203,7 +217,10 @@ class TableTargets(DatasetTableTargets):
             "comparable": self.specs.scale.comparable,
             "tables": self.result_tables(),
             "dataset_tables": self.dataset_tables(),
-            "pretraining": {r: [f"pretraining/{r}/step-{step}" for step in self.steps(r)] for r in recipes},
+            "pretraining": {
+                r: [f"pretraining/{r}/step-{step}" for step in self.steps(r) if step <= last]
+                for r, last in self.last_steps().items()
+            },
             "corpora": sorted({self.specs.pretraining[r].corpus for r in recipes}),
             "vocabs": sorted({self.specs.pretraining[r].vocab for r in recipes} & set(self.learnt_vocabs())),
             "models": self.models(),

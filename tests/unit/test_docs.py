@@ -137,3 +137,22 @@ def test_links_between_documents_lead_somewhere(root: Path) -> None:
     for path in [*root.glob("*.md"), *root.glob("docs/*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
             assert (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def test_the_table_of_pretrainings_is_true(root: Path, all_specs: Specs) -> None:
+    row = r"^\| `([^`]+)` \| (\w+) \| (.*) \| (.*) \| `(.*)` \| `(.*)` \| ([\d,]+) x ([\d,]+) \|$"
+    found = re.findall(row, (root / "docs/pretraining.md").read_text(), re.M)
+    assert [name for name, *_ in found] == list(dict.fromkeys(name for name, *_ in found))
+    assert {name for name, *_ in found} == all_specs.pretraining.keys()
+    for name, paper, beginning, objective, *rest in found:
+        spec = all_specs.pretraining[name]
+        recipe, start = spec.recipe, spec.start
+        numbers = [f"{recipe.steps:,}", f"{recipe.batch_size:,}"]
+        assert [paper, *rest] == [spec.citation.split()[0], spec.corpus, spec.vocab, *numbers], name
+        named = [start.model or start.recipe] if start else []
+        assert re.findall("`([^`]+)`", beginning) == [*named, *([spec.teacher] if spec.teacher else [])], name
+        extras = ("generator", "adversarial", "distillation")
+        more = [*(["full"] if recipe.objective.sequences == "full" else []), *extras]
+        wanted = [word for word in more if word == "full" or getattr(recipe.objective, word)]
+        told = [word for word in objective.split(", ") if " to " not in word]
+        assert told == [recipe.objective.masking, recipe.objective.pairs, *wanted], name

@@ -90,8 +90,7 @@ def test_all_mistakes_of_all_files_are_told_together(folder: Path) -> None:
 
 
 def test_a_scale_that_overlays_what_does_not_exist(folder: Path) -> None:
-    path = folder / "scales/small.yaml"
-    path.write_text(path.read_text() + "models:\n  nobody: {label: x}\n")
+    replace(folder / "scales/small.yaml", "\nmodels:", "\nmodels:\n  nobody: {label: x}\n")
     assert "there is no specs/models/nobody.yaml" in mistakes(folder)
 
 

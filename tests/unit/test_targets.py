@@ -76,7 +76,7 @@ def test_what_is_not_run_has_its_reason(root: Path) -> None:
     missing = targets(root, datasets=["bc2gm"]).table_recipe("gu2020/table06")["missing"]
     assert missing["bc5-chem"] == "not run in this study"
     assert missing["biobert-base"] == "not run in this study"
-    assert "yet" in missing["roberta-base"] and missing["biosses"] == "not run in this study"
+    assert "yet" in missing["bluebert-base"] and missing["biosses"] == "not run in this study"
 
 
 def test_segments_start_from_the_checkpoint_before(root: Path) -> None:
@@ -86,7 +86,7 @@ def test_segments_start_from_the_checkpoint_before(root: Path) -> None:
     assert made.previous_step("pubmedbert-base", last) == first
     assert made.segment_arguments("pubmedbert-base", first) == []
     assert made.segment_arguments("pubmedbert-base", last) == [
-        "--start",
+        "--previous",
         f"results/demo/pretraining/pubmedbert-base/step-{first}",
     ]
     assert made.segment_inputs("pubmedbert-base", last) == made.checkpoint_files("pubmedbert-base", first)
@@ -325,7 +325,7 @@ def test_a_pipeline_whose_folder_is_not_named_is_a_reason_and_ends_no_study(root
     told = "needs a spaCy pipeline of your own (then set local_files: scispacy-bc5cdr)"
     assert missing["scispacy-bc5cdr"] == told
     assert "scispacy-jnlpba" not in missing
-    assert missing["pubmedbert-large"] == "no spec of this model yet"
+    assert missing["pubmedbert-large"] == "not run in this study"
     assert list(made.records(TABLE10)) == ["scispacy-jnlpba", "no-pretraining"]
     assert made.left_out() == [f"left out of the tables: scispacy-bc5cdr ({told})"]
     assert made.report_recipe()["models"] == ["scispacy-jnlpba", "no-pretraining"]

@@ -36,10 +36,11 @@ def said(project: Project, *targets: str) -> str:
 
 
 def test_misspelt_keys_are_told_before_anything_runs(project: Project) -> None:
-    project.edit("specs/scales/demo.yaml", "sequence_length:", "sequnce_length:")
+    there = "batch_size: 32\n      steps: 40\n      recompute_activations: false\n    checkpoints: [20, 40]"
+    project.edit("specs/scales/demo.yaml", there, there.replace("batch_size", "bacth_size"))
     project.edit("specs/models/no-pretraining.yaml", "lowercase: true", "lowercase: true\nlowercase: true")
     text = said(project, CARD)
-    assert "recipe.sequnce_length: unknown key" in text and "specs/scales/demo.yaml:" in text
+    assert "recipe.bacth_size: unknown key" in text and "specs/scales/demo.yaml:" in text
     assert "duplicate key 'lowercase', first at specs/models/no-pretraining.yaml:" in text
     assert not (project.folder / "results").exists()
 

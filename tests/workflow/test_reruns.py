@@ -87,8 +87,8 @@ def test_a_dataset_version_reruns_its_conversion_and_what_follows(copy: Project)
 
 def test_a_longer_pretraining_repeats_its_segments(copy: Project) -> None:
     """The schedule's length changes every learning rate, so no checkpoint of a shorter one serves."""
-    copy.edit("specs/scales/demo.yaml", "checkpoints: [20, 40]", "checkpoints: [20, 60]")
-    copy.edit("specs/scales/demo.yaml", "\n      steps: 40", "\n      steps: 60")
+    there = "steps: 40\n      recompute_activations: false\n    checkpoints: [20, 40]"
+    copy.edit("specs/scales/demo.yaml", there, there.replace("40", "60"))
     assert copy.planned("results/demo/pretraining/pubmedbert-base/step-60/state.json") == {"pretrain": 2}
 
 

@@ -1,0 +1,125 @@
+"""Whether pretrainings fit what they begin with and learn from: it is there, of the same form, and not they
+themselves."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+from pubmill.specs.corpora import PretrainingSpec
+from pubmill.specs.models import ModelSpec, RecipeWeights
+from pubmill.strict_yaml import Location
+
+Recipes = Mapping[str, PretrainingSpec]
+Models = Mapping[str, ModelSpec]
+Fault = tuple[str, str, Location, str]
+"""Kind and name of a spec, the place in it, and what is wrong there."""
+
+_NOT_OF_WEIGHTS = ("dropout", "initializer_range")
+"""Keys of an architecture that weights of another one may differ in."""
+
+
+class Before(NamedTuple):
+    """A recipe that another needs, up to which step (None: the last), and the place that says so."""
+
+    recipe: str
+    step: int | None
+    place: Location
+
+
+def needed_before(spec: PretrainingSpec, models: Models, released: bool) -> Iterator[Before]:
+    """The recipes that are run before one, where released weights are preferred or not."""
+    if spec.start and spec.start.recipe:
+        yield Before(spec.start.recipe, spec.start.step, ("start", "recipe"))
+    for model, place in ((spec.start and spec.start.model, ("start", "model")), (spec.teacher, ("teacher",))):
+        weights = _made_here(models.get(model or ""), released)
+        if weights and weights.kind == "pretraining":
+            yield Before(weights.recipe, weights.step, place)
+
+
+def faults_of_pretrainings(recipes: Recipes, models: Models, released: bool) -> Iterator[Fault]:
+    """What is wrong between these specs; names that lead nowhere are told elsewhere."""
+    for name, spec in recipes.items():
+        for place, fault in _faults(spec, recipes, models, released):
+            yield "pretraining", name, place, fault
+    before = {name: list(needed_before(spec, models, released)) for name, spec in recipes.items()}
+    for name in recipes:
+        if name in _reached(name, before):
+            fault = f"{name} can't be run before itself; let it begin with something else"
+            yield "pretraining", name, before[name][0].place, fault
+    for name, model in models.items():
+        weights = model.weights
+        if isinstance(weights, RecipeWeights) and weights.step is not None:
+            fault = _no_checkpoint(recipes.get(weights.recipe), weights.step)
+            yield from ((("models", name, ("weights", "step"), fault),) if fault else ())
+
+
+def _faults(
+    spec: PretrainingSpec, recipes: Recipes, models: Models, released: bool
+) -> Iterator[tuple[Location, str]]:
+    start = spec.start
+    other = recipes.get(start.recipe or "") if start else None
+    if start and start.step is not None and (fault := _no_checkpoint(other, start.step)):
+        yield ("start", "step"), fault
+    if other:
+        yield from _differences(("start", "recipe"), _whole(spec), _whole(other), other.name)
+    if start and (other := _recipe_of(start.model, recipes, models, released)):
+        yield from _differences(("start", "model"), _weights(spec), _weights(other), other.name)
+    if spec.teacher and (other := _recipe_of(spec.teacher, recipes, models, released)):
+        yield from _differences(("teacher",), {"vocab": spec.vocab}, {"vocab": other.vocab}, other.name)
+
+
+def _no_checkpoint(recipe: PretrainingSpec | None, step: int) -> str:
+    if recipe is None or step in recipe.checkpoints:
+        return ""
+    kept = ", ".join(map(str, recipe.checkpoints))
+    return f"{recipe.name} keeps no checkpoint at step {step}; it keeps {kept}"
+
+
+def _made_here(model: ModelSpec | None, released: bool) -> RecipeWeights | None:
+    chosen = model.preferred(released) if model else None
+    return chosen if isinstance(chosen, RecipeWeights) else None
+
+
+def _recipe_of(model: str | None, recipes: Recipes, models: Models, released: bool) -> PretrainingSpec | None:
+    """The recipe behind a model that is made here."""
+    weights = _made_here(models.get(model or ""), released)
+    return recipes.get(weights.recipe) if weights else None
+
+
+def _weights(spec: PretrainingSpec) -> dict[str, Any]:
+    """What weights must have in common to be begun with."""
+    architecture = asdict(spec.recipe.architecture)
+    sizes = {key: value for key, value in architecture.items() if key not in _NOT_OF_WEIGHTS}
+    return {"vocab": spec.vocab, **{f"recipe.architecture.{key}": value for key, value in sizes.items()}}
+
+
+def _whole(spec: PretrainingSpec) -> dict[str, Any]:
+    """What checkpoints must have in common to be gone on with: all that is trained."""
+    objective = spec.recipe.objective
+    return {
+        "vocab": spec.vocab,
+        "recipe.architecture": spec.recipe.architecture,
+        "recipe.objective.generator": objective.generator,
+        "recipe.objective.distillation": objective.distillation,
+        "head for recipe.objective.pairs": objective.pairs in ("next-sentence", "sentence-order"),
+    }
+
+
+def _differences(
+    place: Location, ours: dict[str, Any], theirs: dict[str, Any], other: str
+) -> Iterator[tuple[Location, str]]:
+    differing = [key for key in ours if ours[key] != theirs[key]]
+    if differing:
+        yield place, f"{other} has another {', another '.join(differing)}; they must have the same"
+
+
+def _reached(name: str, before: Mapping[str, list[Before]]) -> set[str]:
+    """All recipes that are run before one."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        for one in before.get(waiting.pop(), ()):
+            if one.recipe not in found:
+                found.add(one.recipe)
+                waiting.append(one.recipe)
+    return found

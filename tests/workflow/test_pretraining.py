@@ -1,0 +1,87 @@
+"""Recipes of pretraining through the Snakefile: all of them planned, one of each kind run to its model."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoModel, AutoTokenizer
+
+from pubmill import specs
+from pubmill.files import read_json
+from tests.workflow.conftest import Project, make_project
+
+RESULTS = "results/demo"
+RUN = {
+    "pubmedelectra-base": "electra",
+    "biomegatron-345m@bert-uncased": "megatron-bert",
+    "biom-albert-xxlarge@215k": "albert",
+    "bio-lm-base@distill-align": "roberta",
+}
+"""Models that are made -> their family: with a generator; telling the order of segments, as the next, which
+is of an earlier checkpoint; over documents, begun with a model and taught by another."""
+GOING_ON = "biom-albert-xxlarge@pmc"
+MADE = [
+    *(f"{RESULTS}/models/{name}/README.md" for name in RUN),
+    f"{RESULTS}/pretraining/{GOING_ON}/step-50/state.json",
+]
+
+
+@pytest.fixture(scope="module")
+def made(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """These, on the text of one file."""
+    project = make_project(root, world, tmp_path_factory.mktemp("pretrained"))
+    project.edit("config.yaml", "save_minutes: 0", "save_minutes: 10")
+    files = "{baseline: [26n0001-26n0002], updatefiles: [26n1335-26n1336]}"
+    project.edit("specs/scales/demo.yaml", files, "{baseline: [26n0001]}")
+    project.run("--", *MADE)
+    return project
+
+
+def state(made: Project, recipe: str, step: int) -> dict[str, Any]:
+    found: dict[str, Any] = read_json(made.folder / f"{RESULTS}/pretraining/{recipe}/step-{step}/state.json")
+    return found
+
+
+def test_every_recipe_is_planned_up_to_its_last_checkpoint(project: Project) -> None:
+    recipes = specs.load(project.folder / "specs", "demo").pretraining
+    last = [
+        f"{RESULTS}/pretraining/{name}/step-{spec.recipe.steps}/state.json" for name, spec in recipes.items()
+    ]
+    jobs = project.planned("--", *last)
+    assert jobs["pack"] == len(recipes)
+    assert jobs["pretrain"] == sum(len(spec.checkpoints) for spec in recipes.values())
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_a_recipe_makes_a_model_that_loads(made: Project, name: str) -> None:
+    folder = made.folder / f"{RESULTS}/models/{name}"
+    model, tokenizer = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    assert model.config.model_type == RUN[name]
+    assert model.config.vocab_size == len(tokenizer)
+    with torch.no_grad():
+        vectors = model(**tokenizer("a protein", return_tensors="pt")).last_hidden_state
+    assert vectors.shape[-1] == model.config.hidden_size and torch.isfinite(vectors).all()
+
+
+def test_another_recipes_checkpoint_is_gone_on_with(made: Project) -> None:
+    before, after = state(made, "biom-albert-xxlarge", 40), state(made, GOING_ON, 50)
+    assert (before["step"], after["step"]) == (40, 50)
+    assert after["tokens"] > before["tokens"] and after["inputs"]["other"]
+    assert after["recipe"]["optimisation"]["optimiser"] == "lamb"
+
+
+def test_a_distillation_begins_with_a_model_and_has_a_teacher(made: Project) -> None:
+    found = state(made, "bio-lm-base@distill-align", 40)
+    assert found["inputs"]["model"] and found["inputs"]["teacher"] and not found["inputs"]["previous"]
+    card = (made.folder / f"{RESULTS}/models/bio-lm-base@distill-align/README.md").read_text()
+    assert "| teacher | bio-lm-large |" in card and "| start: model | bio-lm-base |" in card
+
+
+def test_a_model_of_an_earlier_checkpoint_is_of_that_step(made: Project) -> None:
+    card = (made.folder / f"{RESULTS}/models/biom-albert-xxlarge@215k/README.md").read_text()
+    assert "| step | 30 |" in card
+
+
+def test_what_was_made_is_not_made_again(made: Project) -> None:
+    assert made.planned("--", *MADE) == {}
