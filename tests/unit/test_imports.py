@@ -47,7 +47,7 @@ def test_rules_import_specs_and_targets_only(root: Path) -> None:
         for line in path.read_text().splitlines():
             if line.startswith(("import pubmill", "from pubmill")):
                 module = line.split()[1]
-                assert module.removeprefix("pubmill.") in RULES_MAY, f"{path}: {line}"
+                assert module.split(".")[1] in RULES_MAY, f"{path}: {line}"
 
 
 def test_the_package_never_imports_the_scripts(root: Path) -> None:

@@ -24,7 +24,7 @@ def test_every_stage_has_sources_that_exist(root: Path) -> None:
         ("pack", "parts.py"),
         ("export", "pretraining/cards.py"),
         ("convert", "convert/conll.py"),
-        ("finetune", "recipes.py"),
+        ("finetune", "recipes/finetuning.py"),
         ("score", "files.py"),
         ("table", "tables/templates/table.html.j2"),
     ],
