@@ -40,8 +40,11 @@ from pubmill.pretraining.optimisation import build_optimiser, learning_rate, set
 from pubmill.recipes import Objective, PretrainingRecipe
 
 # Positions worked on at once. On a CPU few, to be near the cache and, the sequences being sorted by
-# length, to have little padding (2,048 and 4,096 are about equally fast for each position).
+# length, to have little padding (2,048 and 4,096 are about equally fast for each position). On a GPU as many
+# as half its memory holds: what is kept for the backward pass was counted, on a CPU, as 44 bytes for each
+# position, layer and hidden unit; some more is assumed there.
 TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 65536}
+BYTES_KEPT, BYTES_RECOMPUTED = 52, 8
 HELD_OUT_SEQUENCES = 4096
 Sums = dict[str, float]
 
@@ -75,7 +78,7 @@ class Pretraining:
         self.pad = packed.special["pad"]
         self._ahead: dict[int, Future[tuple[Batch, Masked]]] = {}
         self._maker = ThreadPoolExecutor(1, "batches")
-        self.at_once = max(1, TOKENS_AT_ONCE[world.device.type] // recipe.sequence_length)
+        self.at_once = max(1, tokens_at_once(recipe, world.device) // recipe.sequence_length)
 
     @property
     def model(self) -> Any:
@@ -179,6 +182,16 @@ class Pretraining:
         if isinstance(self.learner, ReplacedTokenDetection):
             return flops(self.learner.generator, *size) + flops(self.model, *size, whole=True)
         return flops(self.model, *size)
+
+
+def tokens_at_once(recipe: PretrainingRecipe, device: torch.device) -> int:
+    """How many positions go through the network together."""
+    most = TOKENS_AT_ONCE[device.type]
+    if device.type != "cuda":
+        return most
+    shape, kept = recipe.architecture, BYTES_RECOMPUTED if recipe.recompute_activations else BYTES_KEPT
+    room = torch.cuda.get_device_properties(device).total_memory // 2
+    return min(most, room // (kept * shape.hidden_size * shape.layers))
 
 
 def build_learner(
