@@ -198,17 +198,6 @@ def test_the_back_is_left_out_and_nothing_else(back: str) -> None:
     assert read(article("<p>x</p>", after=back)).body == (("", "x"), *floats)
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "<p>a<b>b</p></b>", "<p>", "</p>", "&undefined;", "<p x='1' x='2'/>", "a & b", "<p>\0</p>",
-        "<!-- -- -->", "<back>", "</back>", "<p/>]]>",
-    ],
-)  # fmt: skip
-def test_damage_in_the_back_is_refused(damage: str) -> None:
-    refused(article("<p>x</p>", after=f"<back>\n<ref-list>{damage}</ref-list></back>"), "malformed XML")
-
-
 def test_truncated_articles_are_refused() -> None:
     whole = article("<p>x</p>", after="<back><ref-list><ref>R</ref></ref-list></back>")
     for end in range(whole.index(b"<back>"), len(whole)):
@@ -289,7 +278,11 @@ def test_damage_is_refused_or_is_in_the_text(start: int, length: int, draw: rand
         found = read(data)
     except PubmillError:
         return
-    root = etree.fromstring(data, etree.XMLParser(remove_comments=True, remove_pis=True))
+    try:
+        root = etree.fromstring(data, etree.XMLParser(remove_comments=True, remove_pis=True))
+    except etree.XMLSyntaxError:
+        assert found == read(WHOLE), "only references, which are not parsed, may be damaged unnoticed"
+        return
     assert characters(found.body) == body_characters(root, USUAL)
 
 
