@@ -1,10 +1,10 @@
-"""Say of each dataset whether it can be had, from where, under which licence, and what to do.
+"""Say of each dataset and model whether it can be had, from where, under which licence, and what to do.
 
     python scripts/doctor.py [--configfile studies/gu2020.yaml ...] [--config KEY=VALUE ...] [--offline]
 
 Inputs:  the configuration as Snakemake takes it, the specs, and what the results, the mirror and
          the folders of `local_files` hold; links are asked for files that none of these has
-Outputs: a report on standard output; status 1 if the study wants a dataset that is not in order
+Outputs: a report on standard output; status 1 if the study wants a dataset or a model that is not in order
 """
 
 import argparse
@@ -15,12 +15,13 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import run
-from pubmill.inspection.diagnosis import print_findings
+from pubmill.inspection.diagnosis import print_findings, print_models
 from pubmill.inspection.doctor import examine, linked, merged_config
 from pubmill.inspection.links import check_links
+from pubmill.inspection.models import examine_models
 from pubmill.inspection.printing import console
 from pubmill.study import check_study
-from pubmill.targets.access import AccessTargets
+from pubmill.targets.tables import TableTargets
 
 
 def main() -> None:
@@ -32,11 +33,14 @@ def main() -> None:
     parser.add_argument("--offline", action="store_true", help="do not ask whether links are alive")
     arguments = parser.parse_args()
     config = merged_config(ROOT / "config.yaml", arguments.configfile, arguments.config)
-    targets = AccessTargets(*check_study(config, ROOT / "specs"))
+    targets = TableTargets(*check_study(config, ROOT / "specs"))
     links = None if arguments.offline else check_links(linked(targets))
     findings = examine(targets, links)
     print_findings(console(), findings, links)
-    if not all(finding.sound for finding in findings if finding.wanted):
+    models = examine_models(targets)
+    print_models(console(), models)
+    wanted = [finding for finding in findings if finding.wanted]
+    if not (all(model.sound for model in models) and all(finding.sound for finding in wanted)):
         raise SystemExit(1)
 
 

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from pubmill.inspection.doctor import Finding
 from pubmill.inspection.links import Links
+from pubmill.inspection.models import ModelFinding
 from pubmill.inspection.printing import BAD, DIM, GOOD
 
 FROM = {
@@ -16,6 +17,12 @@ FROM = {
     "local_files": "files of your own",
     "network": "from the network",
     "absent": "not there",
+}
+
+MODEL_WORDS = {
+    True: ("available", GOOD),
+    False: ("NOT AVAILABLE", BAD),
+    None: ("to be fetched from the hub", DIM),
 }
 
 
@@ -33,6 +40,17 @@ def print_findings(to: Console, findings: Sequence[Finding], links: Links | None
     if links is None:
         to.print("\nLinks were not checked (--offline).")
     to.print(f"\n{sum(f.sound for f in wanted)} of {len(wanted)} datasets that the study wants are in order")
+
+
+def print_models(to: Console, findings: Sequence[ModelFinding]) -> None:
+    """The models of the study's tables; nothing where it has none."""
+    if findings:
+        to.print(Text("\nModels that the study wants", style="bold"))
+    for finding in findings:
+        word, style = MODEL_WORDS[finding.available]
+        to.print(Text.assemble((finding.model, "bold"), ": ", (word, style), f" ({finding.source})"))
+        if finding.to_do:
+            to.print(Padding(Text(f"to do: {finding.to_do}", overflow="fold"), (0, 0, 0, 4), expand=False))
 
 
 def _print(to: Console, finding: Finding) -> None:

@@ -38,15 +38,14 @@ class TableTargets(DatasetTableTargets):
         """The study's tables of results; the others are of datasets."""
         return [table for table in self.study.tables if table in self.specs.tables]
 
-    def models(self) -> list[str]:
+    def wanted_models(self) -> list[str]:
         """Models of all tables of the study, without repetition."""
-        wanted = dict.fromkeys(
-            column.model
-            for table in self.result_tables()
-            for column in self._columns(table)
-            if self._runs(column.model)
-        )
-        return list(wanted)
+        named = (column.model for table in self.result_tables() for column in self._columns(table))
+        return [model for model in dict.fromkeys(named) if self._wants_model(model)]
+
+    def models(self) -> list[str]:
+        """Those of them that can be had."""
+        return [model for model in self.wanted_models() if self._runs(model)]
 
     def datasets(self) -> list[str]:
         """Datasets of all tables of the study that are converted, without repetition."""
@@ -101,9 +100,7 @@ class TableTargets(DatasetTableTargets):
 
     def left_out(self) -> list[str]:
         """One line for each dataset and pipeline that the tables want and that can't be had, and why."""
-        named = [column.model for table in self.result_tables() for column in self._columns(table)]
-        wanted = [model for model in dict.fromkeys(named) if self._wants_model(model)]
-        lacking = [(model, self.lacks_pipeline(model)) for model in wanted]
+        lacking = [(model, self.lacks_pipeline(model)) for model in self.wanted_models()]
         lines = [f"left out of the tables: {model} ({reason})" for model, reason in lacking if reason]
         return [*super().left_out(), *lines]
 

@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,14 @@ from rich.console import Console
 
 from pubmill.errors import PubmillError
 from pubmill.files import write_json
-from pubmill.inspection.diagnosis import print_findings
+from pubmill.inspection.diagnosis import print_findings, print_models
 from pubmill.inspection.doctor import Finding, examine, linked, merged_config
 from pubmill.inspection.links import Links, check_links
+from pubmill.inspection.models import examine_models
 from pubmill.specs import File
 from pubmill.study import check_study
 from pubmill.targets.access import AccessTargets
+from pubmill.targets.tables import TableTargets
 from tests.licensed import APPLY, FILES, KEY, NAME
 
 ALIVE = Links(True, {})
@@ -138,6 +141,43 @@ def test_where_nothing_is_expected_no_counts_are_as_expected(
     write_json(tmp_path / f"results/demo/datasets/{NAME}/card.json", {"counts": {"train": {"mentions": 2}}})
     found = looked_at(specs, tmp_path, local_files={KEY: str(folder)})[NAME]
     assert found.counted is counted and found.counts == said and found.sound
+
+
+def models_of(specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **config: object) -> str:
+    """What the doctor prints of the models of a study."""
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    base = {"study": "x", "title": "x", "scale": "demo", "results": str(tmp_path / "results")}
+    targets = TableTargets(*check_study(base | config, specs))
+    with StringIO() as text:
+        print_models(Console(file=text, width=200), examine_models(targets))
+        return text.getvalue()
+
+
+def test_models_are_made_here_fetched_or_brought(
+    specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = "name: own\nlabel: Own\nlowercase: true\nweights: {kind: folder, local: my-bert}\n"
+    (specs / "models/own.yaml").write_text(own)
+    models = ["pubmedbert-base", "no-pretraining", "biobert-base", "own"]
+    study = {"tables": ["gu2020/table06"], "models": models}
+    said = models_of(specs, tmp_path, monkeypatch, **study)
+    assert "pubmedbert-base: available (pretrained here, recipe pubmedbert-base)" in said
+    assert "no-pretraining: available (random weights, recipe pubmedbert-base)" in said
+    assert (
+        "biobert-base: to be fetched from the hub (the hub's dmis-lab/biobert-v1.1 at 551ca18efd7f)" in said
+    )
+    assert "own: NOT AVAILABLE (a folder of your own)" in said and "set local_files: {my-bert:" in said
+    (tmp_path / "bert").mkdir()
+    said = models_of(specs, tmp_path, monkeypatch, **study, local_files={"my-bert": str(tmp_path / "bert")})
+    assert f"own: available (a folder of your own, {tmp_path}/bert)" in said
+
+
+def test_a_pipeline_that_is_not_there_is_told(
+    specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = models_of(specs, tmp_path, monkeypatch, tables=["tinn2021/table10"], models=["scispacy-bc5cdr"])
+    assert "scispacy-bc5cdr: NOT AVAILABLE (a spaCy pipeline of your own)" in said
+    assert "set local_files: {scispacy-bc5cdr:" in said
 
 
 class Handler(BaseHTTPRequestHandler):
