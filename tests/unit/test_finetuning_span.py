@@ -1,4 +1,4 @@
-"""Answers in a context: windows, targets, the best spans, and learning, on a tiny random BERT."""
+"""Answers in a context: windows, targets, and the best spans, on a tiny random BERT."""
 
 import math
 import random
@@ -13,53 +13,21 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from transformers import BertConfig, BertForPreTraining, BertTokenizerFast
 
 from pubmill.errors import PubmillError
-from pubmill.examples import Answer, SpanExample, write_examples
+from pubmill.examples import Answer
 from pubmill.finetuning.encoders import load_encoder, load_tokenizer
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, collate
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.run import finetune
-from pubmill.finetuning.scores import squad_f1
 from pubmill.finetuning.tasks.span import Span, Window
 from pubmill.finetuning.tasks.span_answers import text_of
-from pubmill.recipes import FinetuningRecipe
-
-SYLLABLES = ["ba", "co", "di", "fu", "ge", "lo", "mi", "nu"]
-RECIPE = FinetuningRecipe(
-    task="span",
-    metric="f1",
-    learning_rate=3e-3,
-    batch_size=8,
-    epochs=2,
-    max_length=40,
-    stride=8,
-    precision="float32",
-)
+from tests.unit.toy_spans import RECIPE, SYLLABLES, asked, learnable, make_model
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models") / "tiny"
-    folder.mkdir()
-    pieces = [*SYLLABLES, "who", "what", "none", "é"]
-    vocab = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *pieces, *(f"##{piece}" for piece in pieces)]
-    (folder / "vocab.txt").write_text("\n".join(vocab) + "\n")
-    tokenizer = BertTokenizerFast.from_pretrained(folder, do_lower_case=True, strip_accents=False)
-    tokenizer.save_pretrained(folder)
-    torch.manual_seed(0)
-    shape = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
-    config = BertConfig(vocab_size=len(vocab), max_position_embeddings=64, initializer_range=0.1, **shape)
-    BertForPreTraining(config).save_pretrained(folder)
-    return folder
-
-
-def asked(context: str, *answers: str, question: str = "who", name: str = "1", **more: Any) -> SpanExample:
-    """An example whose answers stand where they first stand in the context."""
-    found = [Answer(text=text, start=context.index(text)) for text in answers]
-    return SpanExample(id=name, document=None, question=question, context=context, answers=found, **more)
+    return make_model(tmp_path_factory.mktemp("models") / "tiny")
 
 
 def task(model: Path, labels: Sequence[str] = ("answerable",), **settings: Any) -> Span:
@@ -359,55 +327,3 @@ def test_dev_scores_are_of_questions_over_all_their_contexts(model: Path) -> Non
 def test_one_best_answer_for_all_is_constant(model: Path) -> None:
     same = [ranked(("", 0.6), ("a", 0.4)), ranked(("", 0.9), ("b", 0.1))]
     assert task(model).constant(same) and not task(model).constant([*same, ranked(("a", 1.0))])
-
-
-# Learning: the question's word says which of the words is its answer; "none" has no answer
-
-
-def learnable(generator: random.Random, name: str, unanswerable: float = 0.0) -> SpanExample:
-    """Words of one syllable, among them one answer to each question."""
-    words = [generator.choice(SYLLABLES[4:]) for _ in range(generator.randrange(3, 13))]
-    answers = {"who": generator.choice(SYLLABLES[:2]), "what": generator.choice(SYLLABLES[2:4])}
-    for answer in answers.values():
-        words.insert(generator.randrange(len(words)), answer.title())
-    context, question = " ".join(words), generator.choice(list(answers))
-    if generator.random() < unanswerable:
-        return asked(context, question="none", name=name)
-    return asked(context, answers[question].title(), question=question, name=name)
-
-
-def dataset(folder: Path, unanswerable: float) -> tuple[Path, list[SpanExample]]:
-    generator = random.Random(1)
-    for split, number in (("train", 400), ("dev", 40)):
-        examples = [learnable(generator, f"{split}-{one}", unanswerable) for one in range(number)]
-        write_examples(folder / f"{split}.jsonl.gz", examples)
-    return folder, examples
-
-
-@pytest.mark.parametrize(("unanswerable", "labels"), [(0.0, 1), (0.3, 2)])
-def test_it_learns_to_answer_and_when_not_to(
-    model: Path, tmp_path: Path, unanswerable: float, labels: int
-) -> None:
-    folder, examples = dataset(tmp_path, unanswerable)
-    made = finetune(replace(RECIPE, epochs=6), model, folder, 1, "dev")
-    assert [row["id"] for row in made.predictions] == [example.id for example in examples]
-    golds = [[answer.text for answer in example.answers] for example in examples]
-    tops = [row["answers"][0]["text"] for row in made.predictions]
-    assert squad_f1(golds, tops) == made.account["dev"]["best"] > 0.9
-    assert made.account["failed"] is None and len(made.account["labels"]) == labels
-    assert ("" in tops) == bool(unanswerable)
-    for row in made.predictions:
-        shares = [one["probability"] for one in row["answers"]]
-        assert shares == sorted(shares, reverse=True) and len(shares) <= RECIPE.n_best
-        assert sum(shares) <= 1 + 1e-9
-
-
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_a_seed_gives_the_same_bits(model: Path, tmp_path: Path, precision: str) -> None:
-    folder, _ = dataset(tmp_path, 0.2)
-    recipe = replace(RECIPE, epochs=1, precision=precision, max_length=16, stride=3)
-    first, again, other = (finetune(recipe, model, folder, seed, "dev") for seed in (7, 7, 8))
-    assert first.predictions == again.predictions
-    assert first.account["loss_by_epoch"] == again.account["loss_by_epoch"]
-    assert first.account["loss_by_epoch"] != other.account["loss_by_epoch"]
-    assert first.account["encoded"]["contexts_split"] > 0
