@@ -51,15 +51,16 @@ class Adversarial:
 
     The embeddings are moved in the direction in which the predictions change most: the gradient of the
     divergence at noise of standard deviation `noise`, of which each token's largest entry becomes `radius`.
-    `weight` times the divergence there, both ways, is added to the loss. The weight is ALUM's in pretraining
-    and the radius that of its program (the paper prints 1e-5); its noise of 1e-5 would vanish in bfloat16.
+    `weight` times the divergence there, both ways, is added to the loss. The weight is ALUM's in pretraining.
+    The sizes are not: its paper prints a radius and noise of 1e-5, which bfloat16 does not see, and its
+    program moves each token by a vector of largest entry 1, which is noise rather than the gradient.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
 
     weight: float = 10.0
     noise: float = 1e-2
-    radius: float = 1.0
+    radius: float = 1e-2
 
 
 @dataclass(frozen=True, kw_only=True)
