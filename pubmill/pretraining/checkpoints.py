@@ -153,6 +153,9 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Progres
     _load_optimiser(folder / "optimizer.safetensors", work)
     log = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
     stood = {name: state[name] for name in asdict(Progress()) if name != "log"}
+    if not same_recipe:
+        # on another corpus, or with other masks, the loss may well be higher
+        stood |= {"average": None, "lowest": None}
     return Progress(log=log, **stood)
 
 
