@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import torch
 
-SIZE = {"cpu": 1024, "cuda": 8192}
+SIZE = {"cpu": 512, "cuda": 8192}
 """Rows and columns of the matrices that are multiplied to measure."""
 
 
