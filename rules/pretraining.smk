@@ -3,25 +3,25 @@
 
 rule pack:
     input:
-        parts=lambda w: T.parts(SPECS.pretraining[w.recipe].corpus),
-        vocab=lambda w: T.vocab_files(SPECS.pretraining[w.recipe].vocab),
-        punkt=lambda w: T.source(SPECS.pretraining[w.recipe].sentence_splitter),
+        parts=lambda w: T.parts(w.corpus),
+        vocab=lambda w: T.vocab_files(w.vocab),
+        punkt=plainly(lambda w: T.source(T.sentence_splitter(w.corpus, w.vocab))),
     output:
-        [f"{R}/pretraining/{{recipe}}/tokens/{name}" for name in T.TOKEN_FILES],
+        [f"{R}/pretraining/tokens/{{corpus}}/{{vocab}}/{name}" for name in T.TOKEN_FILES],
     log:
-        f"{R}/logs/pretraining/{{recipe}}/tokens.log",
+        f"{R}/logs/pretraining/tokens/{{corpus}}/{{vocab}}.log",
     threads: workflow.cores
     params:
         version=T.version("pack"),
-        recipe=lambda w: as_json(T.packing_recipe(w.recipe)),
-        corpus=lambda w: T.corpus_folder(SPECS.pretraining[w.recipe].corpus),
-        parts=lambda w: len(T.shards(SPECS.pretraining[w.recipe].corpus)),
-        vocab=lambda w: f"{R}/vocabs/{SPECS.pretraining[w.recipe].vocab}",
+        recipe=lambda w: as_json(T.packing_recipe(w.corpus, w.vocab)),
+        corpus=lambda w: T.corpus_folder(w.corpus),
+        parts=lambda w: len(T.shards(w.corpus)),
+        vocab=lambda w: T.vocab_folder(w.vocab),
     message:
-        "Packing tokens for {wildcards.recipe}"
+        "Packing tokens of {wildcards.corpus} by {wildcards.vocab}"
     shell:
         "python {SCRIPTS:q}/pack.py --corpus {params.corpus:q} --parts {params.parts} --vocab {params.vocab:q} --punkt {input.punkt:q}"
-        " --output {R:q}/pretraining/{wildcards.recipe:q}/tokens --recipe {params.recipe:q} > {log:q} 2>&1"
+        " --output {R:q}/pretraining/tokens/{wildcards.corpus:q}/{wildcards.vocab:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule pretrain:
@@ -39,12 +39,13 @@ rule pretrain:
     params:
         recipe=lambda w: as_json(T.pretraining_recipe(w.recipe)),
         version=T.version("pretrain"),
-        vocab=lambda w: f"{R}/vocabs/{SPECS.pretraining[w.recipe].vocab}",
+        tokens=lambda w: T.tokens_folder(w.recipe),
+        vocab=lambda w: T.vocab_folder(SPECS.pretraining[w.recipe].vocab),
         weights=lambda w: T.segment_arguments(w.recipe, int(w.step)),
     message:
         "Pretraining {wildcards.recipe} up to step {wildcards.step}"
     shell:
-        "python {SCRIPTS:q}/pretrain.py --recipe {params.recipe:q} --tokens {R:q}/pretraining/{wildcards.recipe:q}/tokens"
+        "python {SCRIPTS:q}/pretrain.py --recipe {params.recipe:q} --tokens {params.tokens:q}"
         " --vocab {params.vocab:q} --to {wildcards.step} {params.weights:q}"
         " --output {R:q}/pretraining/{wildcards.recipe:q}/step-{wildcards.step} --version {params.version}"
         " --save-minutes {STUDY.save_minutes} 2>&1 | tee -i {log:q}"

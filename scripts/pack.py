@@ -1,11 +1,11 @@
 """Split a corpus into sentences and pack it as token ids for pretraining.
 
     python scripts/pack.py --recipe JSON --corpus corpora/CORPUS --parts N --vocab vocabs/VOCAB
-        --punkt punkt_tab.zip --output pretraining/RECIPE/tokens
+        --punkt punkt_tab.zip --output pretraining/tokens/CORPUS/VOCAB
 
 Inputs: the parts of a corpus, a vocabulary of any kind, NLTK's punkt_tab.zip, and the recipe
 (pubmill.pretraining.packing.PackingRecipe).
-Outputs: the folder pretraining/RECIPE/tokens (pubmill.pretraining.tokens describes it). Parts are packed on
+Outputs: that folder (pubmill.pretraining.tokens describes it). Parts are packed on
 all cores that this job may use; the bytes don't depend on how many they are.
 """
 

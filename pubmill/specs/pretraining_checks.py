@@ -41,6 +41,7 @@ def faults_of_pretrainings(recipes: Recipes, models: Models, released: bool) -> 
     for name, spec in recipes.items():
         for place, fault in _faults(spec, recipes, models, released):
             yield "pretraining", name, place, fault
+    yield from _packed_otherwise(recipes)
     before = {name: list(needed_before(spec, models, released)) for name, spec in recipes.items()}
     for name in recipes:
         if name in _reached(name, before):
@@ -66,6 +67,17 @@ def _faults(
         yield from _differences(("start", "model"), _weights(spec), _weights(other), other.name)
     if spec.teacher and (other := _recipe_of(spec.teacher, recipes, models, released)):
         yield from _differences(("teacher",), {"vocab": spec.vocab}, {"vocab": other.vocab}, other.name)
+
+
+def _packed_otherwise(recipes: Recipes) -> Iterator[Fault]:
+    """Recipes on one corpus and vocabulary share packed tokens, so they must agree on how these are made."""
+    first: dict[tuple[str, str], PretrainingSpec] = {}
+    for name, spec in recipes.items():
+        other = first.setdefault((spec.corpus, spec.vocab), spec)
+        for key in ("sentence_splitter", "title", "held_out"):
+            if getattr(spec, key) != getattr(other, key):
+                fault = f"{other.name} has the same packed tokens with {key}: {getattr(other, key)}"
+                yield "pretraining", name, (key,), f"{fault}; they must have the same"
 
 
 def _no_checkpoint(recipe: PretrainingSpec | None, step: int) -> str:

@@ -5,7 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.specs import FolderWeights, HubWeights, LearntVocabSpec, RecipeWeights, ReleasedVocabSpec
+from pubmill.specs import (
+    FolderWeights,
+    HubWeights,
+    LearntVocabSpec,
+    PretrainingSpec,
+    RecipeWeights,
+    ReleasedVocabSpec,
+)
 from pubmill.specs.datasets import METRICS
 from pubmill.specs.models import SpacyWeights
 from pubmill.targets.corpora import CorpusTargets
@@ -89,13 +96,29 @@ class ModelTargets(CorpusTargets):
         """FitRecipe: which vocabulary is diagnosed on which dataset."""
         return {"vocab": vocab, "dataset": dataset, "kind": self.specs.datasets[dataset].kind}
 
-    def packing_recipe(self, recipe: str) -> dict[str, Any]:
-        """PackingRecipe of the tokens of a pretraining."""
-        spec = self.specs.pretraining[recipe]
+    def packing_recipe(self, corpus: str, vocab: str) -> dict[str, Any]:
+        """PackingRecipe of packed tokens."""
+        spec = self._packed(corpus, vocab)
         return {"title": spec.title, "held_out": spec.held_out}
 
+    def sentence_splitter(self, corpus: str, vocab: str) -> str:
+        """Where the sentences of packed tokens are told by."""
+        return self._packed(corpus, vocab).sentence_splitter
+
+    def tokens_folder(self, recipe: str) -> str:
+        """The packed tokens of a recipe, which it shares with others on its corpus and vocabulary."""
+        spec = self.specs.pretraining[recipe]
+        return f"{self.results}/pretraining/tokens/{spec.corpus}/{spec.vocab}"
+
     def token_files(self, recipe: str) -> list[str]:
-        return [f"{self.results}/pretraining/{recipe}/tokens/{name}" for name in TOKEN_FILES]
+        return [f"{self.tokens_folder(recipe)}/{name}" for name in TOKEN_FILES]
+
+    def _packed(self, corpus: str, vocab: str) -> PretrainingSpec:
+        """A recipe on packed tokens; all that share them say the same of packing (`pretraining_checks`)."""
+        for spec in self.specs.pretraining.values():
+            if (spec.corpus, spec.vocab) == (corpus, vocab):
+                return spec
+        raise PubmillError(f"no recipe in specs/pretraining has the corpus {corpus} and the vocab {vocab}")
 
     def checkpoint_files(self, recipe: str, step: int) -> list[str]:
         return [f"{self.results}/pretraining/{recipe}/step-{step}/{name}" for name in CHECKPOINT_FILES]

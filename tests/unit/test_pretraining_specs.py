@@ -173,6 +173,14 @@ def test_a_recipe_before_itself_is_told() -> None:
     ]
 
 
+def test_recipes_that_share_tokens_agree_on_packing() -> None:
+    told = "pretraining/second: held_out: first has the same packed tokens with held_out: 0.005"
+    assert faults(small_spec("first"), small_spec("second", held_out=0.01)) == [
+        f"{told}; they must have the same"
+    ]
+    assert faults(small_spec("first"), small_spec("second", held_out=0.01, vocab="w")) == []
+
+
 def test_a_models_step_is_a_checkpoint() -> None:
     told = "models/m: weights.step: first keeps no checkpoint at step 70; it keeps 50, 100"
     assert faults(small_spec("first"), models=(model("m", "first", 70),)) == [told]
@@ -293,6 +301,11 @@ def test_a_study_knows_the_recipes_behind_its_models(root: Path) -> None:
     assert shown == ["pretraining/biomegatron-1.2b/step-4", "pretraining/biomegatron-1.2b/step-8"]
 
 
-def test_tokens_are_packed_as_the_spec_says(demo: Targets) -> None:
-    assert demo.packing_recipe("pubmedbert-base") == {"title": False, "held_out": 0.005}
-    assert any(path.endswith("/tokens/held-out/ids.bin") for path in demo.token_files("pubmedbert-base"))
+def test_tokens_are_packed_as_the_spec_says_and_shared(demo: Targets) -> None:
+    assert demo.packing_recipe("pubmed-abstracts", "pubmed-uncased") == {"title": False, "held_out": 0.005}
+    files = demo.token_files("pubmedbert-base")
+    assert files[0].endswith("/demo/pretraining/tokens/pubmed-abstracts/pubmed-uncased/ids.bin")
+    assert any(path.endswith("/held-out/ids.bin") for path in files)
+    assert demo.token_files("pubmedelectra-base") == files != demo.token_files("bio-lm-base")
+    with pytest.raises(PubmillError, match="no recipe in specs/pretraining has the corpus x and the vocab y"):
+        demo.packing_recipe("x", "y")

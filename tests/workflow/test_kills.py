@@ -12,6 +12,7 @@ import pytest
 from tests.workflow.conftest import TABLE, Project, wait_until_gone
 
 PRETRAINING = "results/demo/pretraining/pubmedbert-base"
+TOKENS = "results/demo/pretraining/tokens/pubmed-abstracts/pubmed-uncased"
 WEIGHTS = f"{PRETRAINING}/step-40/model.safetensors"
 PREDICTIONS = "results/demo/runs/blurb/*/*/standard/final/*.predictions.jsonl.gz"
 SAVED = f"{PRETRAINING}/.step-*.partial/*/state.json"
@@ -70,19 +71,18 @@ def test_a_pretraining_that_outlives_snakemake_is_waited_for(
     [
         pytest.param("results/demo/sources/*/**/*", id="as the first downloads begin"),
         pytest.param("results/demo/corpora/parsed/*/.pubmed*.tmp", id="parsing"),
-        pytest.param(f"{PRETRAINING}/.tokens.*.tmp", id="packing"),
+        pytest.param(TOKENS.replace("/pubmed-uncased", "/.pubmed-uncased.*.tmp"), id="packing"),
     ],
 )
 def test_killed_while_preparing_the_same_command_gives_the_same_tokens(
     project: Project, finished: Project, half_done: str
 ) -> None:
-    tokens = f"{PRETRAINING}/tokens"
-    project.kill_when(f"{tokens}/index.json", ready=appears(project, half_done))
-    assert not (project.folder / tokens / "index.json").exists()
-    project.run(f"{tokens}/index.json")
+    project.kill_when(f"{TOKENS}/index.json", ready=appears(project, half_done))
+    assert not (project.folder / TOKENS / "index.json").exists()
+    project.run(f"{TOKENS}/index.json")
     assert half_written(project) == []
     for name in ("ids.bin", "sentences.npy", "documents.npy", "index.json"):
-        path = f"{tokens}/{name}"
+        path = f"{TOKENS}/{name}"
         assert sha256(project.folder / path) == sha256(finished.folder / path)
 
 
