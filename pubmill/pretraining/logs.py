@@ -1,7 +1,7 @@
 """What a pretraining tells while it runs: lines of log.jsonl, TensorBoard, the terminal."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,31 +11,38 @@ from pubmill.pretraining.objectives import Term
 Line = dict[str, float | int | None]
 
 
-def log_line(
-    terms: tuple[Term, ...], sums: Mapping[str, float], step: int, rate: float, peak: float | None
-) -> Line:
-    """One line: means over the steps that `sums` are of, `peak` operations a second being all that the
-    device can do. Of each term its loss, and the share of right answers where it has such."""
-    line: Line = {"step": step, "loss": 0.0}
-    for term in terms:
-        count = sums[term.per]
-        mean = sums[f"{term.name}_loss"] / count if count else None
-        line[f"{term.name}_loss"] = mean
-        if term.name in CHOOSING:
-            line[f"{term.name}_accuracy"] = sums[f"{term.name}_correct"] / count if count else None
-        line["loss"] = float(line["loss"] or 0.0) + term.weight * (mean or 0.0)
-    seconds = sums["seconds"]
-    return line | {
-        "learning_rate": rate,
-        "cut_tokens": int(sums["cut"]),
-        "padding": 1 - sums["tokens"] / sums["padded"],
-        "tokens_per_second": sums["tokens"] / seconds,
-        "mfu": sums["flops"] / seconds / peak if peak else None,
-    }
-
-
 CHOOSING = ("mlm", "nsp", "sop", "rtd")
 """Terms whose answers are right or wrong."""
+
+
+def means(terms: Iterable[Term], sums: Mapping[str, float]) -> Line:
+    """Of each term its mean loss, and the share of right answers where it has such; None where nothing was
+    told."""
+    found: Line = {}
+    for term in terms:
+        count = sums[term.per]
+        found[f"{term.name}_loss"] = sums[f"{term.name}_loss"] / count if count else None
+        if term.name in CHOOSING:
+            found[f"{term.name}_accuracy"] = sums[f"{term.name}_correct"] / count if count else None
+    return found
+
+
+def log_line(terms: tuple[Term, ...], sums: Mapping[str, float], step: int, rate: float, peak: float) -> Line:
+    """One line: means over the steps that `sums` are of, `peak` operations a second being all that the
+    device can do."""
+    found, seconds = means(terms, sums), sums["seconds"]
+    loss = sum(term.weight * (found[f"{term.name}_loss"] or 0.0) for term in terms)
+    return (
+        {"step": step, "loss": loss}
+        | found
+        | {
+            "learning_rate": rate,
+            "cut_tokens": int(sums["cut"]),
+            "padding": 1 - sums["tokens"] / sums["padded"],
+            "tokens_per_second": sums["tokens"] / seconds,
+            "mfu": sums["flops"] / seconds / peak,
+        }
+    )
 
 
 class TensorBoard:
@@ -68,10 +75,9 @@ def progress_line(line: Line, to: int, steps: int, seconds: float) -> str:
     """How far it is; `seconds` those spent so far."""
     step = int(line["step"] or 0)
     left = (to - step) * seconds / step
-    used = "" if line["mfu"] is None else f"  MFU {line['mfu']:.0%}"
     return (
         f"step {step}/{to} (of {steps})  loss {line['loss']:.3f}  "
-        f"{line['tokens_per_second']:,.0f} tokens/s{used}  {left / 60:.0f} min left"
+        f"{line['tokens_per_second']:,.0f} tokens/s  MFU {line['mfu']:.0%}  {left / 60:.0f} min left"
     )
 
 

@@ -18,7 +18,7 @@ from pubmill.pretraining.checkpoints import Progress
 from pubmill.pretraining.distributed import World, joined
 from pubmill.pretraining.engine import Pretraining, Sums
 from pubmill.pretraining.flops import measured_rate
-from pubmill.pretraining.logs import Line, TensorBoard, log_line, progress_line, say
+from pubmill.pretraining.logs import Line, TensorBoard, log_line, means, progress_line, say
 from pubmill.pretraining.masking import Vocabulary, read_vocabulary
 from pubmill.pretraining.optimisation import learning_rate
 from pubmill.pretraining.tokens import HELD_OUT, PackedTokens
@@ -182,7 +182,7 @@ def train(work: Pretraining, progress: Progress, segment: Segment, known: dict[s
             if work.world.first and now - reported > REPORT_SECONDS:
                 reported = now
                 say(progress_line(line, segment.to, work.recipe.steps, progress.seconds))
-        held_out = judge(work, segment.tokens / HELD_OUT, progress, peak)
+        held_out = judge(work, segment.tokens / HELD_OUT)
         checkpoints.save(segment.output, work, progress, known | {"held_out": held_out})
     if board:
         board.close()
@@ -210,7 +210,7 @@ def advance(work: Pretraining, progress: Progress, output: Path, peak: float) ->
     return line, due
 
 
-def judge(work: Pretraining, folder: Path, progress: Progress, peak: float) -> dict[str, Any] | None:
+def judge(work: Pretraining, folder: Path) -> dict[str, Any] | None:
     """How well held-out documents are predicted: masked as the recipe has it, and by single subwords, so that
     recipes of one vocabulary can be compared. None where nothing is held out."""
     if not (folder / "index.json").is_file():
@@ -220,12 +220,8 @@ def judge(work: Pretraining, folder: Path, progress: Progress, peak: float) -> d
         sums: Sums | None = work.judge(packed, masking)
         if sums is None:
             return None
-        line = log_line(work.terms, sums | {"seconds": 1.0}, progress.step, 0.0, None)
-        kept = {name: value for name, value in line.items() if name.endswith(("_loss", "_accuracy"))}
-        judged = [term.name for term in work.terms if sums[f"{term.name}_loss"]]
-        found[masking] = {name: value for name, value in kept.items() if name.split("_")[0] in judged} | {
-            "masked": int(sums["masked"])
-        }
+        judged = [term for term in work.terms if sums[f"{term.name}_loss"]]
+        found[masking] = means(judged, sums) | {"masked": int(sums["masked"])}
     return found
 
 
