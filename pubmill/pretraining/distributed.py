@@ -1,8 +1,8 @@
 """Several processes at one pretraining, as torchrun starts them: one a GPU, or some on a processor."""
 
+import atexit
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -42,8 +42,7 @@ class World:
         return dict(zip(sums, numbers.tolist(), strict=True))
 
 
-@contextmanager
-def joined() -> Iterator[World]:
+def join() -> World:
     """Join the processes that torchrun started (WORLD_SIZE, RANK, LOCAL_RANK); alone, where there is none.
 
     NCCL between GPUs, gloo between processors.
@@ -53,10 +52,9 @@ def joined() -> Iterator[World]:
     if cuda:
         torch.cuda.set_device(device)
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
-        yield World(device)
-        return
+        return World(device)
     dist.init_process_group("nccl" if cuda else "gloo", device_id=device if cuda else None)
-    try:
-        yield World(device, dist.get_rank(), dist.get_world_size())
-    finally:
-        dist.destroy_process_group()
+    # At the very end, after the model is gone: were the model's reducer the last to let go of the group, it
+    # would wait for gloo's thread while it holds the GIL, which that thread may be waiting for (torch 2.13).
+    atexit.register(dist.destroy_process_group)
+    return World(device, dist.get_rank(), dist.get_world_size())

@@ -15,7 +15,7 @@ from pubmill.errors import PubmillError
 from pubmill.files import read_json
 from pubmill.pretraining import checkpoints
 from pubmill.pretraining.checkpoints import Progress
-from pubmill.pretraining.distributed import World, joined
+from pubmill.pretraining.distributed import World, join
 from pubmill.pretraining.engine import Pretraining, Sums
 from pubmill.pretraining.flops import measured_rate
 from pubmill.pretraining.logs import Line, TensorBoard, log_line, means, progress_line, say
@@ -65,7 +65,8 @@ def pretrain(recipe: PretrainingRecipe, segment: Segment) -> None:
     Raises `PubmillError` where another process is at work on the segment, or the loss is no number any more
     or rises (the last good save stays), and `SystemExit` after saving where it was asked to stop.
     """
-    with joined() as world, checkpoints.hold(segment.output) if world.first else nullcontext():
+    world = join()
+    with checkpoints.hold(segment.output) if world.first else nullcontext():
         packed = PackedTokens(segment.tokens)
         vocabulary = read_vocabulary(segment.vocab, packed.special)
         check(recipe, packed, vocabulary, segment, world)

@@ -48,7 +48,7 @@ def command(data: Path, output: Path, to: int, recipe: PretrainingRecipe, *more:
 
 
 def torchrun(line: list[str]) -> None:
-    done = subprocess.run(line, capture_output=True, text=True, env=ENVIRONMENT, cwd=ROOT)
+    done = subprocess.run(line, capture_output=True, text=True, env=ENVIRONMENT, cwd=ROOT, timeout=300)
     assert done.returncode == 0, done.stderr
 
 
