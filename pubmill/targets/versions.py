@@ -26,6 +26,7 @@ VERSIONS = {
     "table": 5,
     "dataset_table": 1,
     "page": 1,
+    "contradictions": 1,
     "report": 4,
 }
 METRIC_VERSIONS = {
