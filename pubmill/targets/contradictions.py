@@ -7,6 +7,15 @@ from pubmill.targets.tables import TableTargets
 from pubmill.targets.versions import VERSIONS
 
 
+COLUMN = ("key", "label", "model", "published")
+ROW = ("key", "dataset", "label", "metric", "published", "printed")
+"""What is told of columns and rows: the recipe is an argument of a program, which must not be long."""
+
+
+def _kept(facts: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: facts[name] for name in names}
+
+
 class ContradictionTargets(TableTargets):
     """From published values to their contradictions."""
 
@@ -33,8 +42,8 @@ class ContradictionTargets(TableTargets):
             "protocol": spec.protocol,
             "aggregate": self.specs.protocols[spec.protocol].final.aggregate,
             "metric": spec.metric,
-            "columns": [self._column(column) for column in own],
-            "rows": [self._row(spec, row) for row in spec.rows],
+            "columns": [_kept(self._column(column), COLUMN) for column in own],
+            "rows": [_kept(self._row(spec, row), ROW) for row in spec.rows],
             "composites": [composite.model_dump() for composite in spec.composites],
             "left_out": spec.left_out,
             "elsewhere": spec.elsewhere,
