@@ -50,6 +50,8 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "dataset_table": ("scripts/dataset_table.py", "pubmill/tables/templates/*"),
     "page": ("scripts/dataset_page.py", "pubmill/tables/templates/*"),
     "report": ("scripts/report.py", "pubmill/tables/templates/*"),
+    "checklist": ("scripts/checklist.py", "pubmill/tables/templates/*"),
+    "crate": ("scripts/crate.py",),
 }
 """Where the sources of each stage begin."""
 

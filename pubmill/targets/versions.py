@@ -27,6 +27,8 @@ VERSIONS = {
     "dataset_table": 1,
     "page": 1,
     "report": 3,
+    "checklist": 1,
+    "crate": 1,
 }
 METRIC_VERSIONS = {
     "entity_f1": 1,
