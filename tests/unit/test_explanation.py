@@ -1,6 +1,7 @@
 """Where a cell comes from: runs, recipe, data, weights, and what makes what is missing."""
 
 import json
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ from pubmill.files import write_json
 from pubmill.inspection.accounts import source_folders
 from pubmill.inspection.explained import print_explanation, to_json
 from pubmill.inspection.explanation import Explainer, Explanation, explain
-from pubmill.study import check_study
+from pubmill.specs import Specs, load
+from pubmill.study import Study
 from pubmill.targets import Targets
+from tests.conftest import ROOT
 from tests.unit import tables_made_up as made_up
 
 TABLE, MODEL = "gu2020/table06", "pubmedbert-base"
@@ -22,10 +25,17 @@ TEST = "d" * 64
 """The hash of what made-up records were scored on."""
 
 
-def explainer(specs: Path, tmp_path: Path, **config: Any) -> Explainer:
+@cache
+def specs(scale: str) -> Specs:
+    """Loaded once for all tests: that takes longer than all of these."""
+    return load(ROOT / "specs", scale)
+
+
+def explainer(tmp_path: Path, **config: Any) -> Explainer:
     base = {"study": "x", "title": "x", "scale": "demo", "tables": [TABLE], "models": [MODEL]}
-    study = check_study(base | {"results": str(tmp_path)} | config, specs)
-    return Explainer(Targets(*study), specs, ("studies/x.yaml",), ("results=here",))
+    study = Study.model_validate(base | {"results": str(tmp_path)} | config)
+    targets = Targets(study, specs(study.scale))
+    return Explainer(targets, ROOT / "specs", ("studies/x.yaml",), ("results=here",))
 
 
 def put_records(results: Path, *scores: float, **changes: Any) -> None:
@@ -40,9 +50,9 @@ def printed(explanation: Explanation) -> str:
     return text.getvalue()
 
 
-def test_a_cell_has_its_runs_and_what_they_were_run_with(specs: Path, tmp_path: Path) -> None:
+def test_a_cell_has_its_runs_and_what_they_were_run_with(tmp_path: Path) -> None:
     put_records(tmp_path / "demo", 0.8, 0.9, recipe={"learning_rate": 2e-3})
-    found = explain(explainer(specs, tmp_path), TABLE, "BC2GM", MODEL)
+    found = explain(explainer(tmp_path), TABLE, "BC2GM", MODEL)
     assert found.value["value"] == pytest.approx(85) and found.value["n"] == 2 and not found.to_do
     assert found.value["published"]["value"] == 84.52
     assert [(run.seed, run.score) for run in found.runs] == [(1, pytest.approx(80)), (2, pytest.approx(90))]
@@ -55,9 +65,9 @@ def test_a_cell_has_its_runs_and_what_they_were_run_with(specs: Path, tmp_path: 
     assert json.loads(to_json(found))["runs"][1]["facts"]["seconds"] == 10.0
 
 
-def test_a_run_without_record_is_named_with_the_command_that_makes_it(specs: Path, tmp_path: Path) -> None:
+def test_a_run_without_record_is_named_with_the_command_that_makes_it(tmp_path: Path) -> None:
     put_records(tmp_path / "demo", 0.8)
-    found = explain(explainer(specs, tmp_path), TABLE, "bc2gm", MODEL)
+    found = explain(explainer(tmp_path), TABLE, "bc2gm", MODEL)
     assert found.value["value"] is None and "seed 2" in found.value["missing"]
     [lacking] = found.lacking
     assert lacking.endswith("bc2gm/standard/final/seed-2.json")
@@ -66,31 +76,37 @@ def test_a_run_without_record_is_named_with_the_command_that_makes_it(specs: Pat
     assert command.endswith("--configfile studies/x.yaml --config results=here")
 
 
-def test_a_failed_run_says_how(specs: Path, tmp_path: Path) -> None:
+def test_a_failed_run_says_how(tmp_path: Path) -> None:
     put_records(tmp_path / "demo", 0.8)
     failed = made_up.record(MODEL, "bc2gm", 2, 0, scale="demo", metrics=None, counts=None, failed="nan")
     made_up.write(tmp_path / "demo", failed)
-    found = explain(explainer(specs, tmp_path), TABLE, "bc2gm", MODEL)
+    found = explain(explainer(tmp_path), TABLE, "bc2gm", MODEL)
     assert found.runs[1].failed == "nan" and found.value["value"] is None
     assert not found.to_do, "running it again would fail again"
 
 
-def test_runs_that_must_not_stand_together_are_refused_and_still_told(specs: Path, tmp_path: Path) -> None:
+def test_runs_that_must_not_stand_together_are_refused_and_still_told(tmp_path: Path) -> None:
     put_records(tmp_path / "demo", 0.8, 0.9)
     other = made_up.record(MODEL, "bc2gm", 2, 0.9, scale="demo", model_sha256="e" * 64)
     made_up.write(tmp_path / "demo", other)
-    found = explain(explainer(specs, tmp_path), TABLE, "bc2gm", MODEL)
+    found = explain(explainer(tmp_path), TABLE, "bc2gm", MODEL)
     assert found.refused and "model weights" in found.refused and "value" not in found.value
     assert len(found.runs) == 2 and "e" * 64 in printed(found)
 
 
-def test_data_are_told_down_to_the_source_files(specs: Path, tmp_path: Path) -> None:
+def test_data_are_told_down_to_the_source_files(tmp_path: Path) -> None:
     put_records(tmp_path / "demo", 0.8, 0.9)
-    made = explainer(specs, tmp_path)
+    made = explainer(tmp_path)
     card = {"counts": {"test": {"sentences": 3}}, "examples_sha256": {"test": TEST}}
     write_json(tmp_path / "demo/datasets/bc2gm/card.json", card)
     [(role, file), *_] = made.targets.dataset_inputs("bc2gm").items()
-    source = {"url": "https://host/x", "sha256": "5" * 64, "bytes": 5, "origin": "network", "retrieved": "now"}
+    source = {
+        "url": "https://host/x",
+        "sha256": "5" * 64,
+        "bytes": 5,
+        "origin": "network",
+        "retrieved": "now",
+    }
     write_json(Path(f"{file}.source.json"), source)
     [data] = explain(made, TABLE, "bc2gm", MODEL).data
     assert data["sources"][role] == source and data["are what was scored"] is True
@@ -100,8 +116,8 @@ def test_data_are_told_down_to_the_source_files(specs: Path, tmp_path: Path) -> 
     assert "converted anew" in data["are what was scored"]
 
 
-def test_weights_made_here_are_told_down_to_the_corpus(specs: Path, tmp_path: Path) -> None:
-    made = explainer(specs, tmp_path)
+def test_weights_made_here_are_told_down_to_the_corpus(tmp_path: Path) -> None:
+    made = explainer(tmp_path)
     folder = tmp_path / f"demo/pretraining/{MODEL}/step-1000"
     hardware = {"cpu": "EPYC", "cores": 2, "gpus": []}
     state = {"step": 1000, "tokens": 7, "seconds": 3.0, "hardware": hardware, "recipe": {"steps": 1000}}
@@ -118,21 +134,18 @@ def test_weights_made_here_are_told_down_to_the_corpus(specs: Path, tmp_path: Pa
     assert weights["corpus"]["sources"] == {"not there": "4 of 4 files"}
 
 
-def test_released_weights_are_told_by_id_and_revision(specs: Path, tmp_path: Path) -> None:
-    found = explain(explainer(specs, tmp_path, scale="full"), TABLE, "bc2gm", MODEL)
-    released = check_study({"study": "x", "title": "x", "scale": "full", "tables": []}, specs)[1].models[MODEL]
-    assert found.weights and released.released
-    assert (found.weights["id"], found.weights["revision"]) == (
-        released.released.id,
-        released.released.revision,
-    )
+def test_released_weights_are_told_by_id_and_revision(tmp_path: Path) -> None:
+    found = explain(explainer(tmp_path, scale="full"), TABLE, "bc2gm", MODEL)
+    released = specs("full").models[MODEL].released
+    assert found.weights and released
+    assert (found.weights["id"], found.weights["revision"]) == (released.id, released.revision)
     assert found.recipe and found.recipe["epochs"] == 60, "the recipe as it would be run"
     assert found.choice and found.choice["chosen"] == "not yet"
 
 
-def test_a_composite_is_explained_by_its_parts(specs: Path, tmp_path: Path) -> None:
+def test_a_composite_is_explained_by_its_parts(tmp_path: Path) -> None:
     put_records(tmp_path / "demo", 0.8, 0.9)
-    found = explain(explainer(specs, tmp_path), TABLE, "BLURB score", MODEL)
+    found = explain(explainer(tmp_path), TABLE, "BLURB score", MODEL)
     parts = {part.row: part for part in found.parts}
     assert len(parts) == 13 and parts["BC2GM (bc2gm)"].value["value"] == pytest.approx(85)
     assert len(parts["BC2GM (bc2gm)"].runs) == 2
@@ -146,10 +159,8 @@ def test_a_composite_is_explained_by_its_parts(specs: Path, tmp_path: Path) -> N
     ("model", "told"),
     [("bert-base-uncased", "models=[pubmedbert-base, bert-base-uncased]"), ("bluebert-base", "specs/models")],
 )
-def test_a_model_that_is_not_run_has_the_command_that_would(
-    specs: Path, tmp_path: Path, model: str, told: str
-) -> None:
-    found = explain(explainer(specs, tmp_path), TABLE, "bc2gm", model)
+def test_a_model_that_is_not_run_has_the_command_that_would(tmp_path: Path, model: str, told: str) -> None:
+    found = explain(explainer(tmp_path), TABLE, "bc2gm", model)
     assert found.value["missing"] and not found.runs
     [to_do] = found.to_do
     assert told in to_do
@@ -157,8 +168,8 @@ def test_a_model_that_is_not_run_has_the_command_that_would(
         assert to_do.count("--config ") == 1, "of several, Snakemake heeds the last alone"
 
 
-def test_a_fact_of_a_dataset_is_explained(specs: Path, tmp_path: Path) -> None:
-    made = explainer(specs, tmp_path, tables=["gu2020/table03"], datasets=["bc2gm"])
+def test_a_fact_of_a_dataset_is_explained(tmp_path: Path) -> None:
+    made = explainer(tmp_path, tables=["gu2020/table03"], datasets=["bc2gm"])
     found = explain(made, "gu2020/table03", "bc2gm", "blurb/train")
     assert found.value["published"] == "15197" and found.value["value"] is None
     assert found.lacking == ("datasets/bc2gm/card.json",) and "card.json" in found.to_do[0]
@@ -175,10 +186,10 @@ def test_a_fact_of_a_dataset_is_explained(specs: Path, tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_name_gives_what_there_is_the_nearest_first(
-    specs: Path, tmp_path: Path, place: tuple[str, str, str], wrong: str, nearest: str
+    tmp_path: Path, place: tuple[str, str, str], wrong: str, nearest: str
 ) -> None:
     with pytest.raises(PubmillError) as error:
-        explain(explainer(specs, tmp_path, tables=[TABLE, "gu2020/table03"]), *place)
+        explain(explainer(tmp_path, tables=[TABLE, "gu2020/table03"]), *place)
     first, second, *others = str(error.value).splitlines()
     assert wrong in first and second.split()[0] == nearest and others
 
