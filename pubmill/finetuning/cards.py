@@ -23,14 +23,12 @@ ACCESS = {
 }
 LIMITS = (
     "For text like its training data: the same kind of documents, and what the dataset's guidelines asked "
-    "for. Its "
-    "mistakes are as frequent as the scores say, and more frequent elsewhere; no decision on a patient may "
-    "rest on it."
+    "for. Its mistakes are as frequent as the scores say, and more frequent elsewhere; no decision on a "
+    "patient may rest on it."
 )
 LICENCE = (
     "None is given by pubmill, whose code is under the Apache License 2.0. The terms of the pretrained "
-    "model and of "
-    "the data (`licence:` of the dataset's spec) hold for what is made of them."
+    "model and of the data (`licence:` of the dataset's spec) hold for what is made of them."
 )
 UNKNOWN = "Who may have the data isn't known here: the dataset had no `card.json`."
 

@@ -10,8 +10,8 @@ from pubmill.errors import PubmillError
 from pubmill.files import read_json
 
 AS_RELEASED = (
-    "weights as they were (a pickle turned into safetensors), "
-    "the tokenizer rewritten with its treatment of capitals explicit"
+    "weights as they were (a pickle turned into safetensors), the tokenizer rewritten with its treatment of "
+    "capitals explicit"
 )
 INTRODUCTIONS = {
     "pretraining": "Pretrained by pubmill.",
@@ -22,21 +22,18 @@ INTRODUCTIONS = {
 
 USE = {
     "pretraining": "An encoder to fine-tune on biomedical text, and to compare with others under the same "
-    "protocol. "
-    "By itself it fills masked words.",
+    "protocol. By itself it fills masked words.",
     "random": "The same fine-tuning without pretraining, beside which one sees what pretraining brings.",
     "folder": "To fine-tune it, and compare it with others under the same protocol.",
     "hub": "To fine-tune it, and compare it with others under the same protocol.",
 }
 LIMITS = (
     "It knows no more than its corpus, with this corpus's errors, gaps and leanings, and was examined on "
-    "the test "
-    "sets of the tables alone. Nothing that is built on it is fit to decide on a patient."
+    "the test sets of the tables alone. Nothing that is built on it is fit to decide on a patient."
 )
 OWN_LICENCE = (
     "None is given by pubmill, whose code is under the Apache License 2.0: it is for those who trained the "
-    "model to "
-    "say, within the terms of what it was trained on."
+    "model to say, within the terms of what it was trained on."
 )
 UNKNOWN_LICENCE = (
     "Not stated in the card that it came with (README.original.md, if there was one); see its source."

@@ -57,7 +57,8 @@ def links(study: StudyData) -> Answer:
     """Where files are, and how to get access."""
     rows = []
     for name, one in study.recipe.datasets.items():
-        where = " ".join(one.links) or "files of the user's own"
+        more = f" and {len(one.links) - 1} more; its page has all" if len(one.links) > 1 else ""
+        where = one.links[0] + more if one.links else "files of the user's own"
         rows.append(
             (
                 name,
@@ -91,8 +92,8 @@ def exclusions(study: StudyData) -> Answer:
     )
     text = (
         "Every dataset is converted from its original files by a function of pubmill/convert, with the "
-        "options "
-        "of its spec; repetitions are kept. What the sources have and the examples don't stands below.",
+        "options of its spec; repetitions are kept. What the sources have and the examples don't stands "
+        "below.",
         f"When read by encoders, in all runs together: {cut or 'nothing had to be shortened or left out'}.",
     )
     return Answer("measured", text, grid(("Dataset", "Split", "Left out"), rows))
@@ -181,8 +182,7 @@ def _terms(kind: str) -> str:
 def intended_use(study: StudyData) -> Answer:
     text = (
         "Datasets are used to fine-tune and compare models; nothing of them is passed on. Whether each "
-        "licence "
-        "allows this use is for the authors to judge.",
+        "licence allows this use is for the authors to judge.",
     )
     return Answer("unknown", text)
 
@@ -194,7 +194,6 @@ def people(study: StudyData) -> Answer:
     text = (
         f"Datasets of clinical text: {told(clinical)}. Not public: {told(restricted)}.",
         "Text of data that are not public is in no log, record, table, page or report, and their examples "
-        "can be "
-        "read by their owner alone. Whether any text describes people was not examined.",
+        "can be read by their owner alone. Whether any text describes people was not examined.",
     )
     return Answer("specified", text)

@@ -132,8 +132,7 @@ def validation(study: StudyData) -> Answer:
     headings = ("Model", "Dataset", "Protocol, setting", "Metric", "Validation", "Test", "Runs")
     text = (
         "Means over runs, times 100. Where there is no validation score, no split was left to choose by. "
-        "The score "
-        "on validation is the trainer's own, at its best.",
+        "The score on validation is the trainer's own, at its best.",
     )
     return Answer("measured", text if rows else ("Nothing was fine-tuned.",), grid(headings, rows))
 
@@ -152,8 +151,13 @@ def _mean(scores: list[float | None]) -> str:
 
 def metrics(study: StudyData) -> Answer:
     """What is counted by each metric of the study."""
-    used = dict.fromkeys(row.metric for table in study.tables.values() for row in table.rows)
-    rows = ((metric(name), DEFINITIONS.get(name or "", "see docs/finetuning.md")) for name in used)
+    used = dict.fromkeys(
+        row.metric
+        for table in study.tables.values()
+        for row, _, cell in table.read()
+        if cell.seeds and row.metric in DEFINITIONS
+    )
+    rows = ((metric(name), DEFINITIONS[name]) for name in used)
     text = ("Computed by pubmill/metrics from gold and predictions; docs/finetuning.md has their sources.",)
     return Answer("specified", text, grid(("Metric", "Definition"), rows))
 
@@ -171,16 +175,15 @@ def _limits(study: StudyData) -> Iterator[str]:
         empty = sum(cell.value is None for cell in cells)
         yield f"{name}: {empty} of {len(cells)} cells have no score of ours; the table says why of each."
     failed = [record for record in study.records if record.failed is not None]
-    yield f"{len(failed)} of {len(study.records)} runs failed; they stand in their cells, and no score replaces them."
+    yield f"{len(failed)} of {len(study.records)} runs failed, which their cells show."
     for name, protocol in study.recipe.protocols.items():
         yield from (f"Protocol {name}: {note}" for note in protocol.notes)
 
 
 def risks(study: StudyData) -> Answer:
     texts = (
-        "Which risks there are is for the authors to say. Models fine-tuned here make mistakes at the "
-        "rates above "
-        "and were examined on these test sets alone; none is fit to decide on a patient.",
+        "Which risks there are is for the authors to say. Models fine-tuned here make mistakes at the rates "
+        "above and were examined on these test sets alone; none is fit to decide on a patient.",
     )
     return Answer("unknown", texts)
 

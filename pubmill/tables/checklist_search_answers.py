@@ -20,7 +20,7 @@ def runs(study: StudyData) -> Answer:
     text = (
         f"{count(len(study.trained))} final runs, each scored once on test; {count(failed)} of them failed.",
         f"{count(trials)} trials of searches, each scored on validation alone.",
-        f"{count(len(study.pretrainings))} pretrainings.",
+        f"{count(len(study.pretrainings))} pretraining{'s' * (len(study.pretrainings) != 1)}.",
     )
     return Answer("measured", text + (told_pipelines if pipelines else ()))
 
@@ -111,8 +111,7 @@ def statistics(study: StudyData) -> Answer:
         rows.append((name, table.aggregate, told(sizes), f"{complete} of {len(cells)}"))
     text = (
         "Beside each score stand the sample standard deviation over its runs, their number and each run's "
-        "own "
-        "score. A score of which a run is missing or failed is not shown.",
+        "own score. A score of which a run is missing or failed is not shown.",
     )
     headings = ("Table", "A score is the", "of so many runs", "Complete")
     return Answer("measured", text, grid(headings, rows))

@@ -36,15 +36,13 @@ COMPLETED = "http://schema.org/CompletedActionStatus"
 STUDY, README = "study.yaml", "README.md"
 CONTENT = (
     "Tables, report, reproducibility checklist and dataset pages of a study that pubmill ran, with the "
-    "workflow, "
-    "its specifications and the list of all source files. Sources, examples, predictions and weights are "
-    "not in "
-    "it."
+    "workflow, its specifications and the list of all source files. Sources, examples, predictions and "
+    "weights are not in it."
 )
 TERMS_OF_USE = (
     "pubmill's code and specifications are under the Apache License 2.0. Tables, report and pages belong to "
-    "those who ran the study. Source files, which are not in this crate, are under the terms that stand with "
-    "each of them."
+    "those who ran the study. Source files, which are not in this crate, are under the terms that stand "
+    "with each of them."
 )
 WORKFLOW = ("Snakefile", "LICENSE", "config.yaml", "rules/*.smk", "specs/**/*.yaml", "specs/**/*.csv")
 """What decides a study, below the checkout; the package is told by its commit."""
