@@ -20,6 +20,7 @@ from rocrate.rocrate import ROCrate
 from pubmill import provenance
 from pubmill.errors import PubmillError
 from pubmill.files import read_json, sha256, writing_folder
+from pubmill.names import paths_of
 from pubmill.tables.cells import Provenance, Shape, read_table
 from pubmill.tables.rendering import duration
 
@@ -70,8 +71,9 @@ class Author(Shape):
 
 class CrateRecipe(Shape):
     """What decides a crate. `configuration`: the study without folders of the machine; `results`: the files
-    to take in, and `tables`, below the results folder; `sources`: folder below it -> names of source files;
-    `licences` and `conditions`: source file -> licence in words, and where to apply for it."""
+    to take in, and `tables`, below the results folder; `sources`: the .source.json records of source files,
+    as `pubmill.names` shortens them; `licences` and `conditions`: source file -> licence in words, and where
+    to apply for it."""
 
     study: str
     title: str
@@ -81,7 +83,7 @@ class CrateRecipe(Shape):
     author: Author | None
     tables: tuple[str, ...]
     results: tuple[str, ...]
-    sources: dict[str, tuple[str, ...]]
+    sources: dict[str, tuple[str | tuple[str, ...], ...]]
     licences: dict[str, str]
     conditions: dict[str, str]
     versions: dict[str, Any]
@@ -107,7 +109,7 @@ def make_crate(
     workflow = _add_workflow(crate, checkout, made_with)
     _add(crate, written / README, README, "What is in this crate")["about"] = crate.root_dataset
     configuration = _add(crate, written / STUDY, STUDY, "Configuration, without folders of the machine")
-    sources = [_add_source(crate, recipe, results, path) for path in _source_files(recipe)]
+    sources = [_add_source(crate, recipe, results, path) for path in sorted(paths_of(recipe.sources))]
     products = [
         _add(crate, _there(results / path), f"results/{path}", _told(path)) for path in recipe.results
     ]
@@ -205,15 +207,9 @@ def _there(path: Path) -> Path:
     return path
 
 
-def _source_files(recipe: CrateRecipe) -> Iterator[str]:
-    """Source files below the results folder."""
-    for folder, names in sorted(recipe.sources.items()):
-        yield from (f"{folder}/{name}" for name in names)
-
-
-def _add_source(crate: ROCrate, recipe: CrateRecipe, results: Path, path: str) -> ContextEntity:
+def _add_source(crate: ROCrate, recipe: CrateRecipe, results: Path, noted: str) -> ContextEntity:
     """A source file, of which nothing but its description is taken in; one of the user's own has no URL."""
-    record = read_json(_there(results / f"{path}.source.json"))
+    record, path = read_json(_there(results / noted)), noted.removesuffix(".source.json")
     properties = {
         "name": path.removeprefix("sources/"),
         "encodingFormat": _format(path),

@@ -116,7 +116,7 @@ class PublicationTargets(SelectionTargets):
 
     def crate_inputs(self) -> list[str]:
         """The results that it holds, and the records of the source files that it names."""
-        return [*self._crated(), *(f"{self.results}/{record}" for record in self.report_recipe()["sources"])]
+        return [*self._crated(), *(f"{self.results}/{record}" for record in self.source_records())]
 
     def _crated(self) -> list[str]:
         """The study's tables, report, checklist and pages."""
@@ -134,19 +134,10 @@ class PublicationTargets(SelectionTargets):
             "configuration": own | ({"local_files": keys} if keys else {}),
             "author": self.study.author.model_dump() if self.study.author else None,
             "results": [path.removeprefix(below) for path in self._crated()],
-            "sources": self._source_folders(report["sources"]),
+            "sources": report["sources"],
             **self._terms(),
             "versions": {"crate": VERSIONS["crate"]},
         }
-
-    @staticmethod
-    def _source_folders(records: list[str]) -> dict[str, list[str]]:
-        """Folder -> names of source files: a baseline's paths in full are longer than a command may be."""
-        found: dict[str, list[str]] = {}
-        for record in records:
-            path = PurePosixPath(record.removesuffix(".source.json"))
-            found.setdefault(path.parent.as_posix(), []).append(path.name)
-        return found
 
     def _terms(self) -> dict[str, dict[str, str]]:
         """Licences of the datasets' source files, and where to apply for them; of files that several datasets
