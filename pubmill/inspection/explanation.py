@@ -1,7 +1,7 @@
 """Where a cell of a table comes from: its runs, what these were run with, what that was made from."""
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -16,8 +16,8 @@ from pubmill.tables.aggregation import build, machine, read_records
 from pubmill.tables.cards import read_card
 from pubmill.tables.cells import Cell, Column, Row, Table, TableRecipe, parse
 from pubmill.tables.published import read_published
-from pubmill.targets import Targets
 from pubmill.targets.models import OFF_THE_SHELF
+from pubmill.targets.tables import TableTargets
 
 Named = TypeVar("Named", Row, Column, dataset_tables.DatasetRow, dataset_tables.DatasetColumn)
 
@@ -65,7 +65,7 @@ class Explanation:
 class Explainer:
     """What explanations are made with; `configfiles` and `settings` are those of the command line."""
 
-    targets: Targets
+    targets: TableTargets
     specs: Path
     configfiles: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
@@ -93,9 +93,12 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
     if table not in specs.tables:
         raise PubmillError(_nearest("table", table, [*specs.tables, *specs.dataset_tables]))
     recipe = parse(TableRecipe, explainer.targets.table_recipe(table), table)
-    composites = [composite.row for composite in recipe.composites]
-    found_row = _find("row", row, [*recipe.rows, *composites], lambda one: one.key)
-    found_column = _find("column", column, recipe.columns, lambda one: one.key)
+    rows = [*recipe.rows, *(composite.row for composite in recipe.composites)]
+    swapped = bool(_named_so(row, recipe.columns, _key)), bool(_named_so(column, rows, _key))
+    if all(swapped):
+        row, column = column, row  # papers print both ways round
+    found_row = _find("row", row, rows, _key)
+    found_column = _find("column", column, recipe.columns, _key)
     try:
         made = _build(explainer, table, recipe, found_row, found_column)
     except PubmillError as error:
@@ -103,11 +106,19 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
     return _explain_cell(explainer, table, recipe, made, None, found_row, found_column)
 
 
-def _find(what: str, name: str, among: Sequence[Named], key: Any) -> Named:
+def _key(one: Any) -> str:
+    return str(one.key)
+
+
+def _named_so(name: str, among: Sequence[Named], key: Callable[[Any], str]) -> list[Named]:
+    """Those of that key, or else of that label."""
+    by_label = [one for one in among if one.label.casefold() == name.casefold()]
+    return [one for one in among if key(one) == name] or by_label
+
+
+def _find(what: str, name: str, among: Sequence[Named], key: Callable[[Any], str]) -> Named:
     """The one of that key or label."""
-    found = [one for one in among if key(one) == name] or [
-        one for one in among if one.label.casefold() == name.casefold()
-    ]
+    found = _named_so(name, among, key)
     if len(found) == 1:
         return found[0]
     if found:
@@ -216,7 +227,7 @@ def _behind(
     }
 
 
-def _data(targets: Targets, dataset: str, runs: Sequence[Run]) -> Account:
+def _data(targets: TableTargets, dataset: str, runs: Sequence[Run]) -> Account:
     """A dataset, and whether its examples are still those that the runs were scored on."""
     account = dataset_account(targets, dataset)
     scored = {
@@ -248,7 +259,7 @@ def _facts(record: Record) -> Account:
 
 
 def _planned(
-    targets: Targets, paths: Sequence[str], model: str | None, runs: Sequence[Run]
+    targets: TableTargets, paths: Sequence[str], model: str | None, runs: Sequence[Run]
 ) -> dict[str, Any]:
     """Protocol, setting, recipe as resolved, and where its hyper-parameters were chosen."""
     if not paths:

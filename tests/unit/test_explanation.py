@@ -16,7 +16,7 @@ from pubmill.inspection.explained import print_explanation, to_json
 from pubmill.inspection.explanation import Explainer, Explanation, explain
 from pubmill.specs import Specs, load
 from pubmill.study import Study
-from pubmill.targets import Targets
+from pubmill.targets.tables import TableTargets
 from tests.conftest import ROOT
 from tests.unit import tables_made_up as made_up
 
@@ -34,7 +34,7 @@ def specs(scale: str) -> Specs:
 def explainer(tmp_path: Path, **config: Any) -> Explainer:
     base = {"study": "x", "title": "x", "scale": "demo", "tables": [TABLE], "models": [MODEL]}
     study = Study.model_validate(base | {"results": str(tmp_path)} | config)
-    targets = Targets(study, specs(study.scale))
+    targets = TableTargets(study, specs(study.scale))
     return Explainer(targets, ROOT / "specs", ("studies/x.yaml",), ("results=here",))
 
 
@@ -63,6 +63,11 @@ def test_a_cell_has_its_runs_and_what_they_were_run_with(tmp_path: Path) -> None
     for fact in ("85.00", "84.52", "+0.48", "c" * 40, "a processor, 2 cores", "torch 2.13.0", TEST, "0.002"):
         assert fact in text, fact
     assert json.loads(to_json(found))["runs"][1]["facts"]["seconds"] == 10.0
+
+
+def test_rows_and_columns_may_change_places_as_papers_print_them(tmp_path: Path) -> None:
+    made = explainer(tmp_path)
+    assert explain(made, TABLE, MODEL, "BC2GM") == explain(made, TABLE, "BC2GM", MODEL)
 
 
 def test_a_run_without_record_is_named_with_the_command_that_makes_it(tmp_path: Path) -> None:
