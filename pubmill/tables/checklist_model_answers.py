@@ -96,9 +96,7 @@ def runtime(study: StudyData) -> Answer:
         (f"pretraining {one.name}", "1", duration(one.seconds), duration(one.seconds))
         for one in study.pretrainings
     ]
-    text = (
-        "Time of training and prediction, start and loading left out; trials of the search are not in it.",
-    )
+    text = ("From reading the data to the last prediction; trials of the search are not in it.",)
     return Answer("measured", text, grid(("What", "Runs", "Mean", "In all"), rows))
 
 
