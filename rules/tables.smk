@@ -91,3 +91,36 @@ rule report:
         "Writing the report {output}"
     shell:
         "python {SCRIPTS:q}/report.py --recipe {params.recipe:q} --results {R:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule checklist:
+    input:
+        lambda w: T.checklist_inputs(),
+    output:
+        T.checklist_files(),
+    log:
+        f"{R}/logs/reports/{STUDY.study}.checklist.log",
+    params:
+        version=T.version("checklist"),
+        recipe=lambda w: as_json(T.checklist_recipe()),
+    message:
+        "Filling the reproducibility checklist"
+    shell:
+        "python {SCRIPTS:q}/checklist.py --recipe {params.recipe:q} --results {R:q}"
+        " --output {R:q}/reports/{STUDY.study}.checklist > {log:q} 2>&1"
+
+
+rule crate:
+    input:
+        lambda w: T.crate_inputs(),
+    output:
+        directory(T.crate()),
+    log:
+        f"{R}/logs/reports/{STUDY.study}.crate.log",
+    params:
+        version=T.version("crate"),
+        recipe=lambda w: as_json(T.crate_recipe()),
+    message:
+        "Packing the RO-Crate {output}"
+    shell:
+        "python {SCRIPTS:q}/crate.py --recipe {params.recipe:q} --results {R:q} --output {output:q} > {log:q} 2>&1"

@@ -51,6 +51,8 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "page": ("scripts/dataset_page.py", "pubmill/tables/templates/*"),
     "contradictions": ("scripts/contradictions.py", "pubmill/tables/templates/contradictions*"),
     "report": ("scripts/report.py", "pubmill/tables/templates/*"),
+    "checklist": ("scripts/checklist.py", "pubmill/tables/templates/*"),
+    "crate": ("scripts/crate.py",),
 }
 """Where the sources of each stage begin."""
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
+from pubmill.names import paths_of
 from pubmill.tables.aggregation import machine
 from pubmill.tables.cards import Card, read_card
 from pubmill.tables.cells import Shape, Table, read_table
@@ -28,7 +29,7 @@ SOURCE = ("url", "bytes", "sha256", "origin", "retrieved")
 
 class ReportRecipe(Shape):
     """What decides a report; all paths are below the results folder. `sources` are the .source.json
-    records of the raw files that the study is made from."""
+    records of the raw files that the study is made from, as `pubmill.names` shortens them."""
 
     study: str
     title: str
@@ -42,7 +43,7 @@ class ReportRecipe(Shape):
     vocabs: tuple[str, ...]
     models: tuple[str, ...]
     datasets: tuple[str, ...]
-    sources: tuple[str, ...]
+    sources: dict[str, tuple[str | tuple[str, ...], ...]]
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         corpora=_objects(results / "corpora", recipe.corpora, "stats.json", STATISTICS),
         vocabs=_objects(results / "vocabs", recipe.vocabs, "diagnosis.json", DIAGNOSIS),
         datasets={name: read_card(results / "datasets" / name / "card.json") for name in recipe.datasets},
-        sources=read_sources(results, recipe.sources),
+        sources=read_sources(results, list(paths_of(recipe.sources))),
     )
 
 

@@ -6,7 +6,6 @@ from pubmill.targets.dataset_tables import PAGE_FORMS
 from pubmill.targets.tables import TableTargets
 from pubmill.targets.versions import VERSIONS
 
-
 COLUMN = ("key", "label", "model", "published")
 ROW = ("key", "dataset", "label", "metric", "published", "printed")
 """What is told of columns and rows: the recipe is an argument of a program, which must not be long."""

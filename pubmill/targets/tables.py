@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeGuard
 
+from pubmill.names import by_folder
 from pubmill.specs import DatasetSpec, FolderWeights, LearntVocabSpec, Specs, TableSpec
 from pubmill.specs.mimic import MimicSource
 from pubmill.specs.pretraining_checks import needed_before
@@ -288,12 +289,12 @@ class TableTargets(DatasetTableTargets):
             "vocabs": sorted({self.specs.pretraining[r].vocab for r in recipes} & set(self.learnt_vocabs())),
             "models": self.models(),
             "datasets": self.datasets(),
-            "sources": self._source_records(recipes),
+            "sources": by_folder(self.source_records()),
         }
 
-    def _source_records(self, recipes: list[str]) -> list[str]:
+    def source_records(self) -> list[str]:
         """Where each raw file of the study came from: its .source.json, below the results folder."""
-        specs = [self.specs.pretraining[recipe] for recipe in recipes]
+        specs = [self.specs.pretraining[recipe] for recipe in self.pretrainings()]
         files = [
             *(path for dataset in self.datasets() for path in self.dataset_inputs(dataset).values()),
             *(shard.file for spec in specs for shard in self.shards(spec.corpus)),

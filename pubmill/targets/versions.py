@@ -28,6 +28,8 @@ VERSIONS = {
     "page": 1,
     "contradictions": 1,
     "report": 4,
+    "checklist": 1,
+    "crate": 1,
 }
 METRIC_VERSIONS = {
     "entity_f1": 1,

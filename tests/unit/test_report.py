@@ -35,7 +35,7 @@ def recipe(**changes: Any) -> ReportRecipe:
         "vocabs": ["uncased"],
         "models": ["bert", "ours"],
         "datasets": ["bc2gm"],
-        "sources": ["sources/host/one.tsv.source.json"],
+        "sources": {"sources/host": ["one.tsv.source.json"]},
     }
     return ReportRecipe.model_validate(values | changes)
 
@@ -166,7 +166,7 @@ def test_a_pretraining_is_read_from_its_last_log_and_marked_at_checkpoints(resul
 def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> None:
     empty = made_up.table(tmp_path, made_up.recipe(records={}))
     put(tmp_path / "tables/gu2020/table06.json", to_json(empty))
-    bare = recipe(pretraining={}, corpora=[], vocabs=[], datasets=[], models=[], sources=[])
+    bare = recipe(pretraining={}, corpora=[], vocabs=[], datasets=[], models=[], sources={})
     assert "No run has a score yet" in render(read_report(bare, tmp_path))
 
 
