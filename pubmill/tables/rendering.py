@@ -76,21 +76,24 @@ def count(value: int) -> str:
 
 
 def fact(value: bool | int | float | str | None, kind: str) -> str:
-    """A fact of a dataset, by its kind: text, count, boolean or ratio; also as printed, where it is text."""
-    match kind:
-        case "boolean":
-            return "yes" if value in (True, "1") else "no"
-        case "count":
-            return count(int(value or 0))
-        case "ratio" if isinstance(value, float):
-            return f"{value:.3g}"
-    return str(value)
+    """A fact by its kind, as in pubmill.tables.printed; also as printed, where it is text."""
+    if kind == "boolean":
+        return "yes" if value in (True, "1") else "no"
+    if isinstance(value, int) or (kind == "count" and isinstance(value, str) and value.isdigit()):
+        return count(int(value))
+    if not isinstance(value, float):
+        return str(value)
+    if kind == "minutes":
+        return "{:02d}:{:02d}".format(*divmod(round(value), 60))
+    return re.sub(r"e-0", "e-", f"{value:.0e}" if kind == "learning_rate" else f"{value:.3g}")
 
 
 def surplus(value: int, printed: str) -> str:
-    """A count minus the published one, with its sign."""
+    """A count minus the published one, with its sign; nothing where that one is rounded (`64K`)."""
+    if not printed.isdigit():
+        return ""
     gap = value - int(printed)
-    return f"{'+' if gap > 0 else MINUS}{count(abs(gap))}"
+    return f" ({'+' if gap > 0 else MINUS}{count(abs(gap))})"
 
 
 def quantity(value: float) -> str:

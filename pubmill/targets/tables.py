@@ -5,7 +5,7 @@ from typing import Any
 from pubmill.specs import DatasetSpec, TableSpec
 from pubmill.specs.pretraining_checks import needed_before
 from pubmill.specs.tables import Column, Row
-from pubmill.targets.dataset_tables import DatasetTableTargets
+from pubmill.targets.dataset_facts import DatasetFactTargets
 from pubmill.targets.models import AS_IT_IS, OFF_THE_SHELF
 from pubmill.targets.versions import VERSIONS
 
@@ -13,7 +13,7 @@ NOT_RUN = "not run in this study"
 NOT_FOR = "the pipeline is not for this dataset"
 
 
-class TableTargets(DatasetTableTargets):
+class TableTargets(DatasetFactTargets):
     """From records to tables and the report."""
 
     def last_steps(self) -> dict[str, int]:
@@ -35,7 +35,7 @@ class TableTargets(DatasetTableTargets):
         return list(self.last_steps())
 
     def result_tables(self) -> list[str]:
-        """The study's tables of results; the others are of datasets."""
+        """The study's tables of results; the others are of facts."""
         return [table for table in self.study.tables if table in self.specs.tables]
 
     def wanted_models(self) -> list[str]:
@@ -52,7 +52,7 @@ class TableTargets(DatasetTableTargets):
         tables = [self.specs.tables[table] for table in self.result_tables()]
         rows = [(table, row.dataset) for table in tables for row in table.rows]
         used = [name for table, row in rows if self._scores(table, row) for name in self._used(table, row)]
-        shown = [name for table in self.dataset_tables() for name in self.shown_datasets(table)]
+        shown = [name for table in self.fact_tables() for name in self.shown_datasets(table)]
         return list(dict.fromkeys(used + shown))
 
     def wanted_datasets(self) -> list[str]:
@@ -213,7 +213,7 @@ class TableTargets(DatasetTableTargets):
             "scale_title": self.specs.scale.title,
             "comparable": self.specs.scale.comparable,
             "tables": self.result_tables(),
-            "dataset_tables": self.dataset_tables(),
+            "fact_tables": self.fact_tables(),
             "pretraining": {
                 r: [f"pretraining/{r}/step-{step}" for step in self.steps(r) if step <= last]
                 for r, last in self.last_steps().items()

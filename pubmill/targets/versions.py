@@ -24,7 +24,7 @@ VERSIONS = {
     "choose": 2,
     "score": 2,
     "table": 4,
-    "dataset_table": 1,
+    "fact_table": 1,
     "page": 1,
     "report": 3,
 }
