@@ -42,11 +42,11 @@ FACTS: dict[Subjects, dict[str, Kind]] = {
 - Datasets: `task`, `domain` and `metric` in the table's words; `count.train` in the row's measure;
   `label_bias.train`; whether it is one of these: `suites=blurb`, `kind=sequence|multilabel`.
 - Models, by their recipe of pretraining: what the vocabulary was learnt from (`vocab`, after its size
-  `vocab.sized`), how it begins (`pretraining`), its corpus, steps and sequences a step, steps x sequences over
-  the baseline's (`compute_ratio`), the encoder's width. By artefacts: whether the vocabulary has a term in one
-  piece (`term=RecA`), its pieces per word of a dataset's mentions (`fit.train`), words and bytes of the corpus,
-  the time of a fine-tuning (`seconds`), also over the baseline's. By the protocol: values of the recipe of
-  fine-tuning.
+  `vocab.sized`), how it begins (`pretraining`), its corpus, steps and sequences a step, steps x sequences
+  over the baseline's (`compute_ratio`), the encoder's width. By artefacts: whether the vocabulary has a term
+  in one piece (`term=RecA`), its pieces per word of a dataset's mentions (`fit.train`), words and bytes of
+  the corpus, the time of a fine-tuning (`seconds`), also over the baseline's. By the protocol: values of the
+  recipe of fine-tuning.
 - Tasks: the kinds of their examples, and what the settings of the protocol vary for them (`choices`).
 - Protocols: what their settings vary.
 """

@@ -87,7 +87,7 @@ def read_published(path: Path) -> Published:
 
 def published_lines(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """The lines of a file of published values, each with where it stands; errors name file and line."""
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str, str]] = set()
     with path.open(newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
         if reader.fieldnames != COLUMNS:
@@ -96,7 +96,7 @@ def published_lines(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
             where = f"{path}:{reader.line_num}"
             if None in line or None in line.values():
                 raise PubmillError(f"{where}: expected {len(COLUMNS)} fields; quote a note that holds commas")
-            key = line["row"], line["column"]
+            key = line["row"], line["column"], line["metric"]
             if key in seen:
                 raise PubmillError(f"{where}: {' / '.join(key)} stands here for the second time; remove one")
             seen.add(key)

@@ -12,7 +12,7 @@ from pubmill.errors import PubmillError
 from pubmill.tables.aggregation import published_lines
 from pubmill.tables.artefacts import Artefacts, found, machines
 from pubmill.tables.cells import Shape, parse
-from pubmill.tables.facts import FactCell, FactColumn, FactRow, FactTable, FactTableRecipe
+from pubmill.tables.facts import FactCell, FactColumn, FactRow, FactTable, FactTableRecipe, pieces
 from pubmill.tables.printed import FORMS, is_equal, is_of_kind
 
 UNEXPLAINED = "differs, and neither the specs nor this table say why"
@@ -106,17 +106,15 @@ def _cell(
 def _worth_noting(note: str, label: str) -> str:
     """A note without how the subject's name is printed, where that is as here but for spaces."""
     printed = f"printed as {label}".replace(" ", "").casefold()
-    return "; ".join(part for part in note.split("; ") if part.replace(" ", "").casefold() != printed)
+    return "; ".join(part for part in pieces(note) if part.replace(" ", "").casefold() != printed)
 
 
 def _why_it_differs(row: FactRow, column: FactColumn, printed: str | None) -> str:
-    """What the scale does to a figure; else what the table says, or a dataset's spec: its conflicts that
-    name what is printed; of a figure all of them, where none does."""
-    source, figure = row.sources[column.key], column.kind != "text"
-    if source.scaled and figure:
-        return source.scaled
-    if column.key in row.why:
-        return row.why[column.key]
+    """What the scale does to it; else what the table says, or a dataset's spec: its conflicts that name what
+    is printed; of a figure all of them, where none does."""
+    said = row.sources[column.key].scaled or row.why.get(column.key)
+    if said:
+        return said
     naming = [text for text in row.conflicts if re.search(rf"(?<!\d){re.escape(printed or '')}(?!\d)", text)]
     others = row.conflicts if column.kind in ("count", "ratio") else ()
-    return " ".join(naming or others) or source.scaled or UNEXPLAINED
+    return " ".join(naming or others) or UNEXPLAINED

@@ -93,11 +93,17 @@ class FactCell(Shape):
 
 
 class Line(NamedTuple):
-    """A line of a table on the page: what stands before it, what is counted, and its cells."""
+    """A line of a table on the page: what stands before it, below that what is counted and what is noted of
+    all its published values, and its cells."""
 
     label: str
     measure: str
+    note: str
     cells: list[FactCell]
+
+    @property
+    def below(self) -> str:
+        return "; ".join(filter(None, (self.measure, self.note)))
 
 
 class FactTable(FactHeading):
@@ -129,11 +135,11 @@ class FactTable(FactHeading):
         """The lines on the page."""
         if self.down:
             return [
-                Line(column.label, "", [self.cells[row.subject][column.key] for row in self.rows])
+                _line(column.label, "", [self.cells[row.subject][column.key] for row in self.rows])
                 for column in self.columns
             ]
         return [
-            Line(
+            _line(
                 row.label,
                 row.measure.replace("_", " ") if self._counted else "",
                 [self.cells[row.subject][column.key] for column in self.columns],
@@ -155,6 +161,8 @@ class FactTable(FactHeading):
     def summary(self) -> str:
         """How ours compare with the published values, in one sentence."""
         cells = [cell for _, _, cell in self.read() if cell.published is not None]
+        if not cells:
+            return "No published value is known, so there is nothing to compare ours with."
         equal, differ = (sum(cell.equal is value for cell in cells) for value in (True, False))
         none = len(cells) - equal - differ
         return (
@@ -174,13 +182,24 @@ class FactTable(FactHeading):
 
     @property
     def _printed_notes(self) -> tuple[str, ...]:
-        """What is noted of published values, each thing once, with the lines that it is noted of."""
+        """What is noted of some published values, each thing once, with the lines that it is noted of."""
         lines: dict[str, dict[str, None]] = {}
         for line in self.lines:
-            for cell in line.cells:
-                for piece in filter(None, cell.note.split("; ")):
+            for cell in line.cells if not line.note else ():
+                for piece in filter(None, pieces(cell.note)):
                     lines.setdefault(piece, {})[line.label] = None
         return tuple(f"{', '.join(labels)}: {piece}" for piece, labels in lines.items())
+
+
+def pieces(note: str) -> list[str]:
+    """The remarks that a note is made of; what stands in brackets belongs together."""
+    return re.split(r"; (?![^(]*\))", note)
+
+
+def _line(label: str, measure: str, cells: list[FactCell]) -> Line:
+    notes = [cell.note for cell in cells if cell.published is not None or cell.silent]
+    common = notes[0] if len(notes) > 1 and len(set(notes)) == 1 else ""
+    return Line(label, measure, common, cells)
 
 
 def read_fact_table(path: Path) -> FactTable:

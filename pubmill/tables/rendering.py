@@ -75,8 +75,9 @@ def count(value: int) -> str:
     return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
-def fact(value: bool | int | float | str | None, kind: str) -> str:
-    """A fact by its kind, as in pubmill.tables.printed; also as printed, where it is text."""
+def fact(value: bool | int | float | str | None, kind: str, printed: str | None = None) -> str:
+    """A fact by its kind, as in pubmill.tables.printed; also as printed, where it is text. A ratio has three
+    digits, and no fewer decimals than the one `printed` beside it."""
     if kind == "boolean":
         return "yes" if value in (True, "1") else "no"
     if isinstance(value, int) or (kind == "count" and isinstance(value, str) and value.isdigit()):
@@ -85,7 +86,11 @@ def fact(value: bool | int | float | str | None, kind: str) -> str:
         return str(value)
     if kind == "minutes":
         return "{:02d}:{:02d}".format(*divmod(round(value), 60))
-    return re.sub(r"e-0", "e-", f"{value:.0e}" if kind == "learning_rate" else f"{value:.3g}")
+    if kind == "learning_rate":
+        mantissa, _, exponent = f"{value:e}".partition("e")
+        return f"{float(mantissa):g}e{int(exponent)}"
+    short, decimals = f"{value:.3g}", len(re.sub(r"\D", "", (printed or "").partition(".")[2]))
+    return short if len(short.partition(".")[2]) >= decimals else f"{value:.{decimals}f}"
 
 
 def surplus(value: int, printed: str) -> str:

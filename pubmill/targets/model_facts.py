@@ -11,9 +11,9 @@ from pubmill.specs.models import FolderWeights, RecipeWeights
 from pubmill.targets.dataset_facts import NOT_WANTED, Source
 from pubmill.targets.tables import TableTargets
 
-RELEASED = "its weights are the released ones; nothing here says or measures how others pretrained them"
-NOT_PRETRAINED = "no model of this study is pretrained so"
-NO_CORPUS = "this study builds no such corpus: none of its models is pretrained on it here"
+RELEASED = "no recipe of ours: the released weights are used, and how others made them isn't measured here"
+NOT_PRETRAINED = "not pretrained in this study: none of its tables of results has the model"
+NO_CORPUS = "its corpus is not built in this study, which pretrains no model on it"
 NO_VOCAB = "no vocabulary of ours is this model's"
 NOTHING_VARIED = "no setting of the protocol varies anything for it"
 
@@ -80,21 +80,20 @@ class ModelFactTargets(TableTargets):
         if column.value == "compute_ratio":
             assert baseline.steps and baseline.batch_size
             return steps * recipe.recipe.batch_size / (baseline.steps * baseline.batch_size)
+        words = {**table.words, **row.words}
+        vocab = self.specs.vocabs[recipe.vocab]
+        learnt_from = vocab.corpus if isinstance(vocab, LearntVocabSpec) else recipe.vocab
         terms = {
             "pretraining": "continued" if recipe.start else "scratch",
             "corpus": recipe.corpus,
-            "vocab": self._learnt_from(recipe.vocab, sized=False),
-            "vocab.sized": self._learnt_from(recipe.vocab, sized=True),
+            "vocab": learnt_from,
+            "vocab.sized": learnt_from,
         }
         term = terms[column.value]
-        return {**table.words, **row.words}.get(term, term)
-
-    def _learnt_from(self, vocab: str, sized: bool) -> str:
-        """The corpus of a vocabulary that is learnt here, after its size; the name of a released one."""
-        spec = self.specs.vocabs[vocab]
-        if not isinstance(spec, LearntVocabSpec):
-            return vocab
-        return f"{spec.size} {spec.corpus}" if sized else spec.corpus
+        told = words.get(term, term)
+        if column.value == "vocab.sized" and isinstance(vocab, LearntVocabSpec):
+            return words.get(f"{vocab.size} {term}", f"{vocab.size} {told}")
+        return told
 
     def _of_corpus(self, corpus: str) -> Source:
         built = {self.specs.pretraining[recipe].corpus for recipe in self.pretrainings()}
