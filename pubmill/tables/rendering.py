@@ -64,6 +64,11 @@ def number(value: float) -> str:
     return f"{value:.2f}".replace("-", MINUS)
 
 
+def printed(text: str) -> str:
+    """A published score as it is printed."""
+    return text.replace("-", MINUS)
+
+
 def signed(value: float) -> str:
     """A difference with its sign and two decimals; nothing is `-0.00`."""
     text = f"{value:+.2f}".replace("-", MINUS)
@@ -193,6 +198,7 @@ def environment(escape: Callable[[str], str] | None = None) -> Environment:
     )
     made.filters |= {
         "number": number,
+        "printed": printed,
         "signed": signed,
         "metric": metric,
         "sentence": sentence,
@@ -234,7 +240,9 @@ def _csv_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, A
         "paper": table.paper,
         "table": table.table,
         "scale": table.scale,
+        "column": column.key,
         "model": column.model,
+        "row": row.key,
         "dataset": row.dataset,
         "metric": row.metric,
         "value": exact(cell.value),
@@ -243,7 +251,7 @@ def _csv_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, A
         "expected": cell.expected,
         "seeds": "; ".join(f"{seed.name}: {seed.failed or exact(seed.value)}" for seed in cell.seeds),
         "missing": cell.missing,
-        "published": cell.published and cell.published.value,
+        "published": cell.published and cell.published.printed,
         "published_note": cell.published and cell.published.note,
         "difference": exact(cell.difference),
     }

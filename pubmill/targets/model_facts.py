@@ -101,16 +101,18 @@ class ModelFactTargets(TableTargets):
             return {"lacking": NO_CORPUS}
         return {"files": [f"corpora/{corpus}/stats.json"], "scaled": self._scaled()}
 
-    def _lacks_model(self, model: str) -> str | None:
+    def _lacks_weights(self, model: str) -> str | None:
         """Why a model isn't at hand in this study; None if it is."""
         if not self._wants_model(model):
             return NOT_WANTED
+        if lacking := self.lacks_model(model):
+            return lacking
         weights, own = self.weights(model), self.specs.models[model].weights
         if weights["kind"] == "pretraining" and weights["recipe"] not in self.pretrainings():
             return NOT_PRETRAINED
         if isinstance(own, FolderWeights) and weights["kind"] == "folder" and not self.find_local(own.local):
             return f"needs files of your own (then set local_files: {own.local})"
-        return self.lacks_pipeline(model)
+        return None
 
     def _vocab_of(self, model: str) -> str | None:
         """The vocabulary that a model has at this scale: its recipe's, or the one it was released with."""
@@ -127,7 +129,7 @@ class ModelFactTargets(TableTargets):
     def _of_vocab(self, model: str, dataset: str | None) -> Source:
         """The diagnosis of a model's vocabulary, or how it fits a dataset."""
         vocab = self._vocab_of(model)
-        lacking = self._lacks_model(model) or (None if vocab else NO_VOCAB)
+        lacking = self._lacks_weights(model) or (None if vocab else NO_VOCAB)
         if dataset is not None:
             lacking = lacking or self.lacks_here(dataset)
         if lacking:
@@ -139,7 +141,7 @@ class ModelFactTargets(TableTargets):
     def _of_runs(self, table: FactTableSpec, column: FactColumn, models: list[str]) -> Source:
         """The records of one run of each of these models."""
         assert column.dataset
-        reasons = (self.lacks_here(column.dataset), *map(self._lacks_model, models))
+        reasons = (self.lacks_here(column.dataset), *map(self._lacks_weights, models))
         if lacking := next(filter(None, reasons), None):
             return {"lacking": lacking}
         places = (f"runs/{table.protocol}/{model}/{column.dataset}/{table.setting}" for model in models)
