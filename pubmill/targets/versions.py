@@ -25,7 +25,7 @@ VERSIONS = {
     "score": 2,
     "table": 5,
     "fact_table": 1,
-    "page": 1,
+    "page": 2,
     "report": 4,
 }
 METRIC_VERSIONS = {
