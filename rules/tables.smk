@@ -60,6 +60,23 @@ rule dataset_page:
         " --output {R:q}/pages/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
 
 
+rule contradictions:
+    input:
+        [T.published(table, ROOT / "specs") for table in SPECS.tables],
+    output:
+        T.contradictions(),
+    log:
+        f"{R}/logs/pages/contradictions.log",
+    params:
+        version=T.version("contradictions"),
+        recipe=as_json(T.contradictions_recipe()),
+    message:
+        "Writing the page of contradictions"
+    shell:
+        "python {SCRIPTS:q}/contradictions.py --recipe {params.recipe:q} --specs {ROOT:q}/specs"
+        " --output {R:q}/pages/contradictions > {log:q} 2>&1"
+
+
 rule report:
     input:
         T.report_inputs(),

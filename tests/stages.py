@@ -49,6 +49,7 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "table": ("scripts/table.py", "pubmill/tables/templates/*"),
     "fact_table": ("scripts/fact_table.py", "pubmill/tables/templates/*"),
     "page": ("scripts/dataset_page.py", "pubmill/tables/templates/*"),
+    "contradictions": ("scripts/contradictions.py", "pubmill/tables/templates/contradictions*"),
     "report": ("scripts/report.py", "pubmill/tables/templates/*"),
 }
 """Where the sources of each stage begin."""

@@ -107,7 +107,8 @@ class Composite(Strict):
 class TableSpec(Spec):
     """A table of results: models by datasets, each cell an aggregate of records. `metric`: what every cell
     shows; null: each dataset's own. `hidden`: rows that are only parts of composites. `left_out`: `column`
-    or `column/metric` of the published file -> why it is not shown here."""
+    or `column/metric` of the published file -> why it is not shown here. `elsewhere`: paper or table ->
+    dataset, or `any` -> why its published values of the same models are not those of this table."""
 
     kind: Literal["results"]
     paper: str
@@ -121,6 +122,7 @@ class TableSpec(Spec):
     composites: tuple[Composite, ...] = ()
     hidden: tuple[Name, ...] = ()
     left_out: dict[str, str] = {}
+    elsewhere: dict[str, dict[str, str]] = {}
 
     def setting_of(self, column: Column, protocol: ProtocolSpec, data: DatasetSpec) -> str | None:
         """The setting of a column's runs on a dataset: the first that is for it."""

@@ -26,6 +26,7 @@ VERSIONS = {
     "table": 5,
     "fact_table": 1,
     "page": 2,
+    "contradictions": 1,
     "report": 4,
 }
 METRIC_VERSIONS = {
