@@ -46,7 +46,7 @@ def check_study(config: dict[str, Any], specs_folder: Path) -> tuple[Study, Spec
         raise PubmillError("\n".join(lines)) from None
     specs = load(specs_folder, study.scale)
     known: dict[str, dict[str, Any]] = {
-        "tables": {**specs.tables, **specs.dataset_tables},
+        "tables": {**specs.tables, **specs.fact_tables},
         "models": specs.models,
         "datasets": {**specs.datasets, **{name: p for p in specs.protocols.values() for name in p.folds}},
     }

@@ -23,24 +23,24 @@ rule table:
         " --output {R:q}/tables/{wildcards.results_table} > {log:q} 2>&1"
 
 
-rule dataset_table:
+rule fact_table:
     input:
-        cards=lambda w: T.card_files(w.dataset_table),
-        published=lambda w: T.published(w.dataset_table, ROOT / "specs"),
+        facts=lambda w: T.fact_files(w.fact_table),
+        published=lambda w: T.published(w.fact_table, ROOT / "specs"),
     output:
-        [f"{R}/tables/{{dataset_table}}.{form}" for form in T.TABLE_FORMS],
+        [f"{R}/tables/{{fact_table}}.{form}" for form in T.TABLE_FORMS],
     log:
-        f"{R}/logs/tables/{{dataset_table}}.log",
+        f"{R}/logs/tables/{{fact_table}}.log",
     wildcard_constraints:
-        dataset_table="|".join(map(re.escape, SPECS.dataset_tables)) or "(?!)",
+        fact_table="|".join(map(re.escape, SPECS.fact_tables)) or "(?!)",
     params:
-        version=T.version("dataset_table"),
-        recipe=lambda w: as_json(T.dataset_table_recipe(w.dataset_table)),
+        version=T.version("fact_table"),
+        recipe=lambda w: as_json(T.fact_table_recipe(w.fact_table)),
     message:
-        "Building {wildcards.dataset_table}"
+        "Building {wildcards.fact_table}"
     shell:
-        "python {SCRIPTS:q}/dataset_table.py --recipe {params.recipe:q} --published {input.published:q} --results {R:q}"
-        " --output {R:q}/tables/{wildcards.dataset_table} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/fact_table.py --recipe {params.recipe:q} --published {input.published:q} --results {R:q}"
+        " --output {R:q}/tables/{wildcards.fact_table} > {log:q} 2>&1"
 
 
 rule dataset_page:

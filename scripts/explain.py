@@ -21,7 +21,7 @@ from pubmill.inspection.explained import print_explanation, to_json
 from pubmill.inspection.explanation import Explainer, explain
 from pubmill.inspection.printing import console
 from pubmill.study import check_study
-from pubmill.targets.tables import TableTargets
+from pubmill.targets.facts import FactTableTargets
 
 
 def main() -> None:
@@ -37,7 +37,7 @@ def main() -> None:
     arguments = parser.parse_args()
     config = merged_config(ROOT / "config.yaml", arguments.configfile, arguments.config)
     explainer = Explainer(
-        TableTargets(*check_study(config, ROOT / "specs")),
+        FactTableTargets(*check_study(config, ROOT / "specs")),
         ROOT / "specs",
         tuple(arguments.configfile),
         tuple(arguments.config),

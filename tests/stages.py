@@ -47,7 +47,7 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "choose": ("scripts/select_trial.py",),
     "score": ("scripts/score.py",),
     "table": ("scripts/table.py", "pubmill/tables/templates/*"),
-    "dataset_table": ("scripts/dataset_table.py", "pubmill/tables/templates/*"),
+    "fact_table": ("scripts/fact_table.py", "pubmill/tables/templates/*"),
     "page": ("scripts/dataset_page.py", "pubmill/tables/templates/*"),
     "contradictions": ("scripts/contradictions.py", "pubmill/tables/templates/contradictions*"),
     "report": ("scripts/report.py", "pubmill/tables/templates/*"),

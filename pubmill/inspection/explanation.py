@@ -11,15 +11,17 @@ from pubmill.errors import PubmillError
 from pubmill.files import read_json
 from pubmill.inspection.accounts import Account, dataset_account, weights_account
 from pubmill.records import Record, read_record
-from pubmill.tables import dataset_tables
 from pubmill.tables.aggregation import build, machine, read_records
-from pubmill.tables.cards import read_card
+from pubmill.tables.artefacts import read_artefacts
 from pubmill.tables.cells import Cell, Column, Row, Table, TableRecipe, parse
+from pubmill.tables.fact_cells import build as build_facts
+from pubmill.tables.fact_cells import read_facts
+from pubmill.tables.facts import FactColumn, FactRow, FactTableRecipe, Source
 from pubmill.tables.published import read_published
+from pubmill.targets.facts import FactTableTargets
 from pubmill.targets.models import OFF_THE_SHELF
-from pubmill.targets.tables import TableTargets
 
-Named = TypeVar("Named", Row, Column, dataset_tables.DatasetRow, dataset_tables.DatasetColumn)
+Named = TypeVar("Named", Row, Column, FactRow, FactColumn)
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Explanation:
 class Explainer:
     """What explanations are made with; `configfiles` and `settings` are those of the command line."""
 
-    targets: TableTargets
+    targets: FactTableTargets
     specs: Path
     configfiles: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
@@ -88,10 +90,10 @@ class Explainer:
 def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanation:
     """Explain a cell that is named by keys or labels; a `PubmillError` lists what there is, nearest first."""
     specs = explainer.targets.specs
-    if table in specs.dataset_tables:
+    if table in specs.fact_tables:
         return _explain_fact(explainer, table, row, column)
     if table not in specs.tables:
-        raise PubmillError(_nearest("table", table, [*specs.tables, *specs.dataset_tables]))
+        raise PubmillError(_nearest("table", table, [*specs.tables, *specs.fact_tables]))
     recipe = parse(TableRecipe, explainer.targets.table_recipe(table), table)
     rows = [*recipe.rows, *(composite.row for composite in recipe.composites)]
     swapped = bool(_named_so(row, recipe.columns, _key)), bool(_named_so(column, rows, _key))
@@ -227,7 +229,7 @@ def _behind(
     }
 
 
-def _data(targets: TableTargets, dataset: str, runs: Sequence[Run]) -> Account:
+def _data(targets: FactTableTargets, dataset: str, runs: Sequence[Run]) -> Account:
     """A dataset, and whether its examples are still those that the runs were scored on."""
     account = dataset_account(targets, dataset)
     scored = {
@@ -259,7 +261,7 @@ def _facts(record: Record) -> Account:
 
 
 def _planned(
-    targets: TableTargets, paths: Sequence[str], model: str | None, runs: Sequence[Run]
+    targets: FactTableTargets, paths: Sequence[str], model: str | None, runs: Sequence[Run]
 ) -> dict[str, Any]:
     """Protocol, setting, recipe as resolved, and where its hyper-parameters were chosen."""
     if not paths:
@@ -312,25 +314,29 @@ def _yaml_list(names: Sequence[str]) -> str:
 
 
 def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Explanation:
-    """A cell of a table of datasets: from a dataset's spec, or from its card."""
+    """A cell of a table of facts: from a spec, or from artefacts."""
     targets = explainer.targets
-    recipe = parse(dataset_tables.DatasetTableRecipe, targets.dataset_table_recipe(table), table)
-    found_row = _find("row", row, recipe.rows, lambda one: one.dataset)
-    found_column = _find("column", column, recipe.columns, lambda one: one.key)
-    card = explainer.results / (found_row.card or "")
-    there = found_row.card is not None and card.is_file()
-    cards = {found_row.dataset: read_card(card)} if there else {}
-    published = dataset_tables.read_facts(Path(targets.published(table, explainer.specs)))
-    made = dataset_tables.build(recipe, published, cards)
-    known = found_row.dataset in targets.specs.datasets
-    lacking = [found_row.card] if found_row.card and not there else []
+    recipe = parse(FactTableRecipe, targets.fact_table_recipe(table), table)
+    found_row = _find("row", row, recipe.rows, lambda one: one.subject)
+    found_column = _find("column", column, recipe.columns, _key)
+    source = found_row.sources[found_column.key]
+    lacking = [file for file in source.files if not (explainer.results / file).is_file()]
+    if lacking:
+        source = Source(lacking="not made yet")
+    alone = found_row.model_copy(update={"sources": {found_column.key: source}})
+    recipe = recipe.model_copy(update={"rows": (alone,), "columns": (found_column,)})
+    published = read_facts(Path(targets.published(table, explainer.specs)), recipe)
+    place: tuple[str, str, str] = (alone.published, found_column.published, found_column.kind)
+    own = {place: published[place]} if place in published else {}
+    made = build_facts(recipe, own, read_artefacts(recipe, explainer.results))
+    known = recipe.subjects == "datasets" and alone.subject in targets.specs.datasets
     return Explanation(
         table=table,
-        row=_named(found_row.dataset, found_row.label),
+        row=_named(alone.subject, alone.label),
         column=_named(found_column.key, found_column.label),
         scale=recipe.scale,
-        value=made.cells[found_row.dataset][found_column.key].model_dump(),
-        data=(dataset_account(targets, found_row.dataset),) if known else (),
+        value=made.cells[alone.subject][found_column.key].model_dump(),
+        data=(dataset_account(targets, alone.subject),) if known else (),
         lacking=tuple(lacking),
         to_do=(explainer.command(lacking),) if lacking else (),
     )

@@ -135,11 +135,11 @@ class PublicationTargets(SelectionTargets):
             "author": self.study.author.model_dump() if self.study.author else None,
             "results": [path.removeprefix(below) for path in self._crated()],
             "sources": report["sources"],
-            **self._terms(),
+            **self._conditions(),
             "versions": {"crate": VERSIONS["crate"]},
         }
 
-    def _terms(self) -> dict[str, dict[str, str]]:
+    def _conditions(self) -> dict[str, dict[str, str]]:
         """Licences of the datasets' source files, and where to apply for them; of files that several datasets
         share, those of the first."""
         licences: dict[str, str] = {}

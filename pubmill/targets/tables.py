@@ -9,7 +9,7 @@ from pubmill.specs.mimic import MimicSource
 from pubmill.specs.pretraining_checks import needed_before
 from pubmill.specs.tables import Column, Row
 from pubmill.study import Study
-from pubmill.targets.dataset_tables import DatasetTableTargets
+from pubmill.targets.dataset_facts import DatasetFactTargets
 from pubmill.targets.versions import VERSIONS
 
 NOT_RUN = "not run in this study"
@@ -17,7 +17,7 @@ NOT_FOR = "the pipeline is not for this dataset"
 NO_SETTING = "the paper's setting is not for this dataset"
 
 
-class TableTargets(DatasetTableTargets):
+class TableTargets(DatasetFactTargets):
     """From records to tables and the report."""
 
     def __init__(self, study: Study, specs: Specs) -> None:
@@ -46,7 +46,7 @@ class TableTargets(DatasetTableTargets):
         return list(self.last_steps())
 
     def result_tables(self) -> list[str]:
-        """The study's tables of results; the others are of datasets."""
+        """The study's tables of results; the others are of facts."""
         return [table for table in self.study.tables if table in self.specs.tables]
 
     def wanted_models(self) -> list[str]:
@@ -65,7 +65,7 @@ class TableTargets(DatasetTableTargets):
         tables = [self.specs.tables[table] for table in self.result_tables()]
         rows = [(table, row.dataset) for table in tables for row in table.rows]
         used = [name for table, row in rows if self._scores(table, row) for name in self._used(table, row)]
-        shown = [name for table in self.dataset_tables() for name in self.shown_datasets(table)]
+        shown = [name for table in self.fact_tables() for name in self.shown_datasets(table)]
         return list(dict.fromkeys(used + shown))
 
     def wanted_datasets(self) -> list[str]:
@@ -280,7 +280,7 @@ class TableTargets(DatasetTableTargets):
             "scale_title": self.specs.scale.title,
             "comparable": self.specs.scale.comparable,
             "tables": self.result_tables(),
-            "dataset_tables": self.dataset_tables(),
+            "fact_tables": self.fact_tables(),
             "pretraining": {
                 r: [f"pretraining/{r}/step-{step}" for step in self.steps(r) if step <= last]
                 for r, last in self.last_steps().items()

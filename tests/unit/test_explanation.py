@@ -16,7 +16,7 @@ from pubmill.inspection.explained import print_explanation, to_json
 from pubmill.inspection.explanation import Explainer, Explanation, explain
 from pubmill.specs import Specs, load
 from pubmill.study import Study
-from pubmill.targets.tables import TableTargets
+from pubmill.targets.facts import FactTableTargets
 from tests.conftest import ROOT
 from tests.unit import tables_made_up as made_up
 
@@ -34,7 +34,7 @@ def specs(scale: str) -> Specs:
 def explainer(tmp_path: Path, **config: Any) -> Explainer:
     base = {"study": "x", "title": "x", "scale": "demo", "tables": [TABLE], "models": [MODEL]}
     study = Study.model_validate(base | {"results": str(tmp_path)} | config)
-    targets = TableTargets(study, specs(study.scale))
+    targets = FactTableTargets(study, specs(study.scale))
     return Explainer(targets, ROOT / "specs", ("studies/x.yaml",), ("results=here",))
 
 
