@@ -22,7 +22,7 @@ VERSIONS = {
     "finetune": 2,
     "annotate": 1,
     "choose": 2,
-    "score": 2,
+    "score": 3,
     "table": 4,
     "dataset_table": 1,
     "page": 1,
