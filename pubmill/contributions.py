@@ -44,8 +44,16 @@ class Contributions:
         return dict(zip(self.names, summed, strict=True))
 
 
+class Units(NamedTuple):
+    """What of a test set is drawn as a whole: each a `document`, `question` or `example`. `numbers`: of
+    each example, the number of its unit."""
+
+    each: str
+    numbers: list[int]
+
+
 class Scored(NamedTuple):
-    """A run's metrics that are defined, the counts behind them, and what each example adds to these."""
+    """A run's metrics that are defined, the counts behind them, and what each unit adds to these."""
 
     metrics: dict[str, float]
     counts: dict[str, int]
@@ -53,8 +61,8 @@ class Scored(NamedTuple):
 
 
 class Items(NamedTuple):
-    """Contributions by unit (`document`, `question` or `example`), of a split of `data_sha256` whose
-    examples are of `kind`; those of a failed run are None."""
+    """The contributions of units that each are a `unit`, of a split of `data_sha256` whose examples are of
+    `kind`; those of a failed run are None."""
 
     kind: str
     unit: str
@@ -62,9 +70,18 @@ class Items(NamedTuple):
     contributions: Contributions | None
 
 
-def scored(columns: Columns, measure: Measure, count: Callable[[Totals], dict[str, Any]]) -> Scored:
-    """Metrics and counts of what the examples add up to; at least one example."""
-    values = np.array(list(columns.values()), dtype=np.float64).T
+def scored(
+    columns: Columns,
+    measure: Measure,
+    count: Callable[[Totals], dict[str, Any]],
+    units: Sequence[int] | None = None,
+) -> Scored:
+    """Metrics and counts of what the examples, at least one, add up to; by `units`, the number of each
+    example's unit (None: each is its own)."""
+    by_example = np.array(list(columns.values()), dtype=np.float64).T
+    values = np.zeros((max(units) + 1, len(columns))) if units else by_example.copy()
+    if units:
+        np.add.at(values, units, by_example)
     contributions = Contributions(tuple(columns), values)
     totals = contributions.totals()
     metrics = {name: float(value) for name, value in measure(totals).items() if not np.isnan(value)}
@@ -81,23 +98,21 @@ def together(parts: Sequence[Scored]) -> Scored:
     return Scored(
         {name: value for part in parts for name, value in part.metrics.items()},
         {name: value for part in parts for name, value in part.counts.items()},
-        Contributions(tuple(columns), np.stack(list(columns.values()), axis=1)),
+        Contributions(tuple(columns), np.array(list(columns.values())).T.copy()),
     )
 
 
-def by_unit(examples: Sequence[Example], contributions: Contributions) -> tuple[str, Contributions]:
-    """The contributions [examples, names] by what is drawn as a whole, and what that is.
+def units_of(examples: Sequence[Example]) -> Units:
+    """What is drawn as a whole, in the order in which it is first met.
 
     Examples of one `group` are one question. Else those of one document belong together, as what is
     written in it isn't independent; an example is its own document where the source doesn't mark these.
     """
     grouped = any(getattr(example, "group", None) is not None for example in examples)
     keys = [_unit(example, grouped) for example in examples]
-    unit = "question" if grouped else "document" if all(e.document for e in examples) else "example"
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-    values = np.zeros((len(numbers), len(contributions.names)))
-    np.add.at(values, [numbers[key] for key in keys], contributions.values)
-    return unit, Contributions(contributions.names, values)
+    each = "question" if grouped else "document" if all(e.document for e in examples) else "example"
+    return Units(each, [numbers[key] for key in keys])
 
 
 def _unit(example: Example, grouped: bool) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pubmill.contributions import Items, Scored, by_unit
+from pubmill.contributions import Items, Scored, units_of
 from pubmill.errors import PubmillError
 from pubmill.examples import (
     KINDS,
@@ -156,8 +156,8 @@ def score_run(
         "trained_on_sha256": trained["data_sha256"],
         "scored_with": {name: used[name] for name in ("commit", "packages", "python")},
     }
-    unit, contributions = by_unit(gold, result.contributions) if result else ("example", None)
-    return _validated(values, training), Items(recipe.kind, unit, data, contributions)
+    items = Items(recipe.kind, units_of(gold).each, data, result.contributions if result else None)
+    return _validated(values, training), items
 
 
 def read_predictions(path: Path, gold: Sequence[Example]) -> list[Any]:

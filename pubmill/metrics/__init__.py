@@ -6,7 +6,7 @@ The version of a metric isn't here: it is part of the recipe that a scoring job 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pubmill.contributions import Array, Measure, Scored, Totals, together
+from pubmill.contributions import Array, Measure, Scored, Totals, together, units_of
 from pubmill.examples import MultilabelExample, RegressionExample, SequenceExample, SpanExample, TokensExample
 from pubmill.metrics.answers import Ranked, answer_metrics, score_answers
 from pubmill.metrics.classes import label_metrics, label_set_metrics, score_label_sets, score_labels
@@ -19,8 +19,8 @@ def score_tokens(
     examples: Sequence[TokensExample], predicted: Sequence[Sequence[str]], negative: str | None
 ) -> Scored:
     """All metrics of BIO labels: exact and relaxed entities, and single words."""
-    gold = [example.labels for example in examples]
-    return together([score(gold, predicted) for score in (score_entities, score_relaxed, score_words)])
+    gold, units = [example.labels for example in examples], units_of(examples).numbers
+    return together([score(gold, predicted, units) for score in (score_entities, score_relaxed, score_words)])
 
 
 def token_metrics(totals: Totals) -> dict[str, Array]:
@@ -32,21 +32,21 @@ def score_sequence(
     examples: Sequence[SequenceExample], predicted: Sequence[str], negative: str | None
 ) -> Scored:
     """All metrics of one label an example; `negative` is what micro F1 leaves out."""
-    return score_labels([example.label for example in examples], predicted, negative)
+    return score_labels([one.label for one in examples], predicted, negative, units_of(examples).numbers)
 
 
 def score_multilabel(
     examples: Sequence[MultilabelExample], predicted: Sequence[Sequence[str]], negative: str | None
 ) -> Scored:
     """All metrics of any number of labels a document."""
-    return score_label_sets([example.labels for example in examples], predicted)
+    return score_label_sets([one.labels for one in examples], predicted, units_of(examples).numbers)
 
 
 def score_regression(
     examples: Sequence[RegressionExample], predicted: Sequence[float], negative: str | None
 ) -> Scored:
     """The correlation of scores."""
-    return score_correlation([example.score for example in examples], predicted)
+    return score_correlation([one.score for one in examples], predicted, units_of(examples).numbers)
 
 
 def score_span(examples: Sequence[SpanExample], predicted: Sequence[Ranked], negative: str | None) -> Scored:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pubmill.contributions import Array, Scored, Totals, scored
+from pubmill.contributions import Array, Scored, Totals, scored, units_of
 from pubmill.examples import SpanExample
 from pubmill.metrics.ratios import quotient
 
@@ -63,7 +63,7 @@ def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) 
     for question in _questions(examples, predicted):
         for name, value in _contribution(question).items():
             columns[name][question.example] = value
-    return scored(columns, answer_metrics, lambda totals: {name: totals[name] for name in COUNTS})
+    return scored(columns, answer_metrics, _counts, units_of(examples).numbers)
 
 
 def answer_metrics(totals: Totals) -> dict[str, Array]:
@@ -71,6 +71,10 @@ def answer_metrics(totals: Totals) -> dict[str, Array]:
     shares = {name: quotient(totals[name], totals["questions"]) for name in (*SQUAD, *BIOASQ)}
     undefined = totals["without_gold"] > 0
     return shares | {name: np.where(undefined, np.nan, shares[name]) for name in BIOASQ}
+
+
+def _counts(totals: Totals) -> dict[str, Array]:
+    return {name: totals[name] for name in COUNTS}
 
 
 def normalised(answer: str) -> str:

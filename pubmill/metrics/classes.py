@@ -8,7 +8,9 @@ from pubmill.contributions import Array, Scored, Totals, scored
 from pubmill.metrics.ratios import macro_f1, pooled, quotient, ratio, tallies, tally
 
 
-def score_labels(gold: Sequence[str], predicted: Sequence[str], negative: str | None) -> Scored:
+def score_labels(
+    gold: Sequence[str], predicted: Sequence[str], negative: str | None, units: Sequence[int] | None = None
+) -> Scored:
     """Score one label an example.
 
     - `accuracy`: the share of examples whose label is right.
@@ -30,7 +32,7 @@ def score_labels(gold: Sequence[str], predicted: Sequence[str], negative: str | 
         **tally("class", [[(_but(negative, a), _but(negative, b))] for a, b in pairs]),
         **tally("negative", [[(_only(negative, a), _only(negative, b))] for a, b in pairs]),
     }
-    return scored(columns, label_metrics, _label_counts)
+    return scored(columns, label_metrics, _label_counts, units)
 
 
 def label_metrics(totals: Totals) -> dict[str, Array]:
@@ -60,7 +62,9 @@ def _only(negative: str | None, label: str) -> tuple[str, ...]:
     return (label,) if label == negative else ()
 
 
-def score_label_sets(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> Scored:
+def score_label_sets(
+    gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], units: Sequence[int] | None = None
+) -> Scored:
     """Score any number of labels a document.
 
     - `micro_f1`: F1 over all labels of all documents taken together (HoC of BLURB, gu2020 section 4.5).
@@ -81,7 +85,7 @@ def score_label_sets(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence
         "recall": [len(true & given) / (len(true) or 1) for true, given in pairs],
         **tally("class", [[pair] for pair in pairs]),
     }
-    return scored(columns, label_set_metrics, _label_set_counts)
+    return scored(columns, label_set_metrics, _label_set_counts, units)
 
 
 def label_set_metrics(totals: Totals) -> dict[str, Array]:

@@ -12,7 +12,9 @@ ROUNDING = 1e-12
 """A variance of this part of the mean square is one of rounding alone."""
 
 
-def score_correlation(gold: Sequence[float], predicted: Sequence[float]) -> Scored:
+def score_correlation(
+    gold: Sequence[float], predicted: Sequence[float], units: Sequence[int] | None = None
+) -> Scored:
     """`pearson` (-1..1) over all pairs of texts (BIOSSES: gu2020 section 4.4).
 
     It isn't defined, and left out, where there are fewer than two pairs or all gold or all predicted
@@ -21,7 +23,7 @@ def score_correlation(gold: Sequence[float], predicted: Sequence[float]) -> Scor
     x, y = np.array(_centred(gold)), np.array(_centred(predicted))
     products = {"xx": x * x, "yy": y * y, "xy": x * y}
     columns = {"examples": np.ones(len(x)), "x": x, "y": y, **products}
-    return scored(columns, correlation_metrics, lambda totals: {"examples": totals["examples"]})
+    return scored(columns, correlation_metrics, lambda totals: {"examples": totals["examples"]}, units)
 
 
 def correlation_metrics(totals: Totals) -> dict[str, Array]:

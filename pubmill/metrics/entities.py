@@ -23,7 +23,7 @@ Entity = tuple[str, int, int]
 """Type, first and last word of the sentence."""
 
 
-def score_entities(gold: Labels, predicted: Labels) -> Scored:
+def score_entities(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
     """Score predicted BIO labels of sentences (one label a word) against the gold ones, exactly.
 
     Returns the metrics `entity_f1`, `entity_precision`, `entity_recall`, each within 0..1, and the
@@ -37,7 +37,7 @@ def score_entities(gold: Labels, predicted: Labels) -> Scored:
         "correct": [len(true & given) for true, given in sentences],
         "examples": [1] * len(sentences),
     }
-    return scored(columns, entity_metrics, dict)
+    return scored(columns, entity_metrics, dict, units)
 
 
 def entity_metrics(totals: Totals) -> dict[str, Array]:
@@ -50,7 +50,7 @@ def entity_metrics(totals: Totals) -> dict[str, Array]:
     }
 
 
-def score_relaxed(gold: Labels, predicted: Labels) -> Scored:
+def score_relaxed(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
     """Score predicted BIO labels leniently: an entity that overlaps one of the other side is correct.
 
     tinn2021 (section 3.7, Table 11) has "a lenient score that regards overlapping predictions as
@@ -69,7 +69,7 @@ def score_relaxed(gold: Labels, predicted: Labels) -> Scored:
         "relaxed_correct": [_overlapping(given, true) for true, given in sentences],
         "relaxed_found": [_overlapping(true, given) for true, given in sentences],
     }
-    return scored(columns, relaxed_metrics, _relaxed_counts)
+    return scored(columns, relaxed_metrics, _relaxed_counts, units)
 
 
 def relaxed_metrics(totals: Totals) -> dict[str, Array]:

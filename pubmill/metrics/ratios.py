@@ -32,12 +32,18 @@ class Tally(NamedTuple):
 
 def quotient(part: Array, whole: Array) -> Array:
     """nan without a denominator."""
-    return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole != 0))
+    return _divided(part, whole, np.nan)
 
 
 def ratio(part: Array, whole: Array) -> Array:
     """0 without a denominator, as in conlleval and seqeval."""
-    return np.divide(part, whole, out=np.zeros(np.shape(whole)), where=np.asarray(whole != 0))
+    return _divided(part, whole, 0.0)
+
+
+def _divided(part: Array, whole: Array, otherwise: float) -> Array:
+    quotients = np.full(np.shape(whole), otherwise)
+    np.divide(part, whole, out=quotients, where=np.asarray(whole != 0))
+    return quotients
 
 
 def tally(family: str, examples: Sequence[Sequence[Place]]) -> dict[str, list[float]]:
@@ -67,11 +73,7 @@ def tallies(totals: Totals, *families: str) -> list[Tally]:
 def pooled(classes: Sequence[Tally], totals: Totals) -> Tally:
     """Several classes taken together."""
     none = np.zeros(shape(totals))
-    return (
-        Tally(*(sum(counts, none) for counts in zip(*classes, strict=True)))
-        if classes
-        else Tally(*[none] * 3)
-    )
+    return Tally(*(sum((getattr(one, count) for one in classes), none) for count in COUNTS))
 
 
 def macro_f1(classes: Sequence[Tally], counted: Sequence[Array], totals: Totals) -> Array:

@@ -11,7 +11,7 @@ from pubmill.metrics.ratios import Tally, macro_f1, pooled, tallies, tally
 Labels = Sequence[Sequence[str]]
 
 
-def score_words(gold: Labels, predicted: Labels) -> Scored:
+def score_words(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
     """Score predicted BIO labels (one a word) word by word.
 
     gu2020 section 4.2: "For each of the PIO elements [...] we tally the F1 score at the word level, and
@@ -30,7 +30,7 @@ def score_words(gold: Labels, predicted: Labels) -> Scored:
         for true, given in zip(gold, predicted, strict=True)
     ]
     columns = {"examples": [1.0] * len(gold), **tally("word", sentences)}
-    return scored(columns, word_metrics, _counts)
+    return scored(columns, word_metrics, _counts, units)
 
 
 def word_metrics(totals: Totals) -> dict[str, Array]:
