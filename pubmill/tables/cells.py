@@ -28,6 +28,41 @@ Aggregate = Literal["mean", "median"]
 AnyShape = TypeVar("AnyShape", bound=BaseModel)
 
 
+class Margin(Shape):
+    """The largest difference, in points, that counts as none, and why this one."""
+
+    points: float
+    why: str
+
+
+class Equivalence(Shape):
+    """How verdicts are reached, fixed before anything is run. `margins`: of each row and composite; `runs`:
+    how many there are behind the published values of a row."""
+
+    alpha: float
+    power: float
+    margins: dict[str, Margin]
+    runs: dict[str, int]
+
+
+class Verdict(Shape):
+    """Whether a published value is reproduced, and why it is said (`pubmill.tables.verdicts`).
+
+    `p`: of the equivalence test against `margin`; `detectable`: the minimal detectable difference."""
+
+    verdict: Literal[
+        "reproduced",
+        "within the minimal detectable difference",
+        "not reproduced",
+        "not comparable",
+        "no verdict",
+    ]
+    why: str
+    margin: float | None = None
+    p: float | None = None
+    detectable: float | None = None
+
+
 class Column(Shape):
     """A model, or the best of other columns in each row (`best_of`), which has no runs of its own.
 
