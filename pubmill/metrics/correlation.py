@@ -1,5 +1,6 @@
 """Pearson's correlation of predicted scores with those of experts."""
 
+import math
 from collections.abc import Sequence
 from statistics import fmean
 
@@ -20,7 +21,7 @@ def score_correlation(
     It isn't defined, and left out, where there are fewer than two pairs or all gold or all predicted
     scores are the same. Count: `examples`.
     """
-    x, y = np.array(_centred(gold)), np.array(_centred(predicted))
+    x, y = np.array(_standard(gold)), np.array(_standard(predicted))
     products = {"xx": x * x, "yy": y * y, "xy": x * y}
     columns = {"examples": np.ones(len(x)), "x": x, "y": y, **products}
     return scored(columns, correlation_metrics, lambda totals: {"examples": totals["examples"]}, units)
@@ -39,14 +40,17 @@ def _variance(squares: Array, square: Array) -> Array:
     return np.where(squares - square > ROUNDING * squares, squares - square, 0.0)
 
 
-def _centred(values: Sequence[float]) -> list[float]:
-    """Scores about their mean, the largest of them 1, so that sums of products are finite and exact enough;
-    their correlation is that of the scores."""
+def _standard(values: Sequence[float]) -> list[float]:
+    """Scores with mean 0 and standard deviation 1, so that sums of their products are exact enough, and those
+    of two models can be exchanged; the correlation is the same."""
     scaled = _scaled(values)
     mean = fmean(scaled)
-    return _scaled([value - mean for value in scaled])
+    centred = _scaled([value - mean for value in scaled])
+    deviation = math.sqrt(fmean(value * value for value in centred)) or 1.0
+    return [value / deviation for value in centred]
 
 
 def _scaled(values: Sequence[float]) -> list[float]:
+    """The largest of them 1, whatever their size."""
     largest = max(map(abs, values)) or 1.0
     return [value / largest for value in values]
