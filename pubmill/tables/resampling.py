@@ -63,7 +63,7 @@ def scores(one: Fold, metric: Metric, weights: Array) -> Array:
 
 
 def _totals(names: Sequence[str], weights: Array, values: Array) -> dict[str, Array]:
-    summed = (weights @ values.reshape(len(values), -1)).reshape(len(weights), *values.shape[1:])
+    summed: Array = (weights @ values.reshape(len(values), -1)).reshape(len(weights), *values.shape[1:])
     return {name: summed[:, number] for number, name in enumerate(names)}
 
 

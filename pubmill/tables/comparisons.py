@@ -1,0 +1,177 @@
+"""The models of each row of a table against the best of them.
+
+Only cells that are complete are compared, and only models with runs of their own. Which model is the best is
+seen on the same test set; the p values say nothing of how well that choice would hold on another.
+"""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pubmill.contributions import Array, Contributions, Items, Measure, Totals, read_items
+from pubmill.errors import PubmillError
+from pubmill.tables.cells import Column, Heading, Row, Shape, Table
+from pubmill.tables.resampling import CONFIDENCE, RESAMPLINGS, Comparison, compare, fold, holm, observed
+
+ITEMS = ".items.npz"
+"""How the file of a run's contributions ends, in the place of its record's `.json`."""
+
+
+class ComparisonRecipe(Shape):
+    """What decides the comparisons. `records`: column -> row -> the records behind a cell, below the results
+    folder; beside each lie its contributions."""
+
+    records: dict[str, dict[str, tuple[str, ...]]]
+    versions: dict[str, Any] = {}
+
+
+class Pair(Shape):
+    """The best model against another column. Points (0..100); the p values as they are and adjusted (Holm)
+    for all pairs of the row; `interval`: of the difference, over seeds and documents."""
+
+    other: str
+    difference: float
+    bootstrap_p: float
+    bootstrap_adjusted: float
+    randomisation_p: float
+    randomisation_adjusted: float
+    interval: tuple[float, float]
+
+
+class RowComparisons(Shape):
+    """`units` of the kind `unit` (document, question, example) were drawn; `best` is a column's key."""
+
+    row: str
+    unit: str
+    units: int
+    best: str
+    pairs: tuple[Pair, ...]
+
+
+class Comparisons(Heading):
+    """All rows of a table with at least two complete cells. `labels`: of rows and columns, by key."""
+
+    aggregate: str
+    resamplings: int
+    confidence: float
+    row_labels: dict[str, str]
+    metrics: dict[str, str]
+    column_labels: dict[str, str]
+    rows: tuple[RowComparisons, ...]
+
+
+def comparisons(
+    table: Table, recipe: ComparisonRecipe, results: Path, measures: Mapping[str, Measure]
+) -> Comparisons:
+    """Compare the models of every row; `measures`: kind of examples -> metrics from totals."""
+    rows = [row for row in table.rows if row.shown]
+    heading = {name: getattr(table, name) for name in (*Heading.model_fields, "aggregate")}
+    found = (_of_row(table, recipe, row, results, measures) for row in rows)
+    return Comparisons(
+        **heading,
+        resamplings=RESAMPLINGS,
+        confidence=CONFIDENCE,
+        row_labels={row.key: row.label for row in rows},
+        metrics={row.key: row.metric for row in rows},
+        column_labels={column.key: column.label for column in table.columns},
+        rows=tuple(one for one in found if one is not None),
+    )
+
+
+def _of_row(
+    table: Table, recipe: ComparisonRecipe, row: Row, results: Path, measures: Mapping[str, Measure]
+) -> RowComparisons | None:
+    columns = [column for column in table.columns if _is_complete(table, recipe, column, row)]
+    if len(columns) < 2:
+        return None
+    paths = [recipe.records[column.key][row.key] for column in columns]
+    items = {path: _read(results / path) for of_column in paths for path in of_column}
+    folds = [
+        fold([[_known(items[p]) for p in of_column if _dataset(p) == dataset] for of_column in paths])
+        for dataset in dict.fromkeys(_dataset(path) for path in items)
+        if _are_alike({path: one for path, one in items.items() if _dataset(path) == dataset})
+    ]
+    first = next(iter(items.values()))
+
+    def metric(totals: Totals) -> Array:
+        return measures[first.kind](totals)[row.metric]
+
+    scores = observed(folds, metric, table.aggregate)
+    for column, score in zip(columns, scores, strict=True):
+        _check(table, row, column, 100 * float(score))
+    best = int(np.argmax(scores))
+    generator = np.random.default_rng(zlib.crc32(f"{table.paper}/{table.table}/{row.key}".encode()))
+    compared = compare(folds, metric, table.aggregate, best, generator)
+    return RowComparisons(
+        row=row.key,
+        unit=first.unit,
+        units=sum(one.units for one in folds),
+        best=columns[best].key,
+        pairs=_adjusted({columns[other].key: one for other, one in compared.items()}),
+    )
+
+
+def _is_complete(table: Table, recipe: ComparisonRecipe, column: Column, row: Row) -> bool:
+    """Whether a cell has a score of runs of its own."""
+    has_runs = bool(recipe.records.get(column.key, {}).get(row.key))
+    return has_runs and table.cells[column.key][row.key].value is not None
+
+
+def _dataset(path: str) -> str:
+    """The dataset of a record: `.../DATASET/SETTING/final/seed-N.json`."""
+    return Path(path).parts[-4]
+
+
+def _read(record: Path) -> Items:
+    return read_items(record.with_name(record.name.removesuffix(".json") + ITEMS))
+
+
+def _known(items: Items) -> Contributions:
+    """A cell with a score has no failed run, so there are some."""
+    if items.contributions is None:
+        raise PubmillError("a run that counts as scored has no contributions; score it again")
+    return items.contributions
+
+
+def _are_alike(items: Mapping[str, Items]) -> bool:
+    """That the runs were scored on the same documents; a `PubmillError` names one that was not."""
+    (first, one), *others = items.items()
+    for path, other in others:
+        same = one.contributions is None or other.contributions is None or (
+            len(one.contributions.values) == len(other.contributions.values)
+        )
+        if one[:3] != other[:3] or not same:
+            raise PubmillError(
+                f"{first} and {path} are not of the same examples; score the older one again (remove it)"
+            )
+    return True
+
+
+def _check(table: Table, row: Row, column: Column, score: float) -> None:
+    """That the contributions are those of the records that the table was made from."""
+    shown = table.cells[column.key][row.key].value
+    if shown is None or abs(shown - score) > 1e-6:
+        raise PubmillError(
+            f"{table.paper}/{table.table}: {column.label} on {row.label} is {shown}, but its contributions give "
+            f"{score}; they are of other runs. Score these again and make the table again"
+        )
+
+
+def _adjusted(compared: Mapping[str, Comparison]) -> tuple[Pair, ...]:
+    bootstrap = holm([one.bootstrap_p for one in compared.values()])
+    randomisation = holm([one.randomisation_p for one in compared.values()])
+    return tuple(
+        Pair(
+            other=other,
+            difference=100 * one.difference,
+            bootstrap_p=one.bootstrap_p,
+            bootstrap_adjusted=bootstrap[number],
+            randomisation_p=one.randomisation_p,
+            randomisation_adjusted=randomisation[number],
+            interval=(100 * one.interval[0], 100 * one.interval[1]),
+        )
+        for number, (other, one) in enumerate(compared.items())
+    )
