@@ -171,7 +171,7 @@ def _dangling(made: dict[str, dict[str, Any]], documents: dict[str, dict[str, Do
             yield f"{documents['tables'][name].where(at)}: no cell shows the word {at[-1]!r}; remove it"
         for at, model in _hidden_models(table, made["models"]):
             where = documents["tables"][name].where(at)
-            yield f"{where}: specs/models/{model}.yaml exists; a column with `best_of` has another name"
+            yield f"{where}: specs/models/{model}.yaml exists; give the column another key"
         for at, fault in _obstacles(table, made):
             yield f"{documents['tables'][name].where(at)}: {fault}"
     for name, at, fault in _vocabs_without_release(made):
@@ -202,30 +202,39 @@ def _obstacles(table: Any, made: dict[str, dict[str, Any]]) -> Iterator[tuple[tu
     protocol = made["protocols"].get(table.protocol) if isinstance(table, TableSpec) else None
     if protocol is None:
         return
-    if table.setting not in protocol.settings:
+    known = protocol.settings
+    if table.setting not in known:
         yield ("setting",), f"protocol {table.protocol} has no setting {table.setting!r}"
         return
-    models = [column.model for column in table.columns if _is_fine_tuned(made["models"].get(column.model))]
+    for i, column in enumerate(table.columns):
+        if strangers := [setting for setting in column.setting or () if setting not in known]:
+            told = f"protocol {table.protocol} has no setting {', '.join(strangers)}"
+            yield ("columns", i, "setting"), told
+    models = made["models"]
+    columns = [(c, c.model) for c in table.columns if c.model and _is_fine_tuned(models.get(c.model))]
     for i, row in enumerate(table.rows):
-        data = made["datasets"].get(row.dataset)
-        faults = {protocol.obstacle(data, model, table.setting) for model in models if data}
-        yield from ((("rows", i, "dataset"), fault) for fault in sorted(filter(None, faults)))
+        if data := made["datasets"].get(row.dataset):
+            runs = {(model, table.setting_of(column, protocol, data)) for column, model in columns}
+            faults = {protocol.obstacle(data, model, setting or table.setting) for model, setting in runs}
+            yield from ((("rows", i, "dataset"), fault) for fault in sorted(filter(None, faults)))
     yield from _strange_metrics(table, protocol, made["datasets"])
 
 
 def _strange_metrics(
     table: TableSpec, protocol: ProtocolSpec, datasets: dict[str, DatasetSpec]
 ) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Rows whose datasets, or folds, are of a kind that hasn't the table's metric."""
-    for i, row in enumerate(table.rows if table.metric else ()):
+    """Rows without a metric, and those whose datasets, or folds, are of a kind that hasn't theirs."""
+    for i, row in enumerate(table.rows):
         folds = protocol.folds.get(row.dataset)
-        parts = folds.reported if folds else (row.dataset,)
-        kinds = {datasets[part].kind for part in parts if part in datasets}
-        for kind in sorted(kind for kind in kinds if table.metric not in METRICS[kind]):
+        parts = [datasets[part] for part in (folds.reported if folds else (row.dataset,)) if part in datasets]
+        metric = table.metric_of(row, parts[0] if parts else None)
+        if metric is None:
+            yield ("rows", i), f"{row.name} has no dataset of ours, so it needs a `metric`"
+        for kind in sorted({part.kind for part in parts if metric not in METRICS[part.kind]}):
             known = ", ".join(METRICS[kind])
             yield (
                 ("rows", i, "dataset"),
-                f"{row.dataset} ({kind}) has no {table.metric}, the metric of the table; it has {known}",
+                f"{row.dataset} ({kind}) has no {metric}, the metric of the table; it has {known}",
             )
 
 
@@ -234,10 +243,10 @@ def _is_fine_tuned(model: ModelSpec | None) -> bool:
 
 
 def _hidden_models(table: Any, models: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Columns that are the best of others and are called like a model."""
+    """Columns that are not of a model and are called like one."""
     for i, column in enumerate(table.columns if isinstance(table, TableSpec) else ()):
-        if column.best_of is not None and column.model in models:
-            yield ("columns", i, "model"), column.model
+        if column.model is None and column.name in models:
+            yield ("columns", i, "key"), column.name
 
 
 def _unused_words(table: Any, datasets: dict[str, Any]) -> Iterator[tuple[str | int, ...]]:
@@ -285,9 +294,16 @@ def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
     for name, table in made["tables"].items():
         if isinstance(table, TableSpec):
             yield "tables", name, ("protocol",), "protocols", table.protocol, False
-            models = [(i, column) for i, column in enumerate(table.columns) if column.best_of is None]
-            for i, column in models:
-                yield "tables", name, ("columns", i, "model"), "models", column.model, bool(column.missing)
+            for i, column in enumerate(table.columns):
+                if column.model is not None:
+                    yield (
+                        "tables",
+                        name,
+                        ("columns", i, "model"),
+                        "models",
+                        column.model,
+                        bool(column.missing),
+                    )
         folds = made["protocols"][table.protocol].folds if _has_protocol(table, made) else ()
         for i, row in enumerate(table.rows):
             if row.dataset not in folds:

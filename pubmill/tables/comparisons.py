@@ -5,7 +5,7 @@ seen on the same test set; the p values say nothing of how well that choice woul
 """
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,9 @@ import numpy as np
 
 from pubmill.contributions import Array, Contributions, Items, Measure, Totals, read_items
 from pubmill.errors import PubmillError
-from pubmill.tables.cells import Column, Heading, Row, Shape, Table
+from pubmill.tables.cells import Column, Heading, Row, Table
 from pubmill.tables.resampling import CONFIDENCE, RESAMPLINGS, Comparison, compare, fold, holm, observed
+from pubmill.tables.shapes import Shape
 
 ITEMS = ".items.npz"
 """How the file of a run's contributions ends, in the place of its record's `.json`."""
@@ -140,8 +141,10 @@ def _are_alike(items: Mapping[str, Items]) -> bool:
     """That the runs were scored on the same documents; a `PubmillError` names one that was not."""
     (first, one), *others = items.items()
     for path, other in others:
-        same = one.contributions is None or other.contributions is None or (
-            len(one.contributions.values) == len(other.contributions.values)
+        same = (
+            one.contributions is None
+            or other.contributions is None
+            or (len(one.contributions.values) == len(other.contributions.values))
         )
         if one[:3] != other[:3] or not same:
             raise PubmillError(
@@ -155,8 +158,8 @@ def _check(table: Table, row: Row, column: Column, score: float) -> None:
     shown = table.cells[column.key][row.key].value
     if shown is None or abs(shown - score) > 1e-6:
         raise PubmillError(
-            f"{table.paper}/{table.table}: {column.label} on {row.label} is {shown}, but its contributions give "
-            f"{score}; they are of other runs. Score these again and make the table again"
+            f"{table.paper}/{table.table}: {column.label} on {row.label} is {shown}, but its contributions "
+            f"give {score}; they are of other runs. Score these again and make the table again"
         )
 
 

@@ -11,9 +11,10 @@ from typing import Any, Literal
 
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
-from pubmill.tables.aggregation import published_lines
 from pubmill.tables.cards import NAMED, Card, label_bias, read_card
-from pubmill.tables.cells import Heading, Shape, parse
+from pubmill.tables.cells import Heading, parse
+from pubmill.tables.published import published_lines
+from pubmill.tables.shapes import Shape
 
 Kind = Literal["text", "count", "boolean", "ratio"]
 Value = bool | int | float | str

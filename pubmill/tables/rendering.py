@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from pubmill.tables.cells import Cell, Column, Heading, Row, Table
+from pubmill.tables.shapes import Verdict
 
 MINUS = "\N{MINUS SIGN}"
 METRICS = {
@@ -59,9 +60,24 @@ TEX = {
 }
 
 
+VERDICTS = {
+    "reproduced": ("reproduced", "R"),
+    "within the minimal detectable difference": ("within MDD", "D"),
+    "not reproduced": ("not reproduced", "N"),
+    "not comparable": ("not comparable", "C"),
+    "no verdict": ("no verdict", "U"),
+}
+"""A verdict -> it in a few letters, and in one."""
+
+
 def number(value: float) -> str:
     """A score with two decimals."""
     return f"{value:.2f}".replace("-", MINUS)
+
+
+def printed(text: str) -> str:
+    """A published score as it is printed."""
+    return text.replace("-", MINUS)
 
 
 def signed(value: float) -> str:
@@ -185,6 +201,7 @@ def environment(escape: Callable[[str], str] | None = None) -> Environment:
     )
     made.filters |= {
         "number": number,
+        "printed": printed,
         "signed": signed,
         "metric": metric,
         "sentence": sentence,
@@ -195,7 +212,7 @@ def environment(escape: Callable[[str], str] | None = None) -> Environment:
         "surplus": surplus,
         "duration": duration,
     }
-    made.globals["share"] = share
+    made.globals |= {"share": share, "verdicts": VERDICTS}
     return made
 
 
@@ -226,7 +243,9 @@ def _csv_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, A
         "paper": table.paper,
         "table": table.table,
         "scale": table.scale,
+        "column": column.key,
         "model": column.model,
+        "row": row.key,
         "dataset": row.dataset,
         "metric": row.metric,
         "value": exact(cell.value),
@@ -235,9 +254,21 @@ def _csv_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, A
         "expected": cell.expected,
         "seeds": "; ".join(f"{seed.name}: {seed.failed or exact(seed.value)}" for seed in cell.seeds),
         "missing": cell.missing,
-        "published": cell.published and cell.published.value,
+        "published": cell.published and cell.published.printed,
         "published_note": cell.published and cell.published.note,
         "difference": exact(cell.difference),
+        **_verdict_fields(cell.verdict),
+        "seeds_needed": table.seeds_needed[row.key].seeds if row.key in table.seeds_needed else None,
+    }
+
+
+def _verdict_fields(verdict: Verdict | None) -> dict[str, Any]:
+    return {
+        "verdict": verdict and verdict.verdict,
+        "why": verdict and verdict.why,
+        "margin": verdict.margin if verdict else None,
+        "p": exact(verdict.p) if verdict else None,
+        "minimal_detectable": exact(verdict.detectable) if verdict else None,
     }
 
 

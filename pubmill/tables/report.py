@@ -11,11 +11,12 @@ from pubmill.errors import PubmillError
 from pubmill.files import read_json
 from pubmill.tables.aggregation import machine
 from pubmill.tables.cards import Card, read_card
-from pubmill.tables.cells import Shape, Table, read_table
+from pubmill.tables.cells import Table, read_table
 from pubmill.tables.dataset_rendering import dataset_marks
 from pubmill.tables.dataset_tables import DatasetTable, read_dataset_table
 from pubmill.tables.figures import Curve, Strip, curve, strips
 from pubmill.tables.rendering import environment, reasons
+from pubmill.tables.shapes import Shape
 
 LISTED_FILES = 20
 """Folders of sources with more files are shown as one line with one digest."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pubmill.contributions import Array, Contributions, Totals
-from pubmill.tables.cells import Aggregate
+from pubmill.tables.shapes import Aggregate
 
 RESAMPLINGS = 2000
 CONFIDENCE = 0.95
@@ -70,7 +70,8 @@ def _totals(names: Sequence[str], weights: Array, values: Array) -> dict[str, Ar
 def observed(folds: Sequence[Fold], metric: Metric, aggregate: Aggregate) -> Array:
     """The aggregate score [models] of each model on the documents as they are."""
     found = [scores(one, metric, np.ones((1, one.units))) for one in folds]
-    return aggregated(folds, found, aggregate)[0]
+    as_they_are: Array = aggregated(folds, found, aggregate)[0]
+    return as_they_are
 
 
 def aggregated(folds: Sequence[Fold], found: Sequence[Array], aggregate: Aggregate) -> Array:

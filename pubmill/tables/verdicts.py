@@ -1,111 +1,92 @@
-"""Whether a published value is reproduced, and how many seeds would tell.
+"""Whether published values are reproduced, by the rule that a protocol fixes beforehand."""
 
-The paper prints a mean over seeds without their spread. Ours stands in for it: both means are taken to vary
-from seed to seed alike. Scores, margins and spreads are percentages.
-"""
+from collections.abc import Mapping
+from typing import Literal
 
-import math
-from collections.abc import Sequence
-from functools import lru_cache
-from statistics import variance
-from typing import Literal, NamedTuple
+from pubmill.tables.cells import Cell, Column, Composite, TableRecipe
+from pubmill.tables.equivalence import (
+    Uncertainty,
+    combined,
+    equivalence_p,
+    minimal_detectable,
+    need,
+    uncertainty,
+)
+from pubmill.tables.shapes import Equivalence, Need, Verdict
 
-from scipy import optimize, stats
-
-from pubmill.tables.cells import Aggregate, Equivalence, Verdict
-
-MEDIAN = math.sqrt(math.pi / 2)
-"""How much larger the standard error of a median of many normal values is than that of their mean. Of five
-it is 1.20 times as large, so for few runs this errs towards caution."""
-
-RESOLVED = 0.5
-"""The difference, in points, that `seeds_needed` is told of."""
-
-FEWEST = 3
-"""Runs of a cell from which on a spread is told as more than a hint."""
+Cells = Mapping[str, Mapping[str, Cell]]
+"""Column -> row or composite -> cell."""
 
 
-class Uncertainty(NamedTuple):
-    """The standard error of ours minus published, and its degrees of freedom."""
-
-    error: float
-    freedom: float
-
-
-class Need(NamedTuple):
-    """How many seeds resolve half a point, by a `spread` with `freedom` degrees of freedom."""
-
-    spread: float
-    freedom: int
-    seeds: int
+def with_verdicts(recipe: TableRecipe, cells: Cells) -> dict[str, dict[str, Cell]]:
+    """The cells with their verdicts."""
+    return {
+        column.key: {
+            key: cell.model_copy(update={"verdict": _verdict(recipe, column, key, cells[column.key])})
+            for key, cell in cells[column.key].items()
+        }
+        for column in recipe.columns
+    }
 
 
-def uncertainty(spread: float, runs: int, published_runs: int, aggregate: Aggregate) -> Uncertainty:
-    """That of the difference of a mean (or median) of `runs` of ours, which have this standard deviation,
-    and one of `published_runs` of the paper's, taken to have the same."""
-    factor = MEDIAN if aggregate == "median" else 1.0
-    return Uncertainty(factor * spread * math.sqrt(1 / runs + 1 / published_runs), runs - 1)
-
-
-def combined(parts: Sequence[tuple[float, Uncertainty]]) -> Uncertainty:
-    """That of a weighted sum of independent differences (Welch 1947, Satterthwaite 1946)."""
-    variances = [(weight * one.error) ** 2 for weight, one in parts]
-    total = sum(variances)
-    spent = sum(part**2 / one.freedom for part, (_, one) in zip(variances, parts, strict=True))
-    return Uncertainty(math.sqrt(total), total**2 / spent if spent else 0.0)
-
-
-def equivalence_p(difference: float, of: Uncertainty, margin: float) -> float:
-    """p of two one-sided t tests (Schuirmann 1987): that the true difference is beyond -margin, or beyond
-    +margin; the larger of the two."""
-    return float(stats.t.sf((margin - abs(difference)) / of.error, of.freedom))
-
-
-def minimal_detectable(of: Uncertainty, alpha: float, power: float) -> float:
-    """The smallest true difference that a two-sided t test at `alpha` finds with this power."""
-    return of.error * _noncentrality(of.freedom, alpha, power)
-
-
-@lru_cache(maxsize=4096)
-def _noncentrality(freedom: float, alpha: float, power: float) -> float:
-    """The difference in standard errors that is found with this power; `freedom` may be a fraction."""
-    highest = 1.0
-    while _power(highest, freedom, alpha) < power:
-        highest *= 2
-    return float(optimize.brentq(lambda at: _power(at, freedom, alpha) - power, 1e-3, highest))
-
-
-def _power(noncentrality: float, freedom: float, alpha: float) -> float:
-    """The probability that a two-sided t test at `alpha` finds a difference; the square of t has an F
-    distribution, whose noncentral form is the one that scipy computes for all of these values."""
-    critical = stats.f.isf(alpha, 1, freedom)
-    return float(stats.ncf.sf(critical, 1, freedom, noncentrality**2))
-
-
-@lru_cache(maxsize=4096)
-def seeds_needed(spread: float, difference: float, alpha: float, power: float) -> int:
-    """Seeds of each of two models that a t test (two-sided, equal variances) needs to find a true difference
-    of their means with this power, where scores have this standard deviation."""
-    if spread == 0:
-        return 2
-    steps = float(stats.norm.isf(alpha / 2) + stats.norm.isf(1 - power))
-    seeds = max(
-        2, math.floor(2 * (steps * spread / difference) ** 2)
-    )  # fewer are too few even if it is known
-    while _power(difference / (spread * math.sqrt(2 / seeds)), 2 * (seeds - 1), alpha) < power:
-        seeds += 1
-    return seeds
-
-
-def need(cells: Sequence[Sequence[float]], alpha: float, power: float) -> Need | None:
-    """By the spread within cells (the scores of each over seeds) together; None where none has
-    `FEWEST` runs."""
-    told = [scores for scores in cells if len(scores) >= FEWEST]
-    freedom = sum(len(scores) - 1 for scores in told)
-    if not freedom:
+def _verdict(recipe: TableRecipe, column: Column, key: str, found: Mapping[str, Cell]) -> Verdict | None:
+    """That of one cell among those of its column; None where ours or the published value isn't there."""
+    difference = found[key].difference
+    if difference is None:
         return None
-    spread = math.sqrt(sum((len(scores) - 1) * variance(scores) for scores in told) / freedom)
-    return Need(spread, freedom, seeds_needed(spread, RESOLVED, alpha, power))
+    if reason := _not_comparable(recipe, key):
+        return Verdict(verdict="not comparable", why=reason)
+    if column.best_of or column.drop:
+        return Verdict(verdict="no verdict", why="made of other columns, which have verdicts of their own")
+    of = _uncertainty(recipe, key, found)
+    if of is None:
+        return Verdict(verdict="no verdict", why="one run has no spread, so nothing can be tested")
+    return judged(difference, of, recipe.equivalence.margins[key].points, recipe.equivalence)
+
+
+def _not_comparable(recipe: TableRecipe, key: str) -> str | None:
+    """Why ours and the published values of a row or composite must not be compared."""
+    if not recipe.comparable:
+        return recipe.scale_title
+    parts = next((_members(one) for one in recipe.composites if one.name == key), {key: 1.0})
+    reasons = {row.key: row.not_comparable for row in recipe.rows}
+    return next((reason for part in parts if (reason := reasons[part])), None)
+
+
+def _members(composite: Composite) -> dict[str, float]:
+    """The rows of a composite and their weights."""
+    groups = composite.groups.values()
+    return {name: 1 / len(groups) / len(group) for group in groups for name in group}
+
+
+def _uncertainty(recipe: TableRecipe, key: str, found: Mapping[str, Cell]) -> Uncertainty | None:
+    """That of ours minus published; of a composite, that of its parts together."""
+    composite = next((one for one in recipe.composites if one.name == key), None)
+    if composite is not None:
+        weights = _members(composite)
+        parts = [(weight, _uncertainty(recipe, name, found)) for name, weight in weights.items()]
+        known = [(weight, of) for weight, of in parts if of is not None]
+        return combined(known) if len(known) == len(parts) else None
+    cell = found[key]
+    if cell.spread is None:
+        return None
+    return uncertainty(cell.spread, cell.n, recipe.equivalence.runs[key], recipe.aggregate)
+
+
+def seeds_needed(recipe: TableRecipe, cells: Cells) -> dict[str, Need]:
+    """By row, how many seeds resolve half a point between two fine-tuned models, where enough were run;
+    of each fold by itself, as folds differ for other reasons."""
+    found = {}
+    for row in recipe.rows:
+        groups: dict[tuple[str, str], list[float]] = {}
+        for column in recipe.columns:
+            for seed in () if column.pipeline else cells[column.key][row.key].seeds:
+                if seed.value is not None:
+                    groups.setdefault((column.key, seed.fold), []).append(seed.value)
+        of = need(list(groups.values()), recipe.equivalence.alpha, recipe.equivalence.power)
+        if of is not None:
+            found[row.key] = of
+    return found
 
 
 def judged(difference: float, of: Uncertainty, margin: float, rule: Equivalence) -> Verdict:

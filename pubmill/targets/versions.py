@@ -23,10 +23,10 @@ VERSIONS = {
     "annotate": 1,
     "choose": 2,
     "score": 3,
-    "table": 4,
+    "table": 6,
     "dataset_table": 1,
     "page": 1,
-    "report": 3,
+    "report": 4,
 }
 METRIC_VERSIONS = {
     "entity_f1": 1,

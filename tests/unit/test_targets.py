@@ -293,11 +293,11 @@ def test_pipelines_have_one_record_of_their_own_place(root: Path) -> None:
         },
     }
     assert made.models() == [*PIPELINES, "no-pretraining"]
-    columns = {column.pop("model"): column for column in made.table_recipe(TABLE10)["columns"]}
-    place = ["off-the-shelf", "as-it-is"]
-    assert columns["scispacy-bc5cdr"] == {"label": "scispaCy BC5CDR", "place": place}
-    assert columns["scispacy-max"] == {"label": "scispaCy max", "best_of": PIPELINES}
-    assert columns["pubmedbert-base"] == {"label": "PubMedBERT BASE"}
+    columns = {column["key"]: column for column in made.table_recipe(TABLE10)["columns"]}
+    assert columns["scispacy-bc5cdr"]["pipeline"] and columns["scispacy-bc5cdr"]["model"] == "scispacy-bc5cdr"
+    assert (columns["scispacy-max"]["model"], columns["scispacy-max"]["best_of"]) == (None, PIPELINES)
+    assert not columns["pubmedbert-base"]["pipeline"]
+    assert columns["no-pretraining"]["published"] == ["no-pretraining"]
     assert "scispacy-max" not in made.table_recipe(TABLE10)["missing"]
 
 

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pubmill.tables.cells import Aggregate, Equivalence
-from pubmill.tables.verdicts import (
+from pubmill.tables.equivalence import (
     Uncertainty,
     combined,
     equivalence_p,
-    judged,
     minimal_detectable,
     need,
     seeds_needed,
     uncertainty,
 )
+from pubmill.tables.shapes import Aggregate, Equivalence
+from pubmill.tables.verdicts import judged
 
 RULE = Equivalence(alpha=0.05, power=0.8, margins={}, runs={})
 REPETITIONS = 20_000
