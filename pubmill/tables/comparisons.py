@@ -31,7 +31,8 @@ class ComparisonRecipe(Shape):
 
 class Pair(Shape):
     """The best model against another column. Points (0..100); the p values as they are and adjusted (Holm)
-    for all pairs of the row; `interval`: of the difference, over seeds and documents."""
+    for all pairs of the row; `interval`: of the difference, over seeds and documents; None where no
+    resampling has a score."""
 
     other: str
     difference: float
@@ -39,7 +40,7 @@ class Pair(Shape):
     bootstrap_adjusted: float
     randomisation_p: float
     randomisation_adjusted: float
-    interval: tuple[float, float]
+    interval: tuple[float, float] | None
 
 
 class RowComparisons(Shape):
@@ -62,6 +63,18 @@ class Comparisons(Heading):
     metrics: dict[str, str]
     column_labels: dict[str, str]
     rows: tuple[RowComparisons, ...]
+
+    @property
+    def method(self) -> str:
+        """How the numbers were made, in words."""
+        return (
+            "The best model of each row, in points, minus each other one: the difference of their "
+            f"{self.aggregate}s over seeds. The interval ({100 * self.confidence:.0f} %, percentiles) is "
+            f"over seeds and documents, both drawn with replacement {self.resamplings} times. The p values are "
+            "two-sided and over documents alone: a paired bootstrap, and randomisation, which exchanges what "
+            "two models predict of a document. Adjusted: for all comparisons of a row (Holm). Which model is "
+            "the best was seen on the same test set."
+        )
 
 
 def comparisons(
@@ -90,10 +103,12 @@ def _of_row(
         return None
     paths = [recipe.records[column.key][row.key] for column in columns]
     items = {path: _read(results / path) for of_column in paths for path in of_column}
+    datasets = dict.fromkeys(map(_dataset, items))
+    for dataset in datasets:
+        _refuse_others({path: one for path, one in items.items() if _dataset(path) == dataset})
     folds = [
-        fold([[_known(items[p]) for p in of_column if _dataset(p) == dataset] for of_column in paths])
-        for dataset in dict.fromkeys(_dataset(path) for path in items)
-        if _are_alike({path: one for path, one in items.items() if _dataset(path) == dataset})
+        fold([[_known(p, items[p]) for p in of_column if _dataset(p) == dataset] for of_column in paths])
+        for dataset in datasets
     ]
     first = next(iter(items.values()))
 
@@ -130,27 +145,21 @@ def _read(record: Path) -> Items:
     return read_items(record.with_name(record.name.removesuffix(".json") + ITEMS))
 
 
-def _known(items: Items) -> Contributions:
-    """A cell with a score has no failed run, so there are some."""
+def _known(path: str, items: Items) -> Contributions:
     if items.contributions is None:
-        raise PubmillError("a run that counts as scored has no contributions; score it again")
+        raise PubmillError(f"{path} counts as scored, but nothing is contributed to it; score the run again")
     return items.contributions
 
 
-def _are_alike(items: Mapping[str, Items]) -> bool:
-    """That the runs were scored on the same documents; a `PubmillError` names one that was not."""
+def _refuse_others(items: Mapping[str, Items]) -> None:
+    """That runs of one dataset were scored on the same documents; a `PubmillError` names one that was not."""
     (first, one), *others = items.items()
+    size = len(_known(first, one).values)
     for path, other in others:
-        same = (
-            one.contributions is None
-            or other.contributions is None
-            or (len(one.contributions.values) == len(other.contributions.values))
-        )
-        if one[:3] != other[:3] or not same:
+        if one[:3] != other[:3] or len(_known(path, other).values) != size:
             raise PubmillError(
                 f"{first} and {path} are not of the same examples; score the older one again (remove it)"
             )
-    return True
 
 
 def _check(table: Table, row: Row, column: Column, score: float) -> None:
@@ -174,7 +183,7 @@ def _adjusted(compared: Mapping[str, Comparison]) -> tuple[Pair, ...]:
             bootstrap_adjusted=bootstrap[number],
             randomisation_p=one.randomisation_p,
             randomisation_adjusted=randomisation[number],
-            interval=(100 * one.interval[0], 100 * one.interval[1]),
+            interval=one.interval and (100 * one.interval[0], 100 * one.interval[1]),
         )
         for number, (other, one) in enumerate(compared.items())
     )

@@ -42,7 +42,7 @@ class Comparison(NamedTuple):
     difference: float
     bootstrap_p: float
     randomisation_p: float
-    interval: tuple[float, float]
+    interval: tuple[float, float] | None
 
 
 def fold(runs: Sequence[Sequence[Contributions]]) -> Fold:
@@ -219,11 +219,13 @@ def p_value(chance: Array, difference: float) -> float:
     return (1 + larger) / (1 + len(there))
 
 
-def interval(differences: Array) -> tuple[float, float]:
-    """The middle of them, percentiles."""
+def interval(differences: Array) -> tuple[float, float] | None:
+    """The middle of them, percentiles; None where the metric is never defined."""
     there = differences[np.isfinite(differences)]
+    if not len(there):
+        return None
     tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(there, [tail, 1 - tail]) if len(there) else (np.nan, np.nan)
+    low, high = np.quantile(there, [tail, 1 - tail])
     return float(low), float(high)
 
 

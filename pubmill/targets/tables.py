@@ -16,8 +16,13 @@ NOT_FOR = "the pipeline is not for this dataset"
 NO_SETTING = "the paper's setting is not for this dataset"
 
 
+COMPARISON_FORMS = ("json", "md", "html")
+
+
 class TableTargets(DatasetTableTargets):
     """From records to tables and the report."""
+
+    COMPARISON_FORMS = COMPARISON_FORMS
 
     def __init__(self, study: Study, specs: Specs) -> None:
         super().__init__(study, specs)
@@ -206,6 +211,16 @@ class TableTargets(DatasetTableTargets):
             "versions": {"table": VERSIONS["table"]},
         }
 
+    def item_files(self, table: str) -> list[str]:
+        """What each document contributes to the records of a table: beside each of them."""
+        return [f"{path.removesuffix('.json')}.items.npz" for path in self.record_files(table)]
+
+    def comparison_recipe(self, table: str) -> dict[str, Any]:
+        return {"records": self.records(table), "versions": {"compare": VERSIONS["compare"]}}
+
+    def comparison_files(self, table: str) -> list[str]:
+        return [f"{self.results}/tables/{table}.comparisons.{form}" for form in COMPARISON_FORMS]
+
     def _column(self, column: Column) -> dict[str, Any]:
         return {
             "key": column.name,
@@ -331,4 +346,5 @@ class TableTargets(DatasetTableTargets):
         """The targets of a study."""
         tables = [path for table in self.study.tables for path in self.table_files(table)]
         pages = [path for dataset in self.datasets() for path in self.page_files(dataset)]
-        return [self.report(), *tables, *pages]
+        compared = [path for table in self.result_tables() for path in self.comparison_files(table)]
+        return [self.report(), *tables, *compared, *pages]

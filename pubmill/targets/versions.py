@@ -24,6 +24,7 @@ VERSIONS = {
     "choose": 2,
     "score": 3,
     "table": 6,
+    "compare": 1,
     "dataset_table": 1,
     "page": 1,
     "report": 4,
