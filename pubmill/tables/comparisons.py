@@ -70,10 +70,10 @@ class Comparisons(Heading):
         return (
             "The best model of each row, in points, minus each other one: the difference of their "
             f"{self.aggregate}s over seeds. The interval ({100 * self.confidence:.0f} %, percentiles) is "
-            f"over seeds and documents, both drawn with replacement {self.resamplings} times. The p values are "
-            "two-sided and over documents alone: a paired bootstrap, and randomisation, which exchanges what "
-            "two models predict of a document. Adjusted: for all comparisons of a row (Holm). Which model is "
-            "the best was seen on the same test set."
+            f"over seeds and documents, both drawn with replacement {self.resamplings} times. The p values "
+            "are two-sided and over documents alone: a paired bootstrap, and randomisation, which exchanges "
+            "what two models predict of a document. Adjusted: for all comparisons of a row (Holm). Which "
+            "model is the best was seen on the same test set."
         )
 
 
