@@ -12,8 +12,6 @@ script `conlleval.pl` and is what LinkBERT's code for BLURB scores with:
 
 from collections.abc import Collection, Sequence
 
-from seqeval.metrics.sequence_labeling import get_entities
-
 from pubmill.contributions import Array, Scored, Totals, scored
 from pubmill.errors import PubmillError
 from pubmill.metrics.ratios import ratio
@@ -95,6 +93,10 @@ def _entities(gold: Labels, predicted: Labels) -> list[tuple[set[Entity], set[En
 
 
 def _entities_of(labels: Sequence[str]) -> set[Entity]:
+    from seqeval.metrics.sequence_labeling import (
+        get_entities,
+    )  # takes seconds; metrics of totals don't need it
+
     return set(get_entities(list(labels)))
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from statistics import variance
 from typing import NamedTuple
 
-from scipy import optimize, stats
+from scipy import special  # not scipy.stats, which takes a second to import
 
 from pubmill.tables.shapes import Aggregate, Need
 
@@ -50,7 +50,7 @@ def combined(parts: Sequence[tuple[float, Uncertainty]]) -> Uncertainty:
 def equivalence_p(difference: float, of: Uncertainty, margin: float) -> float:
     """p of two one-sided t tests (Schuirmann 1987): that the true difference is beyond -margin, or beyond
     +margin; the larger of the two."""
-    return float(stats.t.sf((margin - abs(difference)) / of.error, of.freedom))
+    return float(special.stdtr(of.freedom, (abs(difference) - margin) / of.error))
 
 
 def minimal_detectable(of: Uncertainty, alpha: float, power: float) -> float:
@@ -61,17 +61,20 @@ def minimal_detectable(of: Uncertainty, alpha: float, power: float) -> float:
 @lru_cache(maxsize=4096)
 def _noncentrality(freedom: float, alpha: float, power: float) -> float:
     """The difference in standard errors that is found with this power; `freedom` may be a fraction."""
-    highest = 1.0
-    while _power(highest, freedom, alpha) < power:
-        highest *= 2
-    return float(optimize.brentq(lambda at: _power(at, freedom, alpha) - power, 1e-3, highest))
+    low, high = 0.0, 1.0
+    while _power(high, freedom, alpha) < power:
+        low, high = high, 2 * high
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if _power(middle, freedom, alpha) < power else (low, middle)
+    return high
 
 
 def _power(noncentrality: float, freedom: float, alpha: float) -> float:
     """The probability that a two-sided t test at `alpha` finds a difference; the square of t has an F
-    distribution, whose noncentral form is the one that scipy computes for all of these values."""
-    critical = stats.f.isf(alpha, 1, freedom)
-    return float(stats.ncf.sf(critical, 1, freedom, noncentrality**2))
+    distribution."""
+    critical = special.stdtrit(freedom, 1 - alpha / 2) ** 2
+    return float(1 - special.ncfdtr(1, freedom, noncentrality**2, critical))
 
 
 @lru_cache(maxsize=4096)
@@ -80,7 +83,7 @@ def seeds_needed(spread: float, difference: float, alpha: float, power: float) -
     of their means with this power, where scores have this standard deviation."""
     if spread == 0:
         return 2
-    steps = float(stats.norm.isf(alpha / 2) + stats.norm.isf(1 - power))
+    steps = float(special.ndtri(1 - alpha / 2) + special.ndtri(power))
     seeds = max(
         2, math.floor(2 * (steps * spread / difference) ** 2)
     )  # fewer are too few even if it is known

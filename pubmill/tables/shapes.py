@@ -46,13 +46,15 @@ class Equivalence(Shape):
         )
 
     def _margins(self, labels: Mapping[str, str]) -> str:
-        """Each margin with its reason; the commonest holds for all rows that aren't named."""
+        """Each margin with its reason and the rows that it is for, if these are few."""
         of: dict[Margin, list[str]] = {}
         for key, margin in self.margins.items():
             of.setdefault(margin, []).append(labels.get(key, key))
-        commonest, *others = sorted(of, key=lambda margin: -len(of[margin]))
-        named = [f"{one.points:g} for {', '.join(of[one])} ({one.why})" for one in others]
-        return "; ".join([f"{commonest.points:g} ({commonest.why})", *named])
+        parts = []
+        for margin, rows in sorted(of.items(), key=lambda item: -len(item[1])):
+            held = "most" if len(rows) > 4 else ", ".join(rows)
+            parts.append(f"{margin.points:g} for {held} ({margin.why})")
+        return "; ".join(parts)
 
 
 class Verdict(Shape):

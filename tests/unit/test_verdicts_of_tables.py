@@ -147,7 +147,7 @@ def test_every_form_has_verdicts_and_the_rule(tmp_path: Path, form: str) -> None
     shown = {"md": "<br>*reproduced*", "tex": "(0.00) R", "html": ">reproduced</span>"}[form]
     assert shown in text
     assert "fixed before anything was run" in text
-    assert "1 (made up)" in text
+    assert "1 for BC2GM, GAD, blurb (made up)" in text
 
 
 def test_programs_read_verdicts_too(tmp_path: Path) -> None:
