@@ -1,9 +1,9 @@
 """Tables and reports: what a study asks for."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeGuard
 
-from pubmill.specs import DatasetSpec, LearntVocabSpec, Specs, TableSpec
+from pubmill.specs import DatasetSpec, FolderWeights, LearntVocabSpec, Specs, TableSpec
 from pubmill.specs.mimic import MimicSource
 from pubmill.specs.pretraining_checks import needed_before
 from pubmill.specs.tables import Column, Row
@@ -59,8 +59,10 @@ class TableTargets(DatasetTableTargets):
         return [model for model in dict.fromkeys(named) if self._wants_model(model)]
 
     def models(self) -> list[str]:
-        """Those of them that can be had."""
-        return [model for model in self.wanted_models() if self._runs(model)]
+        """Those of them that can be had and have runs in some table."""
+        tables = [(table, self.records(table)) for table in self.result_tables()]
+        used = {c.model for table, found in tables for c in self._columns(table) if found.get(c.name)}
+        return [model for model in self.wanted_models() if model in used]
 
     def datasets(self) -> list[str]:
         """Datasets of all tables of the study that are converted, without repetition."""
@@ -103,7 +105,7 @@ class TableTargets(DatasetTableTargets):
         joining = [
             Column(model=name, label=spec.label or name)
             for name, spec in self.specs.models.items()
-            if name not in known and self._runs(name) and (table in spec.tables or self.study.models)
+            if name not in known and self._wants_model(name) and (table in spec.tables or self.study.models)
         ]
         return [*named, *joining]
 
@@ -115,17 +117,26 @@ class TableTargets(DatasetTableTargets):
         return self._wants_model(model) and self.lacks_model(model) is None
 
     def lacks_model(self, model: str) -> str | None:
-        """Why a model can't be had in this run: a pipeline whose folder isn't named, or weights that are
-        learnt here from notes that must be applied for; None if it can."""
+        """Why a model can't be had in this run: a pipeline or weights whose folder isn't named, or weights
+        that are learnt here from notes that must be applied for; None if it can."""
         if model in self.pipelines():
             return self.lacks_pipeline(model)
         if model not in self._lacking:
-            recipes = [self.specs.pretraining[name] for name in self._steps_behind([model])]
-            vocabs = [self.specs.vocabs[recipe.vocab] for recipe in recipes]
-            learnt = [vocab.corpus for vocab in vocabs if isinstance(vocab, LearntVocabSpec)]
-            corpora = [*(recipe.corpus for recipe in recipes), *learnt]
-            self._lacking[model] = next(filter(None, map(self._lacks_notes, corpora)), None)
+            self._lacking[model] = next(self._lacking_of(model), None)
         return self._lacking[model]
+
+    def _lacking_of(self, model: str) -> Iterator[str]:
+        recipes = [self.specs.pretraining[name] for name in self._steps_behind([model])]
+        begun = [name for r in recipes for name in (r.start.model if r.start else None, r.teacher) if name]
+        for name in dict.fromkeys([model, *begun]):
+            weights = self.specs.models[name].preferred(self.specs.scale.prefer == "released")
+            if isinstance(weights, FolderWeights) and self.find_local(weights.local) is None:
+                whose = "its weights" if name == model else f"the weights of {name}"
+                yield f"needs {whose} in a folder of your own (then set local_files: {weights.local})"
+        vocabs = [self.specs.vocabs[recipe.vocab] for recipe in recipes]
+        learnt = [vocab.corpus for vocab in vocabs if isinstance(vocab, LearntVocabSpec)]
+        for corpus in (*(recipe.corpus for recipe in recipes), *learnt):
+            yield from filter(None, [self._lacks_notes(corpus)])
 
     def _lacks_notes(self, corpus: str) -> str | None:
         for source in self.specs.corpora[corpus].sources:
@@ -273,7 +284,7 @@ class TableTargets(DatasetTableTargets):
         """Why a model's column, a dataset's row or a cell has nothing of ours."""
         spec, found = self.specs.tables[table], self.records(table)
         reasons = {}
-        for column in spec.columns:
+        for column in self._columns(table):
             if not column.sources and not self._runs(column.model):
                 lacking = self.lacks_model(column.model) if self._wants_model(column.model) else None
                 reasons[column.name] = column.missing or lacking or NOT_RUN

@@ -270,6 +270,10 @@ def test_a_models_own_folder_is_its_input(root: Path, tmp_path: Path) -> None:
     assert made.model_inputs("mine") == {"folder": [str(weights / "config.json")]}
     assert made.model_arguments("mine") == ["--folder", str(weights)]
     assert [column["model"] for column in made.table_recipe("gu2020/table06")["columns"]][-1] == "mine"
+    made = Targets(*check_study(config | {"local_files": {}}, specs_folder))
+    told = "needs its weights in a folder of your own (then set local_files: mine)"
+    assert made.table_recipe("gu2020/table06")["missing"]["mine"] == told and "mine" not in made.models()
+    assert made.left_out()[-1] == f"left out of the tables: mine ({told})"
 
 
 PIPELINES = ["scispacy-jnlpba", "scispacy-bc5cdr"]
