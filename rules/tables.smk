@@ -35,11 +35,10 @@ rule compare:
         results_table="|".join(map(re.escape, SPECS.tables)) or "(?!)",
     params:
         version=T.version("compare"),
-        recipe=lambda w: as_json(T.comparison_recipe(w.results_table)),
     message:
         "Comparing the models of {wildcards.results_table}"
     shell:
-        "python {SCRIPTS:q}/compare.py --recipe {params.recipe:q} --table {input.table:q} --results {R:q}"
+        "python {SCRIPTS:q}/compare.py --table {input.table:q} --results {R:q}"
         " --output {R:q}/tables/{wildcards.results_table}.comparisons > {log:q} 2>&1"
 
 

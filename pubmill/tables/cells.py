@@ -131,12 +131,14 @@ class TableRecipe(ResultHeading):
 
 
 class SeedScore(Shape):
-    """One run: its score, or why it has none (`failed`); `fold`: the dataset, where a cell is of several."""
+    """One run: its score, or why it has none (`failed`); `fold`: the dataset, where a cell is of several;
+    `record`: below the results folder."""
 
     seed: int
     value: float | None
     failed: str | None
     fold: str = ""
+    record: str = ""
 
     @property
     def name(self) -> str:

@@ -7,26 +7,17 @@ seen on the same test set; the p values say nothing of how well that choice woul
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from pubmill.contributions import Array, Contributions, Items, Measure, Totals, read_items
 from pubmill.errors import PubmillError
-from pubmill.tables.cells import Column, Heading, Row, Table
+from pubmill.tables.cells import Cell, Column, Heading, Row, Table
 from pubmill.tables.resampling import CONFIDENCE, RESAMPLINGS, Comparison, compare, fold, holm, observed
 from pubmill.tables.shapes import Shape
 
 ITEMS = ".items.npz"
 """How the file of a run's contributions ends, in the place of its record's `.json`."""
-
-
-class ComparisonRecipe(Shape):
-    """What decides the comparisons. `records`: column -> row -> the records behind a cell, below the results
-    folder; beside each lie its contributions."""
-
-    records: dict[str, dict[str, tuple[str, ...]]]
-    versions: dict[str, Any] = {}
 
 
 class Pair(Shape):
@@ -77,13 +68,12 @@ class Comparisons(Heading):
         )
 
 
-def comparisons(
-    table: Table, recipe: ComparisonRecipe, results: Path, measures: Mapping[str, Measure]
-) -> Comparisons:
-    """Compare the models of every row; `measures`: kind of examples -> metrics from totals."""
+def comparisons(table: Table, results: Path, measures: Mapping[str, Measure]) -> Comparisons:
+    """Compare the models of every row, by the contributions that lie beside the records; `measures`: kind of
+    examples -> metrics from totals."""
     rows = [row for row in table.rows if row.shown]
     heading = {name: getattr(table, name) for name in (*Heading.model_fields, "aggregate")}
-    found = (_of_row(table, recipe, row, results, measures) for row in rows)
+    found = (_of_row(table, row, results, measures) for row in rows)
     return Comparisons(
         **heading,
         resamplings=RESAMPLINGS,
@@ -95,13 +85,11 @@ def comparisons(
     )
 
 
-def _of_row(
-    table: Table, recipe: ComparisonRecipe, row: Row, results: Path, measures: Mapping[str, Measure]
-) -> RowComparisons | None:
-    columns = [column for column in table.columns if _is_complete(table, recipe, column, row)]
+def _of_row(table: Table, row: Row, results: Path, measures: Mapping[str, Measure]) -> RowComparisons | None:
+    columns = [column for column in table.columns if _is_complete(table.cells[column.key][row.key])]
     if len(columns) < 2:
         return None
-    paths = [recipe.records[column.key][row.key] for column in columns]
+    paths = [[seed.record for seed in table.cells[column.key][row.key].seeds] for column in columns]
     items = {path: _read(results / path) for of_column in paths for path in of_column}
     datasets = dict.fromkeys(map(_dataset, items))
     for dataset in datasets:
@@ -130,10 +118,9 @@ def _of_row(
     )
 
 
-def _is_complete(table: Table, recipe: ComparisonRecipe, column: Column, row: Row) -> bool:
+def _is_complete(cell: Cell) -> bool:
     """Whether a cell has a score of runs of its own."""
-    has_runs = bool(recipe.records.get(column.key, {}).get(row.key))
-    return has_runs and table.cells[column.key][row.key].value is not None
+    return cell.value is not None and bool(cell.seeds)
 
 
 def _dataset(path: str) -> str:

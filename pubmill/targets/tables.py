@@ -226,9 +226,6 @@ class TableTargets(DatasetTableTargets):
         """What each document contributes to the records of a table: beside each of them."""
         return [f"{path.removesuffix('.json')}.items.npz" for path in self.record_files(table)]
 
-    def comparison_recipe(self, table: str) -> dict[str, Any]:
-        return {"records": self.records(table), "versions": {"compare": VERSIONS["compare"]}}
-
     def comparison_files(self, table: str) -> list[str]:
         return [f"{self.results}/tables/{table}.comparisons.{form}" for form in COMPARISON_FORMS]
 

@@ -13,7 +13,7 @@ from pubmill.errors import PubmillError
 from pubmill.metrics import MEASURES
 from pubmill.tables.cells import Table
 from pubmill.tables.comparison_rendering import FORMS
-from pubmill.tables.comparisons import ComparisonRecipe, Comparisons, comparisons
+from pubmill.tables.comparisons import Comparisons, comparisons
 from tests.unit.tables_made_up import (
     column,
     paths,
@@ -44,7 +44,7 @@ def hold(results: Path, path: str, found: Contributions | None, data: str = "d")
     return float(MEASURES["tokens"](found.totals())["entity_f1"]) if found else 0.0
 
 
-def made(results: Path, seeds: int = 3, **changes: Any) -> tuple[Table, ComparisonRecipe]:
+def made(results: Path, seeds: int = 3, **changes: Any) -> Table:
     """Three models on bc2gm, with the same documents in each run."""
     records = {model: {"bc2gm": paths(model, "bc2gm", seeds)} for model in MODELS}
     for number, (model, share) in enumerate(MODELS.items()):
@@ -53,11 +53,11 @@ def made(results: Path, seeds: int = 3, **changes: Any) -> tuple[Table, Comparis
             write(results, record(model, "bc2gm", seed, score))
     columns = [column(model, model.title()) for model in MODELS]
     told = recipe(**{"columns": columns, "records": records, "composites": []} | changes)
-    return table(results, told, "row,column,metric,value,note\n"), ComparisonRecipe(records=told.records)
+    return table(results, told, "row,column,metric,value,note\n")
 
 
-def compared(results: Path, made_: tuple[Table, ComparisonRecipe]) -> Comparisons:
-    return comparisons(*made_, results, MEASURES)
+def compared(results: Path, one: Table) -> Comparisons:
+    return comparisons(one, results, MEASURES)
 
 
 def test_the_best_is_compared_with_each_other_model(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_the_best_is_compared_with_each_other_model(tmp_path: Path) -> None:
     assert (row.row, row.best, row.unit, row.units) == ("bc2gm", "ours", "document", 60)
     assert [pair.other for pair in row.pairs] == ["bert", "other"]
     for pair in row.pairs:
-        cells = one[0].cells
+        cells = one.cells
         expected = cells["ours"]["bc2gm"].value - cells[pair.other]["bc2gm"].value  # type: ignore[operator]
         assert pair.difference == pytest.approx(expected)
         assert pair.interval is not None and 0 < pair.interval[0] < pair.difference < pair.interval[1]
@@ -91,7 +91,7 @@ def test_a_cell_that_is_not_complete_is_not_compared(tmp_path: Path) -> None:
         composites=[],
     )
     again = table(tmp_path, told, "row,column,metric,value,note\n")
-    (row,) = compared(tmp_path, (again, ComparisonRecipe(records=told.records))).rows
+    (row,) = compared(tmp_path, again).rows
     assert [pair.other for pair in row.pairs] == ["bert"]
 
 
@@ -111,7 +111,7 @@ def test_a_pipeline_of_one_run_is_compared_too(tmp_path: Path) -> None:
     records = {"genes": {"bc2gm": [pipeline_path("genes")]}, "ours": {"bc2gm": paths("ours", "bc2gm", 3)}}
     told = recipe(columns=columns, records=records, composites=[])
     one = table(tmp_path, told, "row,column,metric,value,note\n")
-    (row,) = compared(tmp_path, (one, ComparisonRecipe(records=told.records))).rows
+    (row,) = compared(tmp_path, one).rows
     assert (row.best, [pair.other for pair in row.pairs]) == ("ours", ["genes"])
 
 
