@@ -6,7 +6,7 @@ can be computed anew for any resampling of the documents, without gold, predicti
 """
 
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -70,6 +70,31 @@ class Items(NamedTuple):
     contributions: Contributions | None
 
 
+class _Watched(Mapping[str, Array]):
+    """Totals that remember which of them were looked at."""
+
+    def __init__(self, totals: Totals) -> None:
+        self.totals, self.seen = totals, set[str]()
+
+    def __getitem__(self, name: str) -> Array:
+        self.seen.add(name)
+        return self.totals[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.totals)
+
+    def __len__(self) -> int:
+        return len(self.totals)
+
+
+def needed(measure: Measure, contributions: Contributions) -> Contributions:
+    """Only what a measure looks at."""
+    watched = _Watched(contributions.totals())
+    measure(watched)
+    kept = [number for number, name in enumerate(contributions.names) if name in watched.seen]
+    return Contributions(tuple(contributions.names[n] for n in kept), contributions.values[:, kept])
+
+
 def scored(
     columns: Columns,
     measure: Measure,
@@ -125,12 +150,7 @@ def write_items(path: Path, items: Items) -> None:
     found = items.contributions or Contributions((), np.zeros((0, 0)))
     with writing(path) as temporary, temporary.open("wb") as file:
         np.savez_compressed(
-            file,
-            kind=np.array(items.kind),
-            unit=np.array(items.unit),
-            data_sha256=np.array(items.data_sha256),
-            names=np.array(found.names, dtype=np.str_),
-            values=found.values,
+            file, about=np.array(items[:3]), names=np.array(found.names, dtype=np.str_), values=found.values
         )
 
 
@@ -138,7 +158,7 @@ def read_items(path: Path) -> Items:
     """Read a run's contributions; a `PubmillError` names a file that isn't of this form."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            kind, unit, data = (str(file[name]) for name in ("kind", "unit", "data_sha256"))
+            kind, unit, data = map(str, file["about"])
             names, values = tuple(map(str, file["names"])), file["values"]
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise PubmillError(f"{path}: no contributions of a run ({error}); score the run again") from None

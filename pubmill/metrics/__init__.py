@@ -6,7 +6,7 @@ The version of a metric isn't here: it is part of the recipe that a scoring job 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pubmill.contributions import Array, Measure, Scored, Totals, together, units_of
+from pubmill.contributions import Measure, Scored, together, units_of
 from pubmill.examples import MultilabelExample, RegressionExample, SequenceExample, SpanExample, TokensExample
 from pubmill.metrics.answers import Ranked, answer_metrics, score_answers
 from pubmill.metrics.classes import label_metrics, label_set_metrics, score_label_sets, score_labels
@@ -21,11 +21,6 @@ def score_tokens(
     """All metrics of BIO labels: exact and relaxed entities, and single words."""
     gold, units = [example.labels for example in examples], units_of(examples).numbers
     return together([score(gold, predicted, units) for score in (score_entities, score_relaxed, score_words)])
-
-
-def token_metrics(totals: Totals) -> dict[str, Array]:
-    """The same from totals."""
-    return {**entity_metrics(totals), **relaxed_metrics(totals), **word_metrics(totals)}
 
 
 def score_sequence(
@@ -63,11 +58,11 @@ SCORERS: dict[str, Callable[[Sequence[Any], Sequence[Any], str | None], Scored]]
 }
 """Kind of examples -> what gives all metrics that make sense for it: `(examples, predictions, negative)`."""
 
-MEASURES: dict[str, Measure] = {
-    "tokens": token_metrics,
-    "sequence": label_metrics,
-    "multilabel": label_set_metrics,
-    "regression": correlation_metrics,
-    "span": answer_metrics,
+MEASURES: dict[str, tuple[Measure, ...]] = {
+    "tokens": (entity_metrics, relaxed_metrics, word_metrics),
+    "sequence": (label_metrics,),
+    "multilabel": (label_set_metrics,),
+    "regression": (correlation_metrics,),
+    "span": (answer_metrics,),
 }
 """Kind of examples -> what gives its metrics again from the totals of a resampling."""

@@ -5,12 +5,12 @@ seen on the same test set; the p values say nothing of how well that choice woul
 """
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from pubmill.contributions import Array, Contributions, Items, Measure, Totals, read_items
+from pubmill.contributions import Array, Contributions, Items, Measure, Totals, needed, read_items
 from pubmill.errors import PubmillError
 from pubmill.tables.cells import Cell, Column, Heading, Row, Table
 from pubmill.tables.resampling import CONFIDENCE, RESAMPLINGS, Comparison, compare, fold, holm, observed
@@ -68,7 +68,7 @@ class Comparisons(Heading):
         )
 
 
-def comparisons(table: Table, results: Path, measures: Mapping[str, Measure]) -> Comparisons:
+def comparisons(table: Table, results: Path, measures: Mapping[str, Sequence[Measure]]) -> Comparisons:
     """Compare the models of every row, by the contributions that lie beside the records; `measures`: kind of
     examples -> metrics from totals."""
     rows = [row for row in table.rows if row.shown]
@@ -85,7 +85,9 @@ def comparisons(table: Table, results: Path, measures: Mapping[str, Measure]) ->
     )
 
 
-def _of_row(table: Table, row: Row, results: Path, measures: Mapping[str, Measure]) -> RowComparisons | None:
+def _of_row(
+    table: Table, row: Row, results: Path, measures: Mapping[str, Sequence[Measure]]
+) -> RowComparisons | None:
     columns = [column for column in table.columns if _is_complete(table.cells[column.key][row.key])]
     if len(columns) < 2:
         return None
@@ -94,14 +96,16 @@ def _of_row(table: Table, row: Row, results: Path, measures: Mapping[str, Measur
     datasets = dict.fromkeys(map(_dataset, items))
     for dataset in datasets:
         _refuse_others({path: one for path, one in items.items() if _dataset(path) == dataset})
+    first, one = next(iter(items.items()))
+    measure = _measure(measures[one.kind], row.metric, _known(first, one))
+    parts = {path: needed(measure, _known(path, one)) for path, one in items.items()}
     folds = [
-        fold([[_known(p, items[p]) for p in of_column if _dataset(p) == dataset] for of_column in paths])
+        fold([[parts[path] for path in of_column if _dataset(path) == dataset] for of_column in paths])
         for dataset in datasets
     ]
-    first = next(iter(items.values()))
 
     def metric(totals: Totals) -> Array:
-        return measures[first.kind](totals)[row.metric]
+        return measure(totals)[row.metric]
 
     scores = observed(folds, metric, table.aggregate)
     for column, score in zip(columns, scores, strict=True):
@@ -111,11 +115,17 @@ def _of_row(table: Table, row: Row, results: Path, measures: Mapping[str, Measur
     compared = compare(folds, metric, table.aggregate, best, generator)
     return RowComparisons(
         row=row.key,
-        unit=first.unit,
+        unit=one.unit,
         units=sum(one.units for one in folds),
         best=columns[best].key,
         pairs=_adjusted({columns[other].key: one for other, one in compared.items()}),
     )
+
+
+def _measure(measures: Sequence[Measure], metric: str, contributions: Contributions) -> Measure:
+    """The one that gives a metric."""
+    totals = contributions.totals()
+    return next(measure for measure in measures if metric in measure(totals))
 
 
 def _is_complete(cell: Cell) -> bool:

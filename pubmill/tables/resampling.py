@@ -15,8 +15,8 @@ from pubmill.tables.shapes import Aggregate
 
 RESAMPLINGS = 2000
 CONFIDENCE = 0.95
-AT_ONCE = 4_000_000
-"""Weights that are held at a time; 32 MB."""
+AT_ONCE = 250_000
+"""Weights that are held at a time; 2 MB, as more would not stay in a processor's cache."""
 
 _TOGETHER: dict[Aggregate, Callable[..., Array]] = {"mean": np.mean, "median": np.median}
 
@@ -196,7 +196,7 @@ def _exchanged(
     whole = dict(zip(one.names, one.values.sum(axis=0), strict=True))
     sides: tuple[list[Array], list[Array]] = ([], [])
     for size in _sizes(resamplings, one.units):
-        exchanged = generator.integers(2, size=(size, one.units)).astype(np.float64)
+        exchanged = generator.integers(2, size=(size, one.units), dtype=np.uint8).astype(np.float64)
         moved = _totals(one.names, exchanged, gained)
         sides[0].append(metric({name: whole[name][first] + moved[name] for name in one.names}))
         sides[1].append(metric({name: whole[name][second] - moved[name] for name in one.names}))

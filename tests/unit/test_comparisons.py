@@ -41,7 +41,7 @@ def hold(results: Path, path: str, found: Contributions | None, data: str = "d")
     """Write a run's contributions; its score."""
     file = results / path.replace(".json", ".items.npz")
     write_items(file, Items("tokens", "document", data * 64, found))
-    return float(MEASURES["tokens"](found.totals())["entity_f1"]) if found else 0.0
+    return float(MEASURES["tokens"][0](found.totals())["entity_f1"]) if found else 0.0
 
 
 def made(results: Path, seeds: int = 3, **changes: Any) -> Table:

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pubmill.contributions import Contributions, Items, read_items, units_of, write_items
+from pubmill.contributions import (
+    Array,
+    Contributions,
+    Items,
+    Totals,
+    needed,
+    read_items,
+    units_of,
+    write_items,
+)
 from pubmill.errors import PubmillError
 from pubmill.examples import (
     Answer,
@@ -68,6 +77,10 @@ def made_up(kind: str, seed: int, size: int = 12) -> tuple[list[Any], list[Any]]
     return gold, [prediction(kind, one, generator) for one in gold]
 
 
+def measured(kind: str, totals: Totals) -> dict[str, Array]:
+    return {name: value for measure in MEASURES[kind] for name, value in measure(totals).items()}
+
+
 def drawn(gold: list[Any], predicted: list[Any], weights: list[int]) -> tuple[list[Any], list[Any]]:
     """The examples of each document as often as it was drawn, each time as a document of its own."""
     units = units_of(gold).numbers
@@ -96,7 +109,7 @@ def test_a_record_s_metrics_come_exactly_of_its_file(kind: str, tmp_path: Path) 
     assert items[:3] == (name, "document", "ab")
     assert items.contributions is not None
     assert len(items.contributions.values) == 30
-    again = MEASURES[name](items.contributions.totals())
+    again = measured(name, items.contributions.totals())
     assert {metric: float(value) for metric, value in again.items() if not np.isnan(value)} == found.metrics
 
 
@@ -109,7 +122,7 @@ def test_resampling_in_one_go_equals_drawing_the_documents(kind: str, seed: int)
     contributions = SCORERS[name](gold, predicted, "0").contributions
     weights = drawn_documents(6, 4, np.random.default_rng(seed))
     assert (weights.sum(axis=1) == 6).all()
-    metrics = MEASURES[name](contributions.totals(weights))
+    metrics = measured(name, contributions.totals(weights))
     for row, times in enumerate(weights.astype(int).tolist()):
         naive = SCORERS[name](*drawn(gold, predicted, times), "0").metrics
         at_once = {metric: value[row] for metric, value in metrics.items() if not np.isnan(value[row])}
@@ -155,6 +168,16 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(PubmillError, match="score the run again"):
         read_items(path)
-    np.savez(path, kind="tokens", unit="u", data_sha256="s", names=["n"], values=np.ones(3))
+    np.savez(path, about=["tokens", "document", "s"], names=["n"], values=np.ones(3))
     with pytest.raises(PubmillError, match="a column of values for each name"):
         read_items(path)
+
+
+@pytest.mark.parametrize("kind", SCORERS)
+def test_what_a_measure_does_not_look_at_is_not_needed(kind: str) -> None:
+    gold, predicted = made_up(kind, 2)
+    whole = SCORERS[kind](gold, predicted, "0").contributions
+    for measure in MEASURES[kind]:
+        part = needed(measure, whole)
+        np.testing.assert_equal(measure(part.totals()), measure(whole.totals()))
+        assert len(part.names) < len(whole.names) or len(MEASURES[kind]) == 1

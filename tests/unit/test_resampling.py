@@ -89,8 +89,8 @@ def test_one_run_against_several_keeps_the_difference(aggregate: str) -> None:
     one = fold([[run(*B)], several])
 
     class Still:
-        def integers(self, high: int, size: tuple[int, int]) -> Array:
-            return np.zeros(size)
+        def integers(self, high: int, size: tuple[int, int], dtype: type) -> Array:
+            return np.zeros(size, dtype)
 
     found = randomised([one], accuracy, aggregate, 0, [1], Still(), 3)  # type: ignore[arg-type]
     means = observed([one], accuracy, aggregate)  # type: ignore[arg-type]
