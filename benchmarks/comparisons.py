@@ -11,6 +11,7 @@ on the records, then `scripts/compare.py` on what documents contribute. There is
 import argparse
 import json
 import multiprocessing
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -110,6 +111,7 @@ def main() -> None:
     arguments = parser.parse_args()
     size = len(SIZES) * MODELS * SEEDS
     tables = 1 if arguments.quick else max(1, arguments.records // size)
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as Snakemake does for a rule of one thread
     used: dict[str, list[Used]] = {"tables": [], "comparisons": []}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pubmill.contributions import Array, Contributions, Totals
 from pubmill.tables.shapes import Aggregate
 
-RESAMPLINGS = 2000
+RESAMPLINGS = 1000
 CONFIDENCE = 0.95
 AT_ONCE = 250_000
 """Weights that are held at a time; 2 MB, as more would not stay in a processor's cache."""

@@ -140,7 +140,7 @@ def test_forms_show_every_comparison(tmp_path: Path) -> None:
     lines = [" ".join(line.text_content().split()) for line in page.xpath("//tbody/tr")]
     assert len(lines) == 2
     assert lines[0].startswith(f"Bert+{found.rows[0].pairs[0].difference:.2f}")
-    assert "0.0005" in lines[0]
+    assert "0.001" in lines[0]
     text = FORMS["md"](found)
     assert "| BC2GM<br>entity F1<br>60 documents | Ours | Bert | +" in text
     assert "not comparable with the paper" in FORMS["html"](found)
