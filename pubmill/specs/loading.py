@@ -16,11 +16,13 @@ from pubmill.specs.base import Strict, shown, told
 from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, ReleasedVocabSpec, VocabSpec
 from pubmill.specs.corpus_checks import faults_of_corpora
 from pubmill.specs.datasets import METRICS, DatasetSpec
+from pubmill.specs.fact_checks import faults_of_facts, references_of_facts
+from pubmill.specs.facts import FactTableSpec
 from pubmill.specs.models import FolderWeights, ModelSpec, RecipeWeights, SpacyWeights
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.protocols import ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
-from pubmill.specs.tables import DatasetTableSpec, TableSpec
+from pubmill.specs.tables import TableSpec
 from pubmill.strict_yaml import Document
 
 
@@ -47,7 +49,7 @@ KINDS: dict[str, Any] = {
     "models": ModelSpec,
     "datasets": DatasetSpec,
     "protocols": ProtocolSpec,
-    "tables": Annotated[TableSpec | DatasetTableSpec, Field(discriminator="kind")],
+    "tables": Annotated[TableSpec | FactTableSpec, Field(discriminator="kind")],
 }
 
 
@@ -67,7 +69,7 @@ class Specs(Strict):
     datasets: dict[str, DatasetSpec]
     protocols: dict[str, ProtocolSpec]
     tables: dict[str, TableSpec]
-    dataset_tables: dict[str, DatasetTableSpec]
+    fact_tables: dict[str, FactTableSpec]
 
 
 def load(folder: Path, scale: str) -> Specs:
@@ -87,14 +89,14 @@ def load(folder: Path, scale: str) -> Specs:
         errors += [f"{documents[kind][name].where(at)}: {fault}" for kind, name, at, fault in faults]
     if errors or checked_scale is None:
         raise PubmillError("\n".join([f"{len(errors)} mistake(s) in {folder}:", *errors]))
-    made["dataset_tables"], made["tables"] = _apart(made["tables"])
+    made["fact_tables"], made["tables"] = _apart(made["tables"])
     return Specs.model_construct(_fields_set=None, scale=checked_scale, **made)
 
 
 def _apart(tables: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Tables of datasets, and those of results."""
-    of_datasets = {name: table for name, table in tables.items() if isinstance(table, DatasetTableSpec)}
-    return of_datasets, {name: table for name, table in tables.items() if name not in of_datasets}
+    """Tables of facts, and those of results."""
+    of_facts = {name: table for name, table in tables.items() if isinstance(table, FactTableSpec)}
+    return of_facts, {name: table for name, table in tables.items() if name not in of_facts}
 
 
 def _read_kind(folder: Path, kind: str, overlay: Document, errors: list[str]) -> dict[str, Document]:
@@ -167,8 +169,8 @@ def _dangling(made: dict[str, dict[str, Any]], documents: dict[str, dict[str, Do
             excuse = "take it out of `future_models`" if kind == "protocols" else "remove `missing:` here"
             yield f"{where}: specs/{target_kind}/{target}.yaml exists; {excuse}"
     for name, table in made["tables"].items():
-        for at in _unused_words(table, made["datasets"]):
-            yield f"{documents['tables'][name].where(at)}: no cell shows the word {at[-1]!r}; remove it"
+        for at, fault in faults_of_facts(table, made) if isinstance(table, FactTableSpec) else ():
+            yield f"{documents['tables'][name].where(at)}: {fault}"
         for at, model in _hidden_models(table, made["models"]):
             where = documents["tables"][name].where(at)
             yield f"{where}: specs/models/{model}.yaml exists; give the column another key"
@@ -249,20 +251,6 @@ def _hidden_models(table: Any, models: dict[str, Any]) -> Iterator[tuple[tuple[s
             yield ("columns", i, "key"), column.name
 
 
-def _unused_words(table: Any, datasets: dict[str, Any]) -> Iterator[tuple[str | int, ...]]:
-    """Places of words that a table of datasets has for what none of its datasets says."""
-    if not isinstance(table, DatasetTableSpec):
-        return
-    shown = {column.value for column in table.columns} & {"task", "domain", "metric"}
-    common: set[str] = set()
-    for i, row in enumerate(table.rows):
-        spec = datasets.get(row.dataset)
-        terms = {getattr(spec, field) for field in shown} if spec else set()
-        yield from (("rows", i, "words", word) for word in row.words if word not in terms)
-        common |= terms - row.words.keys()
-    yield from (("words", word) for word in table.words if word not in common)
-
-
 _KIND_OF_START = {"model": "models", "recipe": "pretraining"}
 Reference = tuple[str, str, tuple[str | int, ...], str, str, bool]
 
@@ -304,6 +292,9 @@ def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
                         column.model,
                         bool(column.missing),
                     )
+        if isinstance(table, FactTableSpec):
+            yield from (("tables", name, *reference) for reference in references_of_facts(table))
+            continue
         folds = made["protocols"][table.protocol].folds if _has_protocol(table, made) else ()
         for i, row in enumerate(table.rows):
             if row.dataset not in folds:

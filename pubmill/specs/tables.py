@@ -1,4 +1,4 @@
-"""Specs of tables: of results, and of what datasets are like."""
+"""Specs of tables of results."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
@@ -107,7 +107,8 @@ class Composite(Strict):
 class TableSpec(Spec):
     """A table of results: models by datasets, each cell an aggregate of records. `metric`: what every cell
     shows; null: each dataset's own. `hidden`: rows that are only parts of composites. `left_out`: `column`
-    or `column/metric` of the published file -> why it is not shown here."""
+    or `column/metric` of the published file -> why it is not shown here. `elsewhere`: paper or table ->
+    dataset, or `any` -> why its published values of the same models are not those of this table."""
 
     kind: Literal["results"]
     paper: str
@@ -121,6 +122,7 @@ class TableSpec(Spec):
     composites: tuple[Composite, ...] = ()
     hidden: tuple[Name, ...] = ()
     left_out: dict[str, str] = {}
+    elsewhere: dict[str, dict[str, str]] = {}
 
     def setting_of(self, column: Column, protocol: ProtocolSpec, data: DatasetSpec) -> str | None:
         """The setting of a column's runs on a dataset: the first that is for it."""
@@ -162,62 +164,3 @@ class TableSpec(Spec):
                     f"{column.name} is made of {', '.join(strangers)}, which are no columns with runs; "
                     f"there are {', '.join(sorted(direct))}"
                 )
-
-
-class DatasetRow(Strict):
-    """`measure`: the count that this table means for this dataset (mentions, examples ...);
-    `published`: the dataset's name in the published table, where it isn't that of the spec without its
-    variant; `words`: over those of the table; `why`: column -> why our value is not the published one,
-    where the dataset's `conflicts` don't say it."""
-
-    dataset: Name
-    label: str
-    measure: str = "examples"
-    published: str | None = None
-    words: dict[str, str] = {}
-    why: dict[str, str] = {}
-    missing: str | None = None
-
-
-Fact = Annotated[
-    str,
-    Field(
-        pattern=r"^(task|domain|metric|(count|label_bias)\.(train|dev|test)|(suites|domain|kind|task)=[a-z0-9|-]+)$"
-    ),
-]
-"""What is shown of a dataset: `task`, `domain` and `metric` in the table's words; `count.train` in the row's
-measure; `label_bias.train`; whether it is one of these: `suites=blurb`, `kind=sequence|multilabel`."""
-
-
-class DatasetColumn(Strict):
-    """`key`: the row of the published file; `value`: what is shown of a dataset."""
-
-    key: str
-    label: str
-    value: Fact
-
-
-class DatasetTableSpec(Spec):
-    """A table of datasets: each cell a fact of a dataset's card or spec. `words`: ours -> the table's;
-    `lists_members`: the published table names who is in a group and is silent on who isn't."""
-
-    kind: Literal["datasets"]
-    paper: str
-    title: str
-    caption: str
-    rows: tuple[DatasetRow, ...]
-    columns: tuple[DatasetColumn, ...]
-    words: dict[str, str] = {}
-    lists_members: bool = False
-
-    @model_validator(mode="after")
-    def names_each_row_and_column_once(self) -> Self:
-        keys = [column.key for column in self.columns]
-        for what, names in (("rows", [row.dataset for row in self.rows]), ("columns", keys)):
-            twice = sorted({name for name in names if names.count(name) > 1})
-            if twice:
-                raise ValueError(f"{what} stand there twice: {twice}")
-        strangers = sorted({key for row in self.rows for key in row.why} - set(keys))
-        if strangers:
-            raise ValueError(f"`why` is of columns that the table doesn't have: {strangers}")
-        return self

@@ -107,7 +107,7 @@ def recomputed(
     if any(part is None for group in groups for part in group):
         return None
     values = [[part.value for part in group if part] for group in groups]
-    units = [_half_unit(part.printed) for group in groups for part in group if part]
+    units = [half_unit(part.printed) for group in groups for part in group if part]
     return fmean(map(fmean, values)), max(units)
 
 
@@ -119,10 +119,10 @@ def with_recomputed(
     if printed is None or found is None:
         return printed
     value, slack = found
-    follows = abs(value - printed.value) <= slack + _half_unit(printed.printed) + 1e-9
+    follows = abs(value - printed.value) <= slack + half_unit(printed.printed) + 1e-9
     return printed if follows else printed.model_copy(update={"recomputed": value})
 
 
-def _half_unit(printed: str) -> float:
+def half_unit(printed: str) -> float:
     """Half of the last digit's place."""
     return 0.5 * 10.0 ** -len(printed.partition(".")[2])

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeGuard
 
+from pubmill.names import by_folder
 from pubmill.specs import DatasetSpec, FolderWeights, LearntVocabSpec, Specs, TableSpec
 from pubmill.specs.mimic import MimicSource
 from pubmill.specs.pretraining_checks import needed_before
 from pubmill.specs.tables import Column, Row
 from pubmill.study import Study
-from pubmill.targets.dataset_tables import DatasetTableTargets
+from pubmill.targets.dataset_facts import DatasetFactTargets
 from pubmill.targets.versions import VERSIONS
 
 NOT_RUN = "not run in this study"
@@ -19,7 +20,7 @@ NO_SETTING = "the paper's setting is not for this dataset"
 COMPARISON_FORMS = ("json", "md", "html")
 
 
-class TableTargets(DatasetTableTargets):
+class TableTargets(DatasetFactTargets):
     """From records to tables and the report."""
 
     COMPARISON_FORMS = COMPARISON_FORMS
@@ -50,7 +51,7 @@ class TableTargets(DatasetTableTargets):
         return list(self.last_steps())
 
     def result_tables(self) -> list[str]:
-        """The study's tables of results; the others are of datasets."""
+        """The study's tables of results; the others are of facts."""
         return [table for table in self.study.tables if table in self.specs.tables]
 
     def wanted_models(self) -> list[str]:
@@ -69,7 +70,7 @@ class TableTargets(DatasetTableTargets):
         tables = [self.specs.tables[table] for table in self.result_tables()]
         rows = [(table, row.dataset) for table in tables for row in table.rows]
         used = [name for table, row in rows if self._scores(table, row) for name in self._used(table, row)]
-        shown = [name for table in self.dataset_tables() for name in self.shown_datasets(table)]
+        shown = [name for table in self.fact_tables() for name in self.shown_datasets(table)]
         return list(dict.fromkeys(used + shown))
 
     def wanted_datasets(self) -> list[str]:
@@ -311,7 +312,7 @@ class TableTargets(DatasetTableTargets):
             "scale_title": self.specs.scale.title,
             "comparable": self.specs.scale.comparable,
             "tables": self.result_tables(),
-            "dataset_tables": self.dataset_tables(),
+            "fact_tables": self.fact_tables(),
             "pretraining": {
                 r: [f"pretraining/{r}/step-{step}" for step in self.steps(r) if step <= last]
                 for r, last in self.last_steps().items()
@@ -320,12 +321,12 @@ class TableTargets(DatasetTableTargets):
             "vocabs": sorted({self.specs.pretraining[r].vocab for r in recipes} & set(self.learnt_vocabs())),
             "models": self.models(),
             "datasets": self.datasets(),
-            "sources": self._source_records(recipes),
+            "sources": by_folder(self.source_records()),
         }
 
-    def _source_records(self, recipes: list[str]) -> list[str]:
+    def source_records(self) -> list[str]:
         """Where each raw file of the study came from: its .source.json, below the results folder."""
-        specs = [self.specs.pretraining[recipe] for recipe in recipes]
+        specs = [self.specs.pretraining[recipe] for recipe in self.pretrainings()]
         files = [
             *(path for dataset in self.datasets() for path in self.dataset_inputs(dataset).values()),
             *(shard.file for spec in specs for shard in self.shards(spec.corpus)),

@@ -25,9 +25,12 @@ VERSIONS = {
     "score": 3,
     "table": 6,
     "compare": 1,
-    "dataset_table": 1,
-    "page": 1,
+    "fact_table": 1,
+    "page": 2,
+    "contradictions": 1,
     "report": 4,
+    "checklist": 1,
+    "crate": 1,
 }
 METRIC_VERSIONS = {
     "entity_f1": 1,

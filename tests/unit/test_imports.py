@@ -24,6 +24,7 @@ COMMON = {
     "records",
     "recipes",
     "parts",
+    "names",
     "precision",
     "provenance",
     "specs",
