@@ -28,7 +28,7 @@ VERSIONS = {
     "fact_table": 1,
     "page": 2,
     "contradictions": 1,
-    "report": 4,
+    "report": 5,
     "checklist": 1,
     "crate": 1,
 }
