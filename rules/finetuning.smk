@@ -122,7 +122,7 @@ rule score:
         examples=plainly(lambda w: T.scored_examples(*run_of(w))),
     output:
         record=f"{RUN}/final/seed-{{seed}}.json",
-        items=f"{RUN}/final/seed-{{seed}}.items.npz",
+        contributions=f"{RUN}/final/seed-{{seed}}.items.npz",
     log:
         f"{LOG}/final/seed-{{seed}}.score.log",
     params:

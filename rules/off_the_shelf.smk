@@ -36,7 +36,7 @@ rule score_annotation:
         examples=f"{R}/datasets/{{dataset}}/test.jsonl.gz",
     output:
         record=f"{AS_IT_IS}.json",
-        items=f"{AS_IT_IS}.items.npz",
+        contributions=f"{AS_IT_IS}.items.npz",
     log:
         f"{R}/logs/runs/off-the-shelf/{{pipeline}}/{{dataset}}/as-it-is/final/seed-1.score.log",
     params:

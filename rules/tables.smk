@@ -26,7 +26,7 @@ rule table:
 rule compare:
     input:
         table=f"{R}/tables/{{results_table}}.json",
-        items=lambda w: T.item_files(w.results_table),
+        contributions=lambda w: T.item_files(w.results_table),
     output:
         [f"{R}/tables/{{results_table}}.comparisons.{form}" for form in T.COMPARISON_FORMS],
     log:
