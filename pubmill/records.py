@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from pubmill.contributions import Items, Scored, units_of
 from pubmill.errors import PubmillError
 from pubmill.examples import (
     KINDS,
@@ -27,8 +28,8 @@ from pubmill.examples import (
 from pubmill.files import read_json, read_jsonl_gz, sha256, write_json
 from pubmill.provenance import provenance
 
-Scorer = Callable[[Sequence[Any], Sequence[Any], str | None], tuple[dict[str, float], dict[str, int]]]
-"""What gives metrics and counts, as `(examples, predictions, negative)`."""
+Scorer = Callable[[Sequence[Any], Sequence[Any], str | None], Scored]
+"""What gives metrics, counts and contributions, as `(examples, predictions, negative)`."""
 
 FROM_TRAINING = (
     "failed", "recipe", "max_length", "dev_split", "encoded", "model_sha256", "commit", "packages", "python",
@@ -127,8 +128,8 @@ def read_record(path: Path) -> Record:
 
 def score_run(
     recipe: ScoringRecipe, scorer: Scorer, predictions: Path, examples: Path, training: Path
-) -> Record:
-    """Score one run's predictions against the examples of its split.
+) -> tuple[Record, Items]:
+    """Score one run's predictions against the examples of its split; with what each document adds to that.
 
     A run that its trainer marks as failed gives a record without metrics: a failure is a result,
     and no substitute score stands for it. So does one for whose predictions the main metric isn't defined.
@@ -138,24 +139,25 @@ def score_run(
         raise PubmillError(f"{examples} has no examples; convert the dataset again")
     data = sha256(examples)
     _check_training(recipe, trained, training, data)
-    failed, metrics, counts = trained["failed"], None, None
+    failed, result = trained["failed"], None
     if failed is None:
-        metrics, counts = scorer(gold, read_predictions(predictions, gold), recipe.negative)
-        if recipe.metric not in metrics:
-            failed, metrics, counts = f"{recipe.metric} not defined", None, None
+        result = scorer(gold, read_predictions(predictions, gold), recipe.negative)
+        if recipe.metric not in result.metrics:
+            failed, result = f"{recipe.metric} not defined", None
     used = provenance()
     values = {
         **{name: value for name, value in vars(recipe).items() if name in Record.model_fields},
         **{name: trained[name] for name in FROM_TRAINING},
-        "metrics": metrics,
-        "counts": counts,
+        "metrics": result and result.metrics,
+        "counts": result and result.counts,
         "failed": failed,
         "dev_score": trained["dev"]["best"],
         "data_sha256": data,
         "trained_on_sha256": trained["data_sha256"],
         "scored_with": {name: used[name] for name in ("commit", "packages", "python")},
     }
-    return _validated(values, training)
+    items = Items(recipe.kind, units_of(gold).each, data, result.contributions if result else None)
+    return _validated(values, training), items
 
 
 def read_predictions(path: Path, gold: Sequence[Example]) -> list[Any]:

@@ -121,7 +121,8 @@ rule score:
         training=f"{RUN}/final/seed-{{seed}}.training.json",
         examples=plainly(lambda w: T.scored_examples(*run_of(w))),
     output:
-        f"{RUN}/final/seed-{{seed}}.json",
+        record=f"{RUN}/final/seed-{{seed}}.json",
+        contributions=f"{RUN}/final/seed-{{seed}}.items.npz",
     log:
         f"{LOG}/final/seed-{{seed}}.score.log",
     params:
@@ -131,4 +132,4 @@ rule score:
         "Scoring {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
         "python {SCRIPTS:q}/score.py --predictions {input.predictions:q} --training {input.training:q}"
-        " --examples {input.examples:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        " --examples {input.examples:q} --output {output.record:q} --recipe {params.recipe:q} > {log:q} 2>&1"

@@ -35,7 +35,8 @@ rule score_annotation:
         training=f"{AS_IT_IS}.training.json",
         examples=f"{R}/datasets/{{dataset}}/test.jsonl.gz",
     output:
-        f"{AS_IT_IS}.json",
+        record=f"{AS_IT_IS}.json",
+        contributions=f"{AS_IT_IS}.items.npz",
     log:
         f"{R}/logs/runs/off-the-shelf/{{pipeline}}/{{dataset}}/as-it-is/final/seed-1.score.log",
     params:
@@ -45,4 +46,4 @@ rule score_annotation:
         "Scoring {wildcards.pipeline} on {wildcards.dataset}"
     shell:
         "python {SCRIPTS:q}/score.py --predictions {input.predictions:q} --training {input.training:q}"
-        " --examples {input.examples:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        " --examples {input.examples:q} --output {output.record:q} --recipe {params.recipe:q} > {log:q} 2>&1"

@@ -23,6 +23,25 @@ rule table:
         " --output {R:q}/tables/{wildcards.results_table} > {log:q} 2>&1"
 
 
+rule compare:
+    input:
+        table=f"{R}/tables/{{results_table}}.json",
+        contributions=lambda w: T.item_files(w.results_table),
+    output:
+        [f"{R}/tables/{{results_table}}.comparisons.{form}" for form in T.COMPARISON_FORMS],
+    log:
+        f"{R}/logs/tables/{{results_table}}.comparisons.log",
+    wildcard_constraints:
+        results_table="|".join(map(re.escape, SPECS.tables)) or "(?!)",
+    params:
+        version=T.version("compare"),
+    message:
+        "Comparing the models of {wildcards.results_table}"
+    shell:
+        "python {SCRIPTS:q}/compare.py --table {input.table:q} --results {R:q}"
+        " --output {R:q}/tables/{wildcards.results_table}.comparisons > {log:q} 2>&1"
+
+
 rule fact_table:
     input:
         facts=lambda w: T.fact_files(w.fact_table),

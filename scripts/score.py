@@ -5,7 +5,8 @@ Command: python scripts/score.py --recipe JSON --predictions RUN/seed-N.predicti
          --output RUN/seed-N.json
 Inputs:  the predictions, the examples of the same split, what the trainer noted, and the recipe
          (pubmill.records.ScoringRecipe)
-Outputs: the record RUN/seed-N.json (pubmill.records.Record); without metrics if the run failed
+Outputs: the record RUN/seed-N.json (pubmill.records.Record); without metrics if the run failed.
+         Beside it RUN/seed-N.items.npz: what each document adds to the metrics (pubmill.contributions)
 """
 
 import argparse
@@ -15,6 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
+from pubmill.contributions import write_items
 from pubmill.errors import run
 from pubmill.metrics import SCORERS
 from pubmill.records import ScoringRecipe, score_run, write_record
@@ -29,9 +31,10 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="record to write, .json")
     arguments = parser.parse_args()
     recipe = recipes.read(ScoringRecipe, arguments.recipe)
-    record = score_run(
+    record, items = score_run(
         recipe, SCORERS[recipe.kind], arguments.predictions, arguments.examples, arguments.training
     )
+    write_items(arguments.output.with_suffix(".items.npz"), items)
     write_record(arguments.output, record)
     result = f"failed ({record.failed})" if record.metrics is None else f"{record.metrics[recipe.metric]:.4f}"
     print(f"{recipe.model} on {recipe.dataset} {recipe.split}, seed {recipe.seed}: {recipe.metric} {result}")

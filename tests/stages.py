@@ -47,6 +47,7 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "choose": ("scripts/select_trial.py",),
     "score": ("scripts/score.py",),
     "table": ("scripts/table.py", "pubmill/tables/templates/*"),
+    "compare": ("scripts/compare.py", "pubmill/tables/templates/*"),
     "fact_table": ("scripts/fact_table.py", "pubmill/tables/templates/*"),
     "page": ("scripts/dataset_page.py", "pubmill/tables/templates/*"),
     "contradictions": ("scripts/contradictions.py", "pubmill/tables/templates/contradictions*"),

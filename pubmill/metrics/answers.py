@@ -5,9 +5,12 @@ import string
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from statistics import fmean
 
+import numpy as np
+
+from pubmill.contributions import Array, Scored, Totals, scored, units_of
 from pubmill.examples import SpanExample
+from pubmill.metrics.ratios import quotient
 
 Ranked = Sequence[tuple[str, float]]
 """Answers and their probabilities, best first; the answer "" says that there is none in the context."""
@@ -15,18 +18,23 @@ Ranked = Sequence[tuple[str, float]]
 SUBMITTED = 5
 """Answers of a factoid question that BioASQ takes."""
 
+SQUAD = ("exact_match", "f1")
+BIOASQ = ("strict_accuracy", "lenient_accuracy", "mrr")
+COUNTS = ("examples", "questions", "without_gold")
+TOTALS = (*COUNTS, *SQUAD, *BIOASQ)
+
 
 @dataclass(slots=True)
 class Question:
-    """A question with its gold answers (none: it can't be answered) and what is answered, best first."""
+    """A question with its gold answers (none: it can't be answered) and what is answered, best first;
+    `example` is the number of the first example that asks it."""
 
+    example: int
     golds: list[str] = field(default_factory=list)
     answers: list[str] = field(default_factory=list)
 
 
-def score_answers(
-    examples: Sequence[SpanExample], predicted: Sequence[Ranked]
-) -> tuple[dict[str, float], dict[str, int]]:
+def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) -> Scored:
     """Score the answers of questions, each question once however many contexts it is asked of.
 
     A question's gold answers are its `golds`, or where there are none the `answers` that stand in its
@@ -51,15 +59,22 @@ def score_answers(
 
     Counts: `examples`, `questions`, `without_gold` (questions).
     """
-    questions = _questions(examples, predicted)
-    without = sum(not question.golds for question in questions)
-    matches = [_match(question) for question in questions]
-    metrics = {
-        "exact_match": fmean(exact for exact, _ in matches),
-        "f1": fmean(f1 for _, f1 in matches),
-        **({} if without else _bioasq(questions)),
-    }
-    return metrics, {"examples": len(examples), "questions": len(questions), "without_gold": without}
+    columns = {name: [0.0] * len(examples) for name in TOTALS} | {"examples": [1.0] * len(examples)}
+    for question in _questions(examples, predicted):
+        for name, value in _contribution(question).items():
+            columns[name][question.example] = value
+    return scored(columns, answer_metrics, _counts, units_of(examples).numbers)
+
+
+def answer_metrics(totals: Totals) -> dict[str, Array]:
+    """The metrics of answers from totals."""
+    shares = {name: quotient(totals[name], totals["questions"]) for name in (*SQUAD, *BIOASQ)}
+    undefined = totals["without_gold"] > 0
+    return shares | {name: np.where(undefined, np.nan, shares[name]) for name in BIOASQ}
+
+
+def _counts(totals: Totals) -> dict[str, Array]:
+    return {name: totals[name] for name in COUNTS}
 
 
 def normalised(answer: str) -> str:
@@ -71,13 +86,15 @@ def normalised(answer: str) -> str:
 def _questions(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) -> list[Question]:
     """Questions in the order in which they are first met."""
     groups: dict[str, list[tuple[SpanExample, Ranked]]] = {}
+    first: dict[str, int] = {}
     for number, (example, ranked) in enumerate(zip(examples, predicted, strict=True)):
         key = f"example {number}" if example.group is None else f"group {example.group}"
         groups.setdefault(key, []).append((example, ranked))
-    return [_question(contexts) for contexts in groups.values()]
+        first.setdefault(key, number)
+    return [_question(first[key], contexts) for key, contexts in groups.items()]
 
 
-def _question(contexts: Sequence[tuple[SpanExample, Ranked]]) -> Question:
+def _question(number: int, contexts: Sequence[tuple[SpanExample, Ranked]]) -> Question:
     golds = [gold for example, _ in contexts for gold in example.golds]
     placed = [answer.text for example, _ in contexts for answer in example.answers]
     best: dict[str, tuple[str, float]] = {}
@@ -87,7 +104,7 @@ def _question(contexts: Sequence[tuple[SpanExample, Ranked]]) -> Question:
             if (text or example.group is None) and (known is None or probability > known[1]):
                 best[text.lower()] = (text, probability)
     order = sorted(best.values(), key=lambda answer: -answer[1])
-    return Question(golds=golds or placed, answers=[text for text, _ in order])
+    return Question(number, golds=golds or placed, answers=[text for text, _ in order])
 
 
 def _match(question: Question) -> tuple[float, float]:
@@ -103,12 +120,17 @@ def _f1(gold: list[str], given: list[str]) -> float:
     return 2 * (Counter(gold) & Counter(given)).total() / (len(gold) + len(given))
 
 
-def _bioasq(questions: Sequence[Question]) -> dict[str, float]:
-    ranks = [_rank(question) for question in questions]
+def _contribution(question: Question) -> dict[str, float]:
+    exact, f1 = _match(question)
+    rank = _rank(question)
     return {
-        "strict_accuracy": fmean(rank == 1 for rank in ranks),
-        "lenient_accuracy": fmean(rank is not None for rank in ranks),
-        "mrr": fmean(1 / rank if rank else 0.0 for rank in ranks),
+        "questions": 1.0,
+        "without_gold": float(not question.golds),
+        "exact_match": exact,
+        "f1": f1,
+        "strict_accuracy": float(rank == 1),
+        "lenient_accuracy": float(rank is not None),
+        "mrr": 1 / rank if rank else 0.0,
     }
 
 

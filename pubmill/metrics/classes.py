@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 
-from pubmill.metrics.ratios import defined, macro_f1, ratio, tallies, together
+import numpy as np
+
+from pubmill.contributions import Array, Scored, Totals, scored
+from pubmill.metrics.ratios import macro_f1, pooled, quotient, ratio, tallies, tally
 
 
 def score_labels(
-    gold: Sequence[str], predicted: Sequence[str], negative: str | None
-) -> tuple[dict[str, float], dict[str, int]]:
+    gold: Sequence[str], predicted: Sequence[str], negative: str | None, units: Sequence[int] | None = None
+) -> Scored:
     """Score one label an example.
 
     - `accuracy`: the share of examples whose label is right.
@@ -23,22 +26,45 @@ def score_labels(
     An F1 of labels that are neither in the gold nor predicted isn't defined, and left out.
     Counts, of the labels that `micro_f1` is of: `gold`, `predicted`, `correct`; and `examples`.
     """
-    single = tallies([[label] for label in gold], [[label] for label in predicted])
-    positive = [one for label, one in single.items() if label != negative]
-    pooled = together(positive)
-    binary = len(single) == 2 and len(positive) == 1
-    metrics = {
-        "accuracy": ratio(sum(one.correct for one in single.values()), len(gold)),
-        "micro_f1": pooled.f1(),
-        "positive_f1": pooled.f1() if binary else None,
-        "macro_f1": macro_f1(single.values()),
+    pairs = list(zip(gold, predicted, strict=True))
+    columns = {
+        "examples": [1.0] * len(pairs),
+        **tally("class", [[(_but(negative, a), _but(negative, b))] for a, b in pairs]),
+        **tally("negative", [[(_only(negative, a), _only(negative, b))] for a, b in pairs]),
     }
-    return defined(metrics), {**pooled.counts(), "examples": len(gold)}
+    return scored(columns, label_metrics, _label_counts, units)
+
+
+def label_metrics(totals: Totals) -> dict[str, Array]:
+    """The metrics of one label an example from totals."""
+    every, positive = tallies(totals, "class", "negative"), tallies(totals, "class")
+    present = [one.present() for one in every]
+    none = np.zeros_like(totals["examples"])
+    binary = (sum(present, none) == 2) & (sum((one.present() for one in positive), none) == 1)
+    f1 = pooled(positive, totals).f1()
+    return {
+        "accuracy": quotient(pooled(every, totals).correct, totals["examples"]),
+        "micro_f1": f1,
+        "positive_f1": np.where(binary, f1, np.nan),
+        "macro_f1": macro_f1(every, present, totals),
+    }
+
+
+def _label_counts(totals: Totals) -> dict[str, Array]:
+    return {**pooled(tallies(totals, "class"), totals)._asdict(), "examples": totals["examples"]}
+
+
+def _but(negative: str | None, label: str) -> tuple[str, ...]:
+    return () if label == negative else (label,)
+
+
+def _only(negative: str | None, label: str) -> tuple[str, ...]:
+    return (label,) if label == negative else ()
 
 
 def score_label_sets(
-    gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
-) -> tuple[dict[str, float], dict[str, int]]:
+    gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], units: Sequence[int] | None = None
+) -> Scored:
     """Score any number of labels a document.
 
     - `micro_f1`: F1 over all labels of all documents taken together (HoC of BLURB, gu2020 section 4.5).
@@ -51,19 +77,29 @@ def score_label_sets(
     An F1 of labels that are neither in the gold nor predicted isn't defined, and left out.
     Counts: `gold`, `predicted`, `correct` (labels of documents), `examples`, and `without_gold` (documents).
     """
-    single = tallies(gold, predicted)
-    pooled = together(single.values())
-    without = sum(not labels for labels in gold)
-    metrics = {
-        "micro_f1": pooled.f1(),
-        "macro_f1": macro_f1(single.values()),
-        "example_f1": None if without else _example_f1(gold, predicted),
-    }
-    return defined(metrics), {**pooled.counts(), "examples": len(gold), "without_gold": without}
-
-
-def _example_f1(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> float:
     pairs = [({*true}, {*given}) for true, given in zip(gold, predicted, strict=True)]
-    precision = sum(ratio(len(true & given), len(given)) for true, given in pairs) / len(pairs)
-    recall = sum(len(true & given) / len(true) for true, given in pairs) / len(pairs)
-    return ratio(2 * precision * recall, precision + recall)
+    columns = {
+        "examples": [1.0] * len(pairs),
+        "without_gold": [float(not true) for true, _ in pairs],
+        "precision": [len(true & given) / (len(given) or 1) for true, given in pairs],
+        "recall": [len(true & given) / (len(true) or 1) for true, given in pairs],
+        **tally("class", [[pair] for pair in pairs]),
+    }
+    return scored(columns, label_set_metrics, _label_set_counts, units)
+
+
+def label_set_metrics(totals: Totals) -> dict[str, Array]:
+    """The metrics of sets of labels from totals."""
+    classes = tallies(totals, "class")
+    precision, recall = (quotient(totals[name], totals["examples"]) for name in ("precision", "recall"))
+    example_f1 = ratio(2 * precision * recall, precision + recall)
+    return {
+        "micro_f1": pooled(classes, totals).f1(),
+        "macro_f1": macro_f1(classes, [one.present() for one in classes], totals),
+        "example_f1": np.where(totals["without_gold"] > 0, np.nan, example_f1),
+    }
+
+
+def _label_set_counts(totals: Totals) -> dict[str, Array]:
+    counts = pooled(tallies(totals, "class"), totals)._asdict()
+    return {**counts, **{name: totals[name] for name in ("examples", "without_gold")}}

@@ -1,22 +1,56 @@
 """Pearson's correlation of predicted scores with those of experts."""
 
-import statistics
+import math
 from collections.abc import Sequence
+from statistics import fmean
+
+import numpy as np
+
+from pubmill.contributions import Array, Scored, Totals, scored
+from pubmill.metrics.ratios import quotient
+
+ROUNDING = 1e-12
+"""A variance of this part of the mean square is one of rounding alone."""
 
 
 def score_correlation(
-    gold: Sequence[float], predicted: Sequence[float]
-) -> tuple[dict[str, float], dict[str, int]]:
+    gold: Sequence[float], predicted: Sequence[float], units: Sequence[int] | None = None
+) -> Scored:
     """`pearson` (-1..1) over all pairs of texts (BIOSSES: gu2020 section 4.4).
 
     It isn't defined, and left out, where there are fewer than two pairs or all gold or all predicted
     scores are the same. Count: `examples`.
     """
-    counts = {"examples": len(gold)}
-    if len(set(gold)) < 2 or len(set(predicted)) < 2:
-        return {}, counts
-    try:
-        # Rounding can carry it a little beyond 1.
-        return {"pearson": max(-1.0, min(1.0, statistics.correlation(gold, predicted)))}, counts
-    except statistics.StatisticsError:  # so nearly the same that their squared differences vanish
-        return {}, counts
+    x, y = np.array(_standard(gold)), np.array(_standard(predicted))
+    products = {"xx": x * x, "yy": y * y, "xy": x * y}
+    columns = {"examples": np.ones(len(x)), "x": x, "y": y, **products}
+    return scored(columns, correlation_metrics, lambda totals: {"examples": totals["examples"]}, units)
+
+
+def correlation_metrics(totals: Totals) -> dict[str, Array]:
+    """`pearson` from totals of scores and of their products."""
+    n, x, y = (totals[name] for name in ("examples", "x", "y"))
+    variances = [_variance(n * totals[name], total * total) for name, total in (("xx", x), ("yy", y))]
+    # Rounding can carry it a little beyond 1.
+    pearson = quotient(n * totals["xy"] - x * y, np.sqrt(variances[0]) * np.sqrt(variances[1]))
+    return {"pearson": np.clip(pearson, -1.0, 1.0)}
+
+
+def _variance(squares: Array, square: Array) -> Array:
+    return np.where(squares - square > ROUNDING * squares, squares - square, 0.0)
+
+
+def _standard(values: Sequence[float]) -> list[float]:
+    """Scores with mean 0 and standard deviation 1, so that sums of their products are exact enough, and those
+    of two models can be exchanged; the correlation is the same."""
+    scaled = _scaled(values)
+    mean = fmean(scaled)
+    centred = _scaled([value - mean for value in scaled])
+    deviation = math.sqrt(fmean(value * value for value in centred)) or 1.0
+    return [value / deviation for value in centred]
+
+
+def _scaled(values: Sequence[float]) -> list[float]:
+    """The largest of them 1, whatever their size."""
+    largest = max(map(abs, values)) or 1.0
+    return [value / largest for value in values]

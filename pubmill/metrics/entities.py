@@ -12,35 +12,43 @@ script `conlleval.pl` and is what LinkBERT's code for BLURB scores with:
 
 from collections.abc import Collection, Sequence
 
-from seqeval.metrics.sequence_labeling import get_entities
-
+from pubmill.contributions import Array, Scored, Totals, scored
 from pubmill.errors import PubmillError
 from pubmill.metrics.ratios import ratio
 
 Labels = Sequence[Sequence[str]]
 Entity = tuple[str, int, int]
-"""Type, first and last word; positions are those in the whole text."""
+"""Type, first and last word of the sentence."""
 
 
-def score_entities(gold: Labels, predicted: Labels) -> tuple[dict[str, float], dict[str, int]]:
+def score_entities(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
     """Score predicted BIO labels of sentences (one label a word) against the gold ones, exactly.
 
     Returns the metrics `entity_f1`, `entity_precision`, `entity_recall`, each within 0..1, and the
     counts `gold`, `predicted`, `correct` (entities; correct means same sentence, words and type)
     and `examples` (sentences). A ratio without a denominator is 0, as in seqeval.
     """
-    true, given = _entities(gold, predicted)
-    correct = len(true & given)
-    metrics = {
-        "entity_f1": ratio(2 * correct, len(true) + len(given)),
-        "entity_precision": ratio(correct, len(given)),
-        "entity_recall": ratio(correct, len(true)),
+    sentences = _entities(gold, predicted)
+    columns = {
+        "gold": [len(true) for true, _ in sentences],
+        "predicted": [len(given) for _, given in sentences],
+        "correct": [len(true & given) for true, given in sentences],
+        "examples": [1] * len(sentences),
     }
-    counts = {"gold": len(true), "predicted": len(given), "correct": correct, "examples": len(gold)}
-    return metrics, counts
+    return scored(columns, entity_metrics, dict, units)
 
 
-def score_relaxed(gold: Labels, predicted: Labels) -> tuple[dict[str, float], dict[str, int]]:
+def entity_metrics(totals: Totals) -> dict[str, Array]:
+    """The exact metrics from totals."""
+    gold, predicted, correct = (totals[name] for name in ("gold", "predicted", "correct"))
+    return {
+        "entity_f1": ratio(2 * correct, gold + predicted),
+        "entity_precision": ratio(correct, predicted),
+        "entity_recall": ratio(correct, gold),
+    }
+
+
+def score_relaxed(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
     """Score predicted BIO labels leniently: an entity that overlaps one of the other side is correct.
 
     tinn2021 (section 3.7, Table 11) has "a lenient score that regards overlapping predictions as
@@ -52,26 +60,44 @@ def score_relaxed(gold: Labels, predicted: Labels) -> tuple[dict[str, float], di
 
     Counts: `relaxed_correct` (predicted entities) and `relaxed_found` (gold ones).
     """
-    true, given = _entities(gold, predicted)
-    correct, found = _overlapping(given, true), _overlapping(true, given)
-    precision, recall = ratio(correct, len(given)), ratio(found, len(true))
-    metrics = {
+    sentences = _entities(gold, predicted)
+    columns = {
+        "gold": [len(true) for true, _ in sentences],
+        "predicted": [len(given) for _, given in sentences],
+        "relaxed_correct": [_overlapping(given, true) for true, given in sentences],
+        "relaxed_found": [_overlapping(true, given) for true, given in sentences],
+    }
+    return scored(columns, relaxed_metrics, _relaxed_counts, units)
+
+
+def relaxed_metrics(totals: Totals) -> dict[str, Array]:
+    """The lenient metrics from totals."""
+    precision = ratio(totals["relaxed_correct"], totals["predicted"])
+    recall = ratio(totals["relaxed_found"], totals["gold"])
+    return {
         "relaxed_f1": ratio(2 * precision * recall, precision + recall),
         "relaxed_precision": precision,
         "relaxed_recall": recall,
     }
-    return metrics, {"relaxed_correct": correct, "relaxed_found": found}
 
 
-def _entities(gold: Labels, predicted: Labels) -> tuple[set[Entity], set[Entity]]:
+def _relaxed_counts(totals: Totals) -> dict[str, Array]:
+    return {name: totals[name] for name in ("relaxed_correct", "relaxed_found")}
+
+
+def _entities(gold: Labels, predicted: Labels) -> list[tuple[set[Entity], set[Entity]]]:
+    """Gold and predicted entities of each sentence."""
     if [len(labels) for labels in gold] != [len(labels) for labels in predicted]:
         raise PubmillError("gold and predicted labels differ in their number of sentences or words")
-    return _entities_of(gold), _entities_of(predicted)
+    return [(_entities_of(true), _entities_of(given)) for true, given in zip(gold, predicted, strict=True)]
 
 
-def _entities_of(sentences: Labels) -> set[Entity]:
-    """seqeval puts an O after each sentence."""
-    return set(get_entities([list(labels) for labels in sentences]))
+def _entities_of(labels: Sequence[str]) -> set[Entity]:
+    from seqeval.metrics.sequence_labeling import (
+        get_entities,
+    )  # takes seconds; metrics of totals don't need it
+
+    return set(get_entities(list(labels)))
 
 
 def _overlapping(entities: Collection[Entity], others: Collection[Entity]) -> int:

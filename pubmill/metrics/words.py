@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from pubmill.contributions import Array, Scored, Totals, scored
 from pubmill.errors import PubmillError
-from pubmill.metrics.ratios import defined, macro_f1, tallies, together
+from pubmill.metrics.ratios import Tally, macro_f1, pooled, tallies, tally
 
 Labels = Sequence[Sequence[str]]
 
 
-def score_words(gold: Labels, predicted: Labels) -> tuple[dict[str, float], dict[str, int]]:
+def score_words(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
     """Score predicted BIO labels (one a word) word by word.
 
     gu2020 section 4.2: "For each of the PIO elements [...] we tally the F1 score at the word level, and
@@ -22,11 +25,26 @@ def score_words(gold: Labels, predicted: Labels) -> tuple[dict[str, float], dict
     """
     if [len(labels) for labels in gold] != [len(labels) for labels in predicted]:
         raise PubmillError("gold and predicted labels differ in their number of sentences or words")
-    found = [one for one in tallies(_elements(gold), _elements(predicted)).values() if one.gold]
-    counts = {f"{name}_words": count for name, count in together(found).counts().items()}
-    return defined({"word_macro_f1": macro_f1(found)}), counts
+    sentences = [
+        [(_element(one), _element(other)) for one, other in zip(true, given, strict=True)]
+        for true, given in zip(gold, predicted, strict=True)
+    ]
+    columns = {"examples": [1.0] * len(gold), **tally("word", sentences)}
+    return scored(columns, word_metrics, _counts, units)
 
 
-def _elements(sentences: Labels) -> list[list[str]]:
-    """The element of each word of all sentences, none for O."""
-    return [[label.partition("-")[2]] if label != "O" else [] for labels in sentences for label in labels]
+def word_metrics(totals: Totals) -> dict[str, Array]:
+    """`word_macro_f1` from totals."""
+    elements = tallies(totals, "word")
+    in_gold = [np.where(one.gold > 0, 1.0, 0.0) for one in elements]
+    return {"word_macro_f1": macro_f1(elements, in_gold, totals)}
+
+
+def _counts(totals: Totals) -> dict[str, Array]:
+    elements: list[Tally] = [one for one in tallies(totals, "word") if one.gold]
+    return {f"{name}_words": count for name, count in pooled(elements, totals)._asdict().items()}
+
+
+def _element(label: str) -> tuple[str, ...]:
+    """The element of a word, none for O."""
+    return (label.partition("-")[2],) if label != "O" else ()

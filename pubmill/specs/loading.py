@@ -324,3 +324,5 @@ def _named_by(protocol: ProtocolSpec) -> Iterator[tuple[tuple[str | int, ...], s
         yield ("start_from", start), "datasets", first, False
     for dataset in protocol.final.seeds.keys() - {"default"} - protocol.folds.keys():
         yield ("final", "seeds", dataset), "datasets", dataset, False
+    for dataset in protocol.equivalence.margins.keys() - {"default"} - protocol.folds.keys():
+        yield ("equivalence", "margins", dataset), "datasets", dataset, False

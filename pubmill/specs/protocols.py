@@ -125,6 +125,32 @@ class Final(Strict):
     split: Literal["test"]
 
 
+class Margin(Strict):
+    """The largest difference from a published score, in points (0..100), that counts as none."""
+
+    points: Annotated[float, Field(gt=0, lt=100)]
+    why: Annotated[str, Field(min_length=1)]
+
+
+class Equivalence(Strict):
+    """How it is decided whether a published value is reproduced, fixed before anything is run.
+
+    `margins`: dataset (or the name of its folds) -> margin, with a `default`, which holds for composites too;
+    `alpha`: the probability of taking a difference as large as the margin for none; `power`: that with
+    which the minimal detectable difference is found.
+    """
+
+    alpha: Annotated[float, Field(gt=0, lt=0.5)]
+    power: Annotated[float, Field(gt=0.5, lt=1)]
+    margins: dict[str, Margin]
+
+    @model_validator(mode="after")
+    def has_a_default(self) -> Self:
+        if "default" not in self.margins:
+            raise ValueError("margins must have the key `default`")
+        return self
+
+
 class ProtocolSpec(Spec):
     """How a paper fine-tunes.
 
@@ -145,6 +171,7 @@ class ProtocolSpec(Spec):
     start_from: dict[Name, Name] = {}
     future_models: tuple[Name, ...] = ()
     final: Final
+    equivalence: Equivalence
 
     @model_validator(mode="after")
     def is_whole(self) -> Self:

@@ -26,6 +26,7 @@ from pubmill.tables.cells import (
     difference,
 )
 from pubmill.tables.published import Published, refuse_strangers, silences, with_recomputed
+from pubmill.tables.verdicts import seeds_needed, with_verdicts
 
 NOT_RUN = "not run in this study"
 
@@ -167,6 +168,7 @@ def build(recipe: TableRecipe, published: Published, records: Records) -> Table:
     cells = _cells(recipe, records, published)
     for column in recipe.columns:
         _add_composites(recipe, column, cells[column.key], published)
+    cells = with_verdicts(recipe, cells)
     heading = recipe.model_dump(exclude={"records", "missing", "versions", "composites", "left_out"})
     pipelines = [column.model for column in recipe.columns if column.pipeline and column.model]
     known = [r for found in records.values() for seeds in found.values() for r in seeds.values() if r]
@@ -175,6 +177,7 @@ def build(recipe: TableRecipe, published: Published, records: Records) -> Table:
         composites=tuple(composite.row for composite in recipe.composites),
         cells=cells,
         silences=silences(recipe, published),
+        seeds_needed=seeds_needed(recipe, cells),
         provenance=provenance(known, pipelines),
     )
 
@@ -217,24 +220,27 @@ def _cell(
     runs: Mapping[RunKey, Record | None],
     published: PublishedValue | None,
 ) -> Cell:
-    seeds = [_seed_score(key, record, row) for key, record in runs.items()]
+    paths = recipe.records[column.key][row.key] if runs else ()
+    places = zip(paths, runs.items(), strict=True)
+    seeds = [_seed_score(path, key, record, row) for path, (key, record) in places]
     named = (recipe.missing.get(key) for key in (f"{column.key}/{row.key}", column.key, row.key))
     reason = next(filter(None, named), NOT_RUN)
     return cell_of_seeds(seeds, len(seeds), reason, published, recipe.aggregate)
 
 
-def _seed_score(key: RunKey, record: Record | None, row: Row) -> SeedScore:
+def _seed_score(path: str, key: RunKey, record: Record | None, row: Row) -> SeedScore:
     (dataset, seed), metric = key, row.metric
     fold = dataset if row.folds else ""
     if record is None or record.failed is not None:
-        return SeedScore(seed=seed, value=None, failed=record.failed if record else NO_RECORD, fold=fold)
+        cause = record.failed if record else NO_RECORD
+        return SeedScore(seed=seed, value=None, failed=cause, fold=fold, record=path)
     metrics = record.metrics or {}
     if metric not in metrics:
         raise PubmillError(
             f"the record of {record.model} on {dataset}, seed {seed}, has no {metric}; "
             f"it has {sorted(metrics)}. Score the predictions again"
         )
-    return SeedScore(seed=seed, value=100 * metrics[metric], failed=None, fold=fold)
+    return SeedScore(seed=seed, value=100 * metrics[metric], failed=None, fold=fold, record=path)
 
 
 def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: PublishedValue | None) -> Cell:

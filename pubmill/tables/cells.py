@@ -7,23 +7,17 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, median, stdev
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
+from pubmill.tables.shapes import Aggregate, Equivalence, Need, Shape, Verdict
 
 NO_RECORD = "no record"
 """What `SeedScore.failed` says of a run whose record does not exist."""
 
-
-class Shape(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-Aggregate = Literal["mean", "median"]
-"""How a cell's runs become one number."""
 
 AnyShape = TypeVar("AnyShape", bound=BaseModel)
 
@@ -119,6 +113,7 @@ class ResultHeading(Heading):
     protocol: str
     setting: str
     aggregate: Aggregate
+    equivalence: Equivalence
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
 
@@ -136,12 +131,14 @@ class TableRecipe(ResultHeading):
 
 
 class SeedScore(Shape):
-    """One run: its score, or why it has none (`failed`); `fold`: the dataset, where a cell is of several."""
+    """One run: its score, or why it has none (`failed`); `fold`: the dataset, where a cell is of several;
+    `record`: below the results folder."""
 
     seed: int
     value: float | None
     failed: str | None
     fold: str = ""
+    record: str = ""
 
     @property
     def name(self) -> str:
@@ -165,7 +162,7 @@ class Cell(Shape):
     `value` is None where any expected part is missing or failed, and `missing` then says why;
     `spread` is the sample standard deviation over runs; `n` of `expected` parts (seeds of a run, of each
     fold where there are folds, datasets of a composite, or columns of which it is the best) are complete;
-    `difference` is ours minus published.
+    `difference` is ours minus published, and `verdict` what it says; None where there is nothing to compare.
     """
 
     value: float | None
@@ -176,6 +173,7 @@ class Cell(Shape):
     missing: str | None
     published: PublishedValue | None
     difference: float | None
+    verdict: Verdict | None = None
 
 
 class Provenance(Shape):
@@ -193,11 +191,12 @@ class Provenance(Shape):
 
 class Table(ResultHeading):
     """A whole table: `cells[column][row]`, the composites under their own names. `silences`: what is noted
-    of published values that are blank in print, or not shown here."""
+    of published values that are blank in print, or not shown here; `seeds_needed`: by row, where known."""
 
     composites: tuple[Row, ...]
     cells: dict[str, dict[str, Cell]]
     silences: tuple[str, ...]
+    seeds_needed: dict[str, Need]
     provenance: Provenance
 
     @property
@@ -218,7 +217,21 @@ class Table(ResultHeading):
         """Everything that a reader of the numbers must know: source, notes, conflicts of counts."""
         source = (f"Source of the published values: {self.citation}",) if self.citation else ()
         conflicts = tuple(f"{row.label}: {conflict}" for row in self.rows for conflict in row.conflicts)
-        return source + self.notes + printed_notes(self) + self.silences + conflicts
+        labels = {row.key: row.label for row in (*self.rows, *self.composites)}
+        rules = (self.equivalence.told(self.aggregate, labels), *self._seeds_told())
+        return source + rules + self.notes + printed_notes(self) + self.silences + conflicts
+
+    def _seeds_told(self) -> tuple[str, ...]:
+        needs = [(row, self.seeds_needed[row.key]) for row in self.rows if row.key in self.seeds_needed]
+        if not needs:
+            return ()
+        told = ", ".join(f"{row.label} {need.seeds} (± {need.spread:.2f})" for row, need in needs)
+        rule = self.equivalence
+        return (
+            "Seeds of each of two models that resolve half a point between them (two-sided t test, "
+            f"alpha {rule.alpha:g}, power {rule.power:g}), by the spread within cells of three runs or "
+            f"more: {told}",
+        )
 
     def cells_of(self, row: Row) -> list[Cell]:
         """The cells of a row, in the order of the columns."""

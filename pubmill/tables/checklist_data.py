@@ -12,8 +12,9 @@ from pubmill.errors import PubmillError
 from pubmill.files import read_json
 from pubmill.records import Record, read_record
 from pubmill.tables.cards import Card, read_card
-from pubmill.tables.cells import Aggregate, Shape, Table, read_table
+from pubmill.tables.cells import Table, read_table
 from pubmill.tables.report import Pretraining, read_pretraining
+from pubmill.tables.shapes import Aggregate, Shape
 
 OFF_THE_SHELF = "off-the-shelf"
 """What stands in the place of the protocol in runs of a finished pipeline."""

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pubmill.tables.cells import Aggregate, Column, Composite, Row, Shape
+from pubmill.tables.cells import Column, Composite, Row
 from pubmill.tables.published import half_unit, read_published
 from pubmill.tables.rendering import environment, escape_markdown
+from pubmill.tables.shapes import Aggregate, Shape
 
 NO_REASON = "no reason is found in the paper"
 ANY = "any"

@@ -21,8 +21,9 @@ from pubmill import provenance
 from pubmill.errors import PubmillError
 from pubmill.files import read_json, sha256, writing_folder
 from pubmill.names import paths_of
-from pubmill.tables.cells import Provenance, Shape, read_table
+from pubmill.tables.cells import Provenance, read_table
 from pubmill.tables.rendering import duration
+from pubmill.tables.shapes import Shape
 
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),

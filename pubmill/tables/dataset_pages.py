@@ -9,8 +9,9 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
 from pubmill.tables.cards import NAMED, Card, Part, read_card
-from pubmill.tables.cells import Shape, parse
+from pubmill.tables.cells import parse
 from pubmill.tables.rendering import environment, escape_markdown
+from pubmill.tables.shapes import Shape
 
 LENGTHS = {"mean": "mean", "median": "median", "p95": "95th percentile", "max": "longest"}
 REPEATED = ("repeated_texts", "repeated_documents", "contradictory_texts")

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from pubmill.errors import PubmillError
 from pubmill.tables.artefacts import Artefacts, found, machines
-from pubmill.tables.cells import Shape, parse
+from pubmill.tables.cells import parse
 from pubmill.tables.facts import FactCell, FactColumn, FactRow, FactTable, FactTableRecipe, pieces
 from pubmill.tables.printed import FORMS, is_equal, is_of_kind
 from pubmill.tables.published import published_lines
+from pubmill.tables.shapes import Shape
 
 UNEXPLAINED = "differs, and neither the specs nor this table say why"
 

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from pubmill.files import read_json
-from pubmill.tables.cells import Heading, Shape, parse
+from pubmill.tables.cells import Heading, parse
 from pubmill.tables.printed import Kind, Value
+from pubmill.tables.shapes import Shape
 
 SUBJECTS = {"datasets": "Dataset", "models": "Model", "tasks": "Task", "protocols": "Protocol"}
 

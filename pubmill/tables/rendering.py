@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from pubmill.tables.cells import Cell, Column, Heading, Row, Table
+from pubmill.tables.shapes import Verdict
 
 MINUS = "\N{MINUS SIGN}"
 METRICS = {
@@ -57,6 +58,16 @@ TEX = {
     "\N{NARROW NO-BREAK SPACE}": r"\,",
     **{character: f"\\{character}" for character in "{}$&#_%"},
 }
+
+
+VERDICTS = {
+    "reproduced": ("reproduced", "R"),
+    "within the minimal detectable difference": ("within MDD", "D"),
+    "not reproduced": ("not reproduced", "N"),
+    "not comparable": ("not comparable", "C"),
+    "no verdict": ("no verdict", "U"),
+}
+"""A verdict -> it in a few letters, and in one."""
 
 
 def number(value: float) -> str:
@@ -209,7 +220,7 @@ def environment(escape: Callable[[str], str] | None = None) -> Environment:
         "surplus": surplus,
         "duration": duration,
     }
-    made.globals["share"] = share
+    made.globals |= {"share": share, "verdicts": VERDICTS}
     return made
 
 
@@ -254,6 +265,18 @@ def _csv_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, A
         "published": cell.published and cell.published.printed,
         "published_note": cell.published and cell.published.note,
         "difference": exact(cell.difference),
+        **_verdict_fields(cell.verdict),
+        "seeds_needed": table.seeds_needed[row.key].seeds if row.key in table.seeds_needed else None,
+    }
+
+
+def _verdict_fields(verdict: Verdict | None) -> dict[str, Any]:
+    return {
+        "verdict": verdict and verdict.verdict,
+        "why": verdict and verdict.why,
+        "margin": verdict.margin if verdict else None,
+        "p": exact(verdict.p) if verdict else None,
+        "minimal_detectable": exact(verdict.detectable) if verdict else None,
     }
 
 

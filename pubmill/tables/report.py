@@ -12,11 +12,12 @@ from pubmill.files import read_json
 from pubmill.names import paths_of
 from pubmill.tables.aggregation import machine
 from pubmill.tables.cards import Card, read_card
-from pubmill.tables.cells import Shape, Table, read_table
+from pubmill.tables.cells import Table, read_table
 from pubmill.tables.fact_rendering import fact_marks
 from pubmill.tables.facts import FactTable, read_fact_table
 from pubmill.tables.figures import Curve, Strip, curve, strips
 from pubmill.tables.rendering import environment, reasons
+from pubmill.tables.shapes import Shape
 
 LISTED_FILES = 20
 """Folders of sources with more files are shown as one line with one digest."""

@@ -17,8 +17,13 @@ NOT_FOR = "the pipeline is not for this dataset"
 NO_SETTING = "the paper's setting is not for this dataset"
 
 
+COMPARISON_FORMS = ("json", "md", "html")
+
+
 class TableTargets(DatasetFactTargets):
     """From records to tables and the report."""
+
+    COMPARISON_FORMS = COMPARISON_FORMS
 
     def __init__(self, study: Study, specs: Specs) -> None:
         super().__init__(study, specs)
@@ -208,6 +213,7 @@ class TableTargets(DatasetFactTargets):
             "protocol": spec.protocol,
             "setting": spec.setting,
             "aggregate": final.aggregate,
+            "equivalence": self._equivalence(spec),
             "rows": [self._row(spec, row) for row in spec.rows],
             "columns": [self._column(column) for column in self._columns(table)],
             "composites": [composite.model_dump() for composite in spec.composites],
@@ -216,6 +222,13 @@ class TableTargets(DatasetFactTargets):
             "missing": self._missing(table),
             "versions": {"table": VERSIONS["table"]},
         }
+
+    def item_files(self, table: str) -> list[str]:
+        """What each document contributes to the records of a table: beside each of them."""
+        return [f"{path.removesuffix('.json')}.items.npz" for path in self.record_files(table)]
+
+    def comparison_files(self, table: str) -> list[str]:
+        return [f"{self.results}/tables/{table}.comparisons.{form}" for form in COMPARISON_FORMS]
 
     def _column(self, column: Column) -> dict[str, Any]:
         return {
@@ -245,6 +258,25 @@ class TableTargets(DatasetFactTargets):
             "conflicts": list(spec.conflicts) if spec else [],
             "folds": parts if parts != [row.dataset] else [],
         }
+
+    def _equivalence(self, table: TableSpec) -> dict[str, Any]:
+        """How verdicts are reached, with what it says of each row and composite."""
+        rule = self.specs.protocols[table.protocol].equivalence
+        composites = {composite.name: "default" for composite in table.composites}
+        of = {row.name: row.dataset for row in table.rows} | composites
+        return {
+            "alpha": rule.alpha,
+            "power": rule.power,
+            "margins": {
+                name: rule.margins.get(dataset, rule.margins["default"]).model_dump()
+                for name, dataset in of.items()
+            },
+            "runs": {row.name: self._runs_behind(table, row.dataset) for row in table.rows},
+        }
+
+    def _runs_behind(self, table: TableSpec, row: str) -> int:
+        """How many runs of a model the paper had of a dataset, or of its folds together."""
+        return sum(len(self.seeds(table.protocol, part)) for part in self.parts_of_row(table.protocol, row))
 
     def _missing(self, table: str) -> dict[str, str]:
         """Why a model's column, a dataset's row or a cell has nothing of ours."""
@@ -323,4 +355,5 @@ class TableTargets(DatasetFactTargets):
         """The targets of a study."""
         tables = [path for table in self.study.tables for path in self.table_files(table)]
         pages = [path for dataset in self.datasets() for path in self.page_files(dataset)]
-        return [self.report(), *tables, *pages]
+        compared = [path for table in self.result_tables() for path in self.comparison_files(table)]
+        return [self.report(), *tables, *compared, *pages]

@@ -37,7 +37,7 @@ def test_counts_are_the_published_ones(name: str, shared: Path, tmp_path: Path) 
     assert tuple(counts[split]["mentions"] for split in ("train", "dev", "test")) == TABLE_3[name]
     assert all(counts[split]["illegal_starts"] == 0 for split in counts)
     gold = [example.labels for example in read_examples(tmp_path / name / "test.jsonl.gz", TokensExample)]
-    metrics, scored = score_entities(gold, gold)
+    metrics, scored, _ = score_entities(gold, gold)
     assert metrics["entity_f1"] == 1.0
     assert scored["gold"] == counts["test"]["mentions"]
 

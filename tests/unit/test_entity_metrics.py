@@ -43,7 +43,7 @@ def entities(sentences: Sentences) -> set[tuple[int, int, int, str]]:
 def test_equals_an_independent_implementation(pair: tuple[Sentences, Sentences]) -> None:
     gold, predicted = pair
     true, guessed = entities(gold), entities(predicted)
-    metrics, counts = score_entities(gold, predicted)
+    metrics, counts, _ = score_entities(gold, predicted)
     assert counts == {
         "gold": len(true),
         "predicted": len(guessed),
@@ -58,7 +58,7 @@ def test_equals_an_independent_implementation(pair: tuple[Sentences, Sentences])
 
 @given(gold_and_predicted())
 def test_equals_seqeval(pair: tuple[Sentences, Sentences]) -> None:
-    metrics, _ = score_entities(*pair)
+    metrics, *_ = score_entities(*pair)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # seqeval warns where a ratio has no denominator
         assert metrics == pytest.approx(
@@ -84,25 +84,25 @@ def test_equals_seqeval(pair: tuple[Sentences, Sentences]) -> None:
     ],
 )
 def test_by_hand(gold: str, predicted: str, correct: int) -> None:
-    _, counts = score_entities([gold.split()], [predicted.split()])
+    _, counts, _ = score_entities([gold.split()], [predicted.split()])
     assert counts["correct"] == correct
 
 
 def test_micro_average_over_sentences() -> None:
     gold = [["B", "I", "O"], ["B", "O", "B"]]
     predicted = [["B", "I", "O"], ["O", "B", "B"]]
-    metrics, counts = score_entities(gold, predicted)
+    metrics, counts, _ = score_entities(gold, predicted)
     assert counts == {"gold": 3, "predicted": 3, "correct": 2, "examples": 2}
     assert metrics["entity_f1"] == pytest.approx(2 / 3)
 
 
 def test_an_entity_ends_with_its_sentence() -> None:
-    _, counts = score_entities([["O", "B"], ["I", "O"]], [["O", "B"], ["O", "O"]])
+    _, counts, _ = score_entities([["O", "B"], ["I", "O"]], [["O", "B"], ["O", "O"]])
     assert counts == {"gold": 2, "predicted": 1, "correct": 1, "examples": 2}
 
 
 def test_nothing_to_find_and_nothing_found_is_zero() -> None:
-    metrics, _ = score_entities([["O"]], [["O"]])
+    metrics, *_ = score_entities([["O"]], [["O"]])
     assert metrics == {"entity_f1": 0.0, "entity_precision": 0.0, "entity_recall": 0.0}
 
 
@@ -127,12 +127,12 @@ def test_relaxed_equals_an_independent_implementation(pair: tuple[Sentences, Sen
     precision = met(guessed, true) / len(guessed) if guessed else 0.0
     recall = met(true, guessed) / len(true) if true else 0.0
     f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-    metrics, counts = score_relaxed(*pair)
+    metrics, counts, _ = score_relaxed(*pair)
     assert metrics == pytest.approx(
         {"relaxed_f1": f1, "relaxed_precision": precision, "relaxed_recall": recall}
     )
     assert counts == {"relaxed_correct": met(guessed, true), "relaxed_found": met(true, guessed)}
-    exact, _ = score_entities(*pair)
+    exact, *_ = score_entities(*pair)
     assert metrics["relaxed_f1"] >= exact["entity_f1"] - 1e-12
 
 
@@ -148,15 +148,15 @@ def test_relaxed_equals_an_independent_implementation(pair: tuple[Sentences, Sen
     ],
 )
 def test_relaxed_by_hand(gold: str, predicted: str, correct: int, found: int) -> None:
-    _, counts = score_relaxed([gold.split()], [predicted.split()])
+    _, counts, _ = score_relaxed([gold.split()], [predicted.split()])
     assert counts == {"relaxed_correct": correct, "relaxed_found": found}
 
 
 def test_relaxed_does_not_reach_over_the_end_of_a_sentence() -> None:
-    _, counts = score_relaxed([["O", "B"], ["O", "O"]], [["O", "O"], ["B", "O"]])
+    _, counts, _ = score_relaxed([["O", "B"], ["O", "O"]], [["O", "O"], ["B", "O"]])
     assert counts == {"relaxed_correct": 0, "relaxed_found": 0}
 
 
 def test_relaxed_f1_is_of_unequal_precision_and_recall() -> None:
-    metrics, _ = score_relaxed([["B", "I", "I", "I", "O", "B"]], [["B", "O", "B", "O", "O", "O"]])
+    metrics, *_ = score_relaxed([["B", "I", "I", "I", "O", "B"]], [["B", "O", "B", "O", "O", "O"]])
     assert metrics == pytest.approx({"relaxed_f1": 2 / 3, "relaxed_precision": 1.0, "relaxed_recall": 0.5})

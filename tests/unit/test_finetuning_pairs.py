@@ -190,5 +190,5 @@ def test_a_combination_trains_predicts_and_is_scored(
     write_jsonl_gz(path, made.predictions)
     gold = list(read_examples(datasets / task / "test.jsonl.gz", KINDS[task]))
     predicted = read_predictions(path, gold)
-    metrics, _ = SCORERS[task](gold, predicted, None)
+    metrics, *_ = SCORERS[task](gold, predicted, None)
     assert METRICS[task] in metrics or task == "regression"

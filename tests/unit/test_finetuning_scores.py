@@ -50,7 +50,7 @@ def test_equals_seqeval(pairs: list[list[tuple[str, str]]]) -> None:
 @given(PAIRS)
 def test_word_macro_f1_equals_the_metric(pairs: list[list[tuple[str, str]]]) -> None:
     gold, predicted = ([[pair[side] for pair in sentence] for sentence in pairs] for side in (0, 1))
-    metrics, _ = score_words(gold, predicted)
+    metrics, *_ = score_words(gold, predicted)
     assert scores.word_macro_f1(gold, predicted) == pytest.approx(metrics.get("word_macro_f1", 0.0))
 
 
@@ -60,7 +60,7 @@ def test_word_macro_f1_equals_the_metric(pairs: list[list[tuple[str, str]]]) -> 
 )
 def test_scores_of_labels_equal_the_metrics(pairs: list[tuple[str, str]], negative: str | None) -> None:
     gold, predicted = ([pair[side] for pair in pairs] for side in (0, 1))
-    metrics, _ = score_labels(gold, predicted, negative)
+    metrics, *_ = score_labels(gold, predicted, negative)
     assert scores.accuracy(gold, predicted) == pytest.approx(metrics["accuracy"])
     assert scores.macro_f1(gold, predicted) == pytest.approx(metrics["macro_f1"])
     assert scores.micro_f1(gold, predicted, negative) == pytest.approx(metrics.get("micro_f1", 0.0))
@@ -72,12 +72,12 @@ SETS = st.lists(st.sampled_from("xyz"), unique=True)
 @given(st.lists(st.tuples(SETS, SETS), min_size=1, max_size=10))
 def test_scores_of_label_sets_equal_the_metrics(pairs: list[tuple[list[str], list[str]]]) -> None:
     gold, predicted = ([pair[side] for pair in pairs] for side in (0, 1))
-    metrics, _ = score_label_sets(gold, predicted)
+    metrics, *_ = score_label_sets(gold, predicted)
     assert scores.multilabel_micro_f1(gold, predicted) == pytest.approx(metrics.get("micro_f1", 0.0))
     assert scores.multilabel_macro_f1(gold, predicted) == pytest.approx(metrics.get("macro_f1", 0.0))
     kept = [number for number, labels in enumerate(gold) if labels]
     if kept:
-        labelled, _ = score_label_sets([gold[n] for n in kept], [predicted[n] for n in kept])
+        labelled, *_ = score_label_sets([gold[n] for n in kept], [predicted[n] for n in kept])
         assert scores.example_f1(gold, predicted) == pytest.approx(labelled["example_f1"])
     else:
         assert scores.example_f1(gold, predicted) == 0.0
@@ -97,7 +97,7 @@ def test_scores_of_answers_equal_the_metrics(questions: list[tuple[list[str], li
         for n, (golds, _) in enumerate(questions)
     ]
     predicted = [[(text, 1 / (n + 1)) for n, text in enumerate(given_)] for given_ in ranked]
-    metrics, _ = score_answers(examples, predicted)
+    metrics, *_ = score_answers(examples, predicted)
     assert scores.squad_f1(golds, [given_[0] for given_ in ranked]) == pytest.approx(metrics["f1"])
     assert scores.mrr(golds, ranked) == pytest.approx(metrics["mrr"])
 
@@ -108,7 +108,7 @@ def test_questions_without_an_answer() -> None:
     placed = SpanExample(
         id="1", document=None, question="?", context="p53", answers=[Answer(text="p53", start=0)]
     )
-    metrics, _ = score_answers([placed], [[("", 1.0)]])
+    metrics, *_ = score_answers([placed], [[("", 1.0)]])
     assert metrics["f1"] == scores.squad_f1([["p53"]], [""]) == 0.0
 
 

@@ -60,7 +60,7 @@ def test_normalisation_by_hand(answer: str, plain: str) -> None:
     ],
 )
 def test_squad_by_hand(golds: list[str], given_: str, exact: float, f1: float) -> None:
-    metrics, counts = score_answers([example(1, *golds)], [ranked(given_, "p53")])
+    metrics, counts, _ = score_answers([example(1, *golds)], [ranked(given_, "p53")])
     assert metrics["exact_match"] == exact
     assert metrics["f1"] == pytest.approx(f1)
     assert ("mrr" in metrics) == bool(golds)
@@ -88,7 +88,7 @@ def official(gold: str, given_: str) -> tuple[float, float]:
 @given(st.lists(st.tuples(WORDS.filter(bool), WORDS), min_size=1, max_size=6))
 def test_squad_equals_an_independent_implementation(pairs: list[tuple[str, str]]) -> None:
     examples = [example(number, gold) for number, (gold, _) in enumerate(pairs)]
-    metrics, _ = score_answers(examples, [ranked(given_) for _, given_ in pairs])
+    metrics, *_ = score_answers(examples, [ranked(given_) for _, given_ in pairs])
     scores = [official(gold, given_) for gold, given_ in pairs]
     assert metrics["exact_match"] == pytest.approx(sum(exact for exact, _ in scores) / len(scores))
     assert metrics["f1"] == pytest.approx(sum(f1 for _, f1 in scores) / len(scores))
@@ -104,7 +104,7 @@ def test_bioasq_by_hand() -> None:
         ranked("a", "b", "c", "d", "e", "p53"),
         ranked("p53 gene"),
     ]
-    metrics, counts = score_answers(examples, predicted)
+    metrics, counts, _ = score_answers(examples, predicted)
     assert metrics["strict_accuracy"] == 0.25
     assert metrics["lenient_accuracy"] == 0.5
     assert metrics["mrr"] == pytest.approx((1 + 1 / 3) / 4)
@@ -118,7 +118,7 @@ def test_contexts_of_one_question_are_joined_by_probability() -> None:
         [("p53", 0.6), ("", 0.3), ("wnt", 0.1)],
         [("Wnt", 0.9)],
     ]
-    metrics, counts = score_answers(examples, predicted)
+    metrics, counts, _ = score_answers(examples, predicted)
     assert counts == {"examples": 3, "questions": 2, "without_gold": 0}
     assert metrics["mrr"] == pytest.approx((1 / 2 + 1) / 2)
     assert metrics["strict_accuracy"] == 0.5
@@ -127,7 +127,7 @@ def test_contexts_of_one_question_are_joined_by_probability() -> None:
 
 def test_an_answer_counts_once_with_its_best_probability() -> None:
     examples = [example(n, golds=["e"], group="q") for n in (1, 2)]
-    metrics, _ = score_answers(examples, [ranked("a", "b", "c", "d"), ranked("A", "B", "C", "D", "e")])
+    metrics, *_ = score_answers(examples, [ranked("a", "b", "c", "d"), ranked("A", "B", "C", "D", "e")])
     assert metrics["lenient_accuracy"] == 1.0
     assert metrics["mrr"] == pytest.approx(1 / 5)
 
@@ -136,22 +136,22 @@ def test_no_answer_from_one_context_is_no_answer_of_a_question_of_several() -> N
     predicted = [[("", 0.9), ("Wnt", 0.1)], [("p53", 0.4)]]
     grouped = [example(n, golds=["p53"], group="q") for n in (1, 2)]
     assert score_answers(grouped, predicted)[0]["strict_accuracy"] == 1.0
-    metrics, _ = score_answers([example(1, "Wnt")], predicted[:1])
+    metrics, *_ = score_answers([example(1, "Wnt")], predicted[:1])
     assert (metrics["exact_match"], metrics["strict_accuracy"]) == (0.0, 1.0)
 
 
 def test_nothing_but_no_answer_is_wrong_and_has_no_rank() -> None:
     grouped = [example(n, golds=["p53"], group="q") for n in (1, 2)]
-    metrics, _ = score_answers(grouped, [[("", 1.0)], [("", 1.0)]])
+    metrics, *_ = score_answers(grouped, [[("", 1.0)], [("", 1.0)]])
     assert set(metrics.values()) == {0.0}
 
 
 def test_golds_come_before_what_stands_in_the_context() -> None:
-    metrics, _ = score_answers([example(1, "Wnt", golds=["p53"])], [ranked("Wnt")])
+    metrics, *_ = score_answers([example(1, "Wnt", golds=["p53"])], [ranked("Wnt")])
     assert metrics["strict_accuracy"] == metrics["exact_match"] == 0.0
 
 
 def test_examples_without_a_group_are_questions_of_their_own() -> None:
     examples = [example(1, "p53"), example(2, "Wnt")]
-    _, counts = score_answers(examples, [ranked("p53"), ranked("p53")])
+    _, counts, _ = score_answers(examples, [ranked("p53"), ranked("p53")])
     assert counts["questions"] == 2

@@ -24,7 +24,7 @@ def test_labels_equal_scikit_learn(pairs: list[tuple[str, str]], negative: str |
         expected["micro_f1"] = f1_score(gold, predicted, labels=positive, average="micro", zero_division=0)
     if {*gold, *predicted} == {"0", *positive} and len(positive) == 1 and negative == "0":
         expected["positive_f1"] = f1_score(gold, predicted, pos_label=positive[0])
-    metrics, counts = score_labels(gold, predicted, negative)
+    metrics, counts, _ = score_labels(gold, predicted, negative)
     assert metrics == pytest.approx(expected)
     assert counts["gold"] == sum(label != negative for label in gold)
     assert (counts["predicted"], counts["examples"]) == (
@@ -35,7 +35,7 @@ def test_labels_equal_scikit_learn(pairs: list[tuple[str, str]], negative: str |
 
 def test_a_negative_that_is_found_earns_nothing() -> None:
     gold, predicted = ["no", "no", "no", "a", "b"], ["no", "no", "a", "a", "no"]
-    metrics, counts = score_labels(gold, predicted, "no")
+    metrics, counts, _ = score_labels(gold, predicted, "no")
     assert counts == {"gold": 2, "predicted": 2, "correct": 1, "examples": 5}
     assert metrics["micro_f1"] == 0.5
     assert metrics["accuracy"] == 0.6
@@ -44,13 +44,13 @@ def test_a_negative_that_is_found_earns_nothing() -> None:
 
 
 def test_f1_of_the_positive_of_two_labels() -> None:
-    metrics, _ = score_labels(["0", "1", "1", "0"], ["1", "1", "0", "0"], "0")
+    metrics, *_ = score_labels(["0", "1", "1", "0"], ["1", "1", "0", "0"], "0")
     assert metrics["positive_f1"] == metrics["micro_f1"] == 0.5
     assert "positive_f1" not in score_labels(["0", "1"], ["0", "1"], None)[0]
 
 
 def test_nothing_positive_anywhere_has_no_micro_f1() -> None:
-    metrics, counts = score_labels(["no", "no"], ["no", "no"], "no")
+    metrics, counts, _ = score_labels(["no", "no"], ["no", "no"], "no")
     assert metrics == {"accuracy": 1.0, "macro_f1": 1.0}
     assert counts == {"gold": 0, "predicted": 0, "correct": 0, "examples": 2}
 
@@ -58,7 +58,7 @@ def test_nothing_positive_anywhere_has_no_micro_f1() -> None:
 @given(st.lists(st.tuples(SETS, SETS), min_size=1, max_size=12))
 def test_label_sets_equal_scikit_learn(pairs: list[tuple[list[str], list[str]]]) -> None:
     gold, predicted = ([pair[side] for pair in pairs] for side in (0, 1))
-    metrics, counts = score_label_sets(gold, predicted)
+    metrics, counts, _ = score_label_sets(gold, predicted)
     labels = sorted({label for row in (*gold, *predicted) for label in row})
     assert ("example_f1" in metrics) == all(gold)
     assert counts["without_gold"] == sum(not row for row in gold)
@@ -76,12 +76,12 @@ def test_label_sets_equal_scikit_learn(pairs: list[tuple[list[str], list[str]]])
 
 def test_f1_over_examples_is_that_of_two_means() -> None:
     """Three documents with precision 1, 1/2, 0 (nothing predicted) and recall 1/2, 1, 0."""
-    metrics, _ = score_label_sets([["a", "b"], ["a"], ["c"]], [["a"], ["a", "b"], []])
+    metrics, *_ = score_label_sets([["a", "b"], ["a"], ["c"]], [["a"], ["a", "b"], []])
     assert metrics["example_f1"] == pytest.approx(0.5)
-    uneven, _ = score_label_sets([["a", "b", "c", "d"], ["a"]], [["a"], ["a"]])
+    uneven, *_ = score_label_sets([["a", "b", "c", "d"], ["a"]], [["a"], ["a"]])
     assert uneven["example_f1"] == pytest.approx(2 * 1 * 0.625 / 1.625)
 
 
 def test_nothing_right_is_zero_and_not_undefined() -> None:
-    metrics, _ = score_label_sets([["a"], ["b"]], [["b"], ["a"]])
+    metrics, *_ = score_label_sets([["a"], ["b"]], [["b"], ["a"]])
     assert metrics == {"micro_f1": 0.0, "macro_f1": 0.0, "example_f1": 0.0}

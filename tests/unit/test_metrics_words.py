@@ -17,7 +17,7 @@ def test_equals_scikit_learn(pairs: list[list[tuple[str, str]]]) -> None:
     predicted = [[label for _, label in sentence] for sentence in pairs]
     true, given_ = ([label[-3:] for labels in side for label in labels] for side in (gold, predicted))
     elements = sorted(set(true) - {"O"})
-    metrics, counts = score_words(gold, predicted)
+    metrics, counts, _ = score_words(gold, predicted)
     if not elements:
         assert metrics == {}
         return
@@ -28,18 +28,18 @@ def test_equals_scikit_learn(pairs: list[list[tuple[str, str]]]) -> None:
 
 
 def test_prefixes_do_not_matter() -> None:
-    metrics, counts = score_words([["B-P", "I-P", "O"]], [["I-P", "B-P", "O"]])
+    metrics, counts, _ = score_words([["B-P", "I-P", "O"]], [["I-P", "B-P", "O"]])
     assert metrics == {"word_macro_f1": 1.0}
     assert counts == {"gold_words": 2, "predicted_words": 2, "correct_words": 2}
 
 
 def test_an_element_that_is_never_predicted_counts_as_zero() -> None:
-    metrics, _ = score_words([["B-P", "B-O", "O"]], [["B-P", "O", "O"]])
+    metrics, *_ = score_words([["B-P", "B-O", "O"]], [["B-P", "O", "O"]])
     assert metrics == {"word_macro_f1": 0.5}
 
 
 def test_an_element_that_the_gold_lacks_is_none_of_the_datasets() -> None:
-    metrics, _ = score_words([["B-P", "B-P"]], [["B-P", "B-X"]])
+    metrics, *_ = score_words([["B-P", "B-P"]], [["B-P", "B-X"]])
     assert metrics == pytest.approx({"word_macro_f1": 2 / 3})
 
 

@@ -113,7 +113,7 @@ def test_what_is_written_is_scored_as_a_fine_tuned_run_is(pipeline: Path, exampl
         versions={},
     )
     training = examples.with_name("seed-1.training.json")
-    record = score_run(recipe, SCORERS["tokens"], output, examples, training)
+    record, _ = score_run(recipe, SCORERS["tokens"], output, examples, training)
     # 5 mentions, 4 predicted: 3 as they are, and one whose boundary is wrong
     assert record.metrics and record.counts
     assert record.metrics["entity_f1"] == pytest.approx(2 * 3 / (5 + 4))

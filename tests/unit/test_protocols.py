@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from pubmill import specs
 from pubmill.errors import PubmillError
 from pubmill.recipes import FinetuningRecipe, build
 from pubmill.specs import ProtocolSpec, Specs
+from pubmill.specs.protocols import Equivalence
 from pubmill.study import check_study
 from pubmill.targets import Targets
 
@@ -57,6 +59,29 @@ def test_every_run_that_can_be_asked_for_makes_a_recipe(
     assert len(seen) > 3
 
 
+EQUIVALENCE = {"alpha": 0.05, "power": 0.8, "margins": {"default": {"points": 1, "why": "printed so"}}}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"alpha": 0},
+        {"alpha": 0.6},
+        {"power": 1},
+        {"margins": {}},
+        {"margins": {"biosses": {"points": 1, "why": "small"}}},
+        {"margins": {"default": {"points": 0, "why": "none"}}},
+        {"margins": {"default": {"points": 1}}},
+        {"margins": {"default": {"points": 1, "why": ""}}},
+        {"seeds": 5},
+    ],
+)
+def test_a_rule_of_equivalence_that_is_not_whole_is_refused(changes: dict[str, Any]) -> None:
+    assert Equivalence.model_validate(EQUIVALENCE).margins["default"].points == 1
+    with pytest.raises(ValidationError):
+        Equivalence.model_validate(EQUIVALENCE | changes)
+
+
 def test_values_are_laid_over_each_other_in_order(full: Specs) -> None:
     data = full.datasets["bc2gm"]
     base = {
@@ -70,6 +95,7 @@ def test_values_are_laid_over_each_other_in_order(full: Specs) -> None:
         },
         "settings": {"standard": {"values": {"dropout": 0.3}}},
         "final": {"seeds": {"default": 1}, "aggregate": "mean", "split": "test"},
+        "equivalence": EQUIVALENCE,
     }
     spec = ProtocolSpec.model_validate(base)
     made = spec.recipe(data, "m", "standard", trial=False)

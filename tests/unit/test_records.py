@@ -81,7 +81,7 @@ class Run:
     def score(self, recipe: ScoringRecipe = RECIPE) -> Record:
         write_json(self.training_file, self.training)
         files = (self.predictions, self.examples, self.training_file)
-        return score_run(recipe, SCORERS[recipe.kind], *files)
+        return score_run(recipe, SCORERS[recipe.kind], *files)[0]
 
     def hold(self, kind: str, examples: list[Any], predictions: list[dict[str, Any]]) -> None:
         """Make it a run on examples of another kind."""

@@ -1,0 +1,186 @@
+"""The models of each row of a table against the best of them.
+
+Only cells that are complete are compared, and only models with runs of their own. Which model is the best is
+seen on the same test set; the p values say nothing of how well that choice would hold on another.
+"""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from pubmill.contributions import Array, Contributions, Items, Measure, Totals, needed, read_items
+from pubmill.errors import PubmillError
+from pubmill.tables.cells import Cell, Column, Heading, Row, Table
+from pubmill.tables.resampling import CONFIDENCE, RESAMPLINGS, Comparison, compare, fold, holm, observed
+from pubmill.tables.shapes import Shape
+
+ITEMS = ".items.npz"
+"""How the file of a run's contributions ends, in the place of its record's `.json`."""
+
+
+class Pair(Shape):
+    """The best model against another column. Points (0..100); the p values as they are and adjusted (Holm)
+    for all pairs of the row; `interval`: of the difference, over seeds and documents; None where no
+    resampling has a score."""
+
+    other: str
+    difference: float
+    bootstrap_p: float
+    bootstrap_adjusted: float
+    randomisation_p: float
+    randomisation_adjusted: float
+    interval: tuple[float, float] | None
+
+
+class RowComparisons(Shape):
+    """`units` of the kind `unit` (document, question, example) were drawn; `best` is a column's key."""
+
+    row: str
+    unit: str
+    units: int
+    best: str
+    pairs: tuple[Pair, ...]
+
+
+class Comparisons(Heading):
+    """All rows of a table with at least two complete cells. `labels`: of rows and columns, by key."""
+
+    aggregate: str
+    resamplings: int
+    confidence: float
+    row_labels: dict[str, str]
+    metrics: dict[str, str]
+    column_labels: dict[str, str]
+    rows: tuple[RowComparisons, ...]
+
+    @property
+    def method(self) -> str:
+        """How the numbers were made, in words."""
+        return (
+            "The best model of each row, in points, minus each other one: the difference of their "
+            f"{self.aggregate}s over seeds. The interval ({100 * self.confidence:.0f} %, percentiles) is "
+            f"over seeds and documents, both drawn with replacement {self.resamplings} times. The p values "
+            "are two-sided and over documents alone: a paired bootstrap, and randomisation, which exchanges "
+            "what two models predict of a document. Adjusted: for all comparisons of a row (Holm). Which "
+            "model is the best was seen on the same test set."
+        )
+
+
+def comparisons(table: Table, results: Path, measures: Mapping[str, Sequence[Measure]]) -> Comparisons:
+    """Compare the models of every row, by the contributions that lie beside the records; `measures`: kind of
+    examples -> metrics from totals."""
+    rows = [row for row in table.rows if row.shown]
+    heading = {name: getattr(table, name) for name in (*Heading.model_fields, "aggregate")}
+    found = (_of_row(table, row, results, measures) for row in rows)
+    return Comparisons(
+        **heading,
+        resamplings=RESAMPLINGS,
+        confidence=CONFIDENCE,
+        row_labels={row.key: row.label for row in rows},
+        metrics={row.key: row.metric for row in rows},
+        column_labels={column.key: column.label for column in table.columns},
+        rows=tuple(one for one in found if one is not None),
+    )
+
+
+def _of_row(
+    table: Table, row: Row, results: Path, measures: Mapping[str, Sequence[Measure]]
+) -> RowComparisons | None:
+    columns = [column for column in table.columns if _is_complete(table.cells[column.key][row.key])]
+    if len(columns) < 2:
+        return None
+    paths = [[seed.record for seed in table.cells[column.key][row.key].seeds] for column in columns]
+    items = {path: _read(results / path) for of_column in paths for path in of_column}
+    datasets = dict.fromkeys(map(_dataset, items))
+    for dataset in datasets:
+        _refuse_others({path: one for path, one in items.items() if _dataset(path) == dataset})
+    first, one = next(iter(items.items()))
+    measure = _measure(measures[one.kind], row.metric, _known(first, one))
+    parts = {path: needed(measure, _known(path, one)) for path, one in items.items()}
+    folds = [
+        fold([[parts[path] for path in of_column if _dataset(path) == dataset] for of_column in paths])
+        for dataset in datasets
+    ]
+
+    def metric(totals: Totals) -> Array:
+        return measure(totals)[row.metric]
+
+    scores = observed(folds, metric, table.aggregate)
+    for column, score in zip(columns, scores, strict=True):
+        _check(table, row, column, 100 * float(score))
+    best = int(np.argmax(scores))
+    generator = np.random.default_rng(zlib.crc32(f"{table.paper}/{table.table}/{row.key}".encode()))
+    compared = compare(folds, metric, table.aggregate, best, generator)
+    return RowComparisons(
+        row=row.key,
+        unit=one.unit,
+        units=sum(one.units for one in folds),
+        best=columns[best].key,
+        pairs=_adjusted({columns[other].key: one for other, one in compared.items()}),
+    )
+
+
+def _measure(measures: Sequence[Measure], metric: str, contributions: Contributions) -> Measure:
+    """The one that gives a metric."""
+    totals = contributions.totals()
+    return next(measure for measure in measures if metric in measure(totals))
+
+
+def _is_complete(cell: Cell) -> bool:
+    """Whether a cell has a score of runs of its own."""
+    return cell.value is not None and bool(cell.seeds)
+
+
+def _dataset(path: str) -> str:
+    """The dataset of a record: `.../DATASET/SETTING/final/seed-N.json`."""
+    return Path(path).parts[-4]
+
+
+def _read(record: Path) -> Items:
+    return read_items(record.with_name(record.name.removesuffix(".json") + ITEMS))
+
+
+def _known(path: str, items: Items) -> Contributions:
+    if items.contributions is None:
+        raise PubmillError(f"{path} counts as scored, but nothing is contributed to it; score the run again")
+    return items.contributions
+
+
+def _refuse_others(items: Mapping[str, Items]) -> None:
+    """That runs of one dataset were scored on the same documents; a `PubmillError` names one that was not."""
+    (first, one), *others = items.items()
+    size = len(_known(first, one).values)
+    for path, other in others:
+        if one[:3] != other[:3] or len(_known(path, other).values) != size:
+            raise PubmillError(
+                f"{first} and {path} are not of the same examples; score the older one again (remove it)"
+            )
+
+
+def _check(table: Table, row: Row, column: Column, score: float) -> None:
+    """That the contributions are those of the records that the table was made from."""
+    shown = table.cells[column.key][row.key].value
+    if shown is None or abs(shown - score) > 1e-6:
+        raise PubmillError(
+            f"{table.paper}/{table.table}: {column.label} on {row.label} is {shown}, but its contributions "
+            f"give {score}; they are of other runs. Score these again and make the table again"
+        )
+
+
+def _adjusted(compared: Mapping[str, Comparison]) -> tuple[Pair, ...]:
+    bootstrap = holm([one.bootstrap_p for one in compared.values()])
+    randomisation = holm([one.randomisation_p for one in compared.values()])
+    return tuple(
+        Pair(
+            other=other,
+            difference=100 * one.difference,
+            bootstrap_p=one.bootstrap_p,
+            bootstrap_adjusted=bootstrap[number],
+            randomisation_p=one.randomisation_p,
+            randomisation_adjusted=randomisation[number],
+            interval=one.interval and (100 * one.interval[0], 100 * one.interval[1]),
+        )
+        for number, (other, one) in enumerate(compared.items())
+    )

@@ -1,0 +1,120 @@
+"""Whether published values are reproduced, by the rule that a protocol fixes beforehand."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pubmill.tables.cells import Cell, Column, Composite, TableRecipe
+from pubmill.tables.equivalence import (
+    Uncertainty,
+    combined,
+    equivalence_p,
+    minimal_detectable,
+    need,
+    uncertainty,
+)
+from pubmill.tables.shapes import Equivalence, Need, Verdict
+
+Cells = Mapping[str, Mapping[str, Cell]]
+"""Column -> row or composite -> cell."""
+
+
+def with_verdicts(recipe: TableRecipe, cells: Cells) -> dict[str, dict[str, Cell]]:
+    """The cells with their verdicts."""
+    return {
+        column.key: {
+            key: cell.model_copy(update={"verdict": _verdict(recipe, column, key, cells[column.key])})
+            for key, cell in cells[column.key].items()
+        }
+        for column in recipe.columns
+    }
+
+
+def _verdict(recipe: TableRecipe, column: Column, key: str, found: Mapping[str, Cell]) -> Verdict | None:
+    """That of one cell among those of its column; None where ours or the published value isn't there."""
+    difference = found[key].difference
+    if difference is None:
+        return None
+    if reason := _not_comparable(recipe, key):
+        return Verdict(verdict="not comparable", why=reason)
+    if column.best_of or column.drop:
+        return Verdict(verdict="no verdict", why="made of other columns, which have verdicts of their own")
+    of = _uncertainty(recipe, key, found)
+    if of is None:
+        return Verdict(verdict="no verdict", why="one run has no spread, so nothing can be tested")
+    return judged(difference, of, recipe.equivalence.margins[key].points, recipe.equivalence)
+
+
+def _not_comparable(recipe: TableRecipe, key: str) -> str | None:
+    """Why ours and the published values of a row or composite must not be compared."""
+    if not recipe.comparable:
+        return recipe.scale_title
+    parts = next((_members(one) for one in recipe.composites if one.name == key), {key: 1.0})
+    reasons = {row.key: row.not_comparable for row in recipe.rows}
+    return next((reason for part in parts if (reason := reasons[part])), None)
+
+
+def _members(composite: Composite) -> dict[str, float]:
+    """The rows of a composite and their weights."""
+    groups = composite.groups.values()
+    return {name: 1 / len(groups) / len(group) for group in groups for name in group}
+
+
+def _uncertainty(recipe: TableRecipe, key: str, found: Mapping[str, Cell]) -> Uncertainty | None:
+    """That of ours minus published; of a composite, that of its parts together."""
+    composite = next((one for one in recipe.composites if one.name == key), None)
+    if composite is not None:
+        weights = _members(composite)
+        parts = [(weight, _uncertainty(recipe, name, found)) for name, weight in weights.items()]
+        known = [(weight, of) for weight, of in parts if of is not None]
+        return combined(known) if len(known) == len(parts) else None
+    cell = found[key]
+    if cell.spread is None:
+        return None
+    return uncertainty(cell.spread, cell.n, recipe.equivalence.runs[key], recipe.aggregate)
+
+
+def seeds_needed(recipe: TableRecipe, cells: Cells) -> dict[str, Need]:
+    """By row, how many seeds resolve half a point between two fine-tuned models, where enough were run;
+    of each fold by itself, as folds differ for other reasons."""
+    found = {}
+    for row in recipe.rows:
+        groups: dict[tuple[str, str], list[float]] = {}
+        for column in recipe.columns:
+            for seed in () if column.pipeline else cells[column.key][row.key].seeds:
+                if seed.value is not None:
+                    groups.setdefault((column.key, seed.fold), []).append(seed.value)
+        of = need(list(groups.values()), recipe.equivalence.alpha, recipe.equivalence.power)
+        if of is not None:
+            found[row.key] = of
+    return found
+
+
+def judged(difference: float, of: Uncertainty, margin: float, rule: Equivalence) -> Verdict:
+    """The verdict on ours minus published.
+
+    `reproduced`: the two tests show that the true difference is within the margin. Else `not reproduced`, if
+    the difference is larger than the margin and than the minimal detectable one. Else nothing is shown:
+    `within the minimal detectable difference`.
+    """
+    if of.error == 0:
+        return Verdict(verdict="no verdict", why="all runs have the same score, so their spread is unknown")
+    p = equivalence_p(difference, of, margin)
+    detectable = minimal_detectable(of, rule.alpha, rule.power)
+    beyond = abs(difference) > max(margin, detectable)
+    name: Literal["reproduced", "not reproduced", "within the minimal detectable difference"]
+    if p <= rule.alpha:
+        name = "reproduced"
+    else:
+        name = "not reproduced" if beyond else "within the minimal detectable difference"
+    return Verdict(
+        verdict=name, why=_why(p, margin, detectable, name), margin=margin, p=p, detectable=detectable
+    )
+
+
+def _why(p: float, margin: float, detectable: float, name: str) -> str:
+    tested = f"a true difference of {margin:g} or more is {{}}rejected (p = {p:.2g})"
+    if name == "reproduced":
+        return tested.format("")
+    larger, limit = max((detectable, "minimal detectable difference"), (margin, "margin"))
+    side = "above" if name == "not reproduced" else "not above"
+    return f"{tested.format('not ')}; the difference is {side} the {limit}, {larger:.2f}"

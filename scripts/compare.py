@@ -1,0 +1,39 @@
+"""Compare the models of each row of a table with the best of them. No GPU, no torch.
+
+    python scripts/compare.py --table results/full/tables/gu2020/table06.json --results results/full \\
+        --output results/full/tables/gu2020/table06.comparisons
+
+Inputs: the table, and beside each record of its cells the contributions of its documents.
+Outputs: OUTPUT.json, .md and .html.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill.errors import run
+from pubmill.files import writing
+from pubmill.metrics import MEASURES
+from pubmill.tables.cells import read_table
+from pubmill.tables.comparison_rendering import FORMS
+from pubmill.tables.comparisons import comparisons
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--table", required=True, type=Path, help="the table, .json")
+    parser.add_argument("--results", required=True, type=Path, help="folder that the table's records lie in")
+    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without ending")
+    arguments = parser.parse_args()
+    found = comparisons(read_table(arguments.table), arguments.results, MEASURES)
+    for form, render in FORMS.items():
+        with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
+            temporary.write_text(render(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    run(main)
