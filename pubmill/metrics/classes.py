@@ -18,6 +18,7 @@ def score_labels(
       is predicted as positive is a false positive, but a negative that is found earns nothing (ChemProt,
       DDI: gu2020 section 4.3; BLUE and lewis2020 score so too). With `negative` None it is over all
       labels, and equals accuracy.
+    - `micro_precision`, `micro_recall`: those of `micro_f1` (shin2020 Table 1); 0 without a denominator.
     - `positive_f1`: F1 of the positive label, where gold and predictions have two labels and one of these is
       `negative` (GAD); left out otherwise.
     - `macro_f1`: the mean of the F1 of each label that the gold or the predictions have, `negative`
@@ -41,10 +42,13 @@ def label_metrics(totals: Totals) -> dict[str, Array]:
     present = [one.present() for one in every]
     none = np.zeros_like(totals["examples"])
     binary = (sum(present, none) == 2) & (sum((one.present() for one in positive), none) == 1)
-    f1 = pooled(positive, totals).f1()
+    together = pooled(positive, totals)
+    f1 = together.f1()
     return {
         "accuracy": quotient(pooled(every, totals).correct, totals["examples"]),
         "micro_f1": f1,
+        "micro_precision": np.where(np.isnan(f1), f1, ratio(together.correct, together.predicted)),
+        "micro_recall": np.where(np.isnan(f1), f1, ratio(together.correct, together.gold)),
         "positive_f1": np.where(binary, f1, np.nan),
         "macro_f1": macro_f1(every, present, totals),
     }

@@ -21,8 +21,8 @@ from pubmill.specs.base import Https, Sha256, Spec, Strict
 Split = Literal["train", "dev", "test"]
 Role = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 METRICS = {
-    "tokens": ("entity_f1", "word_macro_f1", "relaxed_f1"),
-    "sequence": ("micro_f1", "positive_f1", "macro_f1", "accuracy"),
+    "tokens": ("entity_f1", "entity_precision", "entity_recall", "word_macro_f1", "relaxed_f1"),
+    "sequence": ("micro_f1", "micro_precision", "micro_recall", "positive_f1", "macro_f1", "accuracy"),
     "multilabel": ("micro_f1", "macro_f1", "example_f1"),
     "regression": ("pearson",),
     "span": ("exact_match", "f1", "strict_accuracy", "lenient_accuracy", "mrr"),

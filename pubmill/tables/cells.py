@@ -7,12 +7,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, median, stdev
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
+from pubmill.names import paths_of
 from pubmill.tables.shapes import Aggregate, Equivalence, Need, Shape, Verdict
 
 NO_RECORD = "no record"
@@ -118,6 +119,11 @@ class ResultHeading(Heading):
     rows: tuple[Row, ...]
 
 
+def _all_paths(value: Any) -> Any:
+    """A recipe names paths by folder, as it is the argument of a program."""
+    return tuple(paths_of(value)) if isinstance(value, Mapping) else value
+
+
 class TableRecipe(ResultHeading):
     """What decides a table. `records`: column -> row -> the expected records, below the results folder;
     `missing`: column, row or `column/row` -> why there is nothing of our own; `left_out`: `column` or
@@ -125,7 +131,7 @@ class TableRecipe(ResultHeading):
 
     composites: tuple[Composite, ...] = ()
     left_out: dict[str, str] = {}
-    records: dict[str, dict[str, tuple[str, ...]]] = {}
+    records: dict[str, dict[str, Annotated[tuple[str, ...], BeforeValidator(_all_paths)]]] = {}
     missing: dict[str, str] = {}
     versions: dict[str, Any] = {}
 

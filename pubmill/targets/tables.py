@@ -218,7 +218,10 @@ class TableTargets(DatasetFactTargets):
             "columns": [self._column(column) for column in self._columns(table)],
             "composites": [composite.model_dump() for composite in spec.composites],
             "left_out": spec.left_out,
-            "records": self.records(table),
+            "records": {
+                column: {row: by_folder(paths) for row, paths in found.items()}
+                for column, found in self.records(table).items()
+            },
             "missing": self._missing(table),
             "versions": {"table": VERSIONS["table"]},
         }

@@ -34,9 +34,13 @@ VERSIONS = {
 }
 METRIC_VERSIONS = {
     "entity_f1": 1,
+    "entity_precision": 1,
+    "entity_recall": 1,
     "relaxed_f1": 1,
     "word_macro_f1": 1,
     "micro_f1": 1,
+    "micro_precision": 1,
+    "micro_recall": 1,
     "positive_f1": 1,
     "macro_f1": 1,
     "example_f1": 1,

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, f1_score
+from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from pubmill.metrics.classes import score_label_sets, score_labels
@@ -21,7 +21,9 @@ def test_labels_equal_scikit_learn(pairs: list[tuple[str, str]], negative: str |
         "macro_f1": f1_score(gold, predicted, average="macro"),
     }
     if positive:
-        expected["micro_f1"] = f1_score(gold, predicted, labels=positive, average="micro", zero_division=0)
+        for name, score in (("f1", f1_score), ("precision", precision_score), ("recall", recall_score)):
+            given = {"labels": positive, "average": "micro", "zero_division": 0}
+            expected[f"micro_{name}"] = score(gold, predicted, **given)
     if {*gold, *predicted} == {"0", *positive} and len(positive) == 1 and negative == "0":
         expected["positive_f1"] = f1_score(gold, predicted, pos_label=positive[0])
     metrics, counts, _ = score_labels(gold, predicted, negative)

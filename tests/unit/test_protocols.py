@@ -302,7 +302,7 @@ def test_a_row_of_folds_has_the_records_of_all_of_them(folder: Path) -> None:
     assert recipe["aggregate"] == "median" and recipe["missing"] == {}
     assert recipe["rows"][0]["folds"] == folds and recipe["rows"][1]["folds"] == []
     assert recipe["rows"][0]["metric"] == "micro_f1"
-    assert recipe["records"]["pubmedbert-base"]["gad"] == [
+    assert made.records("lewis2020/table99")["pubmedbert-base"]["gad"] == [
         f"runs/lewis2020/pubmedbert-base/{fold}/standard/final/seed-{seed}.json"
         for fold in folds
         for seed in (1, 2)

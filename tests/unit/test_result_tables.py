@@ -12,7 +12,7 @@ from pubmill.study import Study
 from pubmill.tables.aggregation import Records, build
 from pubmill.tables.cells import Column, Row, Table, TableRecipe
 from pubmill.tables.published import PrintedAt, places, read_published
-from pubmill.targets import Targets
+from pubmill.targets import Targets, as_json
 from tests.unit import tables_made_up as made_up
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -107,6 +107,13 @@ def test_most_composites_are_computed() -> None:
         for r in table.composites
     ]
     assert sum(cell.value is not None and cell.published is not None for cell in cells) > 100
+
+
+def test_recipes_fit_into_an_argument() -> None:
+    """Linux takes at most 128 KiB for one."""
+    made = targets()
+    recipes = [*map(made.table_recipe, TABLES), made.report_recipe(), made.contradictions_recipe()]
+    assert max(len(as_json(recipe)) for recipe in recipes) < 100_000
 
 
 @pytest.mark.parametrize("name", TABLES)
