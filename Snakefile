@@ -77,7 +77,7 @@ wildcard_constraints:
 rule all:
     default_target: True
     input:
-        T.everything(),
+        plainly(lambda w: T.everything()),
 
 
 include: "rules/sources.smk"

@@ -79,7 +79,7 @@ rule latest_versions:
 rule select_documents:
     input:
         lambda w: list(T.selection_inputs(w.corpus).values()),
-        shard=lambda w: T.parsed(w.corpus)[int(w.part)],
+        shard=lambda w: T.parsed_part(w.corpus, int(w.part)),
         latest=f"{R}/corpora/{{corpus}}/latest.parquet",
     output:
         part=f"{R}/corpora/{{corpus}}/part-{{part}}.parquet",

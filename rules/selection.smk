@@ -4,7 +4,7 @@
 rule fingerprint:
     input:
         lambda w: list(T.exclusion_inputs(w.corpus).values()),
-        shard=lambda w: T.parsed(w.corpus)[int(w.part)],
+        shard=lambda w: T.parsed_part(w.corpus, int(w.part)),
         latest=f"{R}/corpora/{{corpus}}/latest.parquet",
     output:
         f"{R}/corpora/{{corpus}}/fingerprints/part-{{part}}.parquet",

@@ -62,14 +62,14 @@ rule dataset_page:
 
 rule report:
     input:
-        T.report_inputs(),
+        plainly(lambda w: T.report_inputs()),
     output:
         T.report(),
     log:
         f"{R}/logs/reports/{STUDY.study}.log",
     params:
         version=T.version("report"),
-        recipe=as_json(T.report_recipe()),
+        recipe=lambda w: as_json(T.report_recipe()),
     message:
         "Writing the report {output}"
     shell:
