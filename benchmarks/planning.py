@@ -97,7 +97,8 @@ def main() -> None:
             wanted = [table for table in tables if paper in ("all", table.partition("/")[0])]
             config = {
                 "study": "planning", "title": "planning", "scale": "full", "tables": wanted, "models": None,
-                "datasets": None, "mirror": None, "local_files": local_files, "results": str(folder / "results"),
+                "datasets": None, "mirror": None, "local_files": local_files,
+                "results": str(folder / "results"),
             }  # fmt: skip
             found = dry_run(arguments.checkout, config, folder)
             told = f"{found.seconds:.0f} s, {found.processor:.0f} CPU-s, {found.memory:.0f} MB"
