@@ -54,6 +54,13 @@ onstart:
     # Freed by the system if the run is killed, so that the same command can simply be run again.
     global LOCK
     LOCK = lock(Path(R) / ".lock")
+    # Here, as only a run needs it, and the hub's library with it: all that is missing at once, not job by job.
+    from pubmill.inspection.dag import jobs_in
+    from pubmill.inspection.needed import needed, out_of_reach
+
+    if missing := out_of_reach(needed((j for j in jobs_in(workflow.dag) if j.to_do), T), STUDY.mirror):
+        advice = "Fetch them on a machine with a network connection: python scripts/mirror.py STUDY --fetch FOLDER"
+        sys.exit("\n".join(["pubmill: error: files are out of reach:", *missing, advice]))
     for line in T.left_out():
         print(line, file=sys.stderr)
 

@@ -51,7 +51,7 @@ def own_files(specs: Specs) -> Iterator[tuple[str, str]]:
                 yield source.local, source.file
     for model in specs.models.values():
         if isinstance(model.weights, FolderWeights | SpacyWeights):
-            yield model.weights.local, "config.json"
+            yield model.weights.local, "config.cfg" if model.weights.kind == "spacy" else "config.json"
 
 
 def stand_ins(specs: Specs, folder: Path) -> dict[str, str]:

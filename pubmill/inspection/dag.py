@@ -58,6 +58,11 @@ def _built(workflow: Any, settings: DAGSettings) -> Iterator[Job]:
     workflow.remote_execution_settings = RemoteExecutionSettings()
     workflow._prepare_dag(forceall=False, ignore_incomplete=True, lock_warn_only=True, nolock=True)
     workflow._build_dag()
-    for job in workflow.dag.jobs:
+    yield from jobs_in(workflow.dag)
+
+
+def jobs_in(dag: Any) -> Iterator[Job]:
+    """The jobs of Snakemake's graph."""
+    for job in dag.jobs:
         if job.rule.name != "all":
-            yield Job(job.rule.name, dict(job.wildcards_dict), workflow.dag.needrun(job))
+            yield Job(job.rule.name, dict(job.wildcards_dict), dag.needrun(job))
