@@ -21,7 +21,7 @@ def listed(wanted: Needed) -> Iterator[str]:
     yield from (f"{HUB}/{one.id} revision {one.revision} (model {one.model})" for one in wanted.models)
     for source, shards in wanted.pmc.items():
         yield (
-            f"PMC source {source}: {shards:,} shards, whose articles its inventory names; run its jobs fetch_pmc "
+            f"PMC source {source}: {shards:,} shards, whose articles its inventory names; run fetch_pmc "
             f"on a connected machine, and copy sources/pmc/{source} into the results"
         )
 
