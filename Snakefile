@@ -32,9 +32,11 @@ except PubmillError as error:
 
 R = T.results
 SCRIPTS = str(ROOT / "scripts")
+# The programs run with the Python of this Snakemake, unless an environment of their own is asked for (--sdm).
+OWN_PYTHON = f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"
 shell.prefix(
     f"set -euo pipefail; export PYTHONUNBUFFERED=1 PYTHONPATH={shlex.quote(str(ROOT))} "
-    f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH; "
+    f"{'' if workflow.deployment_settings.deployment_method else OWN_PYTHON}; "
 )
 
 

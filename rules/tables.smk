@@ -13,6 +13,8 @@ rule table:
         f"{R}/logs/tables/{{results_table}}.log",
     wildcard_constraints:
         results_table="|".join(map(re.escape, SPECS.tables)) or "(?!)",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("table"),
         recipe=lambda w: as_json(T.table_recipe(w.results_table)),
@@ -33,6 +35,8 @@ rule dataset_table:
         f"{R}/logs/tables/{{dataset_table}}.log",
     wildcard_constraints:
         dataset_table="|".join(map(re.escape, SPECS.dataset_tables)) or "(?!)",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("dataset_table"),
         recipe=lambda w: as_json(T.dataset_table_recipe(w.dataset_table)),
@@ -50,6 +54,8 @@ rule dataset_page:
         [f"{R}/pages/datasets/{{dataset}}.{form}" for form in T.PAGE_FORMS],
     log:
         f"{R}/logs/pages/datasets/{{dataset}}.log",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("page"),
         recipe=lambda w: as_json(T.page_recipe(w.dataset)),
@@ -67,6 +73,8 @@ rule report:
         T.report(),
     log:
         f"{R}/logs/reports/{STUDY.study}.log",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("report"),
         recipe=lambda w: as_json(T.report_recipe()),
