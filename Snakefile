@@ -9,7 +9,8 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
 min_version("9.0")
-ROOT = Path(workflow.basedir)
+# Of this file, also where another workflow imports it as a module from a local clone.
+ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=False))
 sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import PubmillError
@@ -100,3 +101,7 @@ include: "rules/datasets.smk"
 include: "rules/finetuning.smk"
 include: "rules/off_the_shelf.smk"
 include: "rules/tables.smk"
+
+
+# Where another workflow imports this one as a module, Snakemake words commands with that workflow's names.
+workflow.modifier_stack[0].globals.update(SCRIPTS=SCRIPTS, R=R, STUDY=STUDY, MIRROR=MIRROR)
