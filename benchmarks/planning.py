@@ -88,7 +88,7 @@ def main() -> None:
     began = time.process_time()
     specs = load(arguments.checkout / "specs", "full")
     lines = [f"loading specs: {time.process_time() - began:.2f} CPU-s"]
-    tables = sorted([*specs.tables, *specs.dataset_tables])
+    tables = sorted([*specs.tables, *specs.fact_tables])
     papers = [ONE] if arguments.quick else sorted({table.partition("/")[0] for table in tables})
     with TemporaryDirectory() as name:
         folder = Path(name)

@@ -9,11 +9,18 @@ from pubmill.errors import PubmillError
 from pubmill.specs import Name, Specs, Strict, load, told
 
 
+class Author(Strict):
+    """Who answers for a study's results."""
+
+    name: Annotated[str, Field(min_length=1)]
+    orcid: Annotated[str, Field(pattern=r"^https://orcid\.org/\d{4}-\d{4}-\d{4}-\d{3}[\dX]$")]
+
+
 class Study(Strict):
     """config.yaml and its overlays: which part to run and where files are, never a recipe.
 
     `datasets` may also name folds that a protocol puts together. `keep_models`: the model of each run is
-    kept, so that it can predict again.
+    kept, so that it can predict again. `author`: whom the study's RO-Crate names.
     """
 
     study: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
@@ -26,6 +33,7 @@ class Study(Strict):
     mirror: str | None = None
     save_minutes: float = 10
     keep_models: bool = False
+    author: Author | None = None
     local_files: dict[str, str] = Field(default_factory=dict)
 
 
@@ -38,7 +46,7 @@ def check_study(config: dict[str, Any], specs_folder: Path) -> tuple[Study, Spec
         raise PubmillError("\n".join(lines)) from None
     specs = load(specs_folder, study.scale)
     known: dict[str, dict[str, Any]] = {
-        "tables": {**specs.tables, **specs.dataset_tables},
+        "tables": {**specs.tables, **specs.fact_tables},
         "models": specs.models,
         "datasets": {**specs.datasets, **{name: p for p in specs.protocols.values() for name in p.folds}},
     }

@@ -25,26 +25,26 @@ rule table:
         " --output {R:q}/tables/{wildcards.results_table} > {log:q} 2>&1"
 
 
-rule dataset_table:
+rule fact_table:
     input:
-        cards=lambda w: T.card_files(w.dataset_table),
-        published=lambda w: T.published(w.dataset_table, ROOT / "specs"),
+        facts=lambda w: T.fact_files(w.fact_table),
+        published=lambda w: T.published(w.fact_table, ROOT / "specs"),
     output:
-        [f"{R}/tables/{{dataset_table}}.{form}" for form in T.TABLE_FORMS],
+        [f"{R}/tables/{{fact_table}}.{form}" for form in T.TABLE_FORMS],
     log:
-        f"{R}/logs/tables/{{dataset_table}}.log",
+        f"{R}/logs/tables/{{fact_table}}.log",
     wildcard_constraints:
-        dataset_table="|".join(map(re.escape, SPECS.dataset_tables)) or "(?!)",
+        fact_table="|".join(map(re.escape, SPECS.fact_tables)) or "(?!)",
     conda:
         "../envs/data.yaml"
     params:
-        version=T.version("dataset_table"),
-        recipe=lambda w: as_json(T.dataset_table_recipe(w.dataset_table)),
+        version=T.version("fact_table"),
+        recipe=lambda w: as_json(T.fact_table_recipe(w.fact_table)),
     message:
-        "Building {wildcards.dataset_table}"
+        "Building {wildcards.fact_table}"
     shell:
-        "python {SCRIPTS:q}/dataset_table.py --recipe {params.recipe:q} --published {input.published:q} --results {R:q}"
-        " --output {R:q}/tables/{wildcards.dataset_table} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/fact_table.py --recipe {params.recipe:q} --published {input.published:q} --results {R:q}"
+        " --output {R:q}/tables/{wildcards.fact_table} > {log:q} 2>&1"
 
 
 rule dataset_page:
@@ -66,6 +66,25 @@ rule dataset_page:
         " --output {R:q}/pages/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
 
 
+rule contradictions:
+    input:
+        [T.published(table, ROOT / "specs") for table in SPECS.tables],
+    output:
+        T.contradictions(),
+    log:
+        f"{R}/logs/pages/contradictions.log",
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=T.version("contradictions"),
+        recipe=as_json(T.contradictions_recipe()),
+    message:
+        "Writing the page of contradictions"
+    shell:
+        "python {SCRIPTS:q}/contradictions.py --recipe {params.recipe:q} --specs {ROOT:q}/specs"
+        " --output {R:q}/pages/contradictions > {log:q} 2>&1"
+
+
 rule report:
     input:
         plainly(lambda w: T.report_inputs()),
@@ -82,3 +101,40 @@ rule report:
         "Writing the report {output}"
     shell:
         "python {SCRIPTS:q}/report.py --recipe {params.recipe:q} --results {R:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule checklist:
+    input:
+        lambda w: T.checklist_inputs(),
+    output:
+        T.checklist_files(),
+    log:
+        f"{R}/logs/reports/{STUDY.study}.checklist.log",
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=T.version("checklist"),
+        recipe=lambda w: as_json(T.checklist_recipe()),
+    message:
+        "Filling the reproducibility checklist"
+    shell:
+        "python {SCRIPTS:q}/checklist.py --recipe {params.recipe:q} --results {R:q}"
+        " --output {R:q}/reports/{STUDY.study}.checklist > {log:q} 2>&1"
+
+
+rule crate:
+    input:
+        lambda w: T.crate_inputs(),
+    output:
+        directory(T.crate()),
+    log:
+        f"{R}/logs/reports/{STUDY.study}.crate.log",
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=T.version("crate"),
+        recipe=lambda w: as_json(T.crate_recipe()),
+    message:
+        "Packing the RO-Crate {output}"
+    shell:
+        "python {SCRIPTS:q}/crate.py --recipe {params.recipe:q} --results {R:q} --output {output:q} > {log:q} 2>&1"

@@ -15,8 +15,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
 from pubmill.files import writing
-from pubmill.tables.aggregation import build, read_published, read_records
+from pubmill.tables.aggregation import build, read_records
 from pubmill.tables.cells import TableRecipe, parse_argument
+from pubmill.tables.published import read_published
 from pubmill.tables.rendering import FORMS
 
 
@@ -30,7 +31,8 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without ending")
     arguments = parser.parse_args()
     recipe = parse_argument(TableRecipe, arguments.recipe)
-    table = build(recipe, read_published(arguments.published), read_records(recipe, arguments.results))
+    published = read_published(arguments.published, recipe.left_out)
+    table = build(recipe, published, read_records(recipe, arguments.results))
     for form, render in FORMS.items():
         with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
             temporary.write_text(render(table), encoding="utf-8")

@@ -47,9 +47,12 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "choose": ("scripts/select_trial.py",),
     "score": ("scripts/score.py",),
     "table": ("scripts/table.py", "pubmill/tables/templates/*"),
-    "dataset_table": ("scripts/dataset_table.py", "pubmill/tables/templates/*"),
+    "fact_table": ("scripts/fact_table.py", "pubmill/tables/templates/*"),
     "page": ("scripts/dataset_page.py", "pubmill/tables/templates/*"),
+    "contradictions": ("scripts/contradictions.py", "pubmill/tables/templates/contradictions*"),
     "report": ("scripts/report.py", "pubmill/tables/templates/*"),
+    "checklist": ("scripts/checklist.py", "pubmill/tables/templates/*"),
+    "crate": ("scripts/crate.py",),
 }
 """Where the sources of each stage begin."""
 

@@ -21,6 +21,15 @@ ACCESS = {
     "credentialed": "**Trained on credentialed data.** They are given only to those who signed a data use "
     "agreement, which also decides whether this model may be shared: weights can hold what they learnt from.",
 }
+LIMITS = (
+    "For text like its training data: the same kind of documents, and what the dataset's guidelines asked "
+    "for. Its mistakes are as frequent as the scores say, and more frequent elsewhere; no decision on a "
+    "patient may rest on it."
+)
+LICENCE = (
+    "None is given by pubmill, whose code is under the Apache License 2.0. The terms of the pretrained "
+    "model and of the data (`licence:` of the dataset's spec) hold for what is made of them."
+)
 UNKNOWN = "Who may have the data isn't known here: the dataset had no `card.json`."
 
 
@@ -34,9 +43,11 @@ def task_model_card(name: str, account: Mapping[str, Any], dataset: Path, standa
         f"`{account['model']}`, fine-tuned by pubmill on `{data}` with seed {account['seed']}.",
         ACCESS.get(card.get("access", ""), UNKNOWN),
         _use(standard),
+        f"## Intended use and limits\n\n{LIMITS}",
+        f"## Licence\n\n{LICENCE}",
         _table("Training", _training(account)),
         _table("Recipe", account["recipe"]),
-        _table("Made with", {"commit": account["commit"], **account["packages"]}),
+        _table("Made with", _surroundings(account)),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -81,11 +92,19 @@ def _training(account: Mapping[str, Any]) -> dict[str, Any]:
         "steps on train and dev": account["steps_on_train_and_dev"],
         "max length": account["max_length"],
         "labels": len(account["labels"]),
+        "mean loss of the last epoch": account["loss_by_epoch"][-1] if account["loss_by_epoch"] else None,
+        "seconds": account["seconds"],
         "head goes on from the model before": account["head_from_start"],
         "failure of the model before": account["start_failed"],
         "pretrained model, sha256": account["model_sha256"],
         **{f"{split}, sha256": value for split, value in sorted(account["data_sha256"].items())},
     }
+
+
+def _surroundings(account: Mapping[str, Any]) -> dict[str, Any]:
+    """Code, packages and machine."""
+    machine = {key: value for key, value in account["hardware"].items() if value not in (None, [])}
+    return {"commit": account["commit"], "python": account["python"], **account["packages"], **machine}
 
 
 def _table(title: str, values: Mapping[str, Any]) -> str:

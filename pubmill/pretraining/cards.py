@@ -1,6 +1,7 @@
 """Model cards: what a model was made of, how, and for how long."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,8 @@ from pubmill.errors import PubmillError
 from pubmill.files import read_json
 
 AS_RELEASED = (
-    "weights as they were (a pickle turned into safetensors), "
-    "the tokenizer rewritten with its treatment of capitals explicit"
+    "weights as they were (a pickle turned into safetensors), the tokenizer rewritten with its treatment of "
+    "capitals explicit"
 )
 INTRODUCTIONS = {
     "pretraining": "Pretrained by pubmill.",
@@ -18,6 +19,25 @@ INTRODUCTIONS = {
     "folder": f"From a folder of the user's own: {AS_RELEASED}.",
     "hub": f"From the Hugging Face hub: {AS_RELEASED}.",
 }
+
+USE = {
+    "pretraining": "An encoder to fine-tune on biomedical text, and to compare with others under the same "
+    "protocol. By itself it fills masked words.",
+    "random": "The same fine-tuning without pretraining, beside which one sees what pretraining brings.",
+    "folder": "To fine-tune it, and compare it with others under the same protocol.",
+    "hub": "To fine-tune it, and compare it with others under the same protocol.",
+}
+LIMITS = (
+    "It knows no more than its corpus, with this corpus's errors, gaps and leanings, and was examined on "
+    "the test sets of the tables alone. Nothing that is built on it is fit to decide on a patient."
+)
+OWN_LICENCE = (
+    "None is given by pubmill, whose code is under the Apache License 2.0: it is for those who trained the "
+    "model to say, within the terms of what it was trained on."
+)
+UNKNOWN_LICENCE = (
+    "Not stated in the card that it came with (README.original.md, if there was one); see its source."
+)
 
 
 def model_card(
@@ -28,8 +48,10 @@ def model_card(
     pretraining: Mapping[str, Any] | None,
     checkpoint: Path | None = None,
     vocab: Path | None = None,
+    original: Path | None = None,
 ) -> str:
-    """The card as Markdown; figures of training come from the checkpoint's own state and log.
+    """The card as Markdown; figures of training come from the checkpoint's own state and log, the licence of
+    released weights from the `original` card.
 
     The same inputs give the same text: it holds no date but those of its sources.
     """
@@ -44,12 +66,28 @@ def model_card(
         parts.append(_section("Recipe", shape))
     if trained and checkpoint is not None:
         parts.append(_section("Training", _training(checkpoint)))
+    parts.append(f"## Intended use and limits\n\n{USE[weights['kind']]} {LIMITS}\n")
+    parts.append(f"## Licence\n\n{_licence(weights['kind'], original)}\n")
     return "\n".join(part for part in parts if part)
 
 
+def _licence(kind: str, original: Path | None) -> str:
+    """The licence that the card of released weights names in its metadata."""
+    if kind in ("pretraining", "random"):
+        return OWN_LICENCE
+    text = original.read_text(encoding="utf-8") if original and original.is_file() else ""
+    top = text.split("\n---", 1)[0] if text.startswith("---\n") else ""
+    named = re.search(r"(?m)^license:[ \t]*(\S.*)$", top)
+    return f"`{named[1].strip()}`, as README.original.md says." if named else UNKNOWN_LICENCE
+
+
 def _corpus(statistics: Mapping[str, Any]) -> dict[str, Any]:
-    """Size of the pretraining corpus."""
-    return {key: statistics[key] for key in ("documents", "words", "bytes") if key in statistics}
+    """The pretraining corpus: its name, its size, what each source gave and what was rejected."""
+    named = {"corpus": name} if (name := statistics.get("recipe", {}).get("corpus")) else {}
+    size = {key: statistics[key] for key in ("documents", "words", "bytes") if key in statistics}
+    given = {source: found["documents"] for source, found in statistics.get("by_source", {}).items()}
+    parts = {"documents by source": given, "rejected": statistics.get("rejected", {})}
+    return named | size | parts
 
 
 def _vocabulary(vocab: Path | None) -> dict[str, Any]:

@@ -98,6 +98,7 @@ def export(
                 recipe.pretraining,
                 checkpoint,
                 vocab,
+                temporary / "README.original.md",
             )
         )
 

@@ -12,21 +12,22 @@ from pubmill.specs.corpora import (
     VocabSpec,
 )
 from pubmill.specs.datasets import DatasetSpec, Dummies, File, LocalFile, Published
+from pubmill.specs.facts import FactTableSpec
 from pubmill.specs.filtering import Contamination, Duplicates
 from pubmill.specs.loading import ScaleSpec, Specs, load
 from pubmill.specs.mimic import MimicSource
 from pubmill.specs.models import FolderWeights, HubWeights, ModelSpec, RecipeWeights
 from pubmill.specs.pmc import PmcPackagesSource, PmcSource
 from pubmill.specs.protocols import ProtocolSpec
-from pubmill.specs.tables import DatasetTableSpec, TableSpec
+from pubmill.specs.tables import TableSpec
 
 __all__ = [
     "Contamination",
     "CorpusSpec",
     "DatasetSpec",
-    "DatasetTableSpec",
     "Dummies",
     "Duplicates",
+    "FactTableSpec",
     "File",
     "FolderWeights",
     "HubWeights",

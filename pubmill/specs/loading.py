@@ -16,11 +16,13 @@ from pubmill.specs.base import Strict, shown, told
 from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, ReleasedVocabSpec, VocabSpec
 from pubmill.specs.corpus_checks import faults_of_corpora
 from pubmill.specs.datasets import METRICS, DatasetSpec
+from pubmill.specs.fact_checks import faults_of_facts, references_of_facts
+from pubmill.specs.facts import FactTableSpec
 from pubmill.specs.models import FolderWeights, ModelSpec, RecipeWeights, SpacyWeights
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.protocols import ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
-from pubmill.specs.tables import DatasetTableSpec, TableSpec
+from pubmill.specs.tables import TableSpec
 from pubmill.strict_yaml import Document
 
 
@@ -47,7 +49,7 @@ KINDS: dict[str, Any] = {
     "models": ModelSpec,
     "datasets": DatasetSpec,
     "protocols": ProtocolSpec,
-    "tables": Annotated[TableSpec | DatasetTableSpec, Field(discriminator="kind")],
+    "tables": Annotated[TableSpec | FactTableSpec, Field(discriminator="kind")],
 }
 
 
@@ -67,7 +69,7 @@ class Specs(Strict):
     datasets: dict[str, DatasetSpec]
     protocols: dict[str, ProtocolSpec]
     tables: dict[str, TableSpec]
-    dataset_tables: dict[str, DatasetTableSpec]
+    fact_tables: dict[str, FactTableSpec]
 
 
 def load(folder: Path, scale: str) -> Specs:
@@ -87,14 +89,14 @@ def load(folder: Path, scale: str) -> Specs:
         errors += [f"{documents[kind][name].where(at)}: {fault}" for kind, name, at, fault in faults]
     if errors or checked_scale is None:
         raise PubmillError("\n".join([f"{len(errors)} mistake(s) in {folder}:", *errors]))
-    made["dataset_tables"], made["tables"] = _apart(made["tables"])
+    made["fact_tables"], made["tables"] = _apart(made["tables"])
     return Specs.model_construct(_fields_set=None, scale=checked_scale, **made)
 
 
 def _apart(tables: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Tables of datasets, and those of results."""
-    of_datasets = {name: table for name, table in tables.items() if isinstance(table, DatasetTableSpec)}
-    return of_datasets, {name: table for name, table in tables.items() if name not in of_datasets}
+    """Tables of facts, and those of results."""
+    of_facts = {name: table for name, table in tables.items() if isinstance(table, FactTableSpec)}
+    return of_facts, {name: table for name, table in tables.items() if name not in of_facts}
 
 
 def _read_kind(folder: Path, kind: str, overlay: Document, errors: list[str]) -> dict[str, Document]:
@@ -167,11 +169,11 @@ def _dangling(made: dict[str, dict[str, Any]], documents: dict[str, dict[str, Do
             excuse = "take it out of `future_models`" if kind == "protocols" else "remove `missing:` here"
             yield f"{where}: specs/{target_kind}/{target}.yaml exists; {excuse}"
     for name, table in made["tables"].items():
-        for at in _unused_words(table, made["datasets"]):
-            yield f"{documents['tables'][name].where(at)}: no cell shows the word {at[-1]!r}; remove it"
+        for at, fault in faults_of_facts(table, made) if isinstance(table, FactTableSpec) else ():
+            yield f"{documents['tables'][name].where(at)}: {fault}"
         for at, model in _hidden_models(table, made["models"]):
             where = documents["tables"][name].where(at)
-            yield f"{where}: specs/models/{model}.yaml exists; a column with `best_of` has another name"
+            yield f"{where}: specs/models/{model}.yaml exists; give the column another key"
         for at, fault in _obstacles(table, made):
             yield f"{documents['tables'][name].where(at)}: {fault}"
     for name, at, fault in _vocabs_without_release(made):
@@ -202,30 +204,39 @@ def _obstacles(table: Any, made: dict[str, dict[str, Any]]) -> Iterator[tuple[tu
     protocol = made["protocols"].get(table.protocol) if isinstance(table, TableSpec) else None
     if protocol is None:
         return
-    if table.setting not in protocol.settings:
+    known = protocol.settings
+    if table.setting not in known:
         yield ("setting",), f"protocol {table.protocol} has no setting {table.setting!r}"
         return
-    models = [column.model for column in table.columns if _is_fine_tuned(made["models"].get(column.model))]
+    for i, column in enumerate(table.columns):
+        if strangers := [setting for setting in column.setting or () if setting not in known]:
+            told = f"protocol {table.protocol} has no setting {', '.join(strangers)}"
+            yield ("columns", i, "setting"), told
+    models = made["models"]
+    columns = [(c, c.model) for c in table.columns if c.model and _is_fine_tuned(models.get(c.model))]
     for i, row in enumerate(table.rows):
-        data = made["datasets"].get(row.dataset)
-        faults = {protocol.obstacle(data, model, table.setting) for model in models if data}
-        yield from ((("rows", i, "dataset"), fault) for fault in sorted(filter(None, faults)))
+        if data := made["datasets"].get(row.dataset):
+            runs = {(model, table.setting_of(column, protocol, data)) for column, model in columns}
+            faults = {protocol.obstacle(data, model, setting or table.setting) for model, setting in runs}
+            yield from ((("rows", i, "dataset"), fault) for fault in sorted(filter(None, faults)))
     yield from _strange_metrics(table, protocol, made["datasets"])
 
 
 def _strange_metrics(
     table: TableSpec, protocol: ProtocolSpec, datasets: dict[str, DatasetSpec]
 ) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Rows whose datasets, or folds, are of a kind that hasn't the table's metric."""
-    for i, row in enumerate(table.rows if table.metric else ()):
+    """Rows without a metric, and those whose datasets, or folds, are of a kind that hasn't theirs."""
+    for i, row in enumerate(table.rows):
         folds = protocol.folds.get(row.dataset)
-        parts = folds.reported if folds else (row.dataset,)
-        kinds = {datasets[part].kind for part in parts if part in datasets}
-        for kind in sorted(kind for kind in kinds if table.metric not in METRICS[kind]):
+        parts = [datasets[part] for part in (folds.reported if folds else (row.dataset,)) if part in datasets]
+        metric = table.metric_of(row, parts[0] if parts else None)
+        if metric is None:
+            yield ("rows", i), f"{row.name} has no dataset of ours, so it needs a `metric`"
+        for kind in sorted({part.kind for part in parts if metric not in METRICS[part.kind]}):
             known = ", ".join(METRICS[kind])
             yield (
                 ("rows", i, "dataset"),
-                f"{row.dataset} ({kind}) has no {table.metric}, the metric of the table; it has {known}",
+                f"{row.dataset} ({kind}) has no {metric}, the metric of the table; it has {known}",
             )
 
 
@@ -234,24 +245,10 @@ def _is_fine_tuned(model: ModelSpec | None) -> bool:
 
 
 def _hidden_models(table: Any, models: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Columns that are the best of others and are called like a model."""
+    """Columns that are not of a model and are called like one."""
     for i, column in enumerate(table.columns if isinstance(table, TableSpec) else ()):
-        if column.best_of is not None and column.model in models:
-            yield ("columns", i, "model"), column.model
-
-
-def _unused_words(table: Any, datasets: dict[str, Any]) -> Iterator[tuple[str | int, ...]]:
-    """Places of words that a table of datasets has for what none of its datasets says."""
-    if not isinstance(table, DatasetTableSpec):
-        return
-    shown = {column.value for column in table.columns} & {"task", "domain", "metric"}
-    common: set[str] = set()
-    for i, row in enumerate(table.rows):
-        spec = datasets.get(row.dataset)
-        terms = {getattr(spec, field) for field in shown} if spec else set()
-        yield from (("rows", i, "words", word) for word in row.words if word not in terms)
-        common |= terms - row.words.keys()
-    yield from (("words", word) for word in table.words if word not in common)
+        if column.model is None and column.name in models:
+            yield ("columns", i, "key"), column.name
 
 
 _KIND_OF_START = {"model": "models", "recipe": "pretraining"}
@@ -285,9 +282,19 @@ def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
     for name, table in made["tables"].items():
         if isinstance(table, TableSpec):
             yield "tables", name, ("protocol",), "protocols", table.protocol, False
-            models = [(i, column) for i, column in enumerate(table.columns) if column.best_of is None]
-            for i, column in models:
-                yield "tables", name, ("columns", i, "model"), "models", column.model, bool(column.missing)
+            for i, column in enumerate(table.columns):
+                if column.model is not None:
+                    yield (
+                        "tables",
+                        name,
+                        ("columns", i, "model"),
+                        "models",
+                        column.model,
+                        bool(column.missing),
+                    )
+        if isinstance(table, FactTableSpec):
+            yield from (("tables", name, *reference) for reference in references_of_facts(table))
+            continue
         folds = made["protocols"][table.protocol].folds if _has_protocol(table, made) else ()
         for i, row in enumerate(table.rows):
             if row.dataset not in folds:

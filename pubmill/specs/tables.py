@@ -1,13 +1,13 @@
-"""Specs of tables: of results, and of what datasets are like."""
+"""Specs of tables of results."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from pubmill.specs.base import Name, Spec, Strict
-from pubmill.specs.datasets import METRICS
-from pubmill.specs.protocols import SettingName
+from pubmill.specs.datasets import METRICS, DatasetSpec
+from pubmill.specs.protocols import ProtocolSpec, SettingName
 
 
 def _known_metric(name: str) -> str:
@@ -20,24 +20,84 @@ def _known_metric(name: str) -> str:
 Metric = Annotated[str, AfterValidator(_known_metric)]
 
 
-class Column(Strict):
-    """A model. `best_of`: no model, but in each row the best of these columns (chosen on what is shown)."""
+class Drop(Strict):
+    """What a row loses at worst: the lowest of some columns minus another (tinn2021 Table 7)."""
 
-    model: Name
+    start: Name
+    of: Annotated[tuple[Name, ...], Field(min_length=1)]
+
+
+def _several(value: Any) -> Any:
+    """One name may stand for a list of one."""
+    return (value,) if isinstance(value, str) else value
+
+
+Settings = Annotated[tuple[SettingName, ...], Field(min_length=1), BeforeValidator(_several)]
+Printed = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(_several)]
+
+
+class Column(Strict):
+    """A model as fine-tuned in a setting; or, without runs of its own: `best_of`, in each row the best of
+    these columns (chosen on what is shown); `drop` from one column to the worst of others; or values that
+    the paper takes from elsewhere (`missing` alone).
+
+    `key`: its name in this table; null: the model's. `setting`: null: the table's; of several the first
+    that is for the row's dataset. `published`: its names among the published values; null: `key`.
+    """
+
+    key: Name | None = None
+    model: Name | None = None
     label: str
+    setting: Settings | None = None
+    published: Printed | None = None
     missing: str | None = None
     best_of: Annotated[tuple[Name, ...], Field(min_length=2)] | None = None
+    drop: Drop | None = None
+
+    @property
+    def name(self) -> str:
+        return self.key or self.model or ""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The columns that it is made of."""
+        return self.best_of or ((self.drop.start, *self.drop.of) if self.drop else ())
+
+    @model_validator(mode="after")
+    def is_one_thing(self) -> Self:
+        kinds = [k for k in ("model", "best_of", "drop") if getattr(self, k) is not None]
+        if len(kinds) > 1 or not (kinds or self.missing):
+            raise ValueError("a column has one of `model`, `best_of` and `drop`, or `missing` alone")
+        if not self.name:
+            raise ValueError("a column without a model needs a `key`")
+        if self.sources and (self.missing or self.setting):
+            raise ValueError(f"{self.name} is made of other columns: remove `missing` and `setting`")
+        return self
 
 
 class Row(Strict):
+    """A dataset by a metric. `key`: its name in this table; null: the dataset's. `metric`: null: the
+    table's, else the dataset's own. `published`, `printed`: dataset and metric among the published values;
+    null: as here, without the dataset's form. `not_comparable`: why ours and the published values must not
+    be compared, whatever they are."""
+
+    key: Name | None = None
     dataset: Name
     label: str
     group: str
+    metric: Metric | None = None
+    published: str | None = None
+    printed: str | None = None
     missing: str | None = None
+    not_comparable: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.key or self.dataset
 
 
 class Composite(Strict):
-    """The mean over task groups of the mean over each group's datasets (gu2020 section 4)."""
+    """The mean over groups of the mean over each group's rows (gu2020 section 4); of one group, its mean."""
 
     name: str
     label: str
@@ -46,7 +106,9 @@ class Composite(Strict):
 
 class TableSpec(Spec):
     """A table of results: models by datasets, each cell an aggregate of records. `metric`: what every cell
-    shows; null: each dataset's own."""
+    shows; null: each dataset's own. `hidden`: rows that are only parts of composites. `left_out`: `column`
+    or `column/metric` of the published file -> why it is not shown here. `elsewhere`: paper or table ->
+    dataset, or `any` -> why its published values of the same models are not those of this table."""
 
     kind: Literal["results"]
     paper: str
@@ -57,90 +119,48 @@ class TableSpec(Spec):
     metric: Metric | None = None
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
-    composite: Composite | None = None
+    composites: tuple[Composite, ...] = ()
+    hidden: tuple[Name, ...] = ()
+    left_out: dict[str, str] = {}
+    elsewhere: dict[str, dict[str, str]] = {}
+
+    def setting_of(self, column: Column, protocol: ProtocolSpec, data: DatasetSpec) -> str | None:
+        """The setting of a column's runs on a dataset: the first that is for it."""
+        settings = column.setting or (self.setting,)
+        known = (setting for setting in settings if setting in protocol.settings)
+        return next((setting for setting in known if protocol.settings[setting].fits(data)), None)
+
+    def metric_of(self, row: Row, data: DatasetSpec | None) -> str | None:
+        """What a row shows; None where nothing says it."""
+        return row.metric or self.metric or (data.metric if data else None)
 
     @model_validator(mode="after")
-    def composite_is_of_its_rows(self) -> Self:
-        known = {row.dataset for row in self.rows}
-        groups = self.composite.groups.values() if self.composite else ()
-        strangers = sorted({dataset for group in groups for dataset in group} - known)
-        if strangers:
-            raise ValueError(f"the composite is of datasets that are no rows of the table: {strangers}")
-        return self
-
-    @model_validator(mode="after")
-    def best_of_is_of_other_columns(self) -> Self:
-        if faults := [*self._faults_of_best_of()]:
+    def names_are_its_own(self) -> Self:
+        faults = [*self._repeated(), *self._strangers()]
+        if faults:
             raise ValueError("; ".join(faults))
         return self
 
-    def _faults_of_best_of(self) -> Iterator[str]:
-        direct = {column.model for column in self.columns if column.best_of is None}
-        for column in self.columns:
-            strangers = [model for model in column.best_of or () if model not in direct]
-            if strangers:
-                yield (
-                    f"{column.model} is the best of {', '.join(strangers)}, which are no columns with runs; "
-                    f"there are {', '.join(sorted(direct))}"
-                )
-            if column.best_of and column.missing:
-                yield f"{column.model} has both `best_of` and `missing`; remove one"
-
-
-class DatasetRow(Strict):
-    """`measure`: the count that this table means for this dataset (mentions, examples ...);
-    `published`: the dataset's name in the published table, where it isn't that of the spec without its
-    variant; `words`: over those of the table; `why`: column -> why our value is not the published one,
-    where the dataset's `conflicts` don't say it."""
-
-    dataset: Name
-    label: str
-    measure: str = "examples"
-    published: str | None = None
-    words: dict[str, str] = {}
-    why: dict[str, str] = {}
-    missing: str | None = None
-
-
-Fact = Annotated[
-    str,
-    Field(
-        pattern=r"^(task|domain|metric|(count|label_bias)\.(train|dev|test)|(suites|domain|kind|task)=[a-z0-9|-]+)$"
-    ),
-]
-"""What is shown of a dataset: `task`, `domain` and `metric` in the table's words; `count.train` in the row's
-measure; `label_bias.train`; whether it is one of these: `suites=blurb`, `kind=sequence|multilabel`."""
-
-
-class DatasetColumn(Strict):
-    """`key`: the row of the published file; `value`: what is shown of a dataset."""
-
-    key: str
-    label: str
-    value: Fact
-
-
-class DatasetTableSpec(Spec):
-    """A table of datasets: each cell a fact of a dataset's card or spec. `words`: ours -> the table's;
-    `lists_members`: the published table names who is in a group and is silent on who isn't."""
-
-    kind: Literal["datasets"]
-    paper: str
-    title: str
-    caption: str
-    rows: tuple[DatasetRow, ...]
-    columns: tuple[DatasetColumn, ...]
-    words: dict[str, str] = {}
-    lists_members: bool = False
-
-    @model_validator(mode="after")
-    def names_each_row_and_column_once(self) -> Self:
-        keys = [column.key for column in self.columns]
-        for what, names in (("rows", [row.dataset for row in self.rows]), ("columns", keys)):
+    def _repeated(self) -> Iterator[str]:
+        rows = [*(row.name for row in self.rows), *(one.name for one in self.composites)]
+        for what, names in (("rows", rows), ("columns", [column.name for column in self.columns])):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
-                raise ValueError(f"{what} stand there twice: {twice}")
-        strangers = sorted({key for row in self.rows for key in row.why} - set(keys))
-        if strangers:
-            raise ValueError(f"`why` is of columns that the table doesn't have: {strangers}")
-        return self
+                yield f"{what} stand there twice: {', '.join(twice)}; give them keys"
+
+    def _strangers(self) -> Iterator[str]:
+        rows = {row.name for row in self.rows}
+        for composite in self.composites:
+            strangers = sorted({name for group in composite.groups.values() for name in group} - rows)
+            if strangers:
+                yield f"the composite {composite.name} is of what are no rows: {', '.join(strangers)}"
+        if strangers := sorted(set(self.hidden) - rows):
+            yield f"hidden are what are no rows: {', '.join(strangers)}"
+        direct = {column.name for column in self.columns if not column.sources}
+        for column in self.columns:
+            strangers = [name for name in column.sources if name not in direct]
+            if strangers:
+                yield (
+                    f"{column.name} is made of {', '.join(strangers)}, which are no columns with runs; "
+                    f"there are {', '.join(sorted(direct))}"
+                )

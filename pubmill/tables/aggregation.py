@@ -4,9 +4,7 @@ Nothing is averaged over less than what was expected, and nothing that was made 
 one row: such records are refused, both named.
 """
 
-import csv
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from statistics import fmean
@@ -27,15 +25,15 @@ from pubmill.tables.cells import (
     cell_of_seeds,
     difference,
 )
+from pubmill.tables.published import Published, refuse_strangers, silences, with_recomputed
 
-COLUMNS = ["row", "column", "metric", "value", "note"]
 NOT_RUN = "not run in this study"
 
 RunKey = tuple[str, int]
 """A run's dataset, which may be a fold of the row's, and its seed."""
 
 Records = dict[str, dict[str, dict[RunKey, Record | None]]]
-"""model -> dataset -> run -> record; None where the expected file does not exist."""
+"""column -> row -> run -> record; None where the expected file does not exist."""
 
 Place = tuple[str, Record]
 """A record and the path where it was found."""
@@ -69,75 +67,25 @@ SAME_IN_CELL: Same = {"model weights": attrgetter("model_sha256"), "recipe": att
 """What the seeds of a model on a dataset, and on all its folds, must share."""
 
 
-class Published:
-    """The values a paper prints, by model and dataset, and each dataset's metric."""
-
-    def __init__(self) -> None:
-        self.values: dict[tuple[str, str], PublishedValue] = {}
-        self.metrics: dict[str, str] = {}
-
-
-def read_published(path: Path) -> Published:
-    """Read `tableNN.published.csv` (row = model, column = dataset); errors name file and line."""
-    published = Published()
-    for where, line in published_lines(path):
-        _add(published, line, where)
-    return published
-
-
-def published_lines(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """The lines of a file of published values, each with where it stands; errors name file and line."""
-    seen: set[tuple[str, str]] = set()
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        if reader.fieldnames != COLUMNS:
-            raise PubmillError(f"{path}:1: the header is {reader.fieldnames}, expected {COLUMNS}")
-        for line in reader:
-            where = f"{path}:{reader.line_num}"
-            if None in line or None in line.values():
-                raise PubmillError(f"{where}: expected {len(COLUMNS)} fields; quote a note that holds commas")
-            key = line["row"], line["column"]
-            if key in seen:
-                raise PubmillError(f"{where}: {' / '.join(key)} stands here for the second time; remove one")
-            seen.add(key)
-            yield where, line
-
-
-def _add(published: Published, line: dict[str, str], where: str) -> None:
-    key = line["row"], line["column"]
-    if not re.fullmatch(r"-?\d+(\.\d+)?", line["value"]):
-        raise PubmillError(f"{where}: the value {line['value']!r} is not a number, such as 93.33")
-    value = float(line["value"])
-    if published.metrics.setdefault(line["column"], line["metric"]) != line["metric"]:
-        raise PubmillError(f"{where}: {line['column']} has two metrics: {line['metric']!r} and another above")
-    published.values[key] = PublishedValue(value=value, note=line["note"])
-
-
 def read_records(recipe: TableRecipe, results: Path) -> Records:
     """Read every expected record and check that each is what its place says."""
-    rows = {row.dataset: row for row in recipe.rows}
-    columns = {column.model: column for column in recipe.columns}
+    rows = {row.key: row for row in recipe.rows}
     return {
-        model: {
-            name: _read_runs(recipe, columns[model], rows[name], results, paths)
-            for name, paths in found.items()
-        }
-        for model, found in recipe.records.items()
+        column: {name: _read_runs(recipe, rows[name], results, paths) for name, paths in found.items()}
+        for column, found in recipe.records.items()
     }
 
 
 def _read_runs(
-    recipe: TableRecipe, column: Column, row: Row, results: Path, paths: Iterable[str]
+    recipe: TableRecipe, row: Row, results: Path, paths: Iterable[str]
 ) -> dict[RunKey, Record | None]:
-    protocol, setting = column.place or (recipe.protocol, recipe.setting)
     runs: dict[RunKey, Record | None] = {}
     for path in (results / path for path in paths):
-        dataset, seed = _run_key(path, row)
+        key = _run_key(path, row)
         record = read_record(path) if path.exists() else None
         if record is not None:
-            place = (column.model, dataset, protocol, setting, recipe.scale, seed)
-            _check_place(path, record, place)
-        runs[dataset, seed] = record
+            _check_place(path, record, recipe.scale, key[1])
+        runs[key] = record
     return runs
 
 
@@ -146,15 +94,17 @@ def _run_key(path: Path, row: Row) -> RunKey:
     number = path.stem.removeprefix("seed-")
     if not number.isdecimal():
         raise PubmillError(f"{path}: a record is called seed-N.json, with N its seed")
-    dataset, expected = path.parts[-4], row.folds or (row.dataset,)
+    dataset, expected = path.parts[-4], row.folds or (row.dataset or "",)
     if dataset not in expected:
-        raise PubmillError(f"{path} is of {dataset}, but the row {row.dataset} is of {', '.join(expected)}")
+        raise PubmillError(f"{path} is of {dataset}, but the row {row.key} is of {', '.join(expected)}")
     return dataset, int(number)
 
 
-def _check_place(path: Path, record: Record, place: tuple[str | int, ...]) -> None:
-    found = (record.model, record.dataset, record.protocol, record.setting, record.scale, record.seed)
-    names = ("model", "dataset", "protocol", "setting", "scale", "seed")
+def _check_place(path: Path, record: Record, scale: str, seed: int) -> None:
+    """That a record is of the run that its path names: `PROTOCOL/MODEL/DATASET/SETTING/final/seed-N.json`."""
+    place = (*path.parts[-6:-2], scale, seed)
+    found = (record.protocol, record.model, record.dataset, record.setting, record.scale, record.seed)
+    names = ("protocol", "model", "dataset", "setting", "scale", "seed")
     wrong = [
         f"{name} is {is_!r}, expected {should!r}"
         for name, is_, should in zip(names, found, place, strict=True)
@@ -173,17 +123,16 @@ def refuse_mixtures(recipe: TableRecipe, records: Records) -> None:
 
     A pipeline was not trained here: with fine-tuned models it shares what it is scored on, and how.
     """
-    pipelines = {column.model for column in recipe.columns if column.place}
+    pipelines = {column.key for column in recipe.columns if column.pipeline}
     for row in recipe.rows:
         in_row: dict[str, tuple[list[Place], list[Place]]] = {}
-        for model, found in records.items():
-            runs = zip(
-                recipe.records[model].get(row.dataset, ()), found.get(row.dataset, {}).items(), strict=True
-            )
+        for column, found in records.items():
+            paths = recipe.records[column].get(row.key, ())
+            runs = zip(paths, found.get(row.key, {}).items(), strict=True)
             in_cell = [(path, key, record) for path, (key, record) in runs if record is not None]
             _compare("cell", SAME_IN_CELL, [(path, record) for path, _, record in in_cell])
             for path, (dataset, _), record in in_cell:
-                in_row.setdefault(dataset, ([], []))[model in pipelines].append((path, record))
+                in_row.setdefault(dataset, ([], []))[column in pipelines].append((path, record))
         for fine_tuned, as_they_are in in_row.values():
             _compare("row", SAME_IN_ROW, fine_tuned)
             _compare("row", SAME_IN_ROW, as_they_are)
@@ -212,92 +161,70 @@ def _difference(one: object, other: object) -> str:
 
 
 def build(recipe: TableRecipe, published: Published, records: Records) -> Table:
-    """Make the table: every cell, the composite, and with what its records were made."""
+    """Make the table: every cell, the composites, and with what its records were made."""
     refuse_mixtures(recipe, records)
-    rows = tuple(_with_metric(row, published) for row in recipe.rows)
-    _refuse_strangers(recipe, published)
-    cells = _cells(recipe, rows, records, published)
-    composite = None
-    if recipe.composite:
-        of = "score" if len(recipe.composite.groups) > 1 else "mean"
-        composite = Row(dataset=recipe.composite.name, label=recipe.composite.label, metric=of)
-        for model, found in cells.items():
-            value = published.values.get((model, recipe.composite.name))
-            found[recipe.composite.name] = composite_cell(recipe.composite, found, value)
-    heading = recipe.model_dump(exclude={"records", "missing", "versions", "rows", "composite"})
-    pipelines = [column.model for column in recipe.columns if column.place]
+    refuse_strangers(recipe, published)
+    cells = _cells(recipe, records, published)
+    for column in recipe.columns:
+        _add_composites(recipe, column, cells[column.key], published)
+    heading = recipe.model_dump(exclude={"records", "missing", "versions", "composites", "left_out"})
+    pipelines = [column.model for column in recipe.columns if column.pipeline and column.model]
     known = [r for found in records.values() for seeds in found.values() for r in seeds.values() if r]
     return Table(
-        **heading, rows=rows, composite=composite, cells=cells, provenance=provenance(known, pipelines)
+        **heading,
+        composites=tuple(composite.row for composite in recipe.composites),
+        cells=cells,
+        silences=silences(recipe, published),
+        provenance=provenance(known, pipelines),
     )
 
 
-def _cells(
-    recipe: TableRecipe, rows: Sequence[Row], records: Records, published: Published
-) -> dict[str, dict[str, Cell]]:
-    """The cells of all columns: those with runs first, as the others are the best of them."""
+def _cells(recipe: TableRecipe, records: Records, published: Published) -> dict[str, dict[str, Cell]]:
+    """The cells of all columns: those with runs first, as others are made of them."""
     cells: dict[str, dict[str, Cell]] = {}
-    labels = {column.model: column.label for column in recipe.columns}
-    for column in sorted(recipe.columns, key=lambda column: bool(column.best_of)):
-        cells[column.model] = found = {}
-        for row in rows:
+    columns = {column.key: column for column in recipe.columns}
+    for column in sorted(recipe.columns, key=lambda column: bool(column.best_of or column.drop)):
+        cells[column.key] = found = {}
+        for row in recipe.rows:
+            value = published.of(column, row)
+
+            def other(key: str, row: Row = row) -> tuple[str, Cell]:
+                return columns[key].label, cells[key][row.key]
+
             if column.best_of:
-                value = published.values.get((column.model, row.published))
-                parts = [(labels[model], cells[model][row.dataset]) for model in column.best_of]
-                found[row.dataset] = best_cell(parts, value)
+                found[row.key] = best_cell([*map(other, column.best_of)], value)
+            elif column.drop:
+                found[row.key] = drop_cell(other(column.drop.start), [*map(other, column.drop.of)], value)
             else:
-                ours = records.get(column.model, {})
-                found[row.dataset] = _cell(recipe, column.model, row, ours, published)
+                runs = records.get(column.key, {}).get(row.key, {})
+                found[row.key] = _cell(recipe, column, row, runs, value)
     return cells
 
 
-def _with_metric(row: Row, published: Published) -> Row:
-    """The row with its metric; the paper's must be the same."""
-    printed = published.metrics.get(row.published)
-    if row.metric and printed and row.metric != printed:
-        raise PubmillError(
-            f"{row.dataset} is scored by {row.metric}, but the published values are {printed}; "
-            f"correct the metric in specs/datasets/{row.dataset}.yaml, that of the table, or these values"
-        )
-    metric = row.metric or printed
-    if not metric:
-        raise PubmillError(f"{row.dataset} has no metric: no dataset of ours, and no published value")
-    return row.model_copy(update={"metric": metric})
-
-
-def _refuse_strangers(recipe: TableRecipe, published: Published) -> None:
-    """Every published value must have a cell, else a misspelt name would lose it."""
-    models = {column.model for column in recipe.columns}
-    datasets = {row.published for row in recipe.rows} | (
-        {recipe.composite.name} if recipe.composite else set()
-    )
-    lost = [" / ".join(key) for key in published.values if key[0] not in models or key[1] not in datasets]
-    if lost:
-        raise PubmillError(
-            f"{recipe.paper}/{recipe.table}: published values without a cell: {', '.join(lost)}; "
-            f"correct the names in {recipe.table}.published.csv or in {recipe.table}.yaml"
-        )
+def _add_composites(
+    recipe: TableRecipe, column: Column, found: dict[str, Cell], published: Published
+) -> None:
+    printed = {row.key: published.of(column, row) for row in recipe.rows}
+    for composite in recipe.composites:
+        value = with_recomputed(composite, published.of(column, composite.row), printed)
+        found[composite.name] = composite_cell(composite, found, value)
 
 
 def _cell(
     recipe: TableRecipe,
-    model: str,
+    column: Column,
     row: Row,
-    ours: Mapping[str, Mapping[RunKey, Record | None]],
-    published: Published,
+    runs: Mapping[RunKey, Record | None],
+    published: PublishedValue | None,
 ) -> Cell:
-    assert row.metric
-    runs = ours.get(row.dataset, {}).items()
-    seeds = [_seed_score(key, record, row) for key, record in runs]
-    named = (recipe.missing.get(key) for key in (f"{model}/{row.dataset}", model, row.dataset))
+    seeds = [_seed_score(key, record, row) for key, record in runs.items()]
+    named = (recipe.missing.get(key) for key in (f"{column.key}/{row.key}", column.key, row.key))
     reason = next(filter(None, named), NOT_RUN)
-    value = published.values.get((model, row.published))
-    return cell_of_seeds(seeds, len(seeds), reason, value, recipe.aggregate)
+    return cell_of_seeds(seeds, len(seeds), reason, published, recipe.aggregate)
 
 
 def _seed_score(key: RunKey, record: Record | None, row: Row) -> SeedScore:
     (dataset, seed), metric = key, row.metric
-    assert metric
     fold = dataset if row.folds else ""
     if record is None or record.failed is not None:
         return SeedScore(seed=seed, value=None, failed=record.failed if record else NO_RECORD, fold=fold)
@@ -332,8 +259,24 @@ def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: P
 
 def best_cell(parts: Sequence[tuple[str, Cell]], published: PublishedValue | None) -> Cell:
     """The best value of other columns' cells, each with its label; None unless all of them have one."""
+    return _of_cells("best", parts, published, max)
+
+
+def drop_cell(
+    start: tuple[str, Cell], parts: Sequence[tuple[str, Cell]], published: PublishedValue | None
+) -> Cell:
+    """The lowest value of other columns' cells minus that of `start`; None unless all of them have one."""
+    return _of_cells("drop", [start, *parts], published, lambda values: min(values[1:]) - values[0])
+
+
+def _of_cells(
+    what: str,
+    parts: Sequence[tuple[str, Cell]],
+    published: PublishedValue | None,
+    together: Callable[[list[float]], float],
+) -> Cell:
     values = [cell.value for _, cell in parts if cell.value is not None]
-    value = max(values) if len(values) == len(parts) else None
+    value = together(values) if len(values) == len(parts) else None
     lacking = [label for label, cell in parts if cell.value is None]
     return Cell(
         value=value,
@@ -341,7 +284,7 @@ def best_cell(parts: Sequence[tuple[str, Cell]], published: PublishedValue | Non
         n=len(values),
         expected=len(parts),
         seeds=(),
-        missing=f"no best: no score of {' and '.join(lacking)}" if lacking else None,
+        missing=f"no {what}: no score of {' and '.join(lacking)}" if lacking else None,
         published=published,
         difference=difference(value, published),
     )

@@ -4,7 +4,7 @@ Scores are fractions (0..1) in records and percentages (0..100) everywhere here,
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any, Literal, TypeVar
@@ -28,46 +28,64 @@ Aggregate = Literal["mean", "median"]
 AnyShape = TypeVar("AnyShape", bound=BaseModel)
 
 
-class Column(Shape):
-    """A model, or the best of other columns in each row (`best_of`), which has no runs of its own.
+class Drop(Shape):
+    """What a row loses at worst: the lowest of some columns minus another."""
 
-    `place`: protocol and setting of the records of a finished pipeline, which predicts as it is; None: a
-    fine-tuned model's, which are the table's.
+    start: str
+    of: tuple[str, ...]
+
+
+class Column(Shape):
+    """A model in a setting; or, without runs of its own, the best of other columns in each row (`best_of`),
+    a `drop` among them, or published values alone.
+
+    `pipeline`: a finished one, which predicts as it is, and no fine-tuned model. `published`: its names
+    among the published values, of which the first that has a value in a row counts.
     """
 
-    model: str
+    key: str
     label: str
-    place: tuple[str, str] | None = None
+    model: str | None = None
+    pipeline: bool = False
+    published: tuple[str, ...] = ()
     best_of: tuple[str, ...] = ()
+    drop: Drop | None = None
 
 
 class Row(Shape):
-    """A dataset, or the composite.
+    """A dataset by a metric, or a composite, which has no dataset.
 
-    `metric` None: the one that the published values name. `conflicts`: where published counts of the
-    dataset disagree, and which of them is used. `folds`: the datasets whose runs stand in one cell, where
-    they are parts of one of cross-validation.
+    `published`, `printed`: the names of dataset and metric among the published values. `conflicts`: where
+    published counts of the dataset disagree, and which of them is used. `folds`: the datasets whose runs
+    stand in one cell, where they are parts of one of cross-validation. `shown` false: only part of a
+    composite. `not_comparable`: why ours must not be compared with what is published.
     """
 
-    dataset: str
+    key: str
+    dataset: str | None = None
     label: str
     group: str = ""
-    metric: str | None = None
+    metric: str
+    published: str
+    printed: str
+    shown: bool = True
+    not_comparable: str | None = None
     conflicts: tuple[str, ...] = ()
     folds: tuple[str, ...] = ()
 
-    @property
-    def published(self) -> str:
-        """Its name among the published values, which know no forms (`chemprot@blurb` is `chemprot`)."""
-        return self.dataset.partition("@")[0]
-
 
 class Composite(Shape):
-    """A mean over task groups of the mean over each group's datasets (gu2020, caption of Table 6)."""
+    """A mean over groups of the mean over each group's rows (gu2020, caption of Table 6)."""
 
     name: str
     label: str
     groups: dict[str, tuple[str, ...]]
+
+    @property
+    def row(self) -> Row:
+        """Its row of the table."""
+        metric = "score" if len(self.groups) > 1 else "mean"
+        return Row(key=self.name, label=self.label, metric=metric, published=self.name, printed="score")
 
 
 class Heading(Shape):
@@ -106,10 +124,12 @@ class ResultHeading(Heading):
 
 
 class TableRecipe(ResultHeading):
-    """What decides a table. `records`: model -> dataset -> the expected records, below the results
-    folder; `missing`: model, dataset or `model/dataset` -> why there is nothing of our own."""
+    """What decides a table. `records`: column -> row -> the expected records, below the results folder;
+    `missing`: column, row or `column/row` -> why there is nothing of our own; `left_out`: `column` or
+    `column/metric` of the published file -> why it is not shown."""
 
-    composite: Composite | None = None
+    composites: tuple[Composite, ...] = ()
+    left_out: dict[str, str] = {}
     records: dict[str, dict[str, tuple[str, ...]]] = {}
     missing: dict[str, str] = {}
     versions: dict[str, Any] = {}
@@ -130,8 +150,13 @@ class SeedScore(Shape):
 
 
 class PublishedValue(Shape):
+    """`printed`: as the paper has it. `recomputed`: of a composite, from its printed parts, where that is
+    not what is printed."""
+
     value: float
+    printed: str
     note: str
+    recomputed: float | None = None
 
 
 class Cell(Shape):
@@ -167,21 +192,24 @@ class Provenance(Shape):
 
 
 class Table(ResultHeading):
-    """A whole table: `cells[model][dataset]`, the composite under its own name."""
+    """A whole table: `cells[column][row]`, the composites under their own names. `silences`: what is noted
+    of published values that are blank in print, or not shown here."""
 
-    composite: Row | None
+    composites: tuple[Row, ...]
     cells: dict[str, dict[str, Cell]]
+    silences: tuple[str, ...]
     provenance: Provenance
 
     @property
-    def all_rows(self) -> tuple[Row, ...]:
-        return self.rows if self.composite is None else (*self.rows, self.composite)
+    def shown_rows(self) -> tuple[Row, ...]:
+        """What a reader sees: the rows, then the composites."""
+        return (*(row for row in self.rows if row.shown), *self.composites)
 
     @property
     def has_runs(self) -> dict[str, bool]:
-        """Model -> whether anything of our own stands in its column."""
+        """Column -> whether anything of our own stands in it."""
         return {
-            c.model: any(cell.seeds or cell.value is not None for cell in self.cells[c.model].values())
+            c.key: any(cell.seeds or cell.value is not None for cell in self.cells[c.key].values())
             for c in self.columns
         }
 
@@ -189,28 +217,52 @@ class Table(ResultHeading):
     def all_notes(self) -> tuple[str, ...]:
         """Everything that a reader of the numbers must know: source, notes, conflicts of counts."""
         source = (f"Source of the published values: {self.citation}",) if self.citation else ()
-        printed = tuple(
-            f"{column.label}, {row.label}: {cell.published.note}"
-            for row, column, cell in self.read()
-            if cell.published and cell.published.note
-        )
         conflicts = tuple(f"{row.label}: {conflict}" for row in self.rows for conflict in row.conflicts)
-        return source + self.notes + printed + conflicts
+        return source + self.notes + printed_notes(self) + self.silences + conflicts
 
     def cells_of(self, row: Row) -> list[Cell]:
         """The cells of a row, in the order of the columns."""
-        return [self.cells[column.model][row.dataset] for column in self.columns]
+        return [self.cells[column.key][row.key] for column in self.columns]
 
     @property
     def expected_runs(self) -> int:
         """Runs of fine-tuning."""
-        return sum(len(cell.seeds) for _, column, cell in self.read() if column.place is None)
+        return sum(len(cell.seeds) for _, column, cell in self.read() if not column.pipeline)
 
     def read(self) -> Iterator[tuple[Row, Column, Cell]]:
-        """The cells in reading order."""
-        for row in self.all_rows:
+        """The cells in reading order, those of rows that aren't shown among them."""
+        for row in (*self.rows, *self.composites):
             for column in self.columns:
-                yield row, column, self.cells[column.model][row.dataset]
+                yield row, column, self.cells[column.key][row.key]
+
+
+TYPOGRAPHY = ("bold", "underlined", "our best")
+"""Notes on published values that only say how they are set."""
+
+
+def printed_notes(table: Table) -> tuple[str, ...]:
+    """What is noted of published values, each thing once, with the cells that it is noted of."""
+    of: dict[str, dict[str, list[str]]] = {}
+    printed: dict[str, int] = {}
+    for row, column, cell in table.read():
+        if cell.published is None:
+            continue
+        printed[column.label] = printed.get(column.label, 0) + 1
+        for piece in cell.published.note.split("; "):
+            if piece and piece not in TYPOGRAPHY:
+                of.setdefault(piece, {}).setdefault(column.label, []).append(row.label)
+    return tuple(f"{_places(found, printed)}: {piece}" for piece, found in of.items())
+
+
+def _places(found: Mapping[str, Sequence[str]], printed: Mapping[str, int]) -> str:
+    """Cells in words, by columns: a whole column by its label alone."""
+    if all(len(found.get(label, ())) == count for label, count in printed.items()):
+        return "All published values"
+    parts = (
+        label if len(rows) == printed[label] else f"{label}, {', '.join(rows)}"
+        for label, rows in found.items()
+    )
+    return "; ".join(parts)
 
 
 def cell_of_seeds(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pubmill.tables.cells import Cell, Column, Row, SeedScore, Table
-from pubmill.tables.rendering import metric, number, quantity
+from pubmill.tables.rendering import metric, number, printed, quantity
 
 WIDTH = 340
 LANE = 40
@@ -90,7 +90,7 @@ def strips(table: Table) -> list[Strip]:
 
 
 def _strip(table: Table, row: Row) -> Strip | None:
-    found = [(column, table.cells[column.model][row.dataset]) for column in table.columns]
+    found = [(column, table.cells[column.key][row.key]) for column in table.columns]
     shown = [(column, cell) for column, cell in found if cell.seeds]
     values = [value for _, cell in shown for value in _values(cell)]
     if not any(seed.value is not None for _, cell in shown for seed in cell.seeds):
@@ -115,7 +115,7 @@ def _values(cell: Cell) -> list[float]:
 
 def _run(column: Column, seed: SeedScore) -> str:
     """A run in words: a finished pipeline has no seed."""
-    return f"seed {seed.name}" if column.place is None else f"as it is{seed.fold and f', {seed.fold}'}"
+    return f"seed {seed.name}" if not column.pipeline else f"as it is{seed.fold and f', {seed.fold}'}"
 
 
 def _lane(column: Column, cell: Cell, axis: Axis, top: float) -> Lane:
@@ -138,7 +138,7 @@ def _told(column: Column, cell: Cell, aggregate: str) -> str:
         for seed in cell.seeds
     )
     together = f"{aggregate} {number(cell.value)}" if cell.value is not None else f"no {aggregate}"
-    published = f"published {number(cell.published.value)}" if cell.published else "no published value"
+    published = f"published {printed(cell.published.printed)}" if cell.published else "no published value"
     return f"{column.label}: {scores}; {together}; {published}."
 
 

@@ -64,6 +64,11 @@ def number(value: float) -> str:
     return f"{value:.2f}".replace("-", MINUS)
 
 
+def printed(text: str) -> str:
+    """A published score as it is printed."""
+    return text.replace("-", MINUS)
+
+
 def signed(value: float) -> str:
     """A difference with its sign and two decimals; nothing is `-0.00`."""
     text = f"{value:+.2f}".replace("-", MINUS)
@@ -75,22 +80,30 @@ def count(value: int) -> str:
     return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
-def fact(value: bool | int | float | str | None, kind: str) -> str:
-    """A fact of a dataset, by its kind: text, count, boolean or ratio; also as printed, where it is text."""
-    match kind:
-        case "boolean":
-            return "yes" if value in (True, "1") else "no"
-        case "count":
-            return count(int(value or 0))
-        case "ratio" if isinstance(value, float):
-            return f"{value:.3g}"
-    return str(value)
+def fact(value: bool | int | float | str | None, kind: str, printed: str | None = None) -> str:
+    """A fact by its kind, as in pubmill.tables.printed; also as printed, where it is text. A ratio has three
+    digits, and no fewer decimals than the one `printed` beside it."""
+    if kind == "boolean":
+        return "yes" if value in (True, "1") else "no"
+    if isinstance(value, int) or (kind == "count" and isinstance(value, str) and value.isdigit()):
+        return count(int(value))
+    if not isinstance(value, float):
+        return str(value)
+    if kind == "minutes":
+        return "{:02d}:{:02d}".format(*divmod(round(value), 60))
+    if kind == "learning_rate":
+        mantissa, _, exponent = f"{value:e}".partition("e")
+        return f"{float(mantissa):g}e{int(exponent)}"
+    short, decimals = f"{value:.3g}", len(re.sub(r"\D", "", (printed or "").partition(".")[2]))
+    return short if len(short.partition(".")[2]) >= decimals else f"{value:.{decimals}f}"
 
 
 def surplus(value: int, printed: str) -> str:
-    """A count minus the published one, with its sign."""
+    """A count minus the published one, with its sign; nothing where that one is rounded (`64K`)."""
+    if not printed.isdigit():
+        return ""
     gap = value - int(printed)
-    return f"{'+' if gap > 0 else MINUS}{count(abs(gap))}"
+    return f" ({'+' if gap > 0 else MINUS}{count(abs(gap))})"
 
 
 def quantity(value: float) -> str:
@@ -185,6 +198,7 @@ def environment(escape: Callable[[str], str] | None = None) -> Environment:
     )
     made.filters |= {
         "number": number,
+        "printed": printed,
         "signed": signed,
         "metric": metric,
         "sentence": sentence,
@@ -226,7 +240,9 @@ def _csv_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, A
         "paper": table.paper,
         "table": table.table,
         "scale": table.scale,
+        "column": column.key,
         "model": column.model,
+        "row": row.key,
         "dataset": row.dataset,
         "metric": row.metric,
         "value": exact(cell.value),
@@ -235,7 +251,7 @@ def _csv_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, A
         "expected": cell.expected,
         "seeds": "; ".join(f"{seed.name}: {seed.failed or exact(seed.value)}" for seed in cell.seeds),
         "missing": cell.missing,
-        "published": cell.published and cell.published.value,
+        "published": cell.published and cell.published.printed,
         "published_note": cell.published and cell.published.note,
         "difference": exact(cell.difference),
     }

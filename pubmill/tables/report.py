@@ -9,11 +9,12 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
+from pubmill.names import paths_of
 from pubmill.tables.aggregation import machine
 from pubmill.tables.cards import Card, read_card
 from pubmill.tables.cells import Shape, Table, read_table
-from pubmill.tables.dataset_rendering import dataset_marks
-from pubmill.tables.dataset_tables import DatasetTable, read_dataset_table
+from pubmill.tables.fact_rendering import fact_marks
+from pubmill.tables.facts import FactTable, read_fact_table
 from pubmill.tables.figures import Curve, Strip, curve, strips
 from pubmill.tables.rendering import environment, reasons
 
@@ -28,7 +29,7 @@ SOURCE = ("url", "bytes", "sha256", "origin", "retrieved")
 
 class ReportRecipe(Shape):
     """What decides a report; all paths are below the results folder. `sources` are the .source.json
-    records of the raw files that the study is made from."""
+    records of the raw files that the study is made from, as `pubmill.names` shortens them."""
 
     study: str
     title: str
@@ -36,13 +37,13 @@ class ReportRecipe(Shape):
     scale_title: str
     comparable: bool
     tables: tuple[str, ...]
-    dataset_tables: tuple[str, ...]
+    fact_tables: tuple[str, ...]
     pretraining: dict[str, tuple[str, ...]]
     corpora: tuple[str, ...]
     vocabs: tuple[str, ...]
     models: tuple[str, ...]
     datasets: tuple[str, ...]
-    sources: tuple[str, ...]
+    sources: dict[str, tuple[str | tuple[str, ...], ...]]
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Report:
 
     recipe: ReportRecipe
     tables: dict[str, Table]
-    dataset_tables: dict[str, DatasetTable]
+    fact_tables: dict[str, FactTable]
     strips: dict[str, list[Strip]]
     pretrainings: list[Pretraining]
     corpora: dict[str, dict[str, Any]]
@@ -110,8 +111,8 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
     return Report(
         recipe=recipe,
         tables=tables,
-        dataset_tables={
-            name: read_dataset_table(results / "tables" / f"{name}.json") for name in recipe.dataset_tables
+        fact_tables={
+            name: read_fact_table(results / "tables" / f"{name}.json") for name in recipe.fact_tables
         },
         strips={name: strips(table) for name, table in tables.items()},
         pretrainings=[
@@ -121,7 +122,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         corpora=_objects(results / "corpora", recipe.corpora, "stats.json", STATISTICS),
         vocabs=_objects(results / "vocabs", recipe.vocabs, "diagnosis.json", DIAGNOSIS),
         datasets={name: read_card(results / "datasets" / name / "card.json") for name in recipe.datasets},
-        sources=read_sources(results, recipe.sources),
+        sources=read_sources(results, list(paths_of(recipe.sources))),
     )
 
 
@@ -203,4 +204,4 @@ def _source_folder(name: str, files: Sequence[Mapping[str, Any]]) -> SourceFolde
 def render(report: Report) -> str:
     """The report as one page, without scripts and without anything from elsewhere."""
     template = environment().get_template("report.html.j2")
-    return template.render(report=report, reasons=reasons, dataset_marks=dataset_marks)
+    return template.render(report=report, reasons=reasons, fact_marks=fact_marks)

@@ -8,13 +8,13 @@ mirror and the number of cores are therefore never in a recipe.
 from pubmill.specs import Specs
 from pubmill.study import Study
 from pubmill.targets.base import as_json
-from pubmill.targets.selection import SelectionTargets
+from pubmill.targets.publication import PublicationTargets
 from pubmill.targets.versions import METRIC_VERSIONS, VERSIONS
 
 __all__ = ["METRIC_VERSIONS", "VERSIONS", "Targets", "as_json"]
 
 
-class Targets(SelectionTargets):
+class Targets(PublicationTargets):
     """The artefacts of one study: where each lies, what it is made from, and its recipe."""
 
     def __init__(self, study: Study, specs: Specs) -> None:

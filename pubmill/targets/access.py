@@ -60,11 +60,16 @@ class AccessTargets(ModelTargets):
 
     def wanted_datasets(self) -> list[str]:
         """Datasets with a spec that the study's tables name, less those that its `datasets:` leave out."""
-        tables = [self.specs.tables.get(t) or self.specs.dataset_tables[t] for t in self.study.tables]
-        named = dict.fromkeys(row.dataset for table in tables for row in table.rows)
+        named = dict.fromkeys(name for table in self.study.tables for name in self._named(table))
         return [
             name for name in named if name in self.specs.datasets and self.exists(name) and self.wants(name)
         ]
+
+    def _named(self, table: str) -> list[str]:
+        """The datasets that a table of either kind names."""
+        if table in self.specs.fact_tables:
+            return list(self.specs.fact_tables[table].datasets)
+        return [row.dataset for row in self.specs.tables[table].rows]
 
     def wants(self, dataset: str) -> bool:
         """Whether the study's `datasets:` has the dataset, or there is none."""

@@ -1,26 +1,37 @@
 """Tables and reports: what a study asks for."""
 
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeGuard
 
-from pubmill.specs import DatasetSpec, TableSpec
+from pubmill.names import by_folder
+from pubmill.specs import DatasetSpec, FolderWeights, LearntVocabSpec, Specs, TableSpec
+from pubmill.specs.mimic import MimicSource
 from pubmill.specs.pretraining_checks import needed_before
 from pubmill.specs.tables import Column, Row
-from pubmill.targets.dataset_tables import DatasetTableTargets
-from pubmill.targets.models import AS_IT_IS, OFF_THE_SHELF
+from pubmill.study import Study
+from pubmill.targets.dataset_facts import DatasetFactTargets
 from pubmill.targets.versions import VERSIONS
 
 NOT_RUN = "not run in this study"
 NOT_FOR = "the pipeline is not for this dataset"
+NO_SETTING = "the paper's setting is not for this dataset"
 
 
-class TableTargets(DatasetTableTargets):
+class TableTargets(DatasetFactTargets):
     """From records to tables and the report."""
+
+    def __init__(self, study: Study, specs: Specs) -> None:
+        super().__init__(study, specs)
+        self._lacking: dict[str, str | None] = {}
 
     def last_steps(self) -> dict[str, int]:
         """Recipes that the study's models are pretrained by, and those run before these, with the last step
         of each that is needed; sorted by name."""
+        return self._steps_behind(self.models())
+
+    def _steps_behind(self, models: Iterable[str]) -> dict[str, int]:
         released = self.specs.scale.prefer == "released"
-        weights = [self.weights(model) for model in self.models()]
+        weights = [self.weights(model) for model in models]
         waiting = [(w["recipe"], w["step"]) for w in weights if w["kind"] == "pretraining"]
         found: dict[str, int] = {}
         while waiting:
@@ -35,7 +46,7 @@ class TableTargets(DatasetTableTargets):
         return list(self.last_steps())
 
     def result_tables(self) -> list[str]:
-        """The study's tables of results; the others are of datasets."""
+        """The study's tables of results; the others are of facts."""
         return [table for table in self.study.tables if table in self.specs.tables]
 
     def wanted_models(self) -> list[str]:
@@ -44,15 +55,17 @@ class TableTargets(DatasetTableTargets):
         return [model for model in dict.fromkeys(named) if self._wants_model(model)]
 
     def models(self) -> list[str]:
-        """Those of them that can be had."""
-        return [model for model in self.wanted_models() if self._runs(model)]
+        """Those of them that can be had and have runs in some table."""
+        tables = [(table, self.records(table)) for table in self.result_tables()]
+        used = {c.model for table, found in tables for c in self._columns(table) if found.get(c.name)}
+        return [model for model in self.wanted_models() if model in used]
 
     def datasets(self) -> list[str]:
         """Datasets of all tables of the study that are converted, without repetition."""
         tables = [self.specs.tables[table] for table in self.result_tables()]
         rows = [(table, row.dataset) for table in tables for row in table.rows]
         used = [name for table, row in rows if self._scores(table, row) for name in self._used(table, row)]
-        shown = [name for table in self.dataset_tables() for name in self.shown_datasets(table)]
+        shown = [name for table in self.fact_tables() for name in self.shown_datasets(table)]
         return list(dict.fromkeys(used + shown))
 
     def wanted_datasets(self) -> list[str]:
@@ -74,33 +87,65 @@ class TableTargets(DatasetTableTargets):
         parts = self.parts_of_row(table.protocol, row)
         folds = protocol.folds.get(row)
         used = [*parts, *([folds.chosen_on] if folds else [])]
+        settings = dict.fromkeys(s for column in table.columns for s in column.setting or (table.setting,))
         for name in used:
-            start = protocol.start(name, table.setting)
-            if start is not None and start not in used:
-                used.append(start)
+            for start in (protocol.start(name, setting) for setting in settings):
+                if start is not None and start not in used:
+                    used.append(start)
         return used
 
     def _columns(self, table: str) -> list[Column]:
         """Those the table names, then those that join it, by their spec or by the study."""
         named = self.specs.tables[table].columns
-        known = {column.model for column in named}
+        known = {column.model for column in named if column.setting is None}
         joining = [
             Column(model=name, label=spec.label or name)
             for name, spec in self.specs.models.items()
-            if name not in known and self._runs(name) and (table in spec.tables or self.study.models)
+            if name not in known and self._wants_model(name) and (table in spec.tables or self.study.models)
         ]
         return [*named, *joining]
 
-    def _wants_model(self, model: str) -> bool:
+    def _wants_model(self, model: str | None) -> TypeGuard[str]:
         """Whether the model has a spec and the study's `models:` has it, or there is none."""
         return model in self.specs.models and (self.study.models is None or model in self.study.models)
 
-    def _runs(self, model: str) -> bool:
-        return self._wants_model(model) and self.lacks_pipeline(model) is None
+    def _runs(self, model: str | None) -> TypeGuard[str]:
+        return self._wants_model(model) and self.lacks_model(model) is None
+
+    def lacks_model(self, model: str) -> str | None:
+        """Why a model can't be had in this run: a pipeline or weights whose folder isn't named, or weights
+        that are learnt here from notes that must be applied for; None if it can."""
+        if model in self.pipelines():
+            return self.lacks_pipeline(model)
+        if model not in self._lacking:
+            self._lacking[model] = next(self._lacking_of(model), None)
+        return self._lacking[model]
+
+    def _lacking_of(self, model: str) -> Iterator[str]:
+        recipes = [self.specs.pretraining[name] for name in self._steps_behind([model])]
+        begun = [name for r in recipes for name in (r.start.model if r.start else None, r.teacher) if name]
+        for name in dict.fromkeys([model, *begun]):
+            weights = self.specs.models[name].preferred(self.specs.scale.prefer == "released")
+            if isinstance(weights, FolderWeights) and self.find_local(weights.local) is None:
+                whose = "its weights" if name == model else f"the weights of {name}"
+                yield f"needs {whose} in a folder of your own (then set local_files: {weights.local})"
+        vocabs = [self.specs.vocabs[recipe.vocab] for recipe in recipes]
+        learnt = [vocab.corpus for vocab in vocabs if isinstance(vocab, LearntVocabSpec)]
+        for corpus in (*(recipe.corpus for recipe in recipes), *learnt):
+            yield from filter(None, [self._lacks_notes(corpus)])
+
+    def _lacks_notes(self, corpus: str) -> str | None:
+        for source in self.specs.corpora[corpus].sources:
+            if isinstance(source, MimicSource) and self.find_local(source.local) is None:
+                return (
+                    f"is pretrained here on MIMIC-III, which must be applied for ({source.apply}; then set "
+                    f"local_files: {source.local})"
+                )
+        return None
 
     def left_out(self) -> list[str]:
-        """One line for each dataset and pipeline that the tables want and that can't be had, and why."""
-        lacking = [(model, self.lacks_pipeline(model)) for model in self.wanted_models()]
+        """One line for each dataset and model that the tables want and that can't be had, and why."""
+        lacking = [(model, self.lacks_model(model)) for model in self.wanted_models()]
         lines = [f"left out of the tables: {model} ({reason})" for model, reason in lacking if reason]
         return [*super().left_out(), *lines]
 
@@ -116,25 +161,33 @@ class TableTargets(DatasetTableTargets):
         return next((why if name == row else f"{name} {why}" for name, why in reasons if why), None)
 
     def records(self, table: str) -> dict[str, dict[str, list[str]]]:
-        """The records a table is built from: model -> dataset -> paths below the results folder."""
+        """The records a table is built from: column -> row -> paths below the results folder."""
         spec = self.specs.tables[table]
-        rows = [row.dataset for row in spec.rows if self._scores(spec, row.dataset)]
+        rows = [row for row in spec.rows if self._scores(spec, row.dataset)]
         return {
-            column.model: {row: found for row in rows if (found := self._records(spec, column.model, row))}
+            column.name: {
+                row.name: found for row in rows if (found := self._records(spec, column, row.dataset))
+            }
             for column in self._columns(table)
             if self._runs(column.model)
         }
 
-    def _records(self, table: TableSpec, model: str, row: str) -> list[str]:
-        """The records of one cell; none where the model is a pipeline that isn't for the row."""
+    def _records(self, table: TableSpec, column: Column, row: str) -> list[str]:
+        """The records of one cell; none where the model is a pipeline that isn't for the row, or none of the
+        column's settings is."""
+        assert column.model
         parts = self.parts_of_row(table.protocol, row)
-        if model in self.pipelines():
-            found = [self.annotation_records(model, part) for part in parts]
+        if column.model in self.pipelines():
+            found = [self.annotation_records(column.model, part) for part in parts]
             return [record for records in found for record in records] if all(found) else []
+        setting = table.setting_of(
+            column, self.specs.protocols[table.protocol], self.specs.datasets[parts[0]]
+        )
         return [
-            f"runs/{table.protocol}/{model}/{dataset}/{table.setting}/final/seed-{seed}.json"
+            f"runs/{table.protocol}/{column.model}/{dataset}/{setting}/final/seed-{seed}.json"
             for dataset in parts
             for seed in self.seeds(table.protocol, dataset)
+            if setting is not None
         ]
 
     def record_files(self, table: str) -> list[str]:
@@ -157,48 +210,62 @@ class TableTargets(DatasetTableTargets):
             "aggregate": final.aggregate,
             "rows": [self._row(spec, row) for row in spec.rows],
             "columns": [self._column(column) for column in self._columns(table)],
-            "composite": spec.composite.model_dump() if spec.composite else None,
+            "composites": [composite.model_dump() for composite in spec.composites],
+            "left_out": spec.left_out,
             "records": self.records(table),
             "missing": self._missing(table),
             "versions": {"table": VERSIONS["table"]},
         }
 
     def _column(self, column: Column) -> dict[str, Any]:
-        own = {"model": column.model, "label": column.label}
-        if column.best_of is not None:
-            return {**own, "best_of": list(column.best_of)}
-        return {**own, "place": [OFF_THE_SHELF, AS_IT_IS]} if column.model in self.pipelines() else own
+        return {
+            "key": column.name,
+            "label": column.label,
+            "model": column.model,
+            "pipeline": column.model in self.pipelines(),
+            "published": list(column.published or [column.name]),
+            "best_of": list(column.best_of or []),
+            "drop": column.drop.model_dump() if column.drop else None,
+        }
 
     def _row(self, table: TableSpec, row: Row) -> dict[str, Any]:
         parts = self.parts_of_row(table.protocol, row.dataset)
         spec: DatasetSpec | None = self.specs.datasets.get(parts[0])
+        metric = table.metric_of(row, spec)
         return {
+            "key": row.name,
             "dataset": row.dataset,
             "label": row.label,
             "group": row.group,
-            "metric": table.metric or (spec.metric if spec else None),
+            "metric": metric,
+            "published": row.published or row.dataset.partition("@")[0],
+            "printed": row.printed or metric,
+            "shown": row.name not in table.hidden,
+            "not_comparable": row.not_comparable,
             "conflicts": list(spec.conflicts) if spec else [],
             "folds": parts if parts != [row.dataset] else [],
         }
 
     def _missing(self, table: str) -> dict[str, str]:
         """Why a model's column, a dataset's row or a cell has nothing of ours."""
-        spec = self.specs.tables[table]
+        spec, found = self.specs.tables[table], self.records(table)
         reasons = {}
-        for column in spec.columns:
-            if column.best_of is None and not self._runs(column.model):
-                lacking = self.lacks_pipeline(column.model) if self._wants_model(column.model) else None
-                reasons[column.model] = column.missing or lacking or NOT_RUN
-        for model, found in self.records(table).items():
-            unknown = [row.dataset for row in spec.rows if row.dataset not in found]
-            reasons |= {f"{model}/{name}": NOT_FOR for name in unknown if self._scores(spec, name)}
+        for column in self._columns(table):
+            if not column.sources and not self._runs(column.model):
+                lacking = self.lacks_model(column.model) if self._wants_model(column.model) else None
+                reasons[column.name] = column.missing or lacking or NOT_RUN
         for row in spec.rows:
             if not self._scores(spec, row.dataset):
                 there = all(
                     name in self.specs.datasets for name in self.parts_of_row(spec.protocol, row.dataset)
                 )
                 hindered = self._hinders(spec, row.dataset) if there else None
-                reasons[row.dataset] = row.missing or hindered or NOT_RUN
+                reasons[row.name] = row.missing or hindered or NOT_RUN
+                continue
+            for column in self._columns(table):
+                if row.name not in found.get(column.name, {row.name: []}):
+                    why = NOT_FOR if column.model in self.pipelines() else NO_SETTING
+                    reasons[f"{column.name}/{row.name}"] = why
         return reasons
 
     def report(self) -> str:
@@ -213,7 +280,7 @@ class TableTargets(DatasetTableTargets):
             "scale_title": self.specs.scale.title,
             "comparable": self.specs.scale.comparable,
             "tables": self.result_tables(),
-            "dataset_tables": self.dataset_tables(),
+            "fact_tables": self.fact_tables(),
             "pretraining": {
                 r: [f"pretraining/{r}/step-{step}" for step in self.steps(r) if step <= last]
                 for r, last in self.last_steps().items()
@@ -222,12 +289,12 @@ class TableTargets(DatasetTableTargets):
             "vocabs": sorted({self.specs.pretraining[r].vocab for r in recipes} & set(self.learnt_vocabs())),
             "models": self.models(),
             "datasets": self.datasets(),
-            "sources": self._source_records(recipes),
+            "sources": by_folder(self.source_records()),
         }
 
-    def _source_records(self, recipes: list[str]) -> list[str]:
+    def source_records(self) -> list[str]:
         """Where each raw file of the study came from: its .source.json, below the results folder."""
-        specs = [self.specs.pretraining[recipe] for recipe in recipes]
+        specs = [self.specs.pretraining[recipe] for recipe in self.pretrainings()]
         files = [
             *(path for dataset in self.datasets() for path in self.dataset_inputs(dataset).values()),
             *(shard.file for spec in specs for shard in self.shards(spec.corpus)),

@@ -23,10 +23,13 @@ VERSIONS = {
     "annotate": 1,
     "choose": 2,
     "score": 2,
-    "table": 4,
-    "dataset_table": 1,
-    "page": 1,
-    "report": 3,
+    "table": 5,
+    "fact_table": 1,
+    "page": 2,
+    "contradictions": 1,
+    "report": 4,
+    "checklist": 1,
+    "crate": 1,
 }
 METRIC_VERSIONS = {
     "entity_f1": 1,

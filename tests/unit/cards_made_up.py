@@ -44,5 +44,5 @@ def card(dataset: str, kind: str, **changes: Any) -> dict[str, Any]:
 
 def write(results: Path, made: dict[str, Any]) -> None:
     path = results / "datasets" / made["dataset"] / "card.json"
-    path.parent.mkdir(parents=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(made))

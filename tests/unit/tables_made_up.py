@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.records import Record, write_record
-from pubmill.tables.aggregation import build, read_published, read_records
+from pubmill.tables.aggregation import build, read_records
 from pubmill.tables.cells import Table, TableRecipe
+from pubmill.tables.published import read_published
 
 HEADER = "row,column,metric,value,note\n"
 PUBLISHED = HEADER + "bert,bc2gm,entity_f1,80.90,\nbert,gad,micro_f1,77.72,from v5\nbert,blurb,score,79.31,\n"
@@ -25,15 +26,26 @@ def recipe(**changes: Any) -> TableRecipe:
         "setting": "standard",
         "aggregate": "mean",
         "rows": [
-            {"dataset": "bc2gm", "label": "BC2GM", "group": "ner", "metric": "entity_f1"},
-            {"dataset": "gad", "label": "GAD", "group": "re", "metric": None},
+            row("bc2gm", "BC2GM", "ner", "entity_f1"),
+            row("gad", "GAD", "re", "micro_f1"),
         ],
-        "columns": [{"model": "bert", "label": "BERT"}, {"model": "ours", "label": "Ours"}],
-        "composite": {"name": "blurb", "label": "BLURB", "groups": {"ner": ["bc2gm"], "re": ["gad"]}},
+        "columns": [column("bert", "BERT"), column("ours", "Ours")],
+        "composites": [{"name": "blurb", "label": "BLURB", "groups": {"ner": ["bc2gm"], "re": ["gad"]}}],
         "records": {model: {"bc2gm": paths(model, "bc2gm")} for model in ("bert", "ours")},
         "missing": {"gad": "relation extraction is not run"},
     }
     return TableRecipe.model_validate(values | changes)
+
+
+def row(dataset: str, label: str, group: str, metric: str, **more: Any) -> dict[str, Any]:
+    """A row of one dataset, called so among the published values too."""
+    names = {"key": dataset, "dataset": dataset, "published": dataset, "printed": metric}
+    return {**names, "label": label, "group": group, "metric": metric, **more}
+
+
+def column(key: str, label: str, **more: Any) -> dict[str, Any]:
+    """A column of one model, called so among the published values too."""
+    return {"key": key, "model": key, "label": label, "published": [key], **more}
 
 
 def paths(model: str, dataset: str, seeds: int = 2) -> list[str]:
@@ -90,7 +102,7 @@ def table(results: Path, made: TableRecipe | None = None, published: str = PUBLI
     made = made or recipe()
     path = results / "table06.published.csv"
     path.write_text(published)
-    return build(made, read_published(path), read_records(made, results))
+    return build(made, read_published(path, made.left_out), read_records(made, results))
 
 
 PIPELINES = {"genes": 0.6, "drugs": 0.4}
@@ -103,11 +115,10 @@ def pipeline_path(model: str) -> str:
 
 def recipe_with_pipelines(**changes: Any) -> TableRecipe:
     """As `recipe()`, with two pipelines and the best of them before the other columns."""
-    place = ("off-the-shelf", "as-it-is")
     columns = [
-        {"model": "best", "label": "The best", "best_of": list(PIPELINES)},
-        *({"model": model, "label": model.title(), "place": place} for model in PIPELINES),
-        *({"model": model, "label": model.title()} for model in ("bert", "ours")),
+        column("best", "The best", model=None, best_of=list(PIPELINES)),
+        *(column(model, model.title(), pipeline=True) for model in PIPELINES),
+        *(column(model, model.title()) for model in ("bert", "ours")),
     ]
     records = recipe().records | {model: {"bc2gm": [pipeline_path(model)]} for model in PIPELINES}
     return recipe(**{"columns": columns, "records": records} | changes)

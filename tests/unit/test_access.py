@@ -49,11 +49,14 @@ def test_what_the_mirror_lacks_is_left_out_and_the_cells_say_so(specs: Path, tmp
     mirror = mirror_of(specs, tmp_path / "mirror", "test.tsv", "devel.tsv")
     made = targets(specs, mirror=str(mirror), tables=[TABLE, "gu2020/table03"], results=str(tmp_path / "r"))
     assert made.datasets() == []
-    rows = {row["dataset"]: row for row in made.dataset_table_recipe("gu2020/table03")["rows"]}
-    for reason in (made.table_recipe(TABLE)["missing"]["bc2gm"], rows["bc2gm"]["missing"]):
+    lacking = {
+        dataset: found["blurb/train"]["lacking"]
+        for dataset, found in made.fact_sources("gu2020/table03").items()
+    }
+    for reason in (made.table_recipe(TABLE)["missing"]["bc2gm"], lacking["bc2gm"]):
         assert "the mirror lacks https://raw.githubusercontent.com/" in reason and "and 1 more" in reason
         assert str(mirror) not in reason
-    assert rows["jnlpba"]["missing"] == "not part of this study"
+    assert lacking["jnlpba"] == "not part of this study"
     assert made.table_recipe(TABLE)["missing"]["jnlpba"] == "not run in this study"
     said = made.left_out()
     assert any(line.startswith("left out of the tables: bc2gm (the mirror lacks https://") for line in said)

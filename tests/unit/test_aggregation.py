@@ -7,12 +7,9 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.records import Record
-from pubmill.tables.aggregation import NOT_RUN, best_cell, composite_cell, machine, read_published
+from pubmill.tables.aggregation import NOT_RUN, best_cell, composite_cell, drop_cell, machine
 from pubmill.tables.cells import Cell, Composite, PublishedValue
 from tests.unit import tables_made_up as made_up
-
-TABLES = Path(__file__).parents[2] / "specs/tables"
-TABLE06 = TABLES / "gu2020/table06.published.csv"
 
 
 def test_cells_hold_ours_beside_the_published_value(tmp_path: Path) -> None:
@@ -26,13 +23,13 @@ def test_cells_hold_ours_beside_the_published_value(tmp_path: Path) -> None:
 def folds(**changes: Any) -> dict[str, Any]:
     """A recipe of one model and one row, whose runs are those of two folds."""
     names = ("gad@fold-2", "gad@fold-3")
-    row = {"dataset": "gad", "label": "GAD", "metric": "entity_f1", "folds": names}
+    row = made_up.row("gad", "GAD", "re", "entity_f1", folds=names)
     paths = [path for name in names for path in made_up.paths("bert", name)]
     values = {
         "rows": [row],
-        "columns": [{"model": "bert", "label": "BERT"}],
+        "columns": [made_up.column("bert", "BERT")],
         "records": {"bert": {"gad": paths}},
-        "composite": None,
+        "composites": [],
         "aggregate": "median",
     }
     return values | changes
@@ -88,10 +85,6 @@ def test_a_record_of_another_dataset_than_the_rows_is_refused(tmp_path: Path) ->
     records = {"bert": {"gad": made_up.paths("bert", "gad@fold-1")}}
     with pytest.raises(PubmillError, match="is of gad@fold-1, but the row gad is of gad@fold-2, gad@fold-3"):
         made_up.table(tmp_path, made_up.recipe(**folds(records=records)), OF_GAD)
-
-
-def test_rows_take_their_metric_from_the_paper_where_we_have_none(tmp_path: Path) -> None:
-    assert [row.metric for row in made_up.table(tmp_path).rows] == ["entity_f1", "micro_f1"]
 
 
 def test_missing_cells_say_why(tmp_path: Path) -> None:
@@ -185,11 +178,13 @@ def test_a_record_without_the_rows_metric_is_refused(tmp_path: Path) -> None:
         (made_up.HEADER + "bert,bc2gm,entity_f1,nan,\n", ":2: the value 'nan' is not a number"),
         (made_up.HEADER + "bert,bc2gm,entity_f1,80,a,b\n", ":2: expected 5 fields"),
         (made_up.HEADER + "bert,bc2gm,entity_f1\n", ":2: expected 5 fields"),
-        (made_up.HEADER + "bert,gad,micro_f1,80,\n" * 2, ":3: bert / gad stands here for the second time"),
-        (made_up.HEADER + "bert,gad,micro_f1,8,\nours,gad,accuracy,8,\n", "gad has two metrics"),
-        (made_up.HEADER + "bert,bc2gm,micro_f1,80.9,\n", "bc2gm is scored by entity_f1"),
+        (
+            made_up.HEADER + "bert,gad,micro_f1,80,\n" * 2,
+            ":3: bert / gad / micro_f1 stands here for",
+        ),
+        (made_up.HEADER + "bert,bc2gm,micro_f1,80.9,\n", "without a cell: bert / bc2gm / micro_f1"),
+        (made_up.HEADER + "bert,bc2gm,entity_f1,,\n", ":2: the value '' is not a number"),
         (made_up.PUBLISHED + "bret,bc2gm,entity_f1,80.9,\n", "values without a cell: bret / bc2gm"),
-        (made_up.HEADER, "gad has no metric"),
     ],
 )
 def test_malformed_published_values_are_refused(tmp_path: Path, text: str, told: str) -> None:
@@ -208,7 +203,7 @@ def scored(value: float | None) -> Cell:
 def test_the_composite_is_the_mean_of_group_means_not_of_datasets() -> None:
     composite = Composite(name="c", label="C", groups={"a": ("x", "y"), "b": ("z",)})
     cells = {"x": scored(60.0), "y": scored(80.0), "z": scored(90.0)}
-    made = composite_cell(composite, cells, PublishedValue(value=79.0, note=""))
+    made = composite_cell(composite, cells, PublishedValue(value=79.0, printed="79", note=""))
     assert (made.value, made.difference, made.n, made.expected) == (80.0, 1.0, 3, 3)
 
 
@@ -218,25 +213,6 @@ def test_an_incomplete_composite_has_no_score(tmp_path: Path) -> None:
     assert (cell.value, cell.n, cell.expected) == (None, 1, 2)
     assert cell.missing and "not all of its 2 datasets" in cell.missing
     assert cell.published and cell.published.value == 79.31
-
-
-def test_published_blurb_scores_follow_from_their_rows() -> None:
-    """Each printed BLURB score is the mean of its column's task means, within rounding."""
-    groups = {
-        "ner": ("bc5-chem", "bc5-disease", "ncbi-disease", "bc2gm", "jnlpba"),
-        "pico": ("ebm-pico",),
-        "re": ("chemprot", "ddi", "gad"),
-        "sts": ("biosses",),
-        "dc": ("hoc",),
-        "qa": ("pubmedqa", "bioasq-yesno"),
-    }
-    values = read_published(TABLE06).values
-    models = {model for model, _ in values}
-    assert len(models) == 9
-    for model in models:
-        cells = {dataset: scored(value.value) for (of, dataset), value in values.items() if of == model}
-        made = composite_cell(Composite(name="blurb", label="", groups=groups), cells, values[model, "blurb"])
-        assert made.difference == pytest.approx(0, abs=0.02), model
 
 
 def test_a_machine_is_its_gpus_or_its_processor() -> None:
@@ -346,17 +322,27 @@ def test_a_pipelines_record_must_be_of_its_own_place(tmp_path: Path, changes: di
         made_up.table(tmp_path, made_up.recipe_with_pipelines())
 
 
-@pytest.mark.parametrize("name", ["table10", "table11"])
-def test_published_values_of_scispacy_follow_from_one_another(name: str) -> None:
-    """The printed maximum is that of the two pipelines, and each mean that of its column, within rounding."""
-    values = read_published(TABLES / f"tinn2021/{name}.published.csv").values
-    models, datasets = {model for model, _ in values}, {dataset for _, dataset in values} - {"mean"}
-    assert (len(models), len(datasets), len(values)) == (5, 5, 30)
-    composite = Composite(name="mean", label="", groups={"ner": tuple(sorted(datasets))})
-    for dataset in datasets:
-        two = [(m, scored(values[m, dataset].value)) for m in ("scispacy-jnlpba", "scispacy-bc5cdr")]
-        assert best_cell(two, values["scispacy-max", dataset]).difference == 0
-    for model in models:
-        cells = {dataset: scored(values[model, dataset].value) for dataset in datasets}
-        made = composite_cell(composite, cells, values[model, "mean"])
-        assert made.difference == pytest.approx(0, abs=0.0051)
+def test_a_drop_is_from_one_column_to_the_worst_of_others() -> None:
+    start, parts = ("whole", scored(90.0)), [("two", scored(88.0)), ("four", scored(89.0))]
+    printed = PublishedValue(value=-2.5, printed="-2.50", note="")
+    made = drop_cell(start, parts, printed)
+    assert (made.value, made.difference, made.n, made.expected) == (-2.0, 0.5, 3, 3)
+    made = drop_cell(start, [*parts, ("six", scored(None))], printed)
+    assert (made.value, made.missing) == (None, "no drop: no score of six")
+
+
+def test_a_printed_composite_that_its_parts_do_not_give_is_marked(tmp_path: Path) -> None:
+    rounded, wrong = (made_up.PUBLISHED.replace("79.31", value) for value in ("79.32", "79.33"))
+    for text, recomputed in ((rounded, None), (wrong, pytest.approx(79.31))):
+        published = made_up.table(tmp_path, published=text).cells["bert"]["blurb"].published
+        assert published and published.recomputed == recomputed
+
+
+def test_blank_values_and_those_left_out_are_told(tmp_path: Path) -> None:
+    text = made_up.PUBLISHED + "ours,bc2gm,entity_f1,,printed as X; not reported\nbert,ratio,ratio,4x,\n"
+    table = made_up.table(tmp_path, made_up.recipe(left_out={"ratio": "not a score"}), text)
+    assert table.cells["ours"]["bc2gm"].published is None
+    assert table.silences == (
+        "No published value in 1 cell: not reported",
+        "Not shown of the published table: ratio (not a score)",
+    )

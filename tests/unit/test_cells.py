@@ -30,13 +30,15 @@ def seeds(*values: float | str) -> list[SeedScore]:
 
 
 def test_mean_spread_and_difference_of_a_complete_cell() -> None:
-    cell = cell_of_seeds(seeds(90.0, 92.0), 2, "", PublishedValue(value=90.5, note=""))
+    cell = cell_of_seeds(seeds(90.0, 92.0), 2, "", PublishedValue(value=90.5, printed="90.5", note=""))
     assert (cell.value, cell.n, cell.expected, cell.missing, cell.difference) == (91.0, 2, 2, None, 0.5)
     assert cell.spread == pytest.approx(math.sqrt(2))
 
 
 def test_a_median_is_not_moved_by_one_run_and_says_so_where_it_is_missing() -> None:
-    cell = cell_of_seeds(seeds(90.0, 10.0, 91.0), 3, "", PublishedValue(value=89.0, note=""), "median")
+    cell = cell_of_seeds(
+        seeds(90.0, 10.0, 91.0), 3, "", PublishedValue(value=89.0, printed="89.0", note=""), "median"
+    )
     assert (cell.value, cell.difference) == (90.0, 1.0)
     assert cell_of_seeds(seeds(90.0, 80.0), 2, "", None, "median").value == 85.0
     assert cell_of_seeds(seeds(90.0, "nan"), 2, "", None, "median").missing == (
@@ -65,7 +67,7 @@ def test_one_seed_has_a_mean_but_no_spread() -> None:
     ],
 )
 def test_a_missing_or_failed_seed_leaves_no_mean(failure: str, told: str) -> None:
-    cell = cell_of_seeds(seeds(90.0, failure), 2, "", PublishedValue(value=90.5, note=""))
+    cell = cell_of_seeds(seeds(90.0, failure), 2, "", PublishedValue(value=90.5, printed="90.5", note=""))
     assert (cell.value, cell.spread, cell.difference) == (None, None, None)
     assert (cell.n, cell.missing, len(cell.seeds)) == (1, told, 2)
 
@@ -82,7 +84,7 @@ def test_a_cell_has_a_mean_or_a_reason_and_never_both(values: list[float | str])
 
 
 def test_wrong_json_names_the_key() -> None:
-    with pytest.raises(PubmillError, match=r"somewhere is not a Column:\n  label"):
+    with pytest.raises(PubmillError, match=r"somewhere is not a Column:\n  key: Field required\n  label"):
         parse(Column, {"model": "m"}, "somewhere")
     with pytest.raises(PubmillError, match="--recipe: not valid JSON"):
         parse_argument(TableRecipe, "{")
@@ -93,7 +95,7 @@ def test_the_best_of_several_cells_has_no_spread_and_no_seeds() -> None:
         ("A", cell_of_seeds(seeds(90.0, 92.0), 2, "", None)),
         ("B", cell_of_seeds(seeds(80.0), 1, "", None)),
     ]
-    cell = best_cell(found, PublishedValue(value=90.0, note=""))
+    cell = best_cell(found, PublishedValue(value=90.0, printed="90.0", note=""))
     assert (cell.value, cell.difference, cell.spread, cell.seeds) == (91.0, 1.0, None, ())
     assert (cell.n, cell.expected) == (2, 2)
 

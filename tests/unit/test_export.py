@@ -14,6 +14,7 @@ from pubmill.errors import PubmillError
 from pubmill.files import write_json
 from pubmill.pretraining import export as exporting
 from pubmill.pretraining.architectures import build_model
+from pubmill.pretraining.cards import model_card
 from pubmill.pretraining.export import ExportRecipe, export
 from pubmill.recipes import Architecture, Objective
 from pubmill.vocabs.merges import learn_pieces
@@ -80,7 +81,15 @@ def test_exported_weights_are_the_checkpoints(tmp_path: Path, checkpoint: Path, 
 
 
 def test_the_card_says_what_was_done(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
-    write_json(tmp_path / "stats.json", {"documents": 1234567, "words": 8, "years": {"1999": 1}})
+    statistics = {
+        "documents": 1234567,
+        "words": 8,
+        "years": {"1999": 1},
+        "by_source": {"pubmed": {"documents": 1234567, "words": 8}},
+        "rejected": {"too_short": 3},
+        "recipe": {"corpus": "abstracts"},
+    }
+    write_json(tmp_path / "stats.json", statistics)
     made = recipe("pretraining", scale="small")
     export(made, tmp_path / "m", checkpoint=checkpoint, vocab=vocab, statistics=tmp_path / "stats.json")
     card = (tmp_path / "m/README.md").read_text()
@@ -95,9 +104,29 @@ def test_the_card_says_what_was_done(tmp_path: Path, checkpoint: Path, vocab: Pa
         "whole-word",
         "0.0006",
         "not comparable",
+        "| corpus | abstracts |",
+        "| documents by source: pubmed | 1,234,567 |",
+        "| rejected: too short | 3 |",
+        "## Intended use and limits",
+        "fit to decide on a patient",
+        "None is given by pubmill",
     ):
         assert fact in card
     assert "9.5" not in card
+
+
+@pytest.mark.parametrize(
+    ("card", "said"),
+    [
+        ("---\ntags: [x]\nlicense: mit\n---\n# BERT\n", "`mit`, as README.original.md says"),
+        ("# BERT\n\nlicense: mit\n", "Not stated"),
+        ("---\nlicense:\ntags: [x]\n---\n", "Not stated"),
+    ],
+)
+def test_the_licence_of_released_weights_is_that_of_their_card(tmp_path: Path, card: str, said: str) -> None:
+    (tmp_path / "README.original.md").write_text(card)
+    ours = model_card("m", {"kind": "hub"}, "full", {}, None, original=tmp_path / "README.original.md")
+    assert said in ours.split("## Licence")[1]
 
 
 def test_random_weights_follow_the_seed(tmp_path: Path, vocab: Path) -> None:

@@ -23,6 +23,7 @@ COMMON = {
     "records",
     "recipes",
     "parts",
+    "names",
     "precision",
     "provenance",
     "specs",

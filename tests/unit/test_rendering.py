@@ -37,7 +37,7 @@ def table(tmp_path: Path) -> Table:
 
 
 def hostile(tmp_path: Path) -> Table:
-    columns = [{"model": "bert", "label": HOSTILE}, {"model": "ours", "label": "=SUM(A1)"}]
+    columns = [made_up.column("bert", HOSTILE), made_up.column("ours", "=SUM(A1)")]
     made = made_up.recipe(title=HOSTILE, columns=columns, notes=[HOSTILE], missing={"gad": HOSTILE})
     return made_up.table(tmp_path, made)
 

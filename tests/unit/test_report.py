@@ -16,7 +16,7 @@ from pubmill.tables.rendering import to_json
 from pubmill.tables.report import ReportRecipe, read_log, read_report, read_sources, render
 from tests.unit import cards_made_up as made_up_cards
 from tests.unit import tables_made_up as made_up
-from tests.unit import test_dataset_tables as made_up_facts
+from tests.unit import test_facts as made_up_facts
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -29,13 +29,13 @@ def recipe(**changes: Any) -> ReportRecipe:
         "scale_title": "small scale, not comparable with the paper",
         "comparable": False,
         "tables": ["gu2020/table06"],
-        "dataset_tables": [],
+        "fact_tables": [],
         "pretraining": {"base": ["pretraining/base/step-2", "pretraining/base/step-4"]},
         "corpora": ["abstracts"],
         "vocabs": ["uncased"],
         "models": ["bert", "ours"],
         "datasets": ["bc2gm"],
-        "sources": ["sources/host/one.tsv.source.json"],
+        "sources": {"sources/host": ["one.tsv.source.json"]},
     }
     return ReportRecipe.model_validate(values | changes)
 
@@ -123,12 +123,12 @@ def test_the_page_is_self_contained_accessible_and_deterministic(results: Path) 
     assert text == render(read_report(recipe(), results))
 
 
-def test_datasets_of_every_kind_and_tables_of_datasets_are_shown(results: Path) -> None:
+def test_datasets_of_every_kind_and_tables_of_facts_are_shown(results: Path) -> None:
     for kind in ("sequence", "multilabel", "regression", "span"):
         made_up_cards.write(results, made_up_cards.card(f"of-{kind}", kind))
     made = recipe(
         datasets=["bc2gm", "of-sequence", "of-multilabel", "of-regression", "of-span"],
-        dataset_tables=["gu2020/table03"],
+        fact_tables=["gu2020/table03"],
     )
     facts = made_up_facts.table(results, made_up_facts.recipe())
     put(results / "tables/gu2020/table03.json", to_json(facts))
@@ -150,11 +150,9 @@ def test_datasets_of_every_kind_and_tables_of_datasets_are_shown(results: Path) 
 def test_a_study_of_datasets_alone_shows_no_scores(results: Path) -> None:
     facts = made_up_facts.table(results, made_up_facts.recipe())
     put(results / "tables/gu2020/table03.json", to_json(facts))
-    bare = recipe(
-        tables=[], dataset_tables=["gu2020/table03"], pretraining={}, corpora=[], vocabs=[], models=[]
-    )
+    bare = recipe(tables=[], fact_tables=["gu2020/table03"], pretraining={}, corpora=[], vocabs=[], models=[])
     text = render(read_report(bare, results))
-    assert "Scores per seed" not in text and 'href="#d1"' in text
+    assert "Scores per seed" not in text and 'href="#f1"' in text
 
 
 def test_a_pretraining_is_read_from_its_last_log_and_marked_at_checkpoints(results: Path) -> None:
@@ -166,7 +164,7 @@ def test_a_pretraining_is_read_from_its_last_log_and_marked_at_checkpoints(resul
 def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> None:
     empty = made_up.table(tmp_path, made_up.recipe(records={}))
     put(tmp_path / "tables/gu2020/table06.json", to_json(empty))
-    bare = recipe(pretraining={}, corpora=[], vocabs=[], datasets=[], models=[], sources=[])
+    bare = recipe(pretraining={}, corpora=[], vocabs=[], datasets=[], models=[], sources={})
     assert "No run has a score yet" in render(read_report(bare, tmp_path))
 
 

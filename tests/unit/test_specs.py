@@ -223,7 +223,7 @@ def test_a_setting_that_the_protocol_lacks_is_told(folder: Path) -> None:
 
 def test_a_composite_of_strangers_is_told(folder: Path) -> None:
     replace(folder / "tables/gu2020/table06.yaml", "    sts: [biosses]", "    sts: [bioses]")
-    assert "no rows of the table: ['bioses']" in mistakes(folder)
+    assert "the composite blurb is of what are no rows: bioses" in mistakes(folder)
 
 
 def test_the_configuration_is_as_strict(root: Path) -> None:
@@ -261,8 +261,8 @@ def test_a_tables_metric_is_one_of_its_datasets(folder: Path, old: str, new: str
 def test_the_metric_of_a_table_is_checked_on_folds_too(folder: Path) -> None:
     path = folder / "tables/tinn2021/table11.yaml"
     path.write_text(
-        path.read_text()
-        + "protocol: lewis2020\nrows: [{dataset: gad, label: GAD, group: re}]\ncomposite: null\n"
+        path.read_text().partition("rows:")[0]
+        + "protocol: lewis2020\nrows: [{dataset: gad, label: GAD, group: re}]\ncomposites: []\n"
     )
     assert "gad (sequence) has no relaxed_f1" in mistakes(folder)
 
@@ -273,19 +273,19 @@ def test_the_metric_of_a_table_is_checked_on_folds_too(folder: Path) -> None:
         (
             "[scispacy-jnlpba, scispacy-bc5cdr]",
             "[scispacy-jnlpba, scispacy]",
-            "best of scispacy, which are no col",
+            "made of scispacy, which are no col",
         ),
         (
             "[scispacy-jnlpba, scispacy-bc5cdr]",
             "[scispacy-jnlpba, scispacy-max]",
-            "the best of scispacy-max, which",
+            "is made of scispacy-max, which",
         ),
         ("[scispacy-jnlpba, scispacy-bc5cdr]", "[scispacy-jnlpba]", "columns.2.best_of"),
-        ("best_of:", "missing: x, best_of:", "both `best_of` and `missing`"),
+        ("best_of:", "missing: x, best_of:", "remove `missing` and `setting`"),
         (
-            "model: scispacy-max",
-            "model: biobert-base",
-            "specs/models/biobert-base.yaml exists; a column with",
+            "key: scispacy-max",
+            "key: biobert-base",
+            "specs/models/biobert-base.yaml exists; give the column",
         ),
     ],
 )

@@ -270,6 +270,10 @@ def test_a_models_own_folder_is_its_input(root: Path, tmp_path: Path) -> None:
     assert made.model_inputs("mine") == {"folder": [str(weights / "config.json")]}
     assert made.model_arguments("mine") == ["--folder", str(weights)]
     assert [column["model"] for column in made.table_recipe("gu2020/table06")["columns"]][-1] == "mine"
+    made = Targets(*check_study(config | {"local_files": {}}, specs_folder))
+    told = "needs its weights in a folder of your own (then set local_files: mine)"
+    assert made.table_recipe("gu2020/table06")["missing"]["mine"] == told and "mine" not in made.models()
+    assert made.left_out()[-1] == f"left out of the tables: mine ({told})"
 
 
 PIPELINES = ["scispacy-jnlpba", "scispacy-bc5cdr"]
@@ -293,11 +297,11 @@ def test_pipelines_have_one_record_of_their_own_place(root: Path) -> None:
         },
     }
     assert made.models() == [*PIPELINES, "no-pretraining"]
-    columns = {column.pop("model"): column for column in made.table_recipe(TABLE10)["columns"]}
-    place = ["off-the-shelf", "as-it-is"]
-    assert columns["scispacy-bc5cdr"] == {"label": "scispaCy BC5CDR", "place": place}
-    assert columns["scispacy-max"] == {"label": "scispaCy max", "best_of": PIPELINES}
-    assert columns["pubmedbert-base"] == {"label": "PubMedBERT BASE"}
+    columns = {column["key"]: column for column in made.table_recipe(TABLE10)["columns"]}
+    assert columns["scispacy-bc5cdr"]["pipeline"] and columns["scispacy-bc5cdr"]["model"] == "scispacy-bc5cdr"
+    assert (columns["scispacy-max"]["model"], columns["scispacy-max"]["best_of"]) == (None, PIPELINES)
+    assert not columns["pubmedbert-base"]["pipeline"]
+    assert columns["no-pretraining"]["published"] == ["no-pretraining"]
     assert "scispacy-max" not in made.table_recipe(TABLE10)["missing"]
 
 

@@ -187,6 +187,14 @@ def test_the_card_tells_what_it_was_made_of(model: Path, datasets: dict[str, Pat
     [result] = json.loads(top["model-index"])[0]["results"]
     assert result["metrics"][0]["value"] == run.account["dev"]["best"]
     assert "credentialed data" in card and "seed 1" in card
+    for said in (
+        "## Intended use and limits",
+        "## Licence",
+        "| mean loss of the last epoch |",
+        "| seconds |",
+        "| cpu |",
+    ):
+        assert said in card
     assert "isn't known" in (tmp_path / "unknown/README.md").read_text()
 
 

@@ -1,9 +1,10 @@
-"""Make one table of datasets of a paper: ours beside the published values.
+"""Make one table of facts of a paper: ours beside the published values.
 
-    python scripts/dataset_table.py --recipe JSON --published specs/tables/gu2020/table03.published.csv \\
+    python scripts/fact_table.py --recipe JSON --published specs/tables/gu2020/table03.published.csv \\
         --results results/full --output results/full/tables/gu2020/table03
 
-Inputs: the datasets' cards that the recipe names, below --results; the published values.
+Inputs: the artefacts that the recipe names (cards, diagnoses, statistics, records), below --results; the
+published values.
 Outputs: OUTPUT.json, .csv, .md, .tex and .html.
 """
 
@@ -15,9 +16,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
 from pubmill.files import writing
+from pubmill.tables.artefacts import read_artefacts
 from pubmill.tables.cells import parse_argument
-from pubmill.tables.dataset_rendering import FORMS
-from pubmill.tables.dataset_tables import DatasetTableRecipe, build, read_cards, read_facts
+from pubmill.tables.fact_cells import build, read_facts
+from pubmill.tables.fact_rendering import FORMS
+from pubmill.tables.facts import FactTableRecipe
 
 
 def main() -> None:
@@ -26,11 +29,11 @@ def main() -> None:
     )
     parser.add_argument("--recipe", required=True, help="what decides the table, as JSON text")
     parser.add_argument("--published", required=True, type=Path, help="values of the paper (CSV)")
-    parser.add_argument("--results", required=True, type=Path, help="folder that the recipe's cards lie in")
+    parser.add_argument("--results", required=True, type=Path, help="folder that the artefacts lie in")
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without ending")
     arguments = parser.parse_args()
-    recipe = parse_argument(DatasetTableRecipe, arguments.recipe)
-    table = build(recipe, read_facts(arguments.published), read_cards(recipe, arguments.results))
+    recipe = parse_argument(FactTableRecipe, arguments.recipe)
+    table = build(recipe, read_facts(arguments.published, recipe), read_artefacts(recipe, arguments.results))
     for form, render in FORMS.items():
         with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
             temporary.write_text(render(table), encoding="utf-8")

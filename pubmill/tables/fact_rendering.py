@@ -1,9 +1,9 @@
-"""A table of datasets as JSON, CSV, Markdown, LaTeX and HTML, in the look of the tables of results."""
+"""A table of facts as JSON, CSV, Markdown, LaTeX and HTML, in the look of the tables of results."""
 
 from collections.abc import Callable
 from typing import Any
 
-from pubmill.tables.dataset_tables import DatasetCell, DatasetColumn, DatasetRow, DatasetTable
+from pubmill.tables.facts import FactCell, FactColumn, FactRow, FactTable
 from pubmill.tables.rendering import (
     csv_text,
     environment,
@@ -15,27 +15,25 @@ from pubmill.tables.rendering import (
 )
 
 
-def dataset_marks(table: DatasetTable) -> dict[str, str]:
+def fact_marks(table: FactTable) -> dict[str, str]:
     """Every distinct reason for a missing or differing value -> its mark, in reading order."""
-    return marks(cell.reason for _, _, cell in table.read())
+    return marks(table.reasons)
 
 
-def to_csv(table: DatasetTable) -> str:
+def to_csv(table: FactTable) -> str:
     """One line a cell; booleans are 1 and 0, as in the published values."""
     return csv_text([_csv_line(table, row, column, cell) for row, column, cell in table.read()])
 
 
-def _csv_line(
-    table: DatasetTable, row: DatasetRow, column: DatasetColumn, cell: DatasetCell
-) -> dict[str, Any]:
+def _csv_line(table: FactTable, row: FactRow, column: FactColumn, cell: FactCell) -> dict[str, Any]:
     return {
         "paper": table.paper,
         "table": table.table,
         "scale": table.scale,
-        "dataset": row.dataset,
+        "subject": row.subject,
         "column": column.key,
         "kind": cell.kind,
-        "measure": row.measure if cell.kind == "count" else None,
+        "measure": row.measure if column.fact == "count" else None,
         "value": exact(cell.value) if isinstance(cell.value, float) else _plain(cell.value),
         "published": cell.published,
         "published_note": cell.note,
@@ -48,25 +46,25 @@ def _plain(value: bool | int | float | str | None) -> int | float | str | None:
     return int(value) if isinstance(value, bool) else value
 
 
-def to_markdown(table: DatasetTable) -> str:
+def to_markdown(table: FactTable) -> str:
     """A pipe table for GitHub."""
-    template = environment(escape_markdown).get_template("dataset_table.md.j2")
-    return template.render(table=table, marks=dataset_marks(table))
+    template = environment(escape_markdown).get_template("fact_table.md.j2")
+    return template.render(table=table, marks=fact_marks(table))
 
 
-def to_latex(table: DatasetTable) -> str:
+def to_latex(table: FactTable) -> str:
     """A document that compiles by itself (needs booktabs and longtable)."""
-    template = environment(escape_tex).get_template("dataset_table.tex.j2")
-    return template.render(table=table, marks=dataset_marks(table))
+    template = environment(escape_tex).get_template("fact_table.tex.j2")
+    return template.render(table=table, marks=fact_marks(table))
 
 
-def to_html(table: DatasetTable) -> str:
+def to_html(table: FactTable) -> str:
     """A page of its own, without scripts and without anything from elsewhere."""
-    template = environment().get_template("dataset_table.html.j2")
-    return template.render(table=table, marks=dataset_marks(table))
+    template = environment().get_template("fact_table.html.j2")
+    return template.render(table=table, marks=fact_marks(table))
 
 
-FORMS: dict[str, Callable[[DatasetTable], str]] = {
+FORMS: dict[str, Callable[[FactTable], str]] = {
     "json": to_json,
     "csv": to_csv,
     "md": to_markdown,

@@ -1,8 +1,7 @@
-"""Tables of datasets: what is equal, what differs and why, what is empty and why; their written forms."""
+"""Tables of facts: what is equal, what differs and why, what is empty and why; their written forms."""
 
 import csv
 import io
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -14,19 +13,11 @@ from lxml import html
 from pubmill.convert.counting import count
 from pubmill.errors import PubmillError
 from pubmill.examples import Answer, SpanExample
-from pubmill.study import check_study
+from pubmill.tables.artefacts import read_artefacts
 from pubmill.tables.cards import Card, label_bias
-from pubmill.tables.dataset_rendering import FORMS
-from pubmill.tables.dataset_tables import (
-    UNEXPLAINED,
-    DatasetTable,
-    DatasetTableRecipe,
-    build,
-    read_cards,
-    read_dataset_table,
-    read_facts,
-)
-from pubmill.targets import Targets
+from pubmill.tables.fact_cells import UNEXPLAINED, build, read_facts
+from pubmill.tables.fact_rendering import FORMS
+from pubmill.tables.facts import FactTable, FactTableRecipe, read_fact_table
 from tests.unit import cards_made_up as made_up
 
 HOSTILE = '<script>alert(1)</script> | "x" & {y} \\input{/etc/passwd} $% [z](http://q) `w`\n\n# T'
@@ -37,41 +28,42 @@ PUBLISHED = (
     + "t/blurb,drugs,boolean,1,\nt/bias,drugs,ratio,0.2,\n"
     + "t/task,notes,text,Relation,\nt/train,notes,count,99,\nt/blurb,notes,boolean,0,\n"
 )
-FACTS = {"kind": "tokens", "task": "ner", "domain": "biomedical", "metric": "entity_f1", "suites": ["blurb"]}
 COLUMNS = [
-    {"key": "t/task", "label": "Task", "value": "task"},
-    {"key": "t/train", "label": "Train", "value": "count.train"},
-    {"key": "t/dev", "label": "Dev", "value": "count.dev"},
-    {"key": "t/test", "label": "Test", "value": "count.test"},
-    {"key": "t/blurb", "label": "BLURB", "value": "suites=blurb"},
-    {"key": "t/bias", "label": "Bias", "value": "label_bias.train"},
+    {"key": "t/task", "label": "Task", "value": "task", "kind": "text", "published": "t/task"},
+    {"key": "t/train", "label": "Train", "value": "count.train", "kind": "count", "published": "t/train"},
+    {"key": "t/dev", "label": "Dev", "value": "count.dev", "kind": "count", "published": "t/dev"},
+    {"key": "t/test", "label": "Test", "value": "count.test", "kind": "count", "published": "t/test"},
+    {"key": "t/blurb", "label": "BLURB", "value": "suites=blurb", "kind": "boolean", "published": "t/blurb"},
+    {"key": "t/bias", "label": "Bias", "value": "label_bias.train", "kind": "ratio", "published": "t/bias"},
 ]
+COUNTED = ("t/train", "t/dev", "t/test", "t/bias")
 
 
-def row(dataset: str, **changes: Any) -> dict[str, Any]:
+def row(
+    dataset: str, *, lacking: str | None = None, scaled: str | None = None, task: str = "ner",
+    blurb: bool = True, **changes: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """A dataset; with `lacking` it is not converted."""
+    card = {
+        "files": [] if lacking else [f"datasets/{dataset}/card.json"],
+        "lacking": lacking,
+        "scaled": scaled,
+    }
     values = {
-        "dataset": dataset,
+        "subject": dataset,
         "label": dataset,
         "measure": "mentions",
         "published": dataset.partition("@")[0],
-        "words": {},
         "why": {},
-        "facts": FACTS,
-        "card": f"datasets/{dataset}/card.json",
-        "missing": None,
+        "sources": {"t/task": {"value": task}, "t/blurb": {"value": blurb}, **dict.fromkeys(COUNTED, card)},
     }
     return values | changes
 
 
-def recipe(*rows: dict[str, Any], **changes: Any) -> DatasetTableRecipe:
+def recipe(*rows: dict[str, Any], **changes: Any) -> FactTableRecipe:
     """A converted dataset and one whose files are licensed and absent."""
-    licensed = row(
-        "notes",
-        card=None,
-        missing="needs files that you apply for at https://example.org",
-        facts={**FACTS, "task": "relation", "suites": ["blue"]},
-        words={"relation": "Relation"},
-    )
+    apply = "needs files that you apply for at https://example.org"
+    licensed = row("notes", lacking=apply, task="Relation", blurb=False)
     values = {
         "paper": "gu2020",
         "table": "table03",
@@ -80,26 +72,25 @@ def recipe(*rows: dict[str, Any], **changes: Any) -> DatasetTableRecipe:
         "scale": "full",
         "scale_title": "demo scale, made-up data",
         "comparable": True,
+        "subjects": "datasets",
         "columns": COLUMNS,
         "rows": list(rows) or [row("drugs"), licensed],
         "versions": {},
     }
-    return DatasetTableRecipe.model_validate(values | changes)
+    return FactTableRecipe.model_validate(values | changes)
 
 
-def table(tmp_path: Path, made: DatasetTableRecipe, published: str = PUBLISHED) -> DatasetTable:
-    for dataset in {one.dataset for one in made.rows if one.card}:
+def table(tmp_path: Path, made: FactTableRecipe, published: str = PUBLISHED) -> FactTable:
+    for dataset in {one.subject for one in made.rows if one.sources["t/train"].files}:
         made_up.write(tmp_path, made_up.card(dataset, "tokens"))
     path = tmp_path / "table03.published.csv"
     path.write_text(published)
-    return build(made, read_facts(path), read_cards(made, tmp_path))
+    return build(made, read_facts(path, made), read_artefacts(made, tmp_path))
 
 
 def test_equal_and_differing_values_stand_beside_the_published_ones(tmp_path: Path) -> None:
     conflicts = ("Table 3 prints 4244.", "Something else is 42440.")
-    cells = table(
-        tmp_path, recipe(row("drugs", conflicts=conflicts), row("notes", facts=None, card=None))
-    ).cells
+    cells = table(tmp_path, recipe(row("drugs", conflicts=conflicts), row("notes", lacking="not here"))).cells
     found = {key: (cell.value, cell.published, cell.equal) for key, cell in cells["drugs"].items()}
     assert found == {
         "t/task": ("ner", "ner", True),
@@ -123,10 +114,12 @@ def test_what_a_licensed_dataset_lacks_is_told_and_its_spec_still_speaks(tmp_pat
 
 
 def test_a_dataset_that_there_is_not_has_its_reason_in_every_cell(tmp_path: Path) -> None:
-    absent = row("conll", facts=None, card=None, missing="no dataset of ours")
-    cells = table(tmp_path, recipe(absent), HEADER + "t/train,conll,count,14987,\n").cells["conll"]
-    assert {cell.reason for cell in cells.values()} == {"no dataset of ours"}
-    assert {cell.value for cell in cells.values()} == {None}
+    nothing = {column["key"]: {"lacking": "no dataset of ours"} for column in COLUMNS}
+    cells = table(
+        tmp_path, recipe(row("conll", sources=nothing)), HEADER + "t/train,conll,count,14987,\n"
+    ).cells
+    assert {cell.reason for cell in cells["conll"].values()} == {"no dataset of ours"}
+    assert {cell.value for cell in cells["conll"].values()} == {None}
 
 
 def test_the_tables_own_reason_goes_first_and_the_lack_of_one_is_told(tmp_path: Path) -> None:
@@ -140,20 +133,18 @@ def test_the_tables_own_reason_goes_first_and_the_lack_of_one_is_told(tmp_path: 
 
 
 def test_numbers_of_made_up_data_differ_for_that_reason(tmp_path: Path) -> None:
-    made = recipe(row("drugs", made_up=True, conflicts=("4244",)), row("notes"), comparable=False)
+    made = recipe(
+        row("drugs", scaled="not the files", why={"t/test": "4244"}), row("notes"), comparable=False
+    )
     found = table(tmp_path, made)
-    assert found.cells["drugs"]["t/test"].reason == "not the published files: demo scale, made-up data"
+    assert found.cells["drugs"]["t/test"].reason == "not the files"
     assert found.heading == "Table 3 (demo scale, made-up data)"
 
 
 def test_a_group_that_lists_its_members_is_silent_on_the_others(tmp_path: Path) -> None:
     silent = HEADER + "t/task,drugs,text,ner,\n"
     assert table(tmp_path, recipe(row("drugs")), silent).cells["drugs"]["t/blurb"].published is None
-    found = build(
-        recipe(row("drugs"), lists_members=True),
-        read_facts(tmp_path / "table03.published.csv"),
-        read_cards(recipe(row("drugs")), tmp_path),
-    )
+    found = table(tmp_path, recipe(row("drugs"), lists_members=True), silent)
     assert (found.cells["drugs"]["t/blurb"].published, found.cells["drugs"]["t/blurb"].equal) == ("0", False)
 
 
@@ -178,7 +169,7 @@ def test_two_rows_may_stand_beside_one_published_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("published", "told"),
     [
-        (HEADER + "t/task,drgs,text,ner,\n", "without a cell of their kind: drgs / t/task"),
+        (HEADER + "t/task,drgs,text,ner,\n", "without a cell of their kind: drgs / t/task / text"),
         (HEADER + "t/tsk,drugs,text,ner,\n", "drugs / t/tsk"),
         (HEADER + "t/task,drugs,count,5,\n", "drugs / t/task"),
         (HEADER + "t/train,drugs,count,5.5,\n", "csv:2: '5.5' is no 'count'"),
@@ -208,7 +199,7 @@ def test_a_measure_that_nothing_marks_is_empty(tmp_path: Path) -> None:
 def test_a_broken_card_is_named(tmp_path: Path) -> None:
     made_up.write(tmp_path, {"dataset": "drugs", "kind": "tokens"})
     with pytest.raises(PubmillError, match=r"drugs/card\.json is not a Card"):
-        read_cards(recipe(row("drugs")), tmp_path)
+        read_artefacts(recipe(row("drugs")), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +235,7 @@ def test_repeats_of_an_answer_are_counted_over_examples() -> None:
 def test_json_gives_the_same_table_back(tmp_path: Path) -> None:
     made = table(tmp_path, recipe())
     (tmp_path / "t.json").write_text(FORMS["json"](made))
-    again = read_dataset_table(tmp_path / "t.json")
+    again = read_fact_table(tmp_path / "t.json")
     assert again == made
     kinds = [type(again.cells["drugs"][key].value) for key in ("t/task", "t/train", "t/blurb", "t/bias")]
     assert kinds == [str, int, bool, float]
@@ -268,7 +259,7 @@ def test_html_tells_equal_differing_and_empty_cells_apart(tmp_path: Path) -> Non
     page = html.fromstring(FORMS["html"](table(tmp_path, recipe())))
     first, second = (" ".join(tr.text_content().split()) for tr in page.xpath("//tbody/tr"))
     assert "ours 2 , equal to the published = 2" in first
-    assert "ours 2 , differs from the published ≠ 4 244* , difference (−4 242), reason b" in first
+    assert "ours 2 , differs from the published ≠ 4 244*, difference (−4 242), reason b" in first
     assert "ours: none, reason c , published 99" in second
     reasons = page.xpath("//dl[@class='legend']/dd/text()")
     assert reasons[1:] == [UNEXPLAINED, "needs files that you apply for at https://example.org"]
@@ -276,19 +267,19 @@ def test_html_tells_equal_differing_and_empty_cells_apart(tmp_path: Path) -> Non
     assert "Of 8 published values, 6 are found here, 1 differs and 1 has nothing" in page.text_content()
 
 
-def hostile(tmp_path: Path) -> DatasetTable:
-    facts = {**FACTS, "task": HOSTILE}
+def hostile(tmp_path: Path) -> FactTable:
     columns = [{**column, "label": HOSTILE} for column in COLUMNS]
     made = recipe(
-        row("drugs", label=HOSTILE, facts=facts, why={"t/test": HOSTILE}),
-        row("notes", card=None, missing=HOSTILE),
+        row("drugs", label=HOSTILE, task=HOSTILE, why={"t/test": HOSTILE}),
+        row("notes", lacking=HOSTILE),
         columns=columns,
         title=HOSTILE,
         notes=[HOSTILE],
     )
     note = HOSTILE.replace('"', '""')
     value = note.partition("\n")[0]
-    return table(tmp_path, made, HEADER + f't/task,drugs,text,"{value}","{note}"\nt/test,drugs,count,7,\n')
+    published = f't/task,drugs,text,"{value}","{note}"\nt/test,drugs,count,7,\nt/dev,drugs,count,,"{note}"\n'
+    return table(tmp_path, made, HEADER + published)
 
 
 def test_html_escapes(tmp_path: Path) -> None:
@@ -316,14 +307,14 @@ def test_latex_has_thin_spaces_in_large_counts(tmp_path: Path) -> None:
 
 
 def test_csv_holds_no_formulas(tmp_path: Path) -> None:
-    made = recipe(row("drugs"), row("notes", card=None, missing="=HYPERLINK(1)"))
+    made = recipe(row("drugs"), row("notes", lacking="=HYPERLINK(1)"))
     assert "'=HYPERLINK(1)" in FORMS["csv"](table(tmp_path, made))
 
 
 def test_the_program_by_hand_and_its_errors(tmp_path: Path, root: Path) -> None:
     table(tmp_path, recipe())
     command = [
-        sys.executable, str(root / "scripts/dataset_table.py"), "--recipe", recipe().model_dump_json(),
+        sys.executable, str(root / "scripts/fact_table.py"), "--recipe", recipe().model_dump_json(),
         "--published", str(tmp_path / "table03.published.csv"), "--results", str(tmp_path),
         "--output", str(tmp_path / "out/table03"),
     ]  # fmt: skip
@@ -336,54 +327,28 @@ def test_the_program_by_hand_and_its_errors(tmp_path: Path, root: Path) -> None:
     assert "drugs/card.json" in bad.stderr
 
 
-TABLES = ["gu2020/table02", "gu2020/table03", "lewis2020/table01", "lewis2020/table04", "shin2020/table08"]
+def test_an_empty_published_cell_stands_there_with_its_note(tmp_path: Path) -> None:
+    made = recipe(row("drugs"))
+    published = (
+        HEADER + 't/train,drugs,count,,not reported\nt/bias,drugs,ratio,,"no word (none; at all); sorry"\n'
+    )
+    found = table(tmp_path, made, published)
+    cell = found.cells["drugs"]["t/train"]
+    assert (cell.published, cell.silent, cell.note, cell.equal) == (None, True, "not reported", None)
+    assert found.all_notes[-3:] == ("drugs: not reported", "drugs: no word (none; at all)", "drugs: sorry")
+    assert "nothing to compare" in found.summary
+    for form in ("html", "md", "tex"):
+        assert FORMS[form](found).count("not reported") >= 2, form
 
 
-@pytest.fixture(scope="module")
-def targets(root: Path) -> Targets:
-    """All tables of datasets at full scale, with no file of anybody's own."""
-    config = {"study": "x", "title": "x", "scale": "full", "tables": TABLES}
-    return Targets(*check_study(config, root / "specs"))
-
-
-def test_every_table_of_datasets_fits_its_published_values(targets: Targets, root: Path) -> None:
-    """Without cards: every name, kind and fact of the specs; only counts of what is converted are left."""
-    for name in TABLES:
-        values = targets.dataset_table_recipe(name)
-        for one in values["rows"]:
-            one |= {"card": None, "missing": one["missing"] or "not converted"}
-        made = DatasetTableRecipe.model_validate_json(json.dumps(values))
-        found = build(made, read_facts(root / f"specs/tables/{name}.published.csv"), {})
-        unexplained = [f"{r.dataset} {c.key}" for r, c, cell in found.read() if cell.reason == UNEXPLAINED]
-        assert unexplained == [], name
-        assert all(cell.reason for _, _, cell in found.read() if cell.value is None), name
-
-
-def test_only_tables_with_counts_need_cards_and_only_of_what_can_be_had(targets: Targets) -> None:
-    assert targets.card_files("lewis2020/table01") == []
-    cards = targets.cards("gu2020/table03")
-    assert cards["bc2gm"] == "datasets/bc2gm/card.json" and "bioasq-yesno" not in cards
-    rows = {one["dataset"]: one for one in targets.dataset_table_recipe("gu2020/table03")["rows"]}
-    assert rows["bioasq-yesno"]["card"] is None
-    assert "apply for at https://" in rows["bioasq-yesno"]["missing"]
-    assert rows["chemprot@blurb"]["published"] == "chemprot"
-
-
-def test_a_study_names_its_datasets_and_the_others_are_not_part_of_it(root: Path) -> None:
-    config = {
-        "study": "x",
-        "title": "x",
-        "scale": "demo",
-        "tables": ["gu2020/table03"],
-        "datasets": ["bc2gm"],
-    }
-    made = Targets(*check_study(config, root / "specs"))
-    assert made.datasets() == ["bc2gm"] and made.models() == []
-    values = made.dataset_table_recipe("gu2020/table03")
-    rows = {one["dataset"]: one for one in values["rows"]}
-    assert rows["jnlpba"]["missing"] == "not part of this study"
-    assert rows["bc2gm"]["made_up"] and not values["comparable"]
-    assert set(made.page_files("bc2gm")) < set(made.everything())
-    assert "results/demo/tables/gu2020/table03.tex" in made.everything()
-    assert made.report_recipe()["dataset_tables"] == ["gu2020/table03"]
-    assert made.report_recipe()["datasets"] == ["bc2gm"]
+def test_facts_run_down_the_page_where_the_table_says_so(tmp_path: Path) -> None:
+    published = (
+        HEADER + "t/blurb,drugs,boolean,1,a suite\nt/blurb,notes,boolean,0,a suite\nt/task,notes,text,x,\n"
+    )
+    found = table(tmp_path, recipe(row("drugs"), row("notes"), down="Fact"), published)
+    page = html.fromstring(FORMS["html"](found))
+    assert [th.text for th in page.xpath("//thead//th")] == ["Fact", "drugs", "notes"]
+    lines = [" ".join(tr.xpath("./th")[0].text_content().split()) for tr in page.xpath("//tbody/tr")]
+    assert lines == ["Task", "Train", "Dev", "Test", "BLURB a suite", "Bias"]
+    assert not [note for note in found.all_notes if "a suite" in note]
+    assert FORMS["md"](found).count("| Bias |") == 1

@@ -1,0 +1,189 @@
+"""Where the papers disagree: one model on one dataset, with different published values, and why.
+
+Compared are the columns of a table's own setting, where that is the standard one, and metrics of one family:
+papers call one thing F1, micro F1 and macro F1. Reasons are read off the specs (another form of the dataset,
+another metric, median or mean), off the published files' notes (copied from another paper), and from what
+the tables' specs say of other papers (`elsewhere`).
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pubmill.tables.cells import Aggregate, Column, Composite, Row, Shape
+from pubmill.tables.published import half_unit, read_published
+from pubmill.tables.rendering import environment, escape_markdown
+
+NO_REASON = "no reason is found in the paper"
+ANY = "any"
+"""The key of `elsewhere` that holds for all datasets of a table."""
+FAMILY = {"entity_f1": "f1", "micro_f1": "f1", "macro_f1": "f1"}
+"""Metrics that papers print under one another's names -> their family."""
+
+
+class PublishedTable(Shape):
+    """A table of results as far as its published values go. `metric`: the table's own, if it has one;
+    `columns`: those of its own setting; `elsewhere`: paper or table -> dataset, or `any` -> why its values
+    are not those there."""
+
+    name: str
+    paper: str
+    number: int
+    file: str
+    protocol: str
+    aggregate: Aggregate
+    metric: str | None
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    composites: tuple[Composite, ...]
+    left_out: dict[str, str]
+    elsewhere: dict[str, dict[str, str]]
+
+
+class ContradictionsRecipe(Shape):
+    """What decides the page. `models`: their labels."""
+
+    tables: tuple[PublishedTable, ...]
+    models: dict[str, str]
+    versions: dict[str, Any]
+
+
+class Printed(Shape):
+    """One published value, and where it stands. `dataset`: in the form that the table means."""
+
+    table: str
+    paper: str
+    number: int
+    protocol: str
+    aggregate: Aggregate
+    dataset: str
+    metric: str
+    value: float
+    printed: str
+    note: str
+
+
+class Contradiction(Shape):
+    """Published values of one model on one dataset (or composite) that are not equal within rounding."""
+
+    model: str
+    dataset: str
+    values: tuple[Printed, ...]
+    reasons: tuple[str, ...]
+
+    @property
+    def range(self) -> float:
+        """Points between the highest and the lowest."""
+        values = [one.value for one in self.values]
+        return max(values) - min(values)
+
+    @property
+    def told(self) -> dict[str, str]:
+        """Value -> where it is printed: `gu2020 Tables 6, 7; lewis2020 Table 2`."""
+        places: dict[str, dict[str, list[int]]] = {}
+        for one in self.values:
+            places.setdefault(one.printed, {}).setdefault(one.paper, []).append(one.number)
+        return {printed: "; ".join(map(_tables, found, found.values())) for printed, found in places.items()}
+
+
+def _tables(paper: str, numbers: Sequence[int]) -> str:
+    return f"{paper} Table{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
+
+
+Key = tuple[str, str, str]
+"""Dataset without its form, or composite; model; and what is measured."""
+
+
+def read_contradictions(recipe: ContradictionsRecipe, specs: Path) -> list[Contradiction]:
+    """All contradictions, by dataset and model; `specs` is the folder that published files lie in."""
+    found: dict[Key, list[Printed]] = {}
+    for table in recipe.tables:
+        for key, printed in _printed(table, specs):
+            found.setdefault(key, []).append(printed)
+    tables = {table.name: table for table in recipe.tables}
+    return [
+        Contradiction(
+            model=recipe.models.get(model, model),
+            dataset=dataset,
+            values=tuple(values),
+            reasons=_reasons(values, tables),
+        )
+        for (dataset, model, _), values in sorted(found.items())
+        if any(itertools.starmap(_differ, itertools.combinations(values, 2)))
+    ]
+
+
+def _printed(table: PublishedTable, specs: Path) -> Iterator[tuple[Key, Printed]]:
+    """The published values of a table's models."""
+    values = read_published(specs / table.file, table.left_out)
+    rows = (*table.rows, *(composite.row for composite in table.composites))
+    for column, row in itertools.product(table.columns, rows):
+        value = values.of(column, row)
+        if value is None or column.model is None:
+            continue
+        # a score of several datasets is of the table's metric, whatever it is called
+        measured = FAMILY.get(row.printed, row.printed) if row.dataset else f"{row.key} {table.metric}"
+        yield (
+            (row.published, column.model, measured),
+            Printed(
+                **table.model_dump(include={"paper", "number", "protocol", "aggregate"}),
+                table=table.name,
+                dataset=row.dataset or row.key,
+                metric=row.printed,
+                **value.model_dump(include={"value", "printed", "note"}),
+            ),
+        )
+
+
+def _differ(one: Printed, other: Printed) -> bool:
+    """Whether two are further apart than rounding explains."""
+    return abs(one.value - other.value) > half_unit(one.printed) + half_unit(other.printed) + 1e-9
+
+
+def _reasons(values: Sequence[Printed], tables: Mapping[str, PublishedTable]) -> tuple[str, ...]:
+    """Why they differ, each reason once."""
+    found = [
+        *_distinct("forms of the dataset", (one.dataset for one in values)),
+        *_distinct("metrics in print", (_metric(one) for one in values if one.metric != "f1")),
+        *_distinct("over seeds", (one.aggregate for one in values)),
+    ]
+    for one, other in itertools.permutations(values, 2):
+        if _differ(one, other):
+            told = tables[one.table].elsewhere
+            said = told.get(other.table) or told.get(other.paper) or {}
+            found += filter(None, [said.get(one.dataset, said.get(ANY))])
+    copied = [one for one in values if "copied" in one.note]
+    found += [f"{_tables(one.paper, [one.number])}: {one.note}" for one in copied]
+    own = (f"{one.paper} ({one.protocol})" for one in values if one not in copied)
+    found += _distinct("each fine-tuned the model itself", own)
+    return tuple(dict.fromkeys(found)) or (NO_REASON,)
+
+
+def _metric(one: Printed) -> str:
+    return one.metric.replace("_", " ").replace("f1", "F1")
+
+
+def _distinct(what: str, terms: Iterable[str]) -> list[str]:
+    told = list(dict.fromkeys(terms))
+    return [f"{what}: {', '.join(told)}"] if len(told) > 1 else []
+
+
+def by_dataset(found: Sequence[Contradiction]) -> dict[str, list[Contradiction]]:
+    """The contradictions of each dataset."""
+    return {key: list(ones) for key, ones in itertools.groupby(found, key=lambda one: one.dataset)}
+
+
+def to_markdown(found: Sequence[Contradiction]) -> str:
+    """The page for GitHub."""
+    template = environment(escape_markdown).get_template("contradictions.md.j2")
+    return template.render(datasets=by_dataset(found), found=found)
+
+
+def to_html(found: Sequence[Contradiction]) -> str:
+    """A page of its own, without scripts and without anything from elsewhere."""
+    template = environment().get_template("contradictions.html.j2")
+    return template.render(datasets=by_dataset(found), found=found)
+
+
+FORMS = {"md": to_markdown, "html": to_html}

@@ -1,0 +1,120 @@
+"""Tables of what datasets, models, tasks and protocols are like: from specs, artefacts and published values
+to cells.
+
+A value that differs from the published one is shown with the reason that is written down; where none
+is, the table says so.
+"""
+
+import re
+from pathlib import Path
+
+from pubmill.errors import PubmillError
+from pubmill.tables.artefacts import Artefacts, found, machines
+from pubmill.tables.cells import Shape, parse
+from pubmill.tables.facts import FactCell, FactColumn, FactRow, FactTable, FactTableRecipe, pieces
+from pubmill.tables.printed import FORMS, is_equal, is_of_kind
+from pubmill.tables.published import published_lines
+
+UNEXPLAINED = "differs, and neither the specs nor this table say why"
+
+
+class PublishedFact(Shape):
+    """`printed` is None where the table has the cell and nothing in it, as the note says."""
+
+    printed: str | None
+    note: str
+
+
+PublishedFacts = dict[tuple[str, str, str], PublishedFact]
+"""(subject as the paper's table calls it, fact, kind) -> what is printed."""
+
+
+def read_facts(path: Path, recipe: FactTableRecipe) -> PublishedFacts:
+    """Read `tableNN.published.csv`; errors name file and line.
+
+    As in tables of results, a dataset is the file's column and all else its row.
+    """
+    facts: PublishedFacts = {}
+    for where, line in published_lines(path):
+        kind, printed, note = line["metric"], line["value"], line["note"]
+        if not (note if not printed else is_of_kind(printed, kind)):
+            raise PubmillError(
+                f"{where}: {printed!r} is no {kind!r}; expected a kind of {', '.join(FORMS)} and a value of "
+                f"it, such as 5203, 1, 0.18 or NER, or no value and a note that says why"
+            )
+        subject, fact = line["row"], line["column"]
+        if recipe.subjects == "datasets":
+            subject, fact = fact, subject
+        facts[subject, fact, kind] = parse(PublishedFact, {"printed": printed or None, "note": note}, where)
+    return facts
+
+
+def build(recipe: FactTableRecipe, published: PublishedFacts, artefacts: Artefacts) -> FactTable:
+    """Make the table: every fact of every subject beside what is printed of it."""
+    _refuse_strangers(recipe, published)
+    heading = recipe.model_dump(exclude={"lists_members", "versions"})
+    cells = {
+        row.subject: {
+            column.key: _cell(recipe, row, column, artefacts, published) for column in recipe.columns
+        }
+        for row in recipe.rows
+    }
+    return FactTable(**heading, cells=cells, machines=machines(artefacts))
+
+
+def _refuse_strangers(recipe: FactTableRecipe, published: PublishedFacts) -> None:
+    """Every published value must have a cell of its kind, else a misspelt name would lose it."""
+    places = {
+        (row.published, column.published, column.kind) for row in recipe.rows for column in recipe.columns
+    }
+    lost = [" / ".join(place) for place in published if place not in places]
+    if lost:
+        raise PubmillError(
+            f"{recipe.paper}/{recipe.table}: published values without a cell of their kind: "
+            f"{', '.join(lost)}; correct the names in {recipe.table}.published.csv or in {recipe.table}.yaml"
+        )
+
+
+def _cell(
+    recipe: FactTableRecipe,
+    row: FactRow,
+    column: FactColumn,
+    artefacts: Artefacts,
+    published: PublishedFacts,
+) -> FactCell:
+    source = row.sources[column.key]
+    value, lacking = source.value, source.lacking
+    if source.files:
+        value, lacking = found(row, column, artefacts)
+    fact = published.get((row.published, column.published, column.kind))
+    printed = fact.printed if fact else None
+    if fact is None and recipe.lists_members and column.kind == "boolean":
+        printed = "0"
+    equal = None if value is None or printed is None else is_equal(value, printed, column.kind)
+    differs = _why_it_differs(row, column, printed) if equal is False else None
+    return FactCell(
+        kind=column.kind,
+        value=value,
+        published=printed,
+        note=_worth_noting(fact.note, row.label) if fact else "",
+        silent=fact is not None and printed is None,
+        equal=equal,
+        reason=lacking if value is None else differs,
+    )
+
+
+def _worth_noting(note: str, label: str) -> str:
+    """A note without how the subject's name is printed, where that is as here but for spaces."""
+    printed = f"printed as {label}".replace(" ", "").casefold()
+    return "; ".join(part for part in pieces(note) if part.replace(" ", "").casefold() != printed)
+
+
+def _why_it_differs(row: FactRow, column: FactColumn, printed: str | None) -> str:
+    """What the scale does to it; else what the table says, or a dataset's spec: its conflicts that name what
+    is printed; of a figure all of them, where none does."""
+    said = row.sources[column.key].scaled or row.why.get(column.key)
+    if said:
+        return said
+    naming = [text for text in row.conflicts if re.search(rf"(?<!\d){re.escape(printed or '')}(?!\d)", text)]
+    others = row.conflicts if column.kind in ("count", "ratio") else ()
+    return " ".join(naming or others) or UNEXPLAINED

@@ -1,0 +1,55 @@
+"""Facts as papers print them: how a printed value is read, and when ours equals it."""
+
+import re
+from decimal import Decimal
+from typing import Literal
+
+Kind = Literal[
+    "text", "boolean", "count", "ratio", "words", "bytes", "minutes", "epochs", "learning_rate", "batch_size"
+]
+Value = bool | int | float | str
+
+_SIZES = {"k": 10**3, "m": 10**6, "b": 10**9, "gb": 10**9, "billion": 10**9}
+_WHOLE = r"\d+|\d+(\.\d+)? ?([kKMB]|GB|billion)"
+FORMS: dict[str, str] = {
+    "text": r".+",
+    "boolean": r"[01]",
+    "ratio": r"\d+(\.\d+)?x?",
+    "minutes": r"\d+:[0-5]\d",
+    "learning_rate": r"\d+(\.\d+)?(e-\d+)?",
+    "count": _WHOLE,
+    "words": _WHOLE,
+    "bytes": _WHOLE,
+    "epochs": _WHOLE,
+    "batch_size": _WHOLE,
+}
+"""How a published value of each kind is written."""
+
+
+def is_of_kind(printed: str, kind: str) -> bool:
+    """Whether a published value is written as its kind is."""
+    return kind in FORMS and re.fullmatch(FORMS[kind], printed) is not None
+
+
+def read_number(printed: str, kind: str) -> tuple[Decimal, Decimal]:
+    """A printed number, and the place of its last digit: `4.5 billion` is (4.5e9, 1e8), `03:01` (181, 1)."""
+    if kind == "minutes":
+        minutes, seconds = printed.split(":")
+        return Decimal(int(minutes) * 60 + int(seconds)), Decimal(1)
+    found = re.fullmatch(r"(\d+)(?:\.(\d+))?(?:e(-\d+))? ?([a-zA-Z]*)", printed)
+    assert found, "of its kind"
+    size = Decimal(_SIZES.get(found[4].lower(), 1)).scaleb(int(found[3] or 0))
+    decimals = found[2] or ""
+    last = size.scaleb(-len(decimals))
+    return Decimal(found[1] + decimals) * last, last
+
+
+def is_equal(value: Value, printed: str, kind: Kind) -> bool:
+    """Whether ours is what is printed: words without regard to case, numbers as far as the print goes, that
+    is within half of its last digit's place (62,500 is no `64K`, 0.512 no `0.50x`)."""
+    if isinstance(value, bool):
+        return value == (printed == "1")
+    if isinstance(value, str):
+        return value.casefold() == printed.casefold()
+    number, last = read_number(printed, kind)
+    return abs(Decimal(repr(value)) - number) <= last / 2

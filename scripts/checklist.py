@@ -1,0 +1,37 @@
+"""Fill the reproducibility checklist of a study.
+
+    python scripts/checklist.py --recipe JSON --results FOLDER --output FOLDER/reports/small.checklist
+
+Inputs, below --results: tables, records, choices of hyper-parameters, pretraining logs, corpus statistics,
+vocabulary diagnoses and dataset cards. Output: OUTPUT.md and OUTPUT.html.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill.errors import run
+from pubmill.files import writing
+from pubmill.tables.cells import parse_argument
+from pubmill.tables.checklist import FORMS, fill
+from pubmill.tables.checklist_data import ChecklistRecipe, read_study
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--recipe", required=True, help="what the study's specs say, as JSON text")
+    parser.add_argument("--results", required=True, type=Path, help="results folder of the study's scale")
+    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without ending")
+    arguments = parser.parse_args()
+    checklist = fill(read_study(parse_argument(ChecklistRecipe, arguments.recipe), arguments.results))
+    for form, render in FORMS.items():
+        with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
+            temporary.write_text(render(checklist), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    run(main)

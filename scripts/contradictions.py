@@ -1,0 +1,35 @@
+"""Write the page of where the papers' published values contradict each other.
+
+    python scripts/contradictions.py --recipe JSON --specs specs --output results/full/pages/contradictions
+
+Inputs, below --specs: the published values of all tables of results. Outputs: OUTPUT.html and OUTPUT.md.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill.errors import run
+from pubmill.files import writing
+from pubmill.tables.cells import parse_argument
+from pubmill.tables.contradictions import FORMS, ContradictionsRecipe, read_contradictions
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--recipe", required=True, help="what decides the page, as JSON text")
+    parser.add_argument("--specs", required=True, type=Path, help="folder of the specs")
+    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without ending")
+    arguments = parser.parse_args()
+    found = read_contradictions(parse_argument(ContradictionsRecipe, arguments.recipe), arguments.specs)
+    for form, render in FORMS.items():
+        with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
+            temporary.write_text(render(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    run(main)

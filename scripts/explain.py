@@ -1,0 +1,53 @@
+"""Say where a cell of a table comes from: runs, recipe, data, weights, down to the source files.
+
+    python scripts/explain.py gu2020/table06 BC2GM PubMedBERT [--configfile studies/small.yaml ...]
+                              [--config KEY=VALUE ...] [--json]
+
+Inputs:  the configuration as Snakemake takes it, the specs, and whatever the results folder holds; the table
+         need not be made. ROW and COLUMN are keys or labels of the table
+Outputs: an account on standard output, with the commands that make what is missing
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from pubmill.errors import run
+from pubmill.inspection.doctor import merged_config
+from pubmill.inspection.explained import print_explanation, to_json
+from pubmill.inspection.explanation import Explainer, explain
+from pubmill.inspection.printing import console
+from pubmill.study import check_study
+from pubmill.targets.facts import FactTableTargets
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("table", metavar="TABLE", help="such as gu2020/table06")
+    parser.add_argument("row", metavar="ROW")
+    parser.add_argument("column", metavar="COLUMN")
+    parser.add_argument("--configfile", nargs="+", action="extend", default=[], help="laid over config.yaml")
+    parser.add_argument("--config", nargs="+", action="extend", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--json", action="store_true", help="for programs")
+    arguments = parser.parse_args()
+    config = merged_config(ROOT / "config.yaml", arguments.configfile, arguments.config)
+    explainer = Explainer(
+        FactTableTargets(*check_study(config, ROOT / "specs")),
+        ROOT / "specs",
+        tuple(arguments.configfile),
+        tuple(arguments.config),
+    )
+    explanation = explain(explainer, arguments.table, arguments.row, arguments.column)
+    if arguments.json:
+        print(to_json(explanation))
+    else:
+        print_explanation(console(), explanation)
+
+
+if __name__ == "__main__":
+    run(main)
