@@ -22,7 +22,7 @@ help:
 	@echo "make lint    ruff, mypy and snakefmt, as before every commit"
 	@echo "make format  mend what make lint finds in layout and import order"
 	@echo "make setup   only set up .venv (all of the above do so when needed)"
-	@echo "make lock    write requirements/lock.txt anew from pyproject.toml"
+	@echo "make lock    write requirements/lock.txt anew from pyproject.toml, and envs/ from it"
 	@echo "make clean   remove .venv and the miniature data; results/ stays"
 	@echo "Another Python: make PYTHON=python3.12 demo"
 
@@ -68,6 +68,7 @@ lock:
 	CUSTOM_COMPILE_COMMAND="make lock" .venv/lock/bin/pip-compile --quiet --generate-hashes --allow-unsafe \
 		--strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 		--extra torch-needs --extra dev --output-file requirements/lock.txt pyproject.toml
+	$(BIN)/python -m tests.envs --write
 
 clean:
 	rm -rf .venv $(WORLD)

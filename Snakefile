@@ -9,7 +9,8 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
 min_version("9.0")
-ROOT = Path(workflow.basedir)
+# Of this file, also where another workflow imports it as a module from a local clone.
+ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=False))
 sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import PubmillError
@@ -32,9 +33,11 @@ except PubmillError as error:
 
 R = T.results
 SCRIPTS = str(ROOT / "scripts")
+# The programs run with the Python of this Snakemake, unless an environment of their own is asked for (--sdm).
+OWN_PYTHON = f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"
 shell.prefix(
     f"set -euo pipefail; export PYTHONUNBUFFERED=1 PYTHONPATH={shlex.quote(str(ROOT))} "
-    f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH; "
+    f"{'' if workflow.deployment_settings.deployment_method else OWN_PYTHON}; "
 )
 
 
@@ -54,6 +57,13 @@ onstart:
     # Freed by the system if the run is killed, so that the same command can simply be run again.
     global LOCK
     LOCK = lock(Path(R) / ".lock")
+    # Here, as only a run needs it, and the hub's library with it: all that is missing at once, not job by job.
+    from pubmill.inspection.dag import jobs_in
+    from pubmill.inspection.needed import needed, out_of_reach
+
+    if missing := out_of_reach(needed((j for j in jobs_in(workflow.dag) if j.to_do), T), STUDY.mirror):
+        advice = "Fetch them on a machine with a network connection: python scripts/mirror.py STUDY --fetch FOLDER"
+        sys.exit("\n".join(["pubmill: error: files are out of reach:", *missing, advice]))
     for line in T.left_out():
         print(line, file=sys.stderr)
 
@@ -77,7 +87,7 @@ wildcard_constraints:
 rule all:
     default_target: True
     input:
-        T.everything(),
+        plainly(lambda w: T.everything()),
 
 
 include: "rules/sources.smk"
@@ -91,3 +101,7 @@ include: "rules/datasets.smk"
 include: "rules/finetuning.smk"
 include: "rules/off_the_shelf.smk"
 include: "rules/tables.smk"
+
+
+# Where another workflow imports this one as a module, Snakemake words commands with that workflow's names.
+workflow.modifier_stack[0].globals.update(SCRIPTS=SCRIPTS, R=R, STUDY=STUDY, MIRROR=MIRROR)

@@ -1,6 +1,6 @@
 """Speed of pretraining: transformers' Trainer as run_mlm.py uses it against pubmill, in one run.
 
-    python benchmarks/pretraining.py [--quick] [--gpu]
+    python benchmarks/pretraining.py [--quick] [--gpu [--output FILE]]
 
 On a processor: a BERT of 4 layers, 256 wide, 32 sequences of 128 tokens a step, turn about, in processor
 seconds of one thread. The Trainer computes in float32, its default; pubmill in that, and as `auto` says. The
@@ -10,7 +10,8 @@ On a GPU (`--gpu`, chosen where torch finds one), in less than 8 minutes, in bfl
 ELECTRA-base and ALBERT-xxlarge at 128 and 512 tokens, BERT-base on gu2020's pairs of sentences, and the
 Trainer's BERT-base. MFU is the arithmetic that a model needs over that of a large matrix product, measured
 here. No more than 80 GiB of memory are used, with as many sequences `at once` as fit there; on a smaller GPU
-half as many, and so on: the number that was too many is told. The last lines are MFU and ratios.
+half as many, and so on: the number that was too many is told. The last lines are MFU and ratios. FILE has the
+operations a second of each line as JSON; scripts/plan.py reads them from benchmarks/pretraining.json.
 
 All sequences are full, but for pairs of sentences; only real tokens are counted. With --quick there is less
 to do, the models of --gpu are tiny, and it runs anywhere. The Trainer needs accelerate:
@@ -35,6 +36,7 @@ import torch
 import transformers
 
 from benchmarks.pretraining_ways import DEVICE, ON_GPU, Ours, Speed, TrainersWay, Way, fitting, make_packed
+from pubmill.files import write_json
 from pubmill.pretraining.flops import measured_rate
 from pubmill.recipes import Architecture, Generator, Objective, Optimisation, PretrainingRecipe
 
@@ -151,6 +153,11 @@ class Row:
             f"{self.speed.per_second / peer:.2f}",
         ]
 
+    def as_json(self) -> dict[str, str | int | float]:
+        """What a plan needs of it."""
+        done = self.speed.flops / self.speed.seconds
+        return {"name": self.name, "length": self.length, "operations_per_second": done}
+
     def mfu(self, rate: float) -> float:
         """The share of what the device can do."""
         return self.speed.flops / self.speed.seconds / rate
@@ -184,8 +191,8 @@ def measured(cases: list[Case], folder: Path, seconds: float) -> Iterator[Row]:
         yield measure(case.name, case, lambda size, r=recipe: Ours(r, packed, size), seconds)
 
 
-def table(cases: list[Case], folder: Path, seconds: float) -> list[str]:
-    """The lines of MFU and of ratios; the table is printed as it grows."""
+def table(cases: list[Case], folder: Path, seconds: float, output: Path | None = None) -> list[str]:
+    """The lines of MFU and of ratios; the table is printed as it grows, and written as JSON at its end."""
     rate = measured_rate(DEVICE, "bfloat16")
     if ON_GPU:
         total = torch.cuda.get_device_properties(DEVICE).total_memory
@@ -194,15 +201,20 @@ def table(cases: list[Case], folder: Path, seconds: float) -> list[str]:
     print(f"matrix products in bfloat16: {rate / 1e12:.1f} TFLOP/s\n\n| {' | '.join(HEADER)} |")
     print("|" + "---|" * len(HEADER), flush=True)
     peers: dict[int, float] = {}
-    lines = []
+    lines, rows = [], []
     for row in measured(cases, folder, seconds):
         if row.name == PEER:
             peers[row.length] = row.speed.per_second
+        else:
+            rows.append(row.as_json())
         print(f"| {' | '.join(row.cells(rate, peers[row.length]))} |", flush=True)
         lines.append(f"MFU of {row.name} at {row.length}: {row.mfu(rate):.3f}")
         if row.name == "BERT-base":
             ratio = row.speed.per_second / peers[row.length]
             lines.append(f"BERT-base at {row.length} over the Trainer: {ratio:.2f}")
+    if output:
+        device = torch.cuda.get_device_name() if ON_GPU else "processor"
+        write_json(output, {"device": device, "products_per_second": rate, "rows": rows})
     return lines
 
 
@@ -212,6 +224,7 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="less than a minute")
     parser.add_argument("--gpu", action="store_true", default=ON_GPU, help="the table of a GPU")
+    parser.add_argument("--output", type=Path, help="where the figures of a GPU go as JSON")
     arguments = parser.parse_args()
     if arguments.gpu and not (ON_GPU or arguments.quick):
         parser.error("--gpu needs a GPU that torch finds; on a processor it would take hours (but --quick)")
@@ -223,7 +236,7 @@ def main() -> None:
     with TemporaryDirectory() as name:
         if arguments.gpu:
             cases = [case.tiny() for case in CASES] if arguments.quick else CASES
-            lines = table(cases, Path(name), 0.3 if arguments.quick else 12.0)
+            lines = table(cases, Path(name), 0.3 if arguments.quick else 12.0, arguments.output)
         else:
             lines = on_processor(Path(name), *((1, 1.0) if arguments.quick else (7, 6.0)))
     print("\n" + "\n".join(lines))

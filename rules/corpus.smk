@@ -12,6 +12,8 @@ rule parse_medline:
         f"{R}/logs/parse/{{source}}/{{shard}}.log",
     wildcard_constraints:
         source="|".join(map(re.escape, T.source_names("pubmed"))) or "(?!)",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("parse"),
         recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),
@@ -30,6 +32,8 @@ rule parse_text:
         f"{R}/logs/parse/{{source}}/{{shard}}.log",
     wildcard_constraints:
         source="|".join(map(re.escape, T.source_names("text"))) or "(?!)",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("parse"),
         recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),
@@ -48,6 +52,8 @@ rule parse_clinical:
         f"{R}/logs/parse/{{source}}/{{shard}}.log",
     wildcard_constraints:
         source="|".join(map(re.escape, T.source_names("mimic"))) or "(?!)",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("parse"),
         recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),
@@ -66,6 +72,8 @@ rule latest_versions:
         f"{R}/logs/corpora/{{corpus}}/latest.log",
     wildcard_constraints:
         corpus=NOT_LOCKED,
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("latest"),
         recipe=lambda w: as_json(T.latest_recipe(w.corpus)),
@@ -79,7 +87,7 @@ rule latest_versions:
 rule select_documents:
     input:
         lambda w: list(T.selection_inputs(w.corpus).values()),
-        shard=lambda w: T.parsed(w.corpus)[int(w.part)],
+        shard=lambda w: T.parsed_part(w.corpus, int(w.part)),
         latest=f"{R}/corpora/{{corpus}}/latest.parquet",
     output:
         part=f"{R}/corpora/{{corpus}}/part-{{part}}.parquet",
@@ -88,6 +96,8 @@ rule select_documents:
         f"{R}/logs/corpora/{{corpus}}/part-{{part}}.log",
     wildcard_constraints:
         part=r"\d{4}",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("select"),
         recipe=lambda w: as_json(T.selection_recipe(w.corpus, int(w.part))),
@@ -109,6 +119,8 @@ rule corpus_statistics:
         statistics=f"{R}/corpora/{{corpus}}/stats.json",
     log:
         f"{R}/logs/corpora/{{corpus}}/statistics.log",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("statistics"),
         recipe=lambda w: as_json({"corpus": w.corpus}),

@@ -8,6 +8,8 @@ rule convert:
         [f"{R}/datasets/{{dataset}}/{name}" for name in T.DATASET_FILES],
     log:
         f"{R}/logs/datasets/{{dataset}}.log",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("convert"),
         recipe=lambda w: as_json(T.dataset_recipe(w.dataset)),

@@ -17,6 +17,8 @@ rule trial:
         training=f"{RUN}/trials/{{trial}}/seed-{{seed}}.training.json",
     log:
         f"{LOG}/trials/{{trial}}/seed-{{seed}}.log",
+    conda:
+        "../envs/training.yaml"
     resources:
         gpu_slots=1,
     params:
@@ -39,6 +41,8 @@ rule choose:
         f"{R}/runs/{{protocol}}/selected/{{dataset}}/{{setting}}.json",
     log:
         f"{R}/logs/runs/{{protocol}}/selected/{{dataset}}/{{setting}}.log",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("choose"),
         recipe=lambda w: as_json(T.choice_recipe(w.protocol, None, w.dataset, w.setting)),
@@ -55,6 +59,8 @@ rule choose_for_model:
         f"{RUN}/selected.json",
     log:
         f"{LOG}/selected.log",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("choose"),
         recipe=lambda w: as_json(T.choice_recipe(*run_of(w))),
@@ -73,6 +79,8 @@ rule task_model:
         training=f"{RUN}/models/seed-{{seed}}.training.json",
     log:
         f"{LOG}/models/seed-{{seed}}.log",
+    conda:
+        "../envs/training.yaml"
     resources:
         gpu_slots=1,
     params:
@@ -98,6 +106,8 @@ rule finetune:
         training=f"{RUN}/final/seed-{{seed}}.training.json",
     log:
         f"{LOG}/final/seed-{{seed}}.log",
+    conda:
+        "../envs/training.yaml"
     resources:
         gpu_slots=1,
     params:
@@ -125,6 +135,8 @@ rule score:
         contributions=f"{RUN}/final/seed-{{seed}}.items.npz",
     log:
         f"{LOG}/final/seed-{{seed}}.score.log",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("score"),
         recipe=lambda w: as_json(T.score_recipe(*run_of(w), int(w.seed))),

@@ -13,6 +13,8 @@ rule lock_corpus:
         f"{R}/corpora/{{corpus}}/corpus.lock",
     log:
         f"{R}/logs/corpora/{{corpus}}/lock.log",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("lock"),
         recipe=lambda w: as_json(T.lock_recipe(w.corpus)),
@@ -36,6 +38,8 @@ rule locked_versions:
         f"{R}/logs/corpora/{{corpus}}/latest.log",
     wildcard_constraints:
         corpus=LOCKED,
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("latest"),
         recipe=lambda w: as_json(T.latest_recipe(w.corpus)),

@@ -18,6 +18,8 @@ rule annotate:
         training=f"{AS_IT_IS}.training.json",
     log:
         f"{R}/logs/runs/off-the-shelf/{{pipeline}}/{{dataset}}/as-it-is/final/seed-1.log",
+    conda:
+        "../envs/pipelines.yaml"
     params:
         version=T.version("annotate"),
         recipe=plainly(lambda w: as_json(T.annotation_recipe(w.pipeline, w.dataset))),
@@ -39,6 +41,8 @@ rule score_annotation:
         contributions=f"{AS_IT_IS}.items.npz",
     log:
         f"{R}/logs/runs/off-the-shelf/{{pipeline}}/{{dataset}}/as-it-is/final/seed-1.score.log",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("score"),
         recipe=lambda w: as_json(T.annotation_score_recipe(w.pipeline, w.dataset)),

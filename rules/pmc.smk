@@ -6,6 +6,8 @@ rule plan_pmc:
         f"{R}/sources/pmc/{{source}}/plan.parquet",
     log:
         f"{R}/logs/download/pmc/{{source}}.log",
+    conda:
+        "../envs/data.yaml"
     resources:
         downloads=1,
     params:
@@ -27,6 +29,8 @@ rule fetch_pmc:
         source=f"{R}/sources/pmc/{{source}}/{{shard}}.tar.gz.source.json",
     log:
         f"{R}/logs/download/pmc/{{source}}/{{shard}}.log",
+    conda:
+        "../envs/data.yaml"
     resources:
         downloads=1,
     params:
@@ -49,6 +53,8 @@ rule parse_pmc:
         f"{R}/logs/parse/{{source}}/{{shard}}.log",
     wildcard_constraints:
         source="|".join(map(re.escape, T.source_names("pmc") + T.source_names("pmc-packages"))) or "(?!)",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("parse"),
         recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),

@@ -10,6 +10,8 @@ rule pack:
         [f"{R}/pretraining/tokens/{{corpus}}/{{vocab}}/{name}" for name in T.TOKEN_FILES],
     log:
         f"{R}/logs/pretraining/tokens/{{corpus}}/{{vocab}}.log",
+    conda:
+        "../envs/data.yaml"
     threads: workflow.cores
     params:
         version=T.version("pack"),
@@ -35,6 +37,8 @@ rule pretrain:
         f"{R}/logs/pretraining/{{recipe}}/step-{{step}}.log",
     wildcard_constraints:
         step=r"\d+",
+    conda:
+        "../envs/training.yaml"
     threads: workflow.cores
     params:
         recipe=lambda w: as_json(T.pretraining_recipe(w.recipe)),
@@ -58,6 +62,8 @@ rule export_model:
         [f"{R}/models/{{model}}/{name}" for name in T.MODEL_FILES],
     log:
         f"{R}/logs/models/{{model}}.log",
+    conda:
+        "../envs/training.yaml"
     params:
         version=T.version("export"),
         recipe=lambda w: as_json(T.model_recipe(w.model)),

@@ -4,7 +4,7 @@
 rule fingerprint:
     input:
         lambda w: list(T.exclusion_inputs(w.corpus).values()),
-        shard=lambda w: T.parsed(w.corpus)[int(w.part)],
+        shard=lambda w: T.parsed_part(w.corpus, int(w.part)),
         latest=f"{R}/corpora/{{corpus}}/latest.parquet",
     output:
         f"{R}/corpora/{{corpus}}/fingerprints/part-{{part}}.parquet",
@@ -12,6 +12,8 @@ rule fingerprint:
         f"{R}/logs/corpora/{{corpus}}/fingerprints/part-{{part}}.log",
     wildcard_constraints:
         part=r"\d{4}",
+    conda:
+        "../envs/data.yaml"
     params:
         version=[T.version("select"), T.version("duplicates")],
         recipe=lambda w: as_json(T.fingerprint_recipe(w.corpus, int(w.part))),
@@ -31,6 +33,8 @@ rule find_duplicates:
         f"{R}/corpora/{{corpus}}/duplicates.parquet",
     log:
         f"{R}/logs/corpora/{{corpus}}/duplicates.log",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("duplicates"),
         recipe=lambda w: as_json(T.duplicates_recipe(w.corpus)),
@@ -52,6 +56,8 @@ rule index_evaluation_texts:
         f"{R}/logs/corpora/{{corpus}}/{{use}}.log",
     wildcard_constraints:
         use="excluded|contamination",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("contamination"),
         recipe=lambda w: as_json(T.evaluated_recipe(w.corpus, w.use)),
@@ -72,6 +78,8 @@ rule find_contamination:
         f"{R}/logs/corpora/{{corpus}}/contamination/part-{{part}}.log",
     wildcard_constraints:
         part=r"\d{4}",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("contamination"),
     message:
@@ -89,6 +97,8 @@ rule contamination:
         f"{R}/corpora/{{corpus}}/contamination.json",
     log:
         f"{R}/logs/corpora/{{corpus}}/contamination.log",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("contamination"),
         folder=lambda w: f"{T.corpus_folder(w.corpus)}/contamination",

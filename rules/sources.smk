@@ -11,6 +11,8 @@ rule download:
         f"{R}/logs/download/{{path}}.log",
     wildcard_constraints:
         path=r"(?!local/|pmc/).+(?<!\.source\.json)",
+    conda:
+        "../envs/data.yaml"
     resources:
         downloads=1,
     params:
@@ -34,6 +36,8 @@ rule take_local:
     wildcard_constraints:
         key="[^/]+",
         name=r"[^/]+(?<!\.source\.json)",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("download"),
         url=lambda w: Path(T.local_file(w.key, w.name)).as_uri(),

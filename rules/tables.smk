@@ -13,6 +13,8 @@ rule table:
         f"{R}/logs/tables/{{results_table}}.log",
     wildcard_constraints:
         results_table="|".join(map(re.escape, SPECS.tables)) or "(?!)",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("table"),
         recipe=lambda w: as_json(T.table_recipe(w.results_table)),
@@ -52,6 +54,8 @@ rule fact_table:
         f"{R}/logs/tables/{{fact_table}}.log",
     wildcard_constraints:
         fact_table="|".join(map(re.escape, SPECS.fact_tables)) or "(?!)",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("fact_table"),
         recipe=lambda w: as_json(T.fact_table_recipe(w.fact_table)),
@@ -69,6 +73,8 @@ rule dataset_page:
         [f"{R}/pages/datasets/{{dataset}}.{form}" for form in T.PAGE_FORMS],
     log:
         f"{R}/logs/pages/datasets/{{dataset}}.log",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("page"),
         recipe=lambda w: as_json(T.page_recipe(w.dataset)),
@@ -86,6 +92,8 @@ rule contradictions:
         T.contradictions(),
     log:
         f"{R}/logs/pages/contradictions.log",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("contradictions"),
         recipe=as_json(T.contradictions_recipe()),
@@ -98,14 +106,16 @@ rule contradictions:
 
 rule report:
     input:
-        T.report_inputs(),
+        plainly(lambda w: T.report_inputs()),
     output:
         T.report(),
     log:
         f"{R}/logs/reports/{STUDY.study}.log",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("report"),
-        recipe=as_json(T.report_recipe()),
+        recipe=lambda w: as_json(T.report_recipe()),
     message:
         "Writing the report {output}"
     shell:
@@ -119,6 +129,8 @@ rule checklist:
         T.checklist_files(),
     log:
         f"{R}/logs/reports/{STUDY.study}.checklist.log",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("checklist"),
         recipe=lambda w: as_json(T.checklist_recipe()),
@@ -136,6 +148,8 @@ rule crate:
         directory(T.crate()),
     log:
         f"{R}/logs/reports/{STUDY.study}.crate.log",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("crate"),
         recipe=lambda w: as_json(T.crate_recipe()),

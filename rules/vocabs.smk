@@ -11,6 +11,8 @@ rule count_words:
     wildcard_constraints:
         part=r"\d{4}",
         splitting="[^/]+",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("count"),
         recipe=lambda w: as_json({"splitting": w.splitting}),
@@ -29,6 +31,8 @@ rule train_vocab:
         f"{R}/logs/vocabs/{{vocab}}.log",
     wildcard_constraints:
         vocab="|".join(map(re.escape, T.learnt_vocabs())) or "(?!)",
+    conda:
+        "../envs/data.yaml"
     threads: 2
     params:
         words=lambda w: T.words_folder(w.vocab),
@@ -51,6 +55,8 @@ rule take_vocab:
         f"{R}/logs/vocabs/{{vocab}}.log",
     wildcard_constraints:
         vocab="|".join(map(re.escape, T.released_vocabs())) or "(?!)",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("vocab"),
         model=lambda w: f"{R}/models/{T.vocab_model(w.vocab)}",
@@ -68,6 +74,8 @@ rule vocab_diagnosis:
         f"{R}/vocabs/{{vocab}}/on/{{dataset}}.json",
     log:
         f"{R}/logs/vocabs/{{vocab}}/on/{{dataset}}.log",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("fit"),
         recipe=lambda w: as_json(T.fit_recipe(w.vocab, w.dataset)),

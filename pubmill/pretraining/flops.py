@@ -10,31 +10,25 @@ from typing import Any, Literal
 
 import torch
 
+from pubmill.pretraining.arithmetic import Shape, operations
+
 SIZE = {"cpu": 512, "cuda": 8192}
 """Rows and columns of the matrices that are multiplied to measure."""
 
 
 def flops(model: Any, tokens: float, squares: float, masked: float, whole: bool = False) -> float:
-    """Floating-point operations of the matrix products of an encoder's forward and backward pass.
-
-    `tokens` are those of the batch, `squares` is the sum of the squared lengths of its sequences, `masked`
-    the positions at which the vocabulary is predicted; elsewhere the last layer ends with its attention.
-    `whole`: it ends nowhere, and each token is told to be replaced or not (ELECTRA's discriminator). What is
-    done at [CLS] is left out, about a hundredth.
-    """
+    """`operations` (pubmill.pretraining.arithmetic) of a model of transformers."""
     config = model.config
-    hidden, layers = config.hidden_size, config.num_hidden_layers
-    width = getattr(config, "embedding_size", hidden)
-    projected = width != hidden or config.model_type == "albert"
-    attended = 3 * tokens * hidden**2 + 2 * squares * hidden
-    after = hidden**2 + 2 * hidden * config.intermediate_size
-    if whole:
-        last = tokens * (after + hidden**2 + hidden)
-    else:
-        last = masked * (after + width * (hidden + config.vocab_size))
-    forward = tokens * width * hidden * projected + layers * attended + (layers - 1) * tokens * after + last
-    # a product and a sum; and twice as many for the gradients of weights and inputs
-    return float(2 * 3 * forward)
+    width = getattr(config, "embedding_size", config.hidden_size)
+    shape = Shape(
+        layers=config.num_hidden_layers,
+        hidden=config.hidden_size,
+        intermediate=config.intermediate_size,
+        embedding=width,
+        projected=width != config.hidden_size or config.model_type == "albert",
+        pieces=config.vocab_size,
+    )
+    return operations(shape, tokens, squares, masked, whole)
 
 
 def measured_rate(device: torch.device, precision: Literal["float32", "bfloat16"], rounds: int = 5) -> float:

@@ -193,9 +193,12 @@ class CorpusTargets(Base):
 
     def parsed(self, corpus: str) -> list[str]:
         """Parsed shards of a corpus, in the order of `shards`."""
-        return [
-            f"{self.parsed_folder()}/{shard.source}/{shard.name}.parquet" for shard in self.shards(corpus)
-        ]
+        return [self.parsed_part(corpus, part) for part in range(len(self.shards(corpus)))]
+
+    def parsed_part(self, corpus: str, part: int) -> str:
+        """The parsed shard behind one part: a job of a part doesn't go through all the others."""
+        shard = self.shards(corpus)[part]
+        return f"{self.parsed_folder()}/{shard.source}/{shard.name}.parquet"
 
     def parsed_folder(self) -> str:
         return f"{self.results}/corpora/parsed"

@@ -31,7 +31,7 @@ COMMON = {
     "study",
     "targets",
 }
-RULES_MAY = {"errors", "files", "specs", "study", "targets"}
+RULES_MAY = {"errors", "files", "inspection", "specs", "study", "targets"}
 BARE = {"torch", "transformers", "numpy", "tokenizers", "safetensors", "tqdm", "yaml", "pubmill"}
 
 

@@ -1,12 +1,118 @@
-"""What reruns what (CONTRIBUTING, "Versions"): jobs counted in dry runs of a finished study."""
+"""What reruns what (docs/reruns.md): jobs counted in plans of a finished study, which each test changes and
+leaves as it was."""
 
 import json
+import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
-from tests.workflow.conftest import TABLE, Project
+import pytest
 
-RUNS = 4  # two models, two datasets, of each seed
-MODELS = 2
+from tests.workflow.conftest import TABLE, Project
+from tests.workflow.planner import Planner
+
+DEMO, BLURB = "specs/scales/demo.yaml", "specs/protocols/blurb.yaml"
+PUBLISHED, TABLE06 = "specs/tables/gu2020/table06.published.csv", "specs/tables/gu2020/table06.yaml"
+VERSIONS, VOCAB = "pubmill/targets/versions.py", "specs/vocabs/pubmed-uncased.yaml"
+GRID = "{learning_rate: [2e-3], batch_size: [16]}, models: [pubmedbert-base]"
+FIRST = (
+    "optimisation: {learning_rate: 3e-3}\n      sequence_length: 64\n      batch_size: 32\n      steps: 40\n"
+)
+FIRST += "      recompute_activations: false\n    checkpoints: [20, 40]"
+RUN = "results/demo/runs/blurb/pubmedbert-base/bc5-chem/standard/final/seed-1"
+WEIGHTS = "results/demo/pretraining/pubmedbert-base/step-40/model.safetensors"
+PUBMED = "results/demo/sources/ftp.ncbi.nlm.nih.gov/pubmed"
+
+EDITS = {
+    "a published value": (PUBLISHED, "bc5-chem,entity_f1,93.33", "bc5-chem,entity_f1,93.34"),
+    "a label of a table": (TABLE06, "label: BC5-chem,", "label: BC5 chemicals,"),
+    "the version of a metric": (VERSIONS, '    "entity_f1": 1,', '    "entity_f1": 2,'),
+    "how a protocol aggregates": (BLURB, "aggregate: mean", "aggregate: median"),
+    "one seed more on a dataset": (DEMO, "{bc5-chem: 2,", "{bc5-chem: 3,"),
+    "one point more in the grid": (DEMO, GRID, GRID.replace("2e-3", "2e-3, 3e-3")),
+    "a hyper-parameter of a protocol": (BLURB, "weight_decay: 0.0", "weight_decay: 0.1"),
+    "the head of a protocol": (BLURB, "  head: linear", "  head: mlp\n  head_sizes: [64]"),
+    "a setting that no table shows": (DEMO, "values: {head_sizes: [32]}", "values: {head_sizes: [64]}"),
+    "the version of a dataset": ("specs/datasets/jnlpba.yaml", "\nversion: 1", "\nversion: 2"),
+    "an option of a dataset's converter": (
+        "specs/datasets/bc5-chem.yaml",
+        "options: {labels: first_character}",
+        "options: {labels: first_character, other: 1}",
+    ),
+    "a filter of the corpus": ("specs/corpora/pubmed-abstracts.yaml", "min_words: 128", "min_words: 100"),
+    "the size of the vocabulary": (DEMO, "pubmed-uncased: {size: 2000}", "pubmed-uncased: {size: 1900}"),
+    "the learning rate of a pretraining": (DEMO, FIRST, FIRST.replace("3e-3", "2e-3")),
+    "a checkpoint within the last segment": (DEMO, FIRST, FIRST.replace("20, 40", "20, 30, 40")),
+    "code without a new version": (
+        "pubmill/metrics/entities.py",
+        "def score_entities(",
+        "# a remark\ndef score_entities(",
+    ),
+    "a comment, and the order of keys": (
+        VOCAB,
+        "lowercase: true\ncorpus: pubmed-abstracts",
+        "corpus: pubmed-abstracts\nlowercase: true  # a remark",
+    ),
+}
+REWRITTEN = {
+    "one file of PubMed": f"{PUBMED}/updatefiles/pubmed26n1336.xml.gz",
+    "the weights of the last segment": WEIGHTS,
+    "one dataset's examples": "results/demo/datasets/jnlpba/train.jsonl.gz",
+    "one run's predictions": f"{RUN}.predictions.jsonl.gz",
+}
+OTHERS = ("nothing", "an intermediate file that is gone")
+
+
+class Changing:
+    """The finished project, with files that are put back at the end."""
+
+    def __init__(self, folder: Path, planner: Planner) -> None:
+        self.folder, self.planner = folder, planner
+        self.before: dict[Path, tuple[bytes, int]] = {}
+
+    def planned(self, *targets: str) -> dict[str, int]:
+        return self.planner.planned(self.folder, *targets)
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Replace text that must be there once."""
+        text = self.keep(file).read_text()
+        assert text.count(old) == 1, f"{old!r} is {text.count(old)} times in {file}"
+        (self.folder / file).write_text(text.replace(old, new))
+
+    def keep(self, file: str) -> Path:
+        """Remember a file as it is now, with its time."""
+        path = self.folder / file
+        self.before.setdefault(path, (path.read_bytes(), path.stat().st_mtime_ns))
+        return path
+
+    def restore(self) -> None:
+        for path, (content, changed) in self.before.items():
+            path.write_bytes(content)
+            os.utime(path, ns=(changed, changed))
+
+
+@pytest.fixture(scope="module")
+def planner(root: Path) -> Iterator[Planner]:
+    made = Planner(root)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def changing(finished: Project, planner: Planner) -> Iterator[Changing]:
+    made = Changing(finished.folder, planner)
+    yield made
+    made.restore()
+
+
+@pytest.fixture(scope="module")
+def told(root: Path) -> dict[str, dict[str, int]]:
+    """Change -> jobs, as the page has them."""
+    rows = re.findall(r"(?m)^\| ([^|]+) \| (none|[a-z_]+ \d[^|]*) \|$", (root / "docs/reruns.md").read_text())
+    return {
+        change: {rule: int(n) for rule, n in re.findall(r"([a-z_]+) (\d+)", jobs)} for change, jobs in rows
+    }
 
 
 def test_a_finished_study_has_a_table_and_a_report(finished: Project) -> None:
@@ -16,82 +122,60 @@ def test_a_finished_study_has_a_table_and_a_report(finished: Project) -> None:
     assert "<html" in report and 'http-equiv="refresh"' not in report
 
 
-def test_finished_results_need_nothing(finished: Project) -> None:
-    assert finished.planned() == {}
-    assert finished.planned(TABLE) == {}
+def test_the_page_has_a_line_for_each_change(told: dict[str, dict[str, int]]) -> None:
+    assert set(told) == {*EDITS, *REWRITTEN, *OTHERS}
 
 
-def test_a_published_value_reruns_one_job(copy: Project) -> None:
-    copy.edit(
-        "specs/tables/gu2020/table06.published.csv",
-        "pubmedbert-base,bc5-chem,entity_f1,93.33",
-        "pubmedbert-base,bc5-chem,entity_f1,93.34",
-    )
-    assert copy.planned(TABLE) == {"table": 1}
+def test_finished_results_need_nothing(changing: Changing) -> None:
+    assert changing.planned() == {}
+    assert changing.planned(TABLE) == {}
 
 
-def test_a_metric_version_reruns_scoring_and_tables_only(copy: Project) -> None:
-    copy.edit(
-        "pubmill/targets/versions.py",
-        '    "entity_f1": 1,',
-        '    "entity_f1": 2,',
-    )
-    assert copy.planned(TABLE) == {"score": 2 * RUNS, "table": 1}
+def test_a_plan_is_what_a_dry_run_says(finished: Project, changing: Changing) -> None:
+    changing.edit(*EDITS["one seed more on a dataset"])
+    assert changing.planned() == finished.planned()
+
+
+@pytest.mark.parametrize("change", EDITS)
+def test_an_edit(changing: Changing, told: dict[str, dict[str, int]], change: str) -> None:
+    changing.edit(*EDITS[change])
+    assert changing.planned() == told[change]
+
+
+@pytest.mark.parametrize("change", REWRITTEN)
+def test_another_file(changing: Changing, told: dict[str, dict[str, int]], change: str) -> None:
+    path = changing.keep(REWRITTEN[change])
+    path.write_bytes(path.read_bytes() + b"x")
+    assert changing.planned() == told[change]
+
+
+def test_an_intermediate_file_is_made_again_when_it_is_asked_for(changing: Changing) -> None:
+    changing.keep(WEIGHTS).unlink()
+    assert changing.planned() == {}
+    assert changing.planned(WEIGHTS) == {"pretrain": 1}
 
 
 def test_what_failed_after_a_change_is_still_to_be_done(copy: Project) -> None:
     """Else the table, which is there from before the change, would be taken for that of now."""
-    copy.edit("pubmill/targets/versions.py", '    "entity_f1": 1,', '    "entity_f1": 2,')
+    copy.edit(*EDITS["the version of a metric"])
     copy.edit("scripts/score.py", "def main() -> None:", "def main() -> None:\n    raise SystemExit(1)\n")
     assert copy.run(TABLE, check=False).returncode
-    assert copy.planned(TABLE) == {"score": 2 * RUNS, "table": 1}
+    assert copy.planned(TABLE) == {"score": 8, "table": 1}
 
 
-def test_another_seed_runs_only_that_seed(copy: Project) -> None:
-    copy.edit(
-        "specs/scales/demo.yaml",
-        "{bc5-chem: 2,",
-        "{bc5-chem: 3,",
-    )
-    assert copy.planned(TABLE) == {"finetune": MODELS, "score": MODELS, "table": 1}
-
-
-def test_the_report_follows_its_tables(copy: Project) -> None:
-    copy.edit("specs/tables/gu2020/table06.yaml", "label: BC5-chem,", "label: BC5 chemicals,")
-    assert copy.planned() == {"table": 1, "compare": 1, "report": 1}
-
-
-def test_code_without_a_new_version_reruns_nothing(copy: Project) -> None:
-    path = copy.folder / "pubmill/metrics/entities.py"
-    path.write_text(path.read_text() + "\n# a remark\n")
-    assert copy.planned() == {}
-
-
-def test_another_mirror_and_key_order_rerun_nothing(copy: Project, world: Path, tmp_path: Path) -> None:
+def test_another_mirror_reruns_nothing(changing: Changing, world: Path, tmp_path: Path) -> None:
     """A mirror with the same files; one that lacks some would change why cells are empty."""
     (tmp_path / "elsewhere").symlink_to(world)
-    copy.edit("config.yaml", f"mirror: {world}", f"mirror: {tmp_path / 'elsewhere'}")
-    copy.edit(
-        "specs/vocabs/pubmed-uncased.yaml",
-        "lowercase: true\ncorpus: pubmed-abstracts",
-        "corpus: pubmed-abstracts\nlowercase: true",
-    )
-    assert copy.planned() == {}
+    changing.edit("config.yaml", f"mirror: {world}", f"mirror: {tmp_path / 'elsewhere'}")
+    assert changing.planned() == {}
 
 
-def test_a_dataset_version_reruns_its_conversion_and_what_follows(copy: Project) -> None:
-    copy.edit("specs/datasets/jnlpba.yaml", "\nversion: 1", "\nversion: 2")
-    planned = copy.planned(TABLE)
-    assert planned == {"convert": 1, "trial": 1, "choose": 1, "finetune": RUNS, "score": RUNS, "table": 1}
-
-
-def test_a_longer_pretraining_repeats_its_segments(copy: Project) -> None:
+def test_a_longer_pretraining_repeats_its_segments(changing: Changing) -> None:
     """The schedule's length changes every learning rate, so no checkpoint of a shorter one serves."""
-    there = "steps: 40\n      recompute_activations: false\n    checkpoints: [20, 40]"
-    copy.edit("specs/scales/demo.yaml", there, there.replace("40", "60"))
-    assert copy.planned("results/demo/pretraining/pubmedbert-base/step-60/state.json") == {"pretrain": 2}
+    changing.edit(DEMO, FIRST, FIRST.replace("40", "60"))
+    assert changing.planned("results/demo/pretraining/pubmedbert-base/step-60/state.json") == {"pretrain": 2}
 
 
-def test_another_checkpoint_on_the_way_is_no_other_recipe(copy: Project) -> None:
-    copy.edit("specs/scales/demo.yaml", "checkpoints: [20, 40]", "checkpoints: [10, 20, 40]")
-    assert copy.planned("results/demo/pretraining/pubmedbert-base/step-10/state.json") == {"pretrain": 1}
+def test_another_checkpoint_on_the_way_is_no_other_recipe(changing: Changing) -> None:
+    changing.edit(DEMO, FIRST, FIRST.replace("[20, 40]", "[10, 20, 40]"))
+    assert changing.planned("results/demo/pretraining/pubmedbert-base/step-10/state.json") == {"pretrain": 1}

@@ -1,0 +1,111 @@
+"""Time and memory of planning: loading the specs, and a dry run of every table of each paper, and of all.
+
+    python benchmarks/planning.py [--quick] [--checkout FOLDER]
+
+Nothing is run. Files of the user's own are empty stand-ins, so that nothing is left out. --quick plans one
+paper. FOLDER: another copy of pubmill, with other specs. The last lines are `name: figure`.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[0] = str(ROOT)
+
+from pubmill.specs import FolderWeights, MimicSource, Specs, TextSource, load
+from pubmill.specs.models import SpacyWeights
+from pubmill.targets.access import local_names
+
+ONE = "gu2020"
+
+
+class Planned(NamedTuple):
+    """A dry run: its jobs, seconds by the clock and of the processor, and the most memory (MB)."""
+
+    jobs: int
+    seconds: float
+    processor: float
+    memory: float
+
+
+def own_files(specs: Specs) -> Iterator[tuple[str, str]]:
+    """Key and name of every file that users bring."""
+    for dataset in specs.datasets.values():
+        for key, names in local_names(dataset).items():
+            yield from ((key, name) for name in names)
+    for corpus in specs.corpora.values():
+        for source in corpus.sources:
+            if isinstance(source, TextSource):
+                yield source.local, source.files.replace("*", "text")
+            if isinstance(source, MimicSource):
+                yield source.local, source.file
+    for model in specs.models.values():
+        if isinstance(model.weights, FolderWeights | SpacyWeights):
+            yield model.weights.local, "config.cfg" if model.weights.kind == "spacy" else "config.json"
+
+
+def stand_ins(specs: Specs, folder: Path) -> dict[str, str]:
+    """`local_files` of empty files."""
+    for key, name in own_files(specs):
+        (folder / key).mkdir(parents=True, exist_ok=True)
+        (folder / key / name).touch()
+    return {path.name: str(path) for path in sorted(folder.iterdir())}
+
+
+def dry_run(checkout: Path, config: dict[str, Any], folder: Path) -> Planned:
+    """`snakemake -n` of a configuration, in a process of its own."""
+    file, said = folder / "study.yaml", folder / "said.txt"
+    file.write_text(yaml.safe_dump(config))
+    command = [sys.executable, "-m", "snakemake", "-n", "--quiet", "all", "--cores", "1", "--nolock"]
+    began = time.perf_counter()
+    with said.open("w") as to:
+        process = subprocess.Popen([*command, "--configfile", str(file)], cwd=checkout, stdout=to, stderr=to)
+        _, status, used = os.wait4(process.pid, 0)
+    total = re.search(r"(?m)^total +(\d+)", said.read_text())
+    if status or not total:
+        sys.exit(f"the dry run failed:\n{said.read_text()[-2000:]}")
+    seconds = time.perf_counter() - began
+    return Planned(int(total[1]), seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help=f"only {ONE}")
+    parser.add_argument("--checkout", type=Path, default=ROOT, help="another copy of pubmill")
+    arguments = parser.parse_args()
+    began = time.process_time()
+    specs = load(arguments.checkout / "specs", "full")
+    lines = [f"loading specs: {time.process_time() - began:.2f} CPU-s"]
+    tables = sorted([*specs.tables, *specs.fact_tables])
+    papers = [ONE] if arguments.quick else sorted({table.partition("/")[0] for table in tables})
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        local_files = stand_ins(specs, folder / "local")
+        for paper in [*papers, *([] if arguments.quick else ["all"])]:
+            wanted = [table for table in tables if paper in ("all", table.partition("/")[0])]
+            config = {
+                "study": "planning", "title": "planning", "scale": "full", "tables": wanted, "models": None,
+                "datasets": None, "mirror": None, "local_files": local_files,
+                "results": str(folder / "results"),
+            }  # fmt: skip
+            found = dry_run(arguments.checkout, config, folder)
+            told = f"{found.seconds:.0f} s, {found.processor:.0f} CPU-s, {found.memory:.0f} MB"
+            lines.append(f"{paper}: {len(wanted)} tables, {found.jobs:,} jobs, {told}")
+            print(lines[-1], flush=True)
+    print("\n" + "\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""Say what a study will cost, before any of it runs: jobs, bytes, hours of processors and GPUs.
+
+    python scripts/plan.py STUDY [--config KEY=VALUE ...]    gu2020, studies/gu2020.yaml, a file of your own
+    python scripts/plan.py --recipes                         every recipe of pretraining at scale full
+
+Inputs:  the study laid over config.yaml, the specs, what the results and the mirror have, specs/gpus.yaml,
+         and benchmarks/pretraining.json if `benchmarks/pretraining.py --gpu --output` wrote it
+Outputs: tables on standard output; every figure says whether it is measured or assumed
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from pubmill.errors import PubmillError, run
+from pubmill.inspection.dag import jobs_of
+from pubmill.inspection.doctor import merged_config
+from pubmill.inspection.gpus import read_gpus
+from pubmill.inspection.plan import make_plan, recipes_at_full
+from pubmill.inspection.plan_tables import print_plan, recipes_as_markdown
+from pubmill.inspection.printing import console
+from pubmill.specs import load
+from pubmill.study import Study, check_study, study_file
+from pubmill.targets import Targets
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("study", nargs="?", help="a file, or the name of one in studies/")
+    parser.add_argument("--config", nargs="+", action="extend", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--recipes", action="store_true", help="only the recipes of pretraining")
+    arguments = parser.parse_args()
+    gpus = read_gpus(ROOT / "specs", ROOT / "benchmarks/pretraining.json")
+    if arguments.recipes:
+        study = Study(study="recipes", title="", scale="full", tables=())
+        targets = Targets(study, load(ROOT / "specs", "full"))
+        print("\n".join(recipes_as_markdown(recipes_at_full(targets, gpus), gpus)))
+        return
+    if not arguments.study:
+        raise PubmillError("which study? Name a file of studies/, as in: python scripts/plan.py gu2020")
+    overlay = study_file(arguments.study, ROOT / "studies")
+    config = merged_config(ROOT / "config.yaml", [str(overlay)], arguments.config)
+    targets = Targets(*check_study(config, ROOT / "specs"))
+    print_plan(console(), make_plan(jobs_of(ROOT, config), targets, gpus), targets, gpus)
+
+
+if __name__ == "__main__":
+    run(main)

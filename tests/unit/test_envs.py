@@ -1,0 +1,62 @@
+"""The conda environments are what the lock says, and have what the programs of their rules import."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.envs import ENVS, asked_for, closure, file_of, pins, stale
+from tests.imports import imported, reached
+
+CALLED = {
+    "yaml": "pyyaml", "google": "protobuf", "jinja2": "jinja2", "huggingface_hub": "huggingface-hub",
+    "pubmed_parser": "pubmed-parser",
+}  # fmt: skip
+"""Modules that are called otherwise than their package."""
+OPTIONAL = {"tensorboard"}
+
+
+def rules(root: Path) -> list[tuple[str, str, str]]:
+    """Rule, environment and program of every rule."""
+    text = "".join(path.read_text() for path in sorted((root / "rules").glob("*.smk")))
+    found = []
+    for block in re.split(r"(?m)^rule ", text)[1:]:
+        env, program = re.search(r"envs/(\w+)\.yaml", block), re.search(r"\}/(\w+)\.py", block)
+        assert env and program, block
+        found.append((block.split(":")[0], env[1], program[1]))
+    return found
+
+
+def test_the_files_are_as_the_lock_says() -> None:
+    assert stale() == [], "write them with `python -m tests.envs --write`"
+
+
+@pytest.mark.parametrize("name", ENVS)
+def test_an_environment_is_whole_and_pinned(name: str) -> None:
+    made = yaml.safe_load(file_of(name).read_text())
+    (pip,) = [one["pip"] for one in made["dependencies"] if isinstance(one, dict)]
+    versions = dict(line.split("==") for line in pip)
+    assert versions.items() <= pins().items()
+    for package, parents in asked_for().items():
+        assert package in versions or not parents & versions.keys(), f"{package} is asked for"
+
+
+def test_what_is_asked_for_is_read_from_the_lock() -> None:
+    assert "pydantic" in asked_for()["annotated-types"]
+    assert {"pydantic-core", "annotated-types"} <= set(closure(["pydantic"]))
+    assert "torch" not in closure(ENVS["data"]) and "spacy" not in closure(ENVS["training"])
+
+
+def test_every_rule_has_an_environment_with_what_its_program_imports(root: Path) -> None:
+    found = rules(root)
+    assert len(found) > 30
+    for rule, env, program in found:
+        known = {*closure(ENVS[env]), *OPTIONAL, "pubmill"}
+        for path in reached(root, [root / "scripts" / f"{program}.py"]):
+            tops = {module.split(".")[0] for module in imported(path)} - sys.stdlib_module_names
+            needs = {CALLED.get(top, top) for top in tops}
+            assert needs <= known, (
+                f"{rule}: {path} imports {sorted(needs - known)}, which envs/{env}.yaml lacks"
+            )

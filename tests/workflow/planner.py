@@ -1,0 +1,79 @@
+"""Plans of projects, by a process that has Snakemake loaded: each in a fork, with the project's own code.
+
+A dry run spends most of its time on imports. `python -m tests.workflow.planner` reads lines of JSON (folder,
+targets) and answers with the jobs that are to be done, by rule, or with what went wrong.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+
+class Planner:
+    """The process, and what it is asked."""
+
+    def __init__(self, root: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.workflow.planner"],
+            cwd=root,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},  # edits may follow each other within a second
+        )
+
+    def planned(self, folder: Path, *targets: str) -> dict[str, int]:
+        """Number of jobs by rule that a run in the project's folder would start."""
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.write(json.dumps([str(folder), targets]) + "\n")
+        self.process.stdin.flush()
+        found: dict[str, Any] = json.loads(self.process.stdout.readline())
+        assert "error" not in found, found["error"]
+        return found
+
+    def close(self) -> None:
+        assert self.process.stdin
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def _plan(folder: str, targets: Sequence[str]) -> dict[str, Any]:
+    """In a fork: the project's own pubmill is imported, and its own graph built."""
+    os.chdir(folder)
+    sys.path.insert(0, folder)
+    from pubmill.errors import PubmillError
+    from pubmill.inspection.dag import jobs_of
+
+    try:
+        jobs = jobs_of(Path(folder), {}, targets)
+    except PubmillError as error:
+        return {"error": str(error)}
+    return dict(Counter(job.rule for job in jobs if job.to_do))
+
+
+def _serve() -> None:
+    import snakemake.api
+    import snakemake.cli  # noqa: F401
+
+    answers = os.dup(1)
+    os.dup2(2, 1)  # what Snakemake prints is no answer
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            found = _plan(*json.loads(line))
+            os.write(answers, json.dumps(found).encode() + b"\n")
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        if status:
+            os.write(
+                answers, json.dumps({"error": f"the planner's child ended with {status}"}).encode() + b"\n"
+            )
+
+
+if __name__ == "__main__":
+    _serve()
