@@ -35,6 +35,8 @@ rule compare:
         f"{R}/logs/tables/{{results_table}}.comparisons.log",
     wildcard_constraints:
         results_table="|".join(map(re.escape, SPECS.tables)) or "(?!)",
+    conda:
+        "../envs/data.yaml"
     params:
         version=T.version("compare"),
     message:
