@@ -239,9 +239,15 @@ class Table(ResultHeading):
             f"more: {told}",
         )
 
-    def cells_of(self, row: Row) -> list[Cell]:
-        """The cells of a row, in the order of the columns."""
-        return [self.cells[column.key][row.key] for column in self.columns]
+    def cells_of(self, row: Row, columns: Sequence[Column]) -> list[Cell]:
+        """The cells of a row in some columns, in their order."""
+        return [self.cells[column.key][row.key] for column in columns]
+
+    def blocks(self, most: int) -> list[tuple[Column, ...]]:
+        """The columns in as many blocks, about equally wide, that none has more than `most`."""
+        count = -(-len(self.columns) // most)
+        size = -(-len(self.columns) // count)
+        return [self.columns[i : i + size] for i in range(0, len(self.columns), size)]
 
     @property
     def expected_runs(self) -> int:

@@ -1,6 +1,8 @@
 """A table as JSON, CSV, Markdown, LaTeX and HTML. Names, labels, notes and reasons are escaped everywhere."""
 
+import base64
 import csv
+import hashlib
 import io
 import itertools
 import json
@@ -190,6 +192,11 @@ def escape_markdown(text: str) -> str:
     return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
 
 
+TEMPLATES = Path(__file__).parent / "templates"
+SORTING = (TEMPLATES / "sorting.js").read_text(encoding="utf-8")
+"""The only script of a page, which its policy names by its digest."""
+
+
 def environment(escape: Callable[[str], str] | None = None) -> Environment:
     """Templates in which every value is escaped: by `escape`, or as HTML without one."""
 
@@ -199,7 +206,7 @@ def environment(escape: Callable[[str], str] | None = None) -> Environment:
         return escape(str(value))
 
     made = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        loader=FileSystemLoader(TEMPLATES),
         autoescape=escape is None,
         undefined=StrictUndefined,
         finalize=finalize,
@@ -220,7 +227,12 @@ def environment(escape: Callable[[str], str] | None = None) -> Environment:
         "surplus": surplus,
         "duration": duration,
     }
-    made.globals |= {"share": share, "verdicts": VERDICTS}
+    made.globals |= {
+        "share": share,
+        "verdicts": VERDICTS,
+        "sorting": Markup(SORTING),
+        "sorting_hash": base64.b64encode(hashlib.sha256(SORTING.encode()).digest()).decode(),
+    }
     return made
 
 
@@ -303,7 +315,7 @@ def to_latex(table: Table) -> str:
 
 
 def to_html(table: Table) -> str:
-    """A page of its own, without scripts and without anything from elsewhere."""
+    """A page of its own, whose only script sorts it, and without anything from elsewhere."""
     return environment().get_template("table.html.j2").render(table=table, reasons=reasons)
 
 

@@ -203,6 +203,6 @@ def _source_folder(name: str, files: Sequence[Mapping[str, Any]]) -> SourceFolde
 
 
 def render(report: Report) -> str:
-    """The report as one page, without scripts and without anything from elsewhere."""
+    """The report as one page, whose only script sorts its tables, and without anything from elsewhere."""
     template = environment().get_template("report.html.j2")
     return template.render(report=report, reasons=reasons, fact_marks=fact_marks)

@@ -1,7 +1,10 @@
 """The written forms of a table: numbers, reasons, escaping, determinism."""
 
+import base64
 import csv
+import hashlib
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from lxml import html
 from pubmill.tables.cells import Table, read_table
 from pubmill.tables.rendering import (
     FORMS,
+    SORTING,
     count,
     duration,
     escape_markdown,
@@ -115,12 +119,31 @@ def test_html_marks_empty_cells_and_explains_them(table: Table) -> None:
 
 def test_html_needs_nothing_from_elsewhere(table: Table) -> None:
     page = html.fromstring(to_html(table))
-    assert not page.xpath("//script | //link | //img | //@src")
+    assert not page.xpath("//link | //img | //@src")
+    assert scripts(page) == [SORTING]
+
+
+def scripts(page: html.HtmlElement) -> list[str]:
+    """The scripts of a page, each of which its policy must name by its digest, and no other."""
+    found = [one.text for one in page.xpath("//script")]
+    [policy] = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
+    named = re.findall(r"'sha256-([^']+)'", policy)
+    assert named == [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in found]
+    assert "script-src 'sha256-" in policy and "default-src 'none'" in policy
+    return found
+
+
+def test_cells_link_to_their_runs(table: Table) -> None:
+    page = html.fromstring(to_html(table))
+    links = page.xpath("//td//a/@href")
+    assert links and all(page.xpath("//details//tr[@id=$id]", id=link[1:]) for link in links)
+    [line] = page.xpath("//details//tr[@id=$id]", id=links[0][1:])
+    assert "runs/blurb/bert/bc2gm/standard/final/seed-1.json" in line.text_content()
 
 
 def test_html_escapes_names_notes_and_reasons(tmp_path: Path) -> None:
     page = html.fromstring(to_html(hostile(tmp_path)))
-    assert not page.xpath("//script")
+    assert scripts(page) == [SORTING]
     assert page.xpath("//sup[@title=$text]", text=HOSTILE)
     assert "<script>" in page.xpath("string(//thead)")
 

@@ -114,7 +114,7 @@ def test_the_page_holds_every_part(results: Path) -> None:
 def test_the_page_is_self_contained_accessible_and_deterministic(results: Path) -> None:
     text = render(read_report(recipe(), results))
     page = html.fromstring(text)
-    assert not page.xpath("//script | //link | //img | //@src")
+    assert not page.xpath("//link | //img | //@src") and len(page.xpath("//script")) == 1
     assert all(link.startswith("#") for link in page.xpath("//a/@href"))
     ids = page.xpath("//@id")
     assert len(ids) == len(set(ids))

@@ -1,0 +1,44 @@
+// Tables of scores can be sorted: by a model's scores down the page (third click: as printed).
+for (const table of document.querySelectorAll("table.scores")) {
+  const bodies = [...table.tBodies];
+  const printed = bodies.map((body) => [...body.rows]);
+  const heads = [...table.tHead.rows[0].cells];
+  const value = (row, column) => {
+    const found = row.cells[column].dataset.value;
+    return found === undefined ? null : Number(found);
+  };
+  const sort = (column, direction) => {
+    bodies.forEach((body, i) => {
+      const rows = [...printed[i]];
+      if (direction) {
+        rows.sort((one, other) => {
+          const [a, b] = [value(one, column), value(other, column)];
+          if (a === null || b === null) return (a === null) - (b === null);
+          return direction * (a - b);
+        });
+      }
+      body.append(...rows);
+    });
+  };
+  heads.forEach((head, column) => {
+    if (!column) return;
+    const button = document.createElement("button");
+    button.className = "sort";
+    button.type = "button";
+    button.title = "Sort the datasets of each group by this column";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const next = { descending: "ascending", ascending: "none" }[head.getAttribute("aria-sort")] || "descending";
+      for (const one of heads) one.removeAttribute("aria-sort");
+      if (next !== "none") head.setAttribute("aria-sort", next);
+      sort(column, { descending: -1, ascending: 1, none: 0 }[next]);
+    });
+  });
+}
+for (const link of document.querySelectorAll(".ours a")) {
+  link.addEventListener("click", () => {
+    const row = document.getElementById(decodeURIComponent(link.hash.slice(1)));
+    row?.closest("details")?.setAttribute("open", "");
+  });
+}
