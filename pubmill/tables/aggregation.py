@@ -233,14 +233,16 @@ def _seed_score(path: str, key: RunKey, record: Record | None, row: Row) -> Seed
     fold = dataset if row.folds else ""
     if record is None or record.failed is not None:
         cause = record.failed if record else NO_RECORD
-        return SeedScore(seed=seed, value=None, failed=cause, fold=fold, record=path)
+        seconds = record.seconds if record else None
+        return SeedScore(seed=seed, value=None, failed=cause, fold=fold, record=path, seconds=seconds)
     metrics = record.metrics or {}
     if metric not in metrics:
         raise PubmillError(
             f"the record of {record.model} on {dataset}, seed {seed}, has no {metric}; "
             f"it has {sorted(metrics)}. Score the predictions again"
         )
-    return SeedScore(seed=seed, value=100 * metrics[metric], failed=None, fold=fold, record=path)
+    score = 100 * metrics[metric]
+    return SeedScore(seed=seed, value=score, failed=None, fold=fold, record=path, seconds=record.seconds)
 
 
 def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: PublishedValue | None) -> Cell:

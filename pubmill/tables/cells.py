@@ -138,13 +138,14 @@ class TableRecipe(ResultHeading):
 
 class SeedScore(Shape):
     """One run: its score, or why it has none (`failed`); `fold`: the dataset, where a cell is of several;
-    `record`: below the results folder."""
+    `record`: below the results folder; `seconds`: of fine-tuning."""
 
     seed: int
     value: float | None
     failed: str | None
     fold: str = ""
     record: str = ""
+    seconds: float | None = None
 
     @property
     def name(self) -> str:

@@ -13,6 +13,7 @@ from pubmill.names import paths_of
 from pubmill.tables.aggregation import machine
 from pubmill.tables.cards import Card, read_card
 from pubmill.tables.cells import Table, read_table
+from pubmill.tables.charts import Chart, agreement, fragmentation, learning, times
 from pubmill.tables.fact_rendering import fact_marks
 from pubmill.tables.facts import FactTable, read_fact_table
 from pubmill.tables.figures import Curve, Strip, curve, strips
@@ -30,7 +31,8 @@ SOURCE = ("url", "bytes", "sha256", "origin", "retrieved")
 
 class ReportRecipe(Shape):
     """What decides a report; all paths are below the results folder. `sources` are the .source.json
-    records of the raw files that the study is made from, as `pubmill.names` shortens them."""
+    records of the raw files that the study is made from, as `pubmill.names` shortens them; `checkpoints`:
+    model -> recipe and step of its weights; `fits`: model -> dataset -> how its vocabulary fits it."""
 
     study: str
     title: str
@@ -43,6 +45,8 @@ class ReportRecipe(Shape):
     corpora: tuple[str, ...]
     vocabs: tuple[str, ...]
     models: tuple[str, ...]
+    checkpoints: dict[str, tuple[str, int]] = {}
+    fits: dict[str, dict[str, str]] = {}
     datasets: tuple[str, ...]
     sources: dict[str, tuple[str | tuple[str, ...], ...]]
 
@@ -81,6 +85,7 @@ class Report:
     tables: dict[str, Table]
     fact_tables: dict[str, FactTable]
     strips: dict[str, list[Strip]]
+    charts: dict[str, list[Chart]]
     pretrainings: list[Pretraining]
     corpora: dict[str, dict[str, Any]]
     vocabs: dict[str, dict[str, Any]]
@@ -96,6 +101,11 @@ class Report:
         """Labels of the models that the study runs, in the tables' order."""
         columns = [column for table in self.tables.values() for column in table.columns]
         return list(dict.fromkeys(c.label for c in columns if c.model in self.recipe.models))
+
+    @property
+    def times(self) -> list[tuple[str, str, str, str]]:
+        """Table and model -> time of its fine-tunings, in words."""
+        return [(name, *line) for name, table in self.tables.items() for line in times(table)]
 
     @property
     def datasets_by_sizes(self) -> dict[tuple[str, ...], dict[str, Card]]:
@@ -116,6 +126,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
             name: read_fact_table(results / "tables" / f"{name}.json") for name in recipe.fact_tables
         },
         strips={name: strips(table) for name, table in tables.items()},
+        charts=_charts(tables, recipe, results),
         pretrainings=[
             read_pretraining(name, [results / folder for folder in folders])
             for name, folders in recipe.pretraining.items()
@@ -125,6 +136,29 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         datasets={name: read_card(results / "datasets" / name / "card.json") for name in recipe.datasets},
         sources=read_sources(results, list(paths_of(recipe.sources))),
     )
+
+
+def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) -> dict[str, list[Chart]]:
+    """The charts of each table, by what they show."""
+    rates = {
+        model: {name: rate for name, path in found.items() if (rate := _rate(results / path)) is not None}
+        for model, found in recipe.fits.items()
+    }
+    found: dict[str, list[Chart]] = {}
+    for name, table in tables.items():
+        chart = agreement(table)
+        found[f"{name}: ours against published"] = [chart] if chart else []
+        found[f"{name}: checkpoints"] = learning(table, recipe.checkpoints)
+        found[f"{name}: vocabularies"] = fragmentation(table, rates)
+    return found
+
+
+def _rate(path: Path) -> float | None:
+    """Pieces per word of the mentions of a dataset's test."""
+    splits = _object(path, ["splits"])["splits"]
+    words = splits.get("test", splits.get("dev", {})).get("entity_words", {})
+    rate = words.get("subwords_per_word")
+    return None if rate is None else float(rate)
 
 
 def _objects(folder: Path, names: Sequence[str], file: str, keys: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -114,7 +114,7 @@ class ModelFactTargets(TableTargets):
             return f"needs files of your own (then set local_files: {own.local})"
         return None
 
-    def _vocab_of(self, model: str) -> str | None:
+    def vocab_of(self, model: str) -> str | None:
         """The vocabulary that a model has at this scale: its recipe's, or the one it was released with."""
         weights = self.weights(model)
         if "recipe" in weights:
@@ -128,7 +128,7 @@ class ModelFactTargets(TableTargets):
 
     def _of_vocab(self, model: str, dataset: str | None) -> Source:
         """The diagnosis of a model's vocabulary, or how it fits a dataset."""
-        vocab = self._vocab_of(model)
+        vocab = self.vocab_of(model)
         lacking = self._lacks_weights(model) or (None if vocab else NO_VOCAB)
         if dataset is not None:
             lacking = lacking or self.lacks_here(dataset)

@@ -238,7 +238,7 @@ def test_text_of_the_users_own_is_recorded_as_a_source(root: Path, tmp_path: Pat
     assert shard == ("abstracts", "a", "results/small/sources/local/abstracts/a.jsonl.gz")
     assert made.raw("abstracts", "a") == shard.file
     assert made.local_file("abstracts", "a.jsonl.gz") == str(tmp_path / "a.jsonl.gz")
-    assert "sources/local/abstracts/a.jsonl.gz.source.json" in made.report_recipe()["sources"]
+    assert "sources/local/abstracts/a.jsonl.gz.source.json" in made.source_records()
 
 
 def test_a_whole_baseline_fits_on_a_command_line(root: Path) -> None:

@@ -1,0 +1,88 @@
+"""The report of a study, and all that a study asks for."""
+
+from typing import Any
+
+from pubmill.names import by_folder
+from pubmill.targets.facts import FactTableTargets
+
+
+class ReportTargets(FactTableTargets):
+    """From tables, logs and statistics to the report."""
+
+    def report(self) -> str:
+        return f"{self.results}/reports/{self.study.study}.html"
+
+    def report_recipe(self) -> dict[str, Any]:
+        recipes = self.pretrainings()
+        return {
+            "study": self.study.study,
+            "title": self.study.title,
+            "scale": self.study.scale,
+            "scale_title": self.specs.scale.title,
+            "comparable": self.specs.scale.comparable,
+            "tables": self.result_tables(),
+            "fact_tables": self.fact_tables(),
+            "pretraining": {
+                r: [f"pretraining/{r}/step-{step}" for step in self.steps(r) if step <= last]
+                for r, last in self.last_steps().items()
+            },
+            "corpora": sorted({self.specs.pretraining[r].corpus for r in recipes}),
+            "vocabs": sorted({self.specs.pretraining[r].vocab for r in recipes} & set(self.learnt_vocabs())),
+            "models": self.models(),
+            "checkpoints": self.checkpoints(),
+            "fits": self.fits(),
+            "datasets": self.datasets(),
+            "sources": by_folder(self.source_records()),
+        }
+
+    def checkpoints(self) -> dict[str, tuple[str, int]]:
+        """Of the models that are pretrained here, the recipe and the step that their weights are of."""
+        weights = {model: self.weights(model) for model in self.models()}
+        return {m: (w["recipe"], w["step"]) for m, w in weights.items() if w["kind"] == "pretraining"}
+
+    def fits(self) -> dict[str, dict[str, str]]:
+        """How the models' vocabularies fit the datasets of labelled words: model -> dataset -> file."""
+        datasets = [name for name in self.datasets() if self.specs.datasets[name].kind == "tokens"]
+        vocabs = {model: self.vocab_of(model) for model in self.models()}
+        return {
+            model: {dataset: f"vocabs/{vocab}/on/{dataset}.json" for dataset in datasets}
+            for model, vocab in vocabs.items()
+            if vocab
+        }
+
+    def source_records(self) -> list[str]:
+        """Where each raw file of the study came from: its .source.json, below the results folder."""
+        specs = [self.specs.pretraining[recipe] for recipe in self.pretrainings()]
+        files = [
+            *(path for dataset in self.datasets() for path in self.dataset_inputs(dataset).values()),
+            *(shard.file for spec in specs for shard in self.shards(spec.corpus)),
+            *(self.source(spec.sentence_splitter) for spec in specs),
+        ]
+        return sorted({f"{path.removeprefix(f'{self.results}/')}.source.json" for path in files})
+
+    def report_inputs(self) -> list[str]:
+        """Everything that the report shows."""
+        recipe = self.report_recipe()
+        return [
+            *(f"{self.results}/tables/{table}.json" for table in self.study.tables),
+            *(path for table in self.result_tables() for path in self.record_files(table)),
+            *(
+                f"{self.results}/{step}/{name}"
+                for steps in recipe["pretraining"].values()
+                for step in steps
+                for name in ("log.jsonl", "state.json")
+            ),
+            *(f"{self.results}/corpora/{corpus}/stats.json" for corpus in recipe["corpora"]),
+            *(f"{self.results}/vocabs/{vocab}/diagnosis.json" for vocab in recipe["vocabs"]),
+            *(f"{self.results}/datasets/{dataset}/card.json" for dataset in recipe["datasets"]),
+            *sorted(
+                {f"{self.results}/{path}" for found in recipe["fits"].values() for path in found.values()}
+            ),
+        ]
+
+    def everything(self) -> list[str]:
+        """The targets of a study."""
+        tables = [path for table in self.study.tables for path in self.table_files(table)]
+        pages = [path for dataset in self.datasets() for path in self.page_files(dataset)]
+        compared = [path for table in self.result_tables() for path in self.comparison_files(table)]
+        return [self.report(), *tables, *compared, *pages]
