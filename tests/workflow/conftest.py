@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-CODE = ("Snakefile", "config.yaml", "pubmill", "profiles", "rules", "scripts", "specs", "studies")
+CODE = ("Snakefile", "config.yaml", "envs", "pubmill", "profiles", "rules", "scripts", "specs", "studies")
 TABLE = "results/demo/tables/gu2020/table06.html"
 
 
