@@ -22,7 +22,9 @@ STAGES = {
     "pretraining": ("pack", "pretrain", "export_model"),
     "datasets": ("convert", "dataset_page"),
     "fine-tuning": ("trial", "choose", "choose_for_model", "task_model", "finetune", "annotate"),
-    "tables": ("score", "score_annotation", "table", "fact_table", "contradictions", "report", "checklist", "crate"),
+    "tables": (
+        "score", "score_annotation", "table", "fact_table", "contradictions", "report", "checklist", "crate",
+    ),
 }  # fmt: skip
 """Stage -> its rules; a rule that stands nowhere is of the stage `other`."""
 STAGE_OF = {rule: stage for stage, rules in STAGES.items() for rule in rules}
