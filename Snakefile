@@ -62,7 +62,10 @@ onstart:
     from pubmill.inspection.needed import needed, out_of_reach
 
     if missing := out_of_reach(needed((j for j in jobs_in(workflow.dag) if j.to_do), T), STUDY.mirror):
-        advice = "Fetch them on a machine with a network connection: python scripts/mirror.py STUDY --fetch FOLDER"
+        advice = (
+            "Fetch them on a machine with a network connection (python scripts/mirror.py STUDY --fetch FOLDER), "
+            "and set `mirror:` and HF_HUB_CACHE"
+        )
         sys.exit("\n".join(["pubmill: error: files are out of reach:", *missing, advice]))
     for line in T.left_out():
         print(line, file=sys.stderr)
