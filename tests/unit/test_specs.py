@@ -144,7 +144,7 @@ def test_a_protocol_that_makes_no_recipe_is_told(folder: Path, old: str, new: st
             "metric: entity_f1",
             "metric: micro_f1",
             "metric",
-            "of kind tokens is one of entity_f1, word",
+            "of kind tokens is one of entity_f1, entity_precision",
         ),
         ("bc2gm", "task: ner", "task: relation", "task", "task of kind tokens is one of ner, de-ident"),
         (
