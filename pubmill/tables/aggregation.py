@@ -7,7 +7,6 @@ one row: such records are refused, both named.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
-from statistics import fmean
 
 from pubmill.errors import PubmillError
 from pubmill.records import Record, read_record
@@ -247,12 +246,10 @@ def _seed_score(path: str, key: RunKey, record: Record | None, row: Row) -> Seed
 
 def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: PublishedValue | None) -> Cell:
     """The mean over groups of the group means; None unless every dataset of every group is complete."""
-    groups = [[cells[dataset].value for dataset in group] for group in composite.groups.values()]
-    values = [value for group in groups for value in group]
-    done = sum(value is not None for value in values)
-    whole = done == len(values)
-    means = [fmean(value for value in group if value is not None) for group in groups if whole]
-    value = fmean(means) if whole else None
+    values = {name: cells[name].value for group in composite.groups.values() for name in group}
+    known = {name: value for name, value in values.items() if value is not None}
+    done, whole = len(known), len(known) == len(values)
+    value = composite.mean(known) if whole else None
     return Cell(
         value=value,
         spread=None,

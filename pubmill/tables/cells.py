@@ -76,6 +76,10 @@ class Composite(Shape):
     label: str
     groups: dict[str, tuple[str, ...]]
 
+    def mean(self, values: Mapping[str, float]) -> float:
+        """The mean over groups of the means of their rows' values."""
+        return fmean(fmean(values[name] for name in group) for group in self.groups.values())
+
     @property
     def row(self) -> Row:
         """Its row of the table."""

@@ -7,7 +7,6 @@ import csv
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from statistics import fmean
 from types import MappingProxyType
 
 from pubmill.errors import PubmillError
@@ -103,12 +102,12 @@ def recomputed(
 ) -> tuple[float, float] | None:
     """A composite of printed values, and how far rounding may put it from the true one; None where a part
     is not printed."""
-    groups = [[parts[name] for name in group] for group in composite.groups.values()]
-    if any(part is None for group in groups for part in group):
+    names = [name for group in composite.groups.values() for name in group]
+    known = {name: part for name in names if (part := parts[name])}
+    if len(known) < len(set(names)):
         return None
-    values = [[part.value for part in group if part] for group in groups]
-    units = [half_unit(part.printed) for group in groups for part in group if part]
-    return fmean(map(fmean, values)), max(units)
+    value = composite.mean({name: part.value for name, part in known.items()})
+    return value, max(half_unit(part.printed) for part in known.values())
 
 
 def with_recomputed(

@@ -284,8 +284,9 @@ class TableTargets(DatasetFactTargets):
     def _missing(self, table: str) -> dict[str, str]:
         """Why a model's column, a dataset's row or a cell has nothing of ours."""
         spec, found = self.specs.tables[table], self.records(table)
+        columns, pipelines = self._columns(table), self.pipelines()
         reasons = {}
-        for column in self._columns(table):
+        for column in columns:
             if not column.sources and not self._runs(column.model):
                 lacking = self.lacks_model(column.model) if self._wants_model(column.model) else None
                 reasons[column.name] = column.missing or lacking or NOT_RUN
@@ -297,8 +298,8 @@ class TableTargets(DatasetFactTargets):
                 hindered = self._hinders(spec, row.dataset) if there else None
                 reasons[row.name] = row.missing or hindered or NOT_RUN
                 continue
-            for column in self._columns(table):
+            for column in columns:
                 if row.name not in found.get(column.name, {row.name: []}):
-                    why = NOT_FOR if column.model in self.pipelines() else NO_SETTING
+                    why = NOT_FOR if column.model in pipelines else NO_SETTING
                     reasons[f"{column.name}/{row.name}"] = why
         return reasons
