@@ -8,8 +8,8 @@ from statistics import fmean, stdev
 
 from pubmill.specs import Specs, load
 from pubmill.study import Study
-from pubmill.tables.cells import TableRecipe
-from pubmill.tables.published import Published, read_published
+from pubmill.tables.cells import Column, Row, TableRecipe
+from pubmill.tables.published import PrintedAt, Published, places, read_published
 from pubmill.targets.publication import PublicationTargets
 
 SPECS = Path(__file__).resolve().parents[1] / "specs"
@@ -51,6 +51,23 @@ def recipe(name: str, seeds: int = 1) -> TableRecipe:
 
 def published(name: str) -> Published:
     return read_published(SPECS / f"tables/{name}.published.csv", specs().tables[name].left_out)
+
+
+@cache
+def printed(paper: str) -> dict[PrintedAt, float]:
+    """All numbers of the result tables of a paper."""
+    found: dict[PrintedAt, float] = {}
+    for name in sorted(specs().tables):
+        if name.startswith(f"{paper}/"):
+            values = published(name).values
+            found = {place: value.value for place, value in values.items()} | found
+    return found
+
+
+def value_of(paper: str, column: Column, row: Row) -> float | None:
+    """The number printed of a cell, here or in another table of the paper."""
+    names = [*places(column, row), (column.key, row.published, row.printed)]
+    return next((printed(paper)[place] for place in names if place in printed(paper)), None)
 
 
 def around(centre: float, spread: float, runs: int) -> Sequence[float]:
