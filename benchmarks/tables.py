@@ -28,9 +28,12 @@ sys.path[0] = str(ROOT)
 
 from benchmarks.baseline import Used, run
 from pubmill.records import Record, write_record
+from pubmill.tables.cells import read_table
+from pubmill.tables.rendering import to_json
 from pubmill.targets import as_json
 from pubmill.targets.models import OFF_THE_SHELF
 from tests.full_tables import SPECS, published, recipe, targets
+from tests.unit.tables_made_up import compared
 
 PACKAGES = dict.fromkeys(
     ("duckdb", "nltk", "numpy", "pyarrow", "safetensors", "seqeval", "tokenizers", "torch", "transformers"),
@@ -96,13 +99,16 @@ def pages(folder: Path) -> Used:
 
 
 def report(folder: Path) -> Used:
-    """A report of the tables, without pretraining and data."""
+    """A report of the tables and made-up comparisons, without pretraining and data."""
     known = targets()
     told = {
         "study": known.study.study, "title": known.study.title, "scale": "full", "scale_title": "full scale",
         "comparable": True, "tables": known.result_tables(), "fact_tables": [], "models": known.models(),
         "pretraining": {}, "corpora": [], "vocabs": [], "datasets": [], "sources": {},
     }  # fmt: skip
+    for name in known.result_tables():
+        made = compared(read_table(folder / f"tables/{name}.json"))
+        (folder / f"tables/{name}.comparisons.json").write_text(to_json(made))
     output = folder / "report.html"
     return run("report.py", "--recipe", as_json(told), "--results", folder, "--output", output)
 

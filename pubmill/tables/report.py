@@ -14,6 +14,7 @@ from pubmill.tables.aggregation import machine
 from pubmill.tables.cards import Card, read_card
 from pubmill.tables.cells import Table, read_table
 from pubmill.tables.charts import Chart, agreement, fragmentation, learning, times
+from pubmill.tables.comparisons import Comparisons, read_comparisons
 from pubmill.tables.fact_rendering import fact_marks
 from pubmill.tables.facts import FactTable, read_fact_table
 from pubmill.tables.figures import Curve, Strip, curve, strips
@@ -83,6 +84,7 @@ class Report:
 
     recipe: ReportRecipe
     tables: dict[str, Table]
+    comparisons: dict[str, Comparisons]
     fact_tables: dict[str, FactTable]
     strips: dict[str, list[Strip]]
     charts: dict[str, list[Chart]]
@@ -122,6 +124,9 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
     return Report(
         recipe=recipe,
         tables=tables,
+        comparisons={
+            name: read_comparisons(results / "tables" / f"{name}.comparisons.json") for name in recipe.tables
+        },
         fact_tables={
             name: read_fact_table(results / "tables" / f"{name}.json") for name in recipe.fact_tables
         },

@@ -45,6 +45,12 @@ def put(path: Path, value: Any) -> None:
     path.write_text(value if isinstance(value, str) else json.dumps(value))
 
 
+def put_table(results: Path, table: Table) -> None:
+    """The table, and its models compared."""
+    put(results / "tables/gu2020/table06.json", to_json(table))
+    put(results / "tables/gu2020/table06.comparisons.json", to_json(made_up.compared(table)))
+
+
 def put_source(results: Path, name: str) -> None:
     source = {
         "url": "u",
@@ -64,7 +70,7 @@ def table(tmp_path: Path) -> Table:
 
 @pytest.fixture
 def results(tmp_path: Path, table: Table) -> Path:
-    put(tmp_path / "tables/gu2020/table06.json", to_json(table))
+    put_table(tmp_path, table)
     for end in (2, 4):
         lines = [{"step": step, "tokens": step * 1000, "loss": 9.0 - step} for step in range(1, end + 1)]
         folder = tmp_path / f"pretraining/base/step-{end}"
@@ -147,6 +153,17 @@ def test_datasets_of_every_kind_and_tables_of_facts_are_shown(results: Path) -> 
     assert len(ids) == len(set(ids)) and {link[1:] for link in page.xpath("//a/@href")} <= set(ids)
 
 
+def test_the_models_of_each_table_are_compared(results: Path) -> None:
+    page = html.fromstring(render(read_report(recipe(), results)))
+    [section] = page.xpath("//details[contains(summary, 'Models compared: 1 of 2 rows')]")
+    lines = [" ".join(tr.text_content().split()) for tr in section.xpath(".//tbody/tr")]
+    assert lines == [
+        "BC2GM entity F1; best: BERT; 60 documents",
+        "Ours +1.50 −0.25 to +2.50 0.01 0.02 0.03 0.06",
+    ]
+    assert "paired bootstrap" in section.text_content()
+
+
 def test_a_study_of_datasets_alone_shows_no_scores(results: Path) -> None:
     facts = made_up_facts.table(results, made_up_facts.recipe())
     put(results / "tables/gu2020/table03.json", to_json(facts))
@@ -163,7 +180,7 @@ def test_a_pretraining_is_read_from_its_last_log_and_marked_at_checkpoints(resul
 
 def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> None:
     empty = made_up.table(tmp_path, made_up.recipe(records={}))
-    put(tmp_path / "tables/gu2020/table06.json", to_json(empty))
+    put_table(tmp_path, empty)
     bare = recipe(pretraining={}, corpora=[], vocabs=[], datasets=[], models=[], sources={})
     assert "No run has a score yet" in render(read_report(bare, tmp_path))
 
@@ -176,6 +193,7 @@ def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> No
         ("pretraining/base/step-4/log.jsonl", '{"step": 1}\n', "log.jsonl:1: expected step, tokens and loss"),
         ("pretraining/base/step-4/log.jsonl", "", "log.jsonl is empty"),
         ("tables/gu2020/table06.json", "{}", "table06.json is not a Table"),
+        ("tables/gu2020/table06.comparisons.json", "{}", "table06.comparisons.json is not a Comparisons"),
     ],
 )
 def test_a_broken_input_is_named(results: Path, file: str, content: str, told: str) -> None:
@@ -244,7 +262,7 @@ def test_a_curve_needs_two_points() -> None:
 def test_pipelines_are_shown_as_what_they_are(results: Path) -> None:
     """One point and no seed in figures, no fine-tuning runs, by the name that they give themselves."""
     table = made_up.table_with_pipelines(results)
-    put(results / "tables/gu2020/table06.json", to_json(table))
+    put_table(results, table)
     report = read_report(recipe(models=["bert", "ours", "genes", "drugs"]), results)
     text = " ".join(html.fromstring(render(report)).text_content().split())
     assert report.models == ["Genes", "Drugs", "Bert", "Ours"]
