@@ -100,9 +100,26 @@ class Report:
 
     @property
     def models(self) -> list[str]:
-        """Labels of the models that the study runs, in the tables' order."""
-        columns = [column for table in self.tables.values() for column in table.columns]
-        return list(dict.fromkeys(c.label for c in columns if c.model in self.recipe.models))
+        """Labels of the models that the study runs, the first of each, in the tables' order."""
+        labels: dict[str, str] = {}
+        for column in (column for table in self.tables.values() for column in table.columns):
+            if column.model in self.recipe.models:
+                labels.setdefault(str(column.model), column.label)
+        return list(labels.values())
+
+    @property
+    def contents(self) -> dict[str, list[tuple[str, str]]]:
+        """The tables by paper: what each is called there, and where it stands on the page."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for letter, tables in (("t", self.tables), ("f", self.fact_tables)):
+            for number, table in enumerate(tables, 1):
+                paper, _, name = table.partition("/")
+                told = f"Table {name.removeprefix('table').lstrip('0')}"
+                found.setdefault(paper, []).append((told, f"{letter}{number}"))
+        return {
+            paper: sorted(tables, key=lambda place: int(place[0].split()[1]))
+            for paper, tables in sorted(found.items())
+        }
 
     @property
     def times(self) -> list[tuple[str, str, str, str]]:

@@ -115,7 +115,8 @@ def table(results: Path, made: TableRecipe | None = None, published: str = PUBLI
 def compared(one: Table) -> Comparisons:
     """The complete cells of each row against the first of them, by p values that are made up."""
     found = []
-    for row in one.rows:
+    rows = [row for row in one.rows if row.shown]
+    for row in rows:
         cells = {c.key: one.cells[c.key][row.key] for c in one.columns if one.cells[c.key][row.key].seeds}
         best, *others = [key for key, cell in cells.items() if cell.value is not None] or [""]
         pairs = tuple(
@@ -137,8 +138,8 @@ def compared(one: Table) -> Comparisons:
         **heading,
         resamplings=1000,
         confidence=0.95,
-        row_labels={row.key: row.label for row in one.rows},
-        metrics={row.key: row.metric for row in one.rows},
+        row_labels={row.key: row.label for row in rows},
+        metrics={row.key: row.metric for row in rows},
         column_labels={column.key: column.label for column in one.columns},
         rows=tuple(found),
     )

@@ -1,6 +1,7 @@
 """The report and its figures, from a made-up results folder."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from pubmill.tables.report import ReportRecipe, read_log, read_report, read_sour
 from tests.unit import cards_made_up as made_up_cards
 from tests.unit import tables_made_up as made_up
 from tests.unit import test_facts as made_up_facts
+from tests.unit.test_browser import needs_browser, shown
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -51,7 +53,7 @@ def put_table(results: Path, table: Table) -> None:
     put(results / "tables/gu2020/table06.comparisons.json", to_json(made_up.compared(table)))
 
 
-def put_source(results: Path, name: str) -> None:
+def put_source(results: Path, name: str, folder: str = "host") -> None:
     source = {
         "url": "u",
         "bytes": 5,
@@ -59,7 +61,7 @@ def put_source(results: Path, name: str) -> None:
         "origin": "network",
         "retrieved": "2026-01-02T00:00:00",
     }
-    put(results / "sources" / "host" / f"{name}.source.json", source)
+    put(results / "sources" / folder / f"{name}.source.json", source)
 
 
 @pytest.fixture
@@ -162,6 +164,32 @@ def test_the_models_of_each_table_are_compared(results: Path) -> None:
         "Ours +1.50 −0.25 to +2.50 0.01 0.02 0.03 0.06",
     ]
     assert "paired bootstrap" in section.text_content()
+
+
+def test_the_contents_are_by_paper(results: Path) -> None:
+    put(results / "tables/gu2020/table03.json", to_json(made_up_facts.table(results, made_up_facts.recipe())))
+    report = read_report(recipe(fact_tables=["gu2020/table03"]), results)
+    assert report.contents == {"gu2020": [("Table 3", "f1"), ("Table 6", "t1")]}
+    links = html.fromstring(render(report)).xpath("//nav//li[starts-with(., 'gu2020')]//a/@href")
+    assert links == ["#f1", "#t1"]
+
+
+@needs_browser
+def test_nothing_is_wider_than_a_phone(results: Path) -> None:
+    """Tables scroll by themselves; a browser's own windows are no narrower than 500 pixels, a frame is."""
+    folder, name = "h" * 100, "a" * 100
+    put_source(results, name, folder)
+    made = recipe(sources={f"sources/{folder}": [f"{name}.source.json"]})
+    text = re.sub(r"<meta http-equiv=.*?>", "", render(read_report(made, results)))
+    told = "<script>onload = () => parent.postMessage(document.documentElement.scrollWidth, '*')</script>"
+    (results / "inner.html").write_text(text.replace("</body>", f"{told}</body>"))
+    host = results / "host.html"
+    host.write_text(
+        "<p></p><script>onmessage = (e) => document.querySelector('p').append(e.data)</script>"
+        "<iframe src='inner.html' style='width: 390px; height: 800px; border: 0'></iframe>"
+    )
+    [width] = html.fromstring(shown(host, "--virtual-time-budget=5000")).xpath("//p/text()")
+    assert int(width) <= 390
 
 
 def test_a_study_of_datasets_alone_shows_no_scores(results: Path) -> None:
