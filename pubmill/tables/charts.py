@@ -81,8 +81,8 @@ def agreement(table: Table) -> Chart | None:
     values = [value for x, y, _ in points for value in (x, y)]
     x, y = _horizontal(values, 1), _vertical(values, 1)
     return Chart(
-        label="Ours against published",
-        subtitle="each cell; the line is where they are equal",
+        label="",
+        subtitle="ours against published, each cell; the line is where they are equal",
         description=" ".join(f"{told}." for *_, told in points),
         x_title="published",
         y_title="ours",

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -161,17 +161,17 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
 
 
 def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) -> dict[str, list[Chart]]:
-    """The charts of each table, by what they show."""
+    """The charts of all tables, by what they show; each is labelled with its table."""
     rates = {
         model: {name: rate for name, path in found.items() if (rate := _rate(results / path)) is not None}
         for model, found in recipe.fits.items()
     }
-    found: dict[str, list[Chart]] = {}
+    found: dict[str, list[Chart]] = {"Ours against published": [], "Checkpoints": [], "Vocabularies": []}
     for name, table in tables.items():
         chart = agreement(table)
-        found[f"{name}: ours against published"] = [chart] if chart else []
-        found[f"{name}: checkpoints"] = learning(table, recipe.checkpoints)
-        found[f"{name}: vocabularies"] = fragmentation(table, rates)
+        charts = ([chart] if chart else [], learning(table, recipe.checkpoints), fragmentation(table, rates))
+        for of_all, ones in zip(found.values(), charts, strict=True):
+            of_all += [replace(one, label=f"{name} {one.label}".strip()) for one in ones]
     return found
 
 
