@@ -15,6 +15,8 @@ sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import PubmillError
 from pubmill.files import lock
+from pubmill.inspection.gpus import read_gpus
+from pubmill.inspection.resources import resources
 from pubmill.study import check_study
 from pubmill.targets import Targets, as_json
 from pubmill.targets.failed_jobs import forget_failed_jobs
@@ -32,6 +34,7 @@ except PubmillError as error:
     raise WorkflowError(str(error)) from None
 
 R = T.results
+needs = resources(T, read_gpus(ROOT / "specs", ROOT / "benchmarks/pretraining.json"))
 SCRIPTS = str(ROOT / "scripts")
 # The programs run with the Python of this Snakemake, unless an environment of their own is asked for (--sdm).
 OWN_PYTHON = f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"
@@ -67,6 +70,13 @@ onstart:
             "and set `mirror:` and HF_HUB_CACHE"
         )
         sys.exit("\n".join(["pubmill: error: files are out of reach:", *missing, advice]))
+    if run := getattr(workflow.scheduler._executor, "run_uuid", None):  # of the jobs that it submits to Slurm
+        from pubmill.inspection.left_jobs import begin_run
+
+        try:
+            begin_run(Path(R), run)
+        except PubmillError as error:
+            sys.exit(f"pubmill: error: {error}")
     for line in T.left_out():
         print(line, file=sys.stderr)
 
@@ -85,6 +95,15 @@ wildcard_constraints:
     paper="[^/]+",
     table="table[0-9]+",
     seed="[0-9]+",
+
+
+# Run where Snakemake runs, also on a cluster: they need the network, which compute nodes seldom have.
+localrules:
+    download,
+    plan_pmc,
+    fetch_pmc,
+    take_vocab,
+    export_model,
 
 
 rule all:

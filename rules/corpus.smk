@@ -14,6 +14,8 @@ rule parse_medline:
         source="|".join(map(re.escape, T.source_names("pubmed"))) or "(?!)",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("parse_medline"),
     params:
         version=T.version("parse"),
         recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),
@@ -34,6 +36,8 @@ rule parse_text:
         source="|".join(map(re.escape, T.source_names("text"))) or "(?!)",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("parse_text"),
     params:
         version=T.version("parse"),
         recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),
@@ -54,6 +58,8 @@ rule parse_clinical:
         source="|".join(map(re.escape, T.source_names("mimic"))) or "(?!)",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("parse_clinical"),
     params:
         version=T.version("parse"),
         recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),
@@ -74,6 +80,8 @@ rule latest_versions:
         corpus=NOT_LOCKED,
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("latest_versions"),
     params:
         version=T.version("latest"),
         recipe=lambda w: as_json(T.latest_recipe(w.corpus)),
@@ -98,6 +106,8 @@ rule select_documents:
         part=r"\d{4}",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("select_documents"),
     params:
         version=T.version("select"),
         recipe=lambda w: as_json(T.selection_recipe(w.corpus, int(w.part))),
@@ -121,6 +131,8 @@ rule corpus_statistics:
         f"{R}/logs/corpora/{{corpus}}/statistics.log",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("corpus_statistics"),
     params:
         version=T.version("statistics"),
         recipe=lambda w: as_json({"corpus": w.corpus}),

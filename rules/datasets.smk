@@ -10,6 +10,8 @@ rule convert:
         f"{R}/logs/datasets/{{dataset}}.log",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("convert"),
     params:
         version=T.version("convert"),
         recipe=lambda w: as_json(T.dataset_recipe(w.dataset)),

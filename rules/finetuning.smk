@@ -20,6 +20,7 @@ rule trial:
     conda:
         "../envs/training.yaml"
     resources:
+        **needs("trial"),
         gpu_slots=1,
     params:
         recipe=lambda w: as_json(T.trial_recipe(*run_of(w), w.trial)),
@@ -43,6 +44,8 @@ rule choose:
         f"{R}/logs/runs/{{protocol}}/selected/{{dataset}}/{{setting}}.log",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("choose"),
     params:
         version=T.version("choose"),
         recipe=lambda w: as_json(T.choice_recipe(w.protocol, None, w.dataset, w.setting)),
@@ -61,6 +64,8 @@ rule choose_for_model:
         f"{LOG}/selected.log",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("choose_for_model"),
     params:
         version=T.version("choose"),
         recipe=lambda w: as_json(T.choice_recipe(*run_of(w))),
@@ -82,6 +87,7 @@ rule task_model:
     conda:
         "../envs/training.yaml"
     resources:
+        **needs("task_model"),
         gpu_slots=1,
     params:
         recipe=lambda w: as_json(T.run_recipe(*run_of(w))),
@@ -109,6 +115,7 @@ rule finetune:
     conda:
         "../envs/training.yaml"
     resources:
+        **needs("finetune"),
         gpu_slots=1,
     params:
         recipe=lambda w: as_json(T.run_recipe(*run_of(w))),
@@ -137,6 +144,8 @@ rule score:
         f"{LOG}/final/seed-{{seed}}.score.log",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("score"),
     params:
         version=T.version("score"),
         recipe=lambda w: as_json(T.score_recipe(*run_of(w), int(w.seed))),

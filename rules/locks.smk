@@ -15,6 +15,8 @@ rule lock_corpus:
         f"{R}/logs/corpora/{{corpus}}/lock.log",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("lock_corpus"),
     params:
         version=T.version("lock"),
         recipe=lambda w: as_json(T.lock_recipe(w.corpus)),
@@ -40,6 +42,8 @@ rule locked_versions:
         corpus=LOCKED,
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("locked_versions"),
     params:
         version=T.version("latest"),
         recipe=lambda w: as_json(T.latest_recipe(w.corpus)),

@@ -20,6 +20,8 @@ rule annotate:
         f"{R}/logs/runs/off-the-shelf/{{pipeline}}/{{dataset}}/as-it-is/final/seed-1.log",
     conda:
         "../envs/pipelines.yaml"
+    resources:
+        **needs("annotate"),
     params:
         version=T.version("annotate"),
         recipe=plainly(lambda w: as_json(T.annotation_recipe(w.pipeline, w.dataset))),
@@ -43,6 +45,8 @@ rule score_annotation:
         f"{R}/logs/runs/off-the-shelf/{{pipeline}}/{{dataset}}/as-it-is/final/seed-1.score.log",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("score_annotation"),
     params:
         version=T.version("score"),
         recipe=lambda w: as_json(T.annotation_score_recipe(w.pipeline, w.dataset)),

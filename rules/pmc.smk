@@ -9,6 +9,7 @@ rule plan_pmc:
     conda:
         "../envs/data.yaml"
     resources:
+        **needs("plan_pmc"),
         downloads=1,
     params:
         version=T.version("plan_pmc"),
@@ -32,6 +33,7 @@ rule fetch_pmc:
     conda:
         "../envs/data.yaml"
     resources:
+        **needs("fetch_pmc"),
         downloads=1,
     params:
         version=T.version("fetch_pmc"),
@@ -55,6 +57,8 @@ rule parse_pmc:
         source="|".join(map(re.escape, T.source_names("pmc") + T.source_names("pmc-packages"))) or "(?!)",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("parse_pmc"),
     params:
         version=T.version("parse"),
         recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),

@@ -13,6 +13,8 @@ rule pack:
     conda:
         "../envs/data.yaml"
     threads: workflow.cores
+    resources:
+        **needs("pack"),
     params:
         version=T.version("pack"),
         recipe=lambda w: as_json(T.packing_recipe(w.corpus, w.vocab)),
@@ -40,6 +42,11 @@ rule pretrain:
     conda:
         "../envs/training.yaml"
     threads: workflow.cores
+    resources:
+        **needs("pretrain"),
+        # Of one job: a profile sets how many nodes, and how many processes on each (one a GPU).
+        nodes=1,
+        processes=1,
     params:
         recipe=lambda w: as_json(T.pretraining_recipe(w.recipe)),
         version=T.version("pretrain"),
@@ -49,7 +56,8 @@ rule pretrain:
     message:
         "Pretraining {wildcards.recipe} up to step {wildcards.step}"
     shell:
-        "python {SCRIPTS:q}/pretrain.py --recipe {params.recipe:q} --tokens {params.tokens:q}"
+        "python {SCRIPTS:q}/launch.py --nodes {resources.nodes} --processes {resources.processes}"
+        " {SCRIPTS:q}/pretrain.py --recipe {params.recipe:q} --tokens {params.tokens:q}"
         " --vocab {params.vocab:q} --to {wildcards.step} {params.weights:q}"
         " --output {R:q}/pretraining/{wildcards.recipe:q}/step-{wildcards.step} --version {params.version}"
         " --save-minutes {STUDY.save_minutes} 2>&1 | tee -i {log:q}"
@@ -64,6 +72,8 @@ rule export_model:
         f"{R}/logs/models/{{model}}.log",
     conda:
         "../envs/training.yaml"
+    resources:
+        **needs("export_model"),
     params:
         version=T.version("export"),
         recipe=lambda w: as_json(T.model_recipe(w.model)),

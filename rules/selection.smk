@@ -14,6 +14,8 @@ rule fingerprint:
         part=r"\d{4}",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("fingerprint"),
     params:
         version=[T.version("select"), T.version("duplicates")],
         recipe=lambda w: as_json(T.fingerprint_recipe(w.corpus, int(w.part))),
@@ -35,6 +37,8 @@ rule find_duplicates:
         f"{R}/logs/corpora/{{corpus}}/duplicates.log",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("find_duplicates"),
     params:
         version=T.version("duplicates"),
         recipe=lambda w: as_json(T.duplicates_recipe(w.corpus)),
@@ -58,6 +62,8 @@ rule index_evaluation_texts:
         use="excluded|contamination",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("index_evaluation_texts"),
     params:
         version=T.version("contamination"),
         recipe=lambda w: as_json(T.evaluated_recipe(w.corpus, w.use)),
@@ -80,6 +86,8 @@ rule find_contamination:
         part=r"\d{4}",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("find_contamination"),
     params:
         version=T.version("contamination"),
     message:
@@ -99,6 +107,8 @@ rule contamination:
         f"{R}/logs/corpora/{{corpus}}/contamination.log",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("contamination"),
     params:
         version=T.version("contamination"),
         folder=lambda w: f"{T.corpus_folder(w.corpus)}/contamination",

@@ -14,6 +14,7 @@ rule download:
     conda:
         "../envs/data.yaml"
     resources:
+        **needs("download"),
         downloads=1,
     params:
         version=T.version("download"),
@@ -38,6 +39,8 @@ rule take_local:
         name=r"[^/]+(?<!\.source\.json)",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("take_local"),
     params:
         version=T.version("download"),
         url=lambda w: Path(T.local_file(w.key, w.name)).as_uri(),

@@ -15,6 +15,8 @@ rule table:
         results_table="|".join(map(re.escape, SPECS.tables)) or "(?!)",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("table"),
     params:
         version=T.version("table"),
         recipe=lambda w: as_json(T.table_recipe(w.results_table)),
@@ -37,6 +39,8 @@ rule compare:
         results_table="|".join(map(re.escape, SPECS.tables)) or "(?!)",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("compare"),
     params:
         version=T.version("compare"),
     message:
@@ -58,6 +62,8 @@ rule fact_table:
         fact_table="|".join(map(re.escape, SPECS.fact_tables)) or "(?!)",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("fact_table"),
     params:
         version=T.version("fact_table"),
         recipe=lambda w: as_json(T.fact_table_recipe(w.fact_table)),
@@ -77,6 +83,8 @@ rule dataset_page:
         f"{R}/logs/pages/datasets/{{dataset}}.log",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("dataset_page"),
     params:
         version=T.version("page"),
         recipe=lambda w: as_json(T.page_recipe(w.dataset)),
@@ -96,6 +104,8 @@ rule contradictions:
         f"{R}/logs/pages/contradictions.log",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("contradictions"),
     params:
         version=T.version("contradictions"),
         recipe=as_json(T.contradictions_recipe()),
@@ -115,6 +125,8 @@ rule report:
         f"{R}/logs/reports/{STUDY.study}.log",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("report"),
     params:
         version=T.version("report"),
         recipe=lambda w: as_json(T.report_recipe()),
@@ -133,6 +145,8 @@ rule checklist:
         f"{R}/logs/reports/{STUDY.study}.checklist.log",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("checklist"),
     params:
         version=T.version("checklist"),
         recipe=lambda w: as_json(T.checklist_recipe()),
@@ -152,6 +166,8 @@ rule crate:
         f"{R}/logs/reports/{STUDY.study}.crate.log",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("crate"),
     params:
         version=T.version("crate"),
         recipe=lambda w: as_json(T.crate_recipe()),

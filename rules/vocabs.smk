@@ -13,6 +13,8 @@ rule count_words:
         splitting="[^/]+",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("count_words"),
     params:
         version=T.version("count"),
         recipe=lambda w: as_json({"splitting": w.splitting}),
@@ -34,6 +36,8 @@ rule train_vocab:
     conda:
         "../envs/data.yaml"
     threads: 2
+    resources:
+        **needs("train_vocab"),
     params:
         words=lambda w: T.words_folder(w.vocab),
         parts=lambda w: T.vocab_parts(w.vocab),
@@ -57,6 +61,8 @@ rule take_vocab:
         vocab="|".join(map(re.escape, T.released_vocabs())) or "(?!)",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("take_vocab"),
     params:
         version=T.version("vocab"),
         model=lambda w: f"{R}/models/{T.vocab_model(w.vocab)}",
@@ -76,6 +82,8 @@ rule vocab_diagnosis:
         f"{R}/logs/vocabs/{{vocab}}/on/{{dataset}}.log",
     conda:
         "../envs/data.yaml"
+    resources:
+        **needs("vocab_diagnosis"),
     params:
         version=T.version("fit"),
         recipe=lambda w: as_json(T.fit_recipe(w.vocab, w.dataset)),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from pubmill.inspection.gpus import Gpus
 from pubmill.pretraining.arithmetic import Shape, operations, operations_of_step, parameters, shape_of
 from pubmill.recipes import Architecture
 from pubmill.specs import DatasetSpec, FolderWeights, LearntVocabSpec, RecipeWeights, Specs
@@ -74,6 +75,19 @@ def operations_of_pretraining(targets: Targets, name: str, first: int, last: int
     return (last - first) * operations_of_step(spec.recipe, pieces_of(targets.specs, spec.vocab), teacher)
 
 
+def operations_of_segment(targets: Targets, name: str, step: int) -> float:
+    """Operations of the segment of a recipe that ends at `step`."""
+    return operations_of_pretraining(
+        targets, name, targets.previous_step(name, step) or first_step(targets, name), step
+    )
+
+
+def first_step(targets: Targets, name: str) -> int:
+    """The step that a recipe begins at: another recipe's, where it goes on from that."""
+    start = targets.specs.pretraining[name].start
+    return start.step if start and start.step else 0
+
+
 def architecture_of(targets: Targets, model: str) -> Architecture:
     """The architecture of a model: its recipe's; of weights from elsewhere, guessed from the model's name."""
     weights = targets.specs.models[model].weights
@@ -90,9 +104,14 @@ def shape_of_model(targets: Targets, model: str) -> Shape:
     return shape_of(architecture_of(targets, model), PIECES)
 
 
+def parameters_of_model(targets: Targets, model: str) -> int:
+    """Weights of a model's encoder."""
+    return parameters(shape_of_model(targets, model))
+
+
 def bytes_of_model(targets: Targets, model: str) -> float:
     """Its weights in float32."""
-    return 4.0 * parameters(shape_of_model(targets, model))
+    return 4.0 * parameters_of_model(targets, model)
 
 
 def examples_of(spec: DatasetSpec) -> int | None:
@@ -122,8 +141,23 @@ def operations_of_finetuning(
     )
 
 
+def parameters_of_recipe(targets: Targets, recipe: str) -> int:
+    """Weights of the encoder that a recipe trains."""
+    spec = targets.specs.pretraining[recipe]
+    return parameters(shape_of(spec.recipe.architecture, pieces_of(targets.specs, spec.vocab)))
+
+
 def bytes_of_checkpoint(targets: Targets, recipe: str) -> float:
     """Weights and both moments of the optimiser, in float32."""
-    spec = targets.specs.pretraining[recipe]
-    shape = shape_of(spec.recipe.architecture, pieces_of(targets.specs, spec.vocab))
-    return 12.0 * parameters(shape)
+    return 12.0 * parameters_of_recipe(targets, recipe)
+
+
+def share_of_pretraining(targets: Targets, gpus: Gpus, recipe: str) -> float:
+    """The share of a GPU's peak that a recipe reaches."""
+    of = targets.specs.pretraining[recipe].recipe
+    return gpus.share(of.architecture, of.sequence_length)
+
+
+def share_of_finetuning(targets: Targets, gpus: Gpus, model: str) -> float:
+    """The share of a GPU's peak that fine-tunings of a model reach."""
+    return gpus.share(architecture_of(targets, model), TOKENS["tokens"], "finetuning")

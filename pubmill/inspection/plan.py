@@ -90,13 +90,10 @@ def _add_processor(plan: Plan, job: Job, stage: str) -> None:
 
 def _add_pretraining(plan: Plan, job: Job, targets: Targets, gpus: Gpus) -> None:
     name, step = job.wildcards["recipe"], int(job.wildcards["step"])
-    recipe = targets.specs.pretraining[name].recipe
-    share = gpus.share(recipe.architecture, recipe.sequence_length)
+    share = costs.share_of_pretraining(targets, gpus, name)
     training = plan.pretraining.setdefault(name, Training(name, share))
-    start = targets.specs.pretraining[name].start
-    first = targets.previous_step(name, step) or (start.step if start and start.step else 0)
     training.jobs += 1
-    training.operations += costs.operations_of_pretraining(targets, name, first, step)
+    training.operations += costs.operations_of_segment(targets, name, step)
 
 
 def _add_finetuning(plan: Plan, job: Job, targets: Targets, gpus: Gpus) -> None:
@@ -104,7 +101,7 @@ def _add_finetuning(plan: Plan, job: Job, targets: Targets, gpus: Gpus) -> None:
         job.wildcards[key] for key in ("protocol", "model", "dataset", "setting")
     )
     name = f"{protocol}, {'trials' if job.rule == 'trial' else 'runs'}"
-    share = gpus.share(costs.architecture_of(targets, model), costs.TOKENS["tokens"], "finetuning")
+    share = costs.share_of_finetuning(targets, gpus, model)
     training = plan.finetuning.setdefault(name, Training(name, share))
     training.jobs += 1
     needed = costs.operations_of_finetuning(targets, protocol, model, dataset, setting)
@@ -148,8 +145,8 @@ def recipes_at_full(targets: Targets, gpus: Gpus) -> list[Training]:
     """Every recipe of pretraining from its beginning to its last step."""
     found = []
     for name, spec in targets.specs.pretraining.items():
-        first = spec.start.step if spec.start and spec.start.step else 0
-        share = gpus.share(spec.recipe.architecture, spec.recipe.sequence_length)
+        first = costs.first_step(targets, name)
+        share = costs.share_of_pretraining(targets, gpus, name)
         needed = costs.operations_of_pretraining(targets, name, first, spec.recipe.steps)
         found.append(Training(name, share, len(spec.checkpoints), 0, needed))
     return found

@@ -19,7 +19,8 @@ ALL_TASKS = tuple(sorted({task for tasks in TASKS.values() for task in tasks}))
 UNSEARCHED = "default"
 """The name of the only trial where nothing but the number of steps is chosen."""
 
-SettingName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*([=,][a-z0-9.+-]+)*$")]
+SettingName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*(=[a-z0-9.+-]+)*$")]
+"""Joined by `+`, as points of a grid: at a comma, Snakemake would end the name on a cluster."""
 
 
 def _decidable(values: dict[str, Any]) -> dict[str, Any]:
@@ -256,7 +257,7 @@ class ProtocolSpec(Spec):
         grid = self.grid(data, model, setting)
         points = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
         if grid:
-            return {",".join(f"{key}={_short(value)}" for key, value in p.items()): p for p in points}
+            return {"+".join(f"{key}={_short(value)}" for key, value in p.items()): p for p in points}
         return {UNSEARCHED: {}} if self.fold_of(data.name) else {}
 
     def recipe(self, data: DatasetSpec, model: str, setting: str, trial: bool) -> dict[str, Any]:

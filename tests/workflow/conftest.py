@@ -58,7 +58,7 @@ class Project:
 
     def kill_when(self, *targets: str, ready: Callable[[], bool]) -> None:
         """Start Snakemake and kill it and all its jobs (SIGKILL) as soon as `ready` holds."""
-        process = self._start_until(ready, targets)
+        process = self.start_until(ready, targets)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         wait_until_gone(process.pid)
@@ -68,13 +68,13 @@ class Project:
 
         Returns their process group, to be sent SIGCONT.
         """
-        process = self._start_until(ready, targets)
+        process = self.start_until(ready, targets)
         os.killpg(process.pid, signal.SIGSTOP)
         process.kill()
         process.wait()
         return process.pid
 
-    def _start_until(self, ready: Callable[[], bool], targets: tuple[str, ...]) -> subprocess.Popen[bytes]:
+    def start_until(self, ready: Callable[[], bool], targets: tuple[str, ...]) -> subprocess.Popen[bytes]:
         """Start Snakemake in a process group with its jobs; return as soon as `ready` holds."""
         with (self.folder / "killed.log").open("w") as log:
             process = subprocess.Popen(

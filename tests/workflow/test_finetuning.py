@@ -39,7 +39,7 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
             "keep": "best",
         },
     ),
-    "blurb/no-pretraining/chemprot@blurb/entities=markers,pooling=mention-max": (
+    "blurb/no-pretraining/chemprot@blurb/entities=markers+pooling=mention-max": (
         "sequence",
         {"entities": "markers", "pooling": "mention-max", "learning_rate": 2e-3},
     ),

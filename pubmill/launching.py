@@ -1,0 +1,75 @@
+"""The command that starts a program as several processes: on one machine, or on all nodes of a Slurm job."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from pubmill.errors import PubmillError
+
+TORCHRUN = (sys.executable, "-m", "torch.distributed.run")
+
+
+class SlurmJob(NamedTuple):
+    """What a Slurm job was given: the `address` of its first node, `cores` of each task."""
+
+    number: int
+    address: str
+    cores: str
+
+    @property
+    def port(self) -> int:
+        """For the processes to find each other: jobs that share a node have numbers near each other."""
+        return 20_000 + self.number % 20_000
+
+
+def command(program: Sequence[str], nodes: int, processes: int, job: SlurmJob | None = None) -> list[str]:
+    """What starts `program` (a path and its arguments) as so many processes on each of so many nodes.
+
+    torchrun starts the processes of a node, srun one torchrun on each node of `job`. A step of a job has all
+    of its GPUs, but since Slurm 22.05 only the cores that are asked for again.
+    """
+    if nodes > 1 and job is None:
+        raise PubmillError(
+            f"{nodes} nodes are asked for, but this is not a job of Slurm. Set `nodes` for the rule in "
+            f"profiles/slurm only; on one machine `processes` says how many there are to be."
+        )
+    if job is None or nodes == 1:
+        several = (*TORCHRUN, "--standalone", f"--nproc-per-node={processes}")
+        return [*(several if processes > 1 else (sys.executable,)), *program]
+    return [
+        *("srun", f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1"),
+        *(f"--cpus-per-task={job.cores}", "--kill-on-bad-exit=1"),
+        *(*TORCHRUN, f"--nnodes={nodes}", f"--nproc-per-node={processes}", "--rdzv-backend=c10d"),
+        *(f"--rdzv-id={job.number}", f"--rdzv-endpoint={job.address}:{job.port}", *program),
+    ]
+
+
+def slurm_job(environment: Mapping[str, str]) -> SlurmJob | None:
+    """The job of Slurm that this runs in, as Slurm's controller knows it; None outside of one.
+
+    Asked for, as Snakemake takes all but its number out of the environment.
+    """
+    number = environment.get("SLURM_JOB_ID")
+    if number is None:
+        return None
+    job = _asked("show", "job", "--oneliner", number)
+    names = _asked("show", "hostnames", _field(job, "NodeList")).split()
+    node = _asked("show", "node", "--oneliner", names[0])
+    return SlurmJob(int(number), _field(node, "NodeAddr"), _field(job, "CPUs/Task"))
+
+
+def _asked(*question: str) -> str:
+    found = subprocess.run(["scontrol", *question], capture_output=True, text=True, check=False)
+    if found.returncode:
+        raise PubmillError(f"scontrol {' '.join(question)} failed: {found.stderr.strip()}")
+    return found.stdout
+
+
+def _field(text: str, name: str) -> str:
+    """The value of `name=value` in what scontrol prints."""
+    found = re.search(rf"(?:^|\s){re.escape(name)}=(\S+)", text)
+    if found is None:
+        raise PubmillError(f"scontrol names no {name} in: {text.strip()}")
+    return found[1]

@@ -1,0 +1,35 @@
+"""Start a program as several processes, which work as one: on this machine, or on the nodes of a Slurm job.
+
+    python scripts/launch.py --processes 4 scripts/pretrain.py ...             one machine, four GPUs
+    python scripts/launch.py --nodes 2 --processes 4 scripts/pretrain.py ...   in a Slurm job of two nodes
+
+Inputs:  the program and its arguments; of a Slurm job, what scontrol says of it
+Outputs: those of the program, which takes this one's place
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill.errors import run
+from pubmill.launching import command, slurm_job
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--nodes", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=1, help="on each node")
+    parser.add_argument("program", nargs=argparse.REMAINDER, help="a Python program and its arguments")
+    arguments = parser.parse_args()
+    job = slurm_job(os.environ) if arguments.nodes > 1 else None
+    started = command(arguments.program, arguments.nodes, arguments.processes, job)
+    os.execvp(started[0], started)
+
+
+if __name__ == "__main__":
+    run(main)

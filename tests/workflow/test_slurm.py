@@ -1,0 +1,200 @@
+"""On a real Slurm, made up of several node daemons on this machine (tests/cluster/)."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.workflow.conftest import Project
+from tests.workflow.test_kills import PRETRAINING, SAVED, WEIGHTS, appears, same_weights
+
+PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch")
+missing = [name for name in PROGRAMS if shutil.which(name) is None]
+pytestmark = [
+    pytest.mark.skipif(bool(missing), reason=f"no {', '.join(missing)}: apt-get install slurm-wlm munge"),
+    pytest.mark.skipif(
+        os.getuid() != 0, reason="only root can start a Slurm with several nodes on one machine"
+    ),
+]
+PATIENT = ("--seconds-between-status-checks", "1", "--slurm-init-seconds-before-status-checks", "1")
+TABLE = "results/demo/tables/gu2020/table06"
+ONE_NODE = "    gpu: 1\n    processes: 1  "
+TWO_NODES = """\
+    slurm_extra: "'--gpus-per-node=2'"
+    nodes: 2
+    tasks: 2
+    mpi: srun
+    processes: 2  """
+
+
+@dataclass(frozen=True)
+class OnSlurm(Project):
+    """A project whose jobs Slurm runs."""
+
+    def command(self, *arguments: str) -> list[str]:
+        line = super().command("--slurm-no-account", "--latency-wait", "10", *PATIENT, *arguments)
+        return [word.replace("profiles/local", "profiles/slurm") for word in line]
+
+    def ended(self, process: subprocess.Popen[bytes]) -> str:
+        """What a Snakemake that was started said, once it has ended well."""
+        assert process.wait(timeout=600) == 0, (self.folder / "killed.log").read_text()
+        return (self.folder / "killed.log").read_text()
+
+
+@pytest.fixture(scope="module")
+def slurm(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A running Slurm's folder; commands find it through the environment."""
+    folder = tmp_path_factory.mktemp("slurm")
+    environment = {**os.environ, "SLURM_ROOT": str(folder)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SLURM_CONF", str(folder / "etc/slurm.conf"))
+        patch.setenv("GLOO_SOCKET_IFNAME", "lo")
+        try:
+            subprocess.run([root / "tests/cluster/slurm_up.sh"], env=environment, check=True)
+            yield folder
+        finally:
+            subprocess.run([root / "tests/cluster/slurm_down.sh"], env=environment, check=True)
+
+
+@pytest.fixture
+def cluster(copy: Project, slurm: Path) -> OnSlurm:
+    """A finished project without its pretraining and all that was made of that."""
+    for made in (PRETRAINING, "results/demo/models/pubmedbert-base", "results/demo/runs"):
+        shutil.rmtree(copy.folder / made)
+    for table in copy.folder.glob(f"{TABLE}.*"):
+        table.unlink()
+    return OnSlurm(copy.folder)
+
+
+def asked(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def running(rule: str) -> list[str]:
+    """Numbers of the running jobs of a rule."""
+    rows = (row.split() for row in asked("squeue", "--noheader", "--states=R", "--format=%A %k").splitlines())
+    return [row[0] for row in rows if f"rule_{rule}_" in row[1]]
+
+
+def until(holds: Callable[[], bool], seconds: int = 120) -> None:
+    for _ in range(10 * seconds):
+        if holds():
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"waited {seconds} s in vain")
+
+
+def test_a_cancelled_job_a_lost_node_and_a_restarted_controller_change_no_table(
+    cluster: OnSlurm, finished: Project, slurm: Path
+) -> None:
+    run = cluster.start_until(appears(cluster, SAVED), (f"{TABLE}.html",))
+    asked("scancel", *running("pretrain"))
+    until(appears(cluster, f"{PRETRAINING}/step-20/state.json"))
+    os.kill(int((slurm / "run/slurmctld.pid").read_text()), signal.SIGKILL)
+    asked("slurmctld", "-f", str(slurm / "etc/slurm.conf"))
+    until(lambda: bool(running("trial")))
+    [node] = asked("squeue", "--noheader", f"--jobs={running('trial')[0]}", "--format=%N").split()
+    asked("scontrol", "update", f"nodename={node}", "state=down", "reason=a test")
+    said = cluster.ended(run)
+    asked("scontrol", "update", f"nodename={node}", "state=resume")
+    assert re.search(r"Error in rule pretrain:\n.*CANCELLED", said)
+    assert same_weights(cluster, finished)
+    for kind in ("csv", "html"):
+        assert (cluster.folder / f"{TABLE}.{kind}").read_text() == (
+            finished.folder / f"{TABLE}.{kind}"
+        ).read_text()
+
+
+def test_a_pretraining_that_meets_its_time_limit_goes_on_from_what_it_saved(
+    cluster: OnSlurm, finished: Project
+) -> None:
+    run = cluster.start_until(appears(cluster, SAVED), (WEIGHTS,))
+    [job] = running("pretrain")
+    for process in pretraining_processes(cluster):
+        os.kill(process, signal.SIGSTOP)  # so that it doesn't end before its time; Slurm wakes it to end it
+    asked("scontrol", "update", f"job={job}", "timelimit=1")
+    said = cluster.ended(run)
+    assert re.search(r"Error in rule pretrain:\n.*TIMEOUT", said)
+    assert same_weights(cluster, finished)
+
+
+def pretraining_processes(project: Project) -> list[int]:
+    """Processes that run the project's program of pretraining."""
+    program = str(project.folder / "scripts/pretrain.py").encode()
+    lines = ((path, read(path / "cmdline").split(b"\0")) for path in Path("/proc").glob("[0-9]*"))
+    return [int(path.name) for path, line in lines if line[1:2] == [program]]
+
+
+def read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:  # it has ended
+        return b""
+
+
+def test_jobs_that_outlive_a_killed_snakemake_are_told_of_and_count(
+    cluster: OnSlurm, finished: Project
+) -> None:
+    run = cluster.start_until(appears(cluster, SAVED), (WEIGHTS,))
+    run.kill()
+    run.wait()
+    too_early = cluster.run(WEIGHTS, check=False)
+    assert too_early.returncode != 0
+    assert re.search(r"1 jobs of an earlier run .* `scancel --name [0-9a-f-]{36}`", too_early.stderr), (
+        too_early.stderr
+    )
+    until(lambda: not running("pretrain"))
+    first = cluster.folder / f"{PRETRAINING}/step-20/model.safetensors"
+    made = first.stat().st_mtime_ns
+    cluster.run(WEIGHTS)
+    assert first.stat().st_mtime_ns == made
+    assert same_weights(cluster, finished)
+
+
+def test_two_nodes_of_two_processes_train_as_one_process_does(cluster: OnSlurm, finished: Project) -> None:
+    """And the next segment goes on with one process on one node."""
+    cluster.edit("profiles/slurm/config.yaml", ONE_NODE, TWO_NODES)
+    cluster.run(f"{PRETRAINING}/step-20/model.safetensors")
+    cluster.edit("profiles/slurm/config.yaml", TWO_NODES, ONE_NODE)
+    cluster.run(WEIGHTS)
+    for step, processes in ((20, 4), (40, 1)):
+        ours, alone = (state(project, step) for project in (cluster, finished))
+        assert (ours["hardware"]["processes"], alone["hardware"]["processes"]) == (processes, 1)
+        loss, expected = (it["held_out"]["whole-word"]["mlm_loss"] for it in (ours, alone))
+        assert loss == pytest.approx(expected, rel=0.01)  # sums in another order, in bfloat16
+        assert loss != expected or step == 40
+
+
+def state(project: Project, step: int) -> dict[str, dict[str, dict[str, float]]]:
+    found: dict[str, dict[str, dict[str, float]]] = json.loads(
+        (project.folder / f"{PRETRAINING}/step-{step}/state.json").read_text()
+    )
+    return found
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "told"),
+    [
+        pytest.param(
+            "    gpu: 1\n    slurm_partition: dgx", "invalid partition specified: dgx", id="partition"
+        ),
+        pytest.param("    constraint: h100", "Invalid feature specification", id="type of GPU"),
+        pytest.param("    gpu: 8", "Requested node configuration is not available", id="GPUs of a node"),
+    ],
+)
+def test_what_the_cluster_lacks_is_named(cluster: OnSlurm, asked_for: str, told: str) -> None:
+    cluster.edit(
+        "profiles/slurm/config.yaml", "    gpu: 1\n    processes: 1  ", f"{asked_for}\n    processes: 1  "
+    )
+    cluster.edit("profiles/slurm/config.yaml", "retries: 2  ", "retries: 0  ")
+    refused = cluster.run(f"{PRETRAINING}/step-20/model.safetensors", check=False)
+    assert refused.returncode != 0
+    assert told in refused.stdout + refused.stderr
