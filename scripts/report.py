@@ -2,8 +2,8 @@
 
     python scripts/report.py --recipe JSON --results results/small --output results/small/reports/small.html
 
-Inputs, below --results: tables, pretraining logs, corpus statistics, vocabulary diagnoses, dataset
-cards and the notes of all source files. Output: one HTML file, without scripts, that needs no network.
+Inputs, below --results: tables, comparisons of their models, pretraining logs, corpus statistics, vocabulary
+diagnoses, dataset cards and the notes of all source files. Output: one HTML file that needs no network.
 """
 
 import argparse

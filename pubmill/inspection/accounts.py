@@ -7,6 +7,7 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
 from pubmill.tables.aggregation import machine
+from pubmill.tables.comparisons import Pair, read_comparisons
 from pubmill.tables.report import read_pretraining, read_sources
 from pubmill.targets.tables import TableTargets
 
@@ -39,6 +40,37 @@ def _source(record: Path) -> Any:
         return NOT_THERE
     found = read_json(record)
     return {key: found.get(key) for key in SOURCE}
+
+
+def comparison_account(targets: TableTargets, table: str, row: str, column: str) -> Account | None:
+    """A cell against the best of its row, or, where it is the best, the others against it; None where the
+    row or the cell is not compared."""
+    file = f"tables/{table}.comparisons.json"
+    if not _below(targets, file).is_file():
+        return {"file": file, "compared": "not yet"}
+    found = read_comparisons(_below(targets, file))
+    of = next((one for one in found.rows if one.row == row), None)
+    pairs = [pair for pair in of.pairs if column in (of.best, pair.other)] if of else []
+    if of is None or not pairs:
+        return None
+    return {
+        "file": file,
+        "best": found.column_labels[of.best],
+        "best minus": {found.column_labels[pair.other]: _pair(pair) for pair in pairs},
+        "drawn": f"{of.units} {of.unit}s, {found.resamplings} times",
+        "method": found.method,
+    }
+
+
+def _pair(pair: Pair) -> Account:
+    return {
+        "difference": pair.difference,
+        "interval": pair.interval or "not defined",
+        "p, bootstrap": pair.bootstrap_p,
+        "adjusted bootstrap": pair.bootstrap_adjusted,
+        "p, randomisation": pair.randomisation_p,
+        "adjusted randomisation": pair.randomisation_adjusted,
+    }
 
 
 def weights_account(targets: TableTargets, model: str) -> Account:

@@ -35,6 +35,7 @@ def print_explanation(to: Console, explanation: Explanation) -> None:
     if explanation.runs:
         _print_runs(to, explanation.runs)
     accounts: dict[str, Any] = {
+        "Compared with the best of its row": explanation.compared,
         "Protocol": explanation.setting,
         "Recipe as resolved": explanation.recipe,
         "Choice of hyper-parameters": explanation.choice,

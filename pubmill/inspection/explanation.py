@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
-from pubmill.inspection.accounts import Account, dataset_account, weights_account
+from pubmill.inspection.accounts import Account, comparison_account, dataset_account, weights_account
 from pubmill.records import Record, read_record
 from pubmill.tables.aggregation import build, machine, read_records
 from pubmill.tables.artefacts import read_artefacts
@@ -41,9 +41,9 @@ class Explanation:
     """A cell and all that is behind it.
 
     `value`: what the table shows of ours, with spread, published value, difference and what else it has;
-    `refused`: why nothing is shown although there are runs. `parts` are the cells that it is made of, where
-    it has no runs of its own. `lacking`: files below the results folder that are not there; `to_do`: the
-    commands that make them, or whatever else is missing.
+    `refused`: why nothing is shown although there are runs; `compared`: with the best of its row.
+    `parts` are the cells that it is made of, where it has no runs of its own. `lacking`: files below the
+    results folder that are not there; `to_do`: the commands that make them, or whatever else is missing.
     """
 
     table: str
@@ -54,6 +54,7 @@ class Explanation:
     refused: str | None = None
     setting: Account | None = None
     runs: tuple[Run, ...] = ()
+    compared: Account | None = None
     recipe: Account | None = None
     choice: Account | None = None
     data: tuple[Account, ...] = ()
@@ -221,6 +222,9 @@ def _behind(
     lacking = [run.file for run in runs if not run.facts]
     return {
         "runs": runs,
+        "compared": comparison_account(targets, table, row.key, column.key)
+        if paths and not lacking
+        else None,
         "data": known,
         "weights": weights,
         "lacking": tuple(lacking),

@@ -80,13 +80,23 @@ def _read_runs(
     recipe: TableRecipe, row: Row, results: Path, paths: Iterable[str]
 ) -> dict[RunKey, Record | None]:
     runs: dict[RunKey, Record | None] = {}
+    first: Record | None = None
     for path in (results / path for path in paths):
         key = _run_key(path, row)
-        record = read_record(path) if path.exists() else None
-        if record is not None:
+        runs[key] = None
+        if path.exists():
+            record = read_record(path)
             _check_place(path, record, recipe.scale, key[1])
-        runs[key] = record
+            runs[key] = record = _sharing(record, first)
+            first = first or record
     return runs
+
+
+def _sharing(record: Record, first: Record | None) -> Record:
+    """The record, what it has in common with another held once: a table may be of thousands."""
+    if first is None:
+        return record
+    return record.model_copy(update={k: v for k, v in vars(first).items() if v == getattr(record, k)})
 
 
 def _run_key(path: Path, row: Row) -> RunKey:

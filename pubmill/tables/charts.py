@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from pubmill.tables.cells import Cell, Column, Row, Table
-from pubmill.tables.figures import CURVE_HEIGHT, WIDTH, Axis
+from pubmill.tables.figures import CURVE_HEIGHT, EDGE, WIDTH, Axis
 from pubmill.tables.rendering import duration, metric, number, printed
 
 LEFT, BOTTOM = 44, 38
+TOP = 24
+"""So that the title of the upward axis and its highest number stand apart."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """`diagonal`: the line on which both numbers are equal."""
+    """`diagonal`: the line on which both numbers are equal; `numbered`: dots have numbers, told below."""
 
     label: str
     subtitle: str
@@ -43,6 +45,7 @@ class Chart:
     y: Axis
     series: tuple[Series, ...]
     diagonal: str = ""
+    numbered: bool = False
     height: int = CURVE_HEIGHT
 
 
@@ -56,11 +59,11 @@ def _axis(values: Sequence[float], start: float, end: float, least: float) -> Ax
 
 
 def _horizontal(values: Sequence[float], least: float) -> Axis:
-    return _axis(values, LEFT, WIDTH - 8, least)
+    return _axis(values, LEFT, WIDTH - EDGE, least)
 
 
 def _vertical(values: Sequence[float], least: float) -> Axis:
-    return _axis(values, CURVE_HEIGHT - BOTTOM, 12, least)
+    return _axis(values, CURVE_HEIGHT - BOTTOM, TOP, least)
 
 
 def _series(label: str, points: Sequence[Point], x: Axis, y: Axis, joined: bool = False) -> Series:
@@ -78,8 +81,8 @@ def agreement(table: Table) -> Chart | None:
     values = [value for x, y, _ in points for value in (x, y)]
     x, y = _horizontal(values, 1), _vertical(values, 1)
     return Chart(
-        label="Ours against published",
-        subtitle="each cell; the line is where they are equal",
+        label="",
+        subtitle="ours against published, each cell; the line is where they are equal",
         description=" ".join(f"{told}." for *_, told in points),
         x_title="published",
         y_title="ours",
@@ -178,4 +181,5 @@ def _fragmentation(table: Table, row: Row, rates: Mapping[str, Mapping[str, floa
         x=x,
         y=y,
         series=(_series("", points, x, y),),
+        numbered=True,
     )

@@ -12,7 +12,8 @@ import numpy as np
 
 from pubmill.contributions import Array, Contributions, Items, Measure, Totals, needed, read_items
 from pubmill.errors import PubmillError
-from pubmill.tables.cells import Cell, Column, Heading, Row, Table
+from pubmill.files import read_json
+from pubmill.tables.cells import Cell, Column, Heading, Row, Table, parse
 from pubmill.tables.resampling import CONFIDENCE, RESAMPLINGS, Comparison, compare, fold, holm, observed
 from pubmill.tables.shapes import Shape
 
@@ -184,3 +185,8 @@ def _adjusted(compared: Mapping[str, Comparison]) -> tuple[Pair, ...]:
         )
         for number, (other, one) in enumerate(compared.items())
     )
+
+
+def read_comparisons(path: Path) -> Comparisons:
+    """Read comparisons as `scripts/compare.py` wrote them."""
+    return parse(Comparisons, read_json(path), str(path))

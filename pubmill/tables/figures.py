@@ -12,6 +12,8 @@ from pubmill.tables.cells import Cell, Column, Row, SeedScore, Table
 from pubmill.tables.rendering import metric, number, printed, quantity
 
 WIDTH = 340
+EDGE = 14
+"""What is left of the width beside an axis, for half of its last number."""
 LANE = 40
 TOP = 8
 CURVE_HEIGHT = 220
@@ -96,7 +98,7 @@ def _strip(table: Table, row: Row) -> Strip | None:
     if not any(seed.value is not None for _, cell in shown for seed in cell.seeds):
         return None
     margin = max(0.06 * (max(values) - min(values)), 0.25)
-    axis = Axis(min(values) - margin, max(values) + margin, 6, WIDTH - 6)
+    axis = Axis(min(values) - margin, max(values) + margin, EDGE, WIDTH - EDGE)
     lanes = tuple(_lane(column, cell, axis, TOP + LANE * i) for i, (column, cell) in enumerate(shown))
     return Strip(
         label=row.label,

@@ -134,6 +134,11 @@ def share(part: float, whole: float) -> str:
     return f"{percent:.2g} %" if 0 < percent < 0.1 else f"{percent:.1f} %"
 
 
+def p_value(value: float) -> str:
+    """A p value with two digits that count; the smallest that resamplings can give is shown as it is."""
+    return f"{value:.2g}" if value < 0.1 else f"{value:.2f}"
+
+
 def duration(seconds: float) -> str:
     """A time in its two largest units: 42 s, 3 min 5 s, 2 h 10 min, 4 d 3 h."""
     whole = round(seconds)
@@ -226,6 +231,7 @@ def environment(escape: Callable[[str], str] | None = None) -> Environment:
         "fact": fact,
         "surplus": surplus,
         "duration": duration,
+        "p": p_value,
     }
     made.globals |= {
         "share": share,

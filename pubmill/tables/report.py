@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from pubmill.tables.aggregation import machine
 from pubmill.tables.cards import Card, read_card
 from pubmill.tables.cells import Table, read_table
 from pubmill.tables.charts import Chart, agreement, fragmentation, learning, times
+from pubmill.tables.comparisons import Comparisons, read_comparisons
 from pubmill.tables.fact_rendering import fact_marks
 from pubmill.tables.facts import FactTable, read_fact_table
 from pubmill.tables.figures import Curve, Strip, curve, strips
@@ -83,6 +84,7 @@ class Report:
 
     recipe: ReportRecipe
     tables: dict[str, Table]
+    comparisons: dict[str, Comparisons]
     fact_tables: dict[str, FactTable]
     strips: dict[str, list[Strip]]
     charts: dict[str, list[Chart]]
@@ -98,9 +100,26 @@ class Report:
 
     @property
     def models(self) -> list[str]:
-        """Labels of the models that the study runs, in the tables' order."""
-        columns = [column for table in self.tables.values() for column in table.columns]
-        return list(dict.fromkeys(c.label for c in columns if c.model in self.recipe.models))
+        """Labels of the models that the study runs, the first of each, in the tables' order."""
+        labels: dict[str, str] = {}
+        for column in (column for table in self.tables.values() for column in table.columns):
+            if column.model in self.recipe.models:
+                labels.setdefault(str(column.model), column.label)
+        return list(labels.values())
+
+    @property
+    def contents(self) -> dict[str, list[tuple[str, str]]]:
+        """The tables by paper: what each is called there, and where it stands on the page."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for letter, tables in (("t", self.tables), ("f", self.fact_tables)):
+            for number, table in enumerate(tables, 1):
+                paper, _, name = table.partition("/")
+                told = f"Table {name.removeprefix('table').lstrip('0')}"
+                found.setdefault(paper, []).append((told, f"{letter}{number}"))
+        return {
+            paper: sorted(tables, key=lambda place: int(place[0].split()[1]))
+            for paper, tables in sorted(found.items())
+        }
 
     @property
     def times(self) -> list[tuple[str, str, str, str]]:
@@ -122,6 +141,9 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
     return Report(
         recipe=recipe,
         tables=tables,
+        comparisons={
+            name: read_comparisons(results / "tables" / f"{name}.comparisons.json") for name in recipe.tables
+        },
         fact_tables={
             name: read_fact_table(results / "tables" / f"{name}.json") for name in recipe.fact_tables
         },
@@ -139,17 +161,17 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
 
 
 def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) -> dict[str, list[Chart]]:
-    """The charts of each table, by what they show."""
+    """The charts of all tables, by what they show; each is labelled with its table."""
     rates = {
         model: {name: rate for name, path in found.items() if (rate := _rate(results / path)) is not None}
         for model, found in recipe.fits.items()
     }
-    found: dict[str, list[Chart]] = {}
+    found: dict[str, list[Chart]] = {"Ours against published": [], "Checkpoints": [], "Vocabularies": []}
     for name, table in tables.items():
         chart = agreement(table)
-        found[f"{name}: ours against published"] = [chart] if chart else []
-        found[f"{name}: checkpoints"] = learning(table, recipe.checkpoints)
-        found[f"{name}: vocabularies"] = fragmentation(table, rates)
+        charts = ([chart] if chart else [], learning(table, recipe.checkpoints), fragmentation(table, rates))
+        for of_all, ones in zip(found.values(), charts, strict=True):
+            of_all += [replace(one, label=f"{name} {one.label}".strip()) for one in ones]
     return found
 
 

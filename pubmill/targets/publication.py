@@ -119,10 +119,11 @@ class PublicationTargets(SelectionTargets):
         return [*self._crated(), *(f"{self.results}/{record}" for record in self.source_records())]
 
     def _crated(self) -> list[str]:
-        """The study's tables, report, checklist and pages."""
+        """The study's tables, comparisons, report, checklist and pages."""
         tables = [path for table in self.study.tables for path in self.table_files(table)]
+        compared = [path for table in self.result_tables() for path in self.comparison_files(table)]
         pages = [path for dataset in self.datasets() for path in self.page_files(dataset)]
-        return [*tables, self.report(), *self.checklist_files(), *pages]
+        return [*tables, *compared, self.report(), *self.checklist_files(), *pages]
 
     def crate_recipe(self) -> dict[str, Any]:
         """CrateRecipe of the study."""

@@ -65,6 +65,7 @@ class ReportTargets(FactTableTargets):
         recipe = self.report_recipe()
         return [
             *(f"{self.results}/tables/{table}.json" for table in self.study.tables),
+            *(f"{self.results}/tables/{table}.comparisons.json" for table in self.result_tables()),
             *(path for table in self.result_tables() for path in self.record_files(table)),
             *(
                 f"{self.results}/{step}/{name}"

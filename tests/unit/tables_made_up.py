@@ -5,7 +5,8 @@ from typing import Any
 
 from pubmill.records import Record, write_record
 from pubmill.tables.aggregation import build, read_records
-from pubmill.tables.cells import Table, TableRecipe
+from pubmill.tables.cells import Heading, Table, TableRecipe
+from pubmill.tables.comparisons import Comparisons, Pair, RowComparisons
 from pubmill.tables.published import read_published
 
 HEADER = "row,column,metric,value,note\n"
@@ -109,6 +110,39 @@ def table(results: Path, made: TableRecipe | None = None, published: str = PUBLI
     path = results / "table06.published.csv"
     path.write_text(published)
     return build(made, read_published(path, made.left_out), read_records(made, results))
+
+
+def compared(one: Table) -> Comparisons:
+    """The complete cells of each row against the first of them, by p values that are made up."""
+    found = []
+    rows = [row for row in one.rows if row.shown]
+    for row in rows:
+        cells = {c.key: one.cells[c.key][row.key] for c in one.columns if one.cells[c.key][row.key].seeds}
+        best, *others = [key for key, cell in cells.items() if cell.value is not None] or [""]
+        pairs = tuple(
+            Pair(
+                other=other,
+                difference=1.5,
+                bootstrap_p=0.01,
+                bootstrap_adjusted=0.02,
+                randomisation_p=0.03,
+                randomisation_adjusted=0.06,
+                interval=(-0.25, 2.5),
+            )
+            for other in others
+        )
+        if pairs:
+            found.append(RowComparisons(row=row.key, unit="document", units=60, best=best, pairs=pairs))
+    heading = {name: getattr(one, name) for name in (*Heading.model_fields, "aggregate")}
+    return Comparisons(
+        **heading,
+        resamplings=1000,
+        confidence=0.95,
+        row_labels={row.key: row.label for row in rows},
+        metrics={row.key: row.metric for row in rows},
+        column_labels={column.key: column.label for column in one.columns},
+        rows=tuple(found),
+    )
 
 
 PIPELINES = {"genes": 0.6, "drugs": 0.4}

@@ -263,5 +263,6 @@ def test_the_recipe_leaves_out_the_machine_and_names_terms(specs: Path, tmp_path
     assert str(tmp_path) not in yaml.safe_dump(made.configuration)
     assert made.configuration["local_files"] == {KEY: "a folder of your own"}
     assert set(made.results) > {"reports/x.html", "reports/x.checklist.md", "tables/gu2020/table06.csv"}
+    assert "tables/gu2020/table06.comparisons.html" in made.results
     assert targets.crate() not in targets.everything()
     assert NAME in targets.datasets() and APPLY in made.conditions.values()

@@ -16,6 +16,9 @@ from pubmill.inspection.explained import print_explanation, to_json
 from pubmill.inspection.explanation import Explainer, Explanation, explain
 from pubmill.specs import Specs, load
 from pubmill.study import Study
+from pubmill.tables.aggregation import build, read_records
+from pubmill.tables.cells import TableRecipe
+from pubmill.tables.published import Published
 from pubmill.targets.facts import FactTableTargets
 from tests.conftest import ROOT
 from tests.unit import tables_made_up as made_up
@@ -68,6 +71,42 @@ def test_a_cell_has_its_runs_and_what_they_were_run_with(tmp_path: Path) -> None
 def test_rows_and_columns_may_change_places_as_papers_print_them(tmp_path: Path) -> None:
     made = explainer(tmp_path)
     assert explain(made, TABLE, MODEL, "BC2GM") == explain(made, TABLE, "BC2GM", MODEL)
+
+
+def compared(tmp_path: Path, column: str) -> Explanation:
+    """Explain a cell of two models on BC2GM, with comparisons as they are made up."""
+    results = tmp_path / "demo"
+    for model, first in ((MODEL, 0.9), ("no-pretraining", 0.5)):
+        for seed in (1, 2):
+            made_up.write(results, made_up.record(model, "bc2gm", seed, first, scale="demo"))
+    made = explainer(tmp_path, models=[MODEL, "no-pretraining"])
+    recipe = TableRecipe.model_validate(json.loads(json.dumps(made.targets.table_recipe(TABLE))))
+    table = build(recipe, Published(), read_records(recipe, results))
+    write_json(results / f"tables/{TABLE}.comparisons.json", made_up.compared(table).model_dump(mode="json"))
+    return explain(made, TABLE, "bc2gm", column)
+
+
+def test_a_comparison_is_explained_with_either_of_its_models(tmp_path: Path) -> None:
+    best, other = (compared(tmp_path, name) for name in (MODEL, "no-pretraining"))
+    assert best.compared == other.compared and other.compared is not None
+    assert other.compared["best"] == "PubMedBERT uncased"
+    assert other.compared["drawn"] == "60 documents, 1000 times"
+    [(name, pair)] = other.compared["best minus"].items()
+    assert (name, pair["difference"], pair["interval"]) == ("No pretraining", 1.5, (-0.25, 2.5))
+    text = printed(other)
+    for fact in (
+        "Compared with the best of its row",
+        "adjusted bootstrap 0.02",
+        "paired bootstrap",
+        ".comparisons.json",
+    ):
+        assert fact in text, fact
+
+
+def test_a_cell_says_that_it_is_not_compared_yet(tmp_path: Path) -> None:
+    put_records(tmp_path / "demo", 0.8, 0.9)
+    found = explain(explainer(tmp_path), TABLE, "BC2GM", MODEL)
+    assert found.compared == {"file": f"tables/{TABLE}.comparisons.json", "compared": "not yet"}
 
 
 def test_a_run_without_record_is_named_with_the_command_that_makes_it(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The report and its figures, from a made-up results folder."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from pubmill.tables.report import ReportRecipe, read_log, read_report, read_sour
 from tests.unit import cards_made_up as made_up_cards
 from tests.unit import tables_made_up as made_up
 from tests.unit import test_facts as made_up_facts
+from tests.unit.test_browser import needs_browser, shown
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -45,7 +47,13 @@ def put(path: Path, value: Any) -> None:
     path.write_text(value if isinstance(value, str) else json.dumps(value))
 
 
-def put_source(results: Path, name: str) -> None:
+def put_table(results: Path, table: Table) -> None:
+    """The table, and its models compared."""
+    put(results / "tables/gu2020/table06.json", to_json(table))
+    put(results / "tables/gu2020/table06.comparisons.json", to_json(made_up.compared(table)))
+
+
+def put_source(results: Path, name: str, folder: str = "host") -> None:
     source = {
         "url": "u",
         "bytes": 5,
@@ -53,7 +61,7 @@ def put_source(results: Path, name: str) -> None:
         "origin": "network",
         "retrieved": "2026-01-02T00:00:00",
     }
-    put(results / "sources" / "host" / f"{name}.source.json", source)
+    put(results / "sources" / folder / f"{name}.source.json", source)
 
 
 @pytest.fixture
@@ -64,7 +72,7 @@ def table(tmp_path: Path) -> Table:
 
 @pytest.fixture
 def results(tmp_path: Path, table: Table) -> Path:
-    put(tmp_path / "tables/gu2020/table06.json", to_json(table))
+    put_table(tmp_path, table)
     for end in (2, 4):
         lines = [{"step": step, "tokens": step * 1000, "loss": 9.0 - step} for step in range(1, end + 1)]
         folder = tmp_path / f"pretraining/base/step-{end}"
@@ -147,6 +155,43 @@ def test_datasets_of_every_kind_and_tables_of_facts_are_shown(results: Path) -> 
     assert len(ids) == len(set(ids)) and {link[1:] for link in page.xpath("//a/@href")} <= set(ids)
 
 
+def test_the_models_of_each_table_are_compared(results: Path) -> None:
+    page = html.fromstring(render(read_report(recipe(), results)))
+    [section] = page.xpath("//details[contains(summary, 'Models compared: 1 of 2 rows')]")
+    lines = [" ".join(tr.text_content().split()) for tr in section.xpath(".//tbody/tr")]
+    assert lines == [
+        "BC2GM entity F1; best: BERT; 60 documents",
+        "Ours +1.50 −0.25 to +2.50 0.01 0.02 0.03 0.06",
+    ]
+    assert "paired bootstrap" in section.text_content()
+
+
+def test_the_contents_are_by_paper(results: Path) -> None:
+    put(results / "tables/gu2020/table03.json", to_json(made_up_facts.table(results, made_up_facts.recipe())))
+    report = read_report(recipe(fact_tables=["gu2020/table03"]), results)
+    assert report.contents == {"gu2020": [("Table 3", "f1"), ("Table 6", "t1")]}
+    links = html.fromstring(render(report)).xpath("//nav//li[starts-with(., 'gu2020')]//a/@href")
+    assert links == ["#f1", "#t1"]
+
+
+@needs_browser
+def test_nothing_is_wider_than_a_phone(results: Path) -> None:
+    """Tables scroll by themselves; a browser's own windows are no narrower than 500 pixels, a frame is."""
+    folder, name = "h" * 100, "a" * 100
+    put_source(results, name, folder)
+    made = recipe(sources={f"sources/{folder}": [f"{name}.source.json"]})
+    text = re.sub(r"<meta http-equiv=.*?>", "", render(read_report(made, results)))
+    told = "<script>onload = () => parent.postMessage(document.documentElement.scrollWidth, '*')</script>"
+    (results / "inner.html").write_text(text.replace("</body>", f"{told}</body>"))
+    host = results / "host.html"
+    host.write_text(
+        "<p></p><script>onmessage = (e) => document.querySelector('p').append(e.data)</script>"
+        "<iframe src='inner.html' style='width: 390px; height: 800px; border: 0'></iframe>"
+    )
+    [width] = html.fromstring(shown(host, "--virtual-time-budget=5000")).xpath("//p/text()")
+    assert int(width) <= 390
+
+
 def test_a_study_of_datasets_alone_shows_no_scores(results: Path) -> None:
     facts = made_up_facts.table(results, made_up_facts.recipe())
     put(results / "tables/gu2020/table03.json", to_json(facts))
@@ -163,7 +208,7 @@ def test_a_pretraining_is_read_from_its_last_log_and_marked_at_checkpoints(resul
 
 def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> None:
     empty = made_up.table(tmp_path, made_up.recipe(records={}))
-    put(tmp_path / "tables/gu2020/table06.json", to_json(empty))
+    put_table(tmp_path, empty)
     bare = recipe(pretraining={}, corpora=[], vocabs=[], datasets=[], models=[], sources={})
     assert "No run has a score yet" in render(read_report(bare, tmp_path))
 
@@ -176,6 +221,7 @@ def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> No
         ("pretraining/base/step-4/log.jsonl", '{"step": 1}\n', "log.jsonl:1: expected step, tokens and loss"),
         ("pretraining/base/step-4/log.jsonl", "", "log.jsonl is empty"),
         ("tables/gu2020/table06.json", "{}", "table06.json is not a Table"),
+        ("tables/gu2020/table06.comparisons.json", "{}", "table06.comparisons.json is not a Comparisons"),
     ],
 )
 def test_a_broken_input_is_named(results: Path, file: str, content: str, told: str) -> None:
@@ -244,7 +290,7 @@ def test_a_curve_needs_two_points() -> None:
 def test_pipelines_are_shown_as_what_they_are(results: Path) -> None:
     """One point and no seed in figures, no fine-tuning runs, by the name that they give themselves."""
     table = made_up.table_with_pipelines(results)
-    put(results / "tables/gu2020/table06.json", to_json(table))
+    put_table(results, table)
     report = read_report(recipe(models=["bert", "ours", "genes", "drugs"]), results)
     text = " ".join(html.fromstring(render(report)).text_content().split())
     assert report.models == ["Genes", "Drugs", "Bert", "Ours"]

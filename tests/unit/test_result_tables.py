@@ -2,20 +2,18 @@
 
 import json
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 from pubmill.records import Record
-from pubmill.specs import Specs, load
 from pubmill.study import Study
 from pubmill.tables.aggregation import Records, build
 from pubmill.tables.cells import Column, Row, Table, TableRecipe
-from pubmill.tables.published import PrintedAt, places, read_published
+from pubmill.tables.published import read_published
 from pubmill.targets import Targets, as_json
+from tests.full_tables import SPECS, specs, value_of
 from tests.unit import tables_made_up as made_up
 
-SPECS = Path(__file__).parents[2] / "specs"
 TABLES = sorted(
     path.relative_to(SPECS / "tables").with_suffix("").as_posix()
     for path in SPECS.glob("tables/*/*.yaml")
@@ -29,27 +27,9 @@ CONTRADICTIONS = {
 
 
 @cache
-def specs() -> Specs:
-    return load(SPECS, "full")
-
-
-@cache
 def targets() -> Targets:
     study = Study(study="all", title="", scale="full", tables=tuple(TABLES))
     return Targets(study, specs())
-
-
-@cache
-def printed(paper: str) -> dict[PrintedAt, float]:
-    """All numbers of the result tables of a paper."""
-    found: dict[PrintedAt, float] = {}
-    for name in TABLES:
-        if name.startswith(paper):
-            values = read_published(
-                SPECS / f"tables/{name}.published.csv", specs().tables[name].left_out
-            ).values
-            found = {place: value.value for place, value in values.items()} | found
-    return found
 
 
 def test_all_are_found() -> None:
@@ -70,11 +50,6 @@ def fed(name: str) -> Table:
         update={"records": {c: dict.fromkeys(rows, ("-",)) for c, rows in records.items()}}
     )
     return build(recipe, read_published(SPECS / f"tables/{name}.published.csv", recipe.left_out), records)
-
-
-def value_of(paper: str, column: Column, row: Row) -> float | None:
-    names = [*places(column, row), (column.key, row.published, row.printed)]
-    return next((printed(paper)[place] for place in names if place in printed(paper)), None)
 
 
 def made(column: Column, row: Row, dataset: str, score: float) -> Record:

@@ -1,5 +1,5 @@
-// Tables of scores can be sorted: by a model's scores down the page (third click: as printed).
-for (const table of document.querySelectorAll("table.scores")) {
+// Tables of scores and of comparisons can be sorted by a column, within each group (third click: as printed).
+for (const table of document.querySelectorAll("table.scores, table.compared")) {
   const bodies = [...table.tBodies];
   const printed = bodies.map((body) => [...body.rows]);
   const heads = [...table.tHead.rows[0].cells];
@@ -25,7 +25,7 @@ for (const table of document.querySelectorAll("table.scores")) {
     const button = document.createElement("button");
     button.className = "sort";
     button.type = "button";
-    button.title = "Sort the datasets of each group by this column";
+    button.title = "Sort each group by this column";
     button.append(...head.childNodes);
     head.append(button);
     button.addEventListener("click", () => {

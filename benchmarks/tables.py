@@ -1,0 +1,163 @@
+"""Speed and memory of all tables of results of the five papers, from made-up records at full scale.
+
+    python benchmarks/tables.py [--quick] [--records 20000] [--jobs 2]
+
+The tables are those of `specs/tables`, as of a study that lacks nothing. They have fewer records (those that
+several tables read are counted once), so each cell has as many times its seeds as are needed. A record is as
+long as a real one, its scores are drawn around the published values. Each table is one process of
+`scripts/table.py`, as its rule starts it, `--jobs` of them at once; then come the page of contradictions and
+a report of all tables. With `--quick` there are the papers' seeds alone. There is no peer. `memory` is the
+highest peak of a table, over that with the papers' seeds: near 1 where memory does not grow with records.
+"""
+
+import argparse
+import multiprocessing
+import os
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+# in place of this folder, whose datasets.py would hide the library
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[0] = str(ROOT)
+
+from benchmarks.baseline import Used, run
+from pubmill.records import Record, write_record
+from pubmill.tables.cells import read_table
+from pubmill.tables.rendering import to_json
+from pubmill.targets import as_json
+from pubmill.targets.models import OFF_THE_SHELF
+from tests.full_tables import SPECS, published, recipe, targets
+from tests.unit.tables_made_up import compared
+
+PACKAGES = dict.fromkeys(
+    ("duckdb", "nltk", "numpy", "pyarrow", "safetensors", "seqeval", "tokenizers", "torch", "transformers"),
+    "2.13.0",
+)
+UNPUBLISHED = 80.0
+"""The score of what has no published value."""
+
+
+def record(path: str, metrics: dict[str, float], known: dict[str, Any]) -> Record:
+    """The record of a path; `known`: a cell's recipe, resolved once."""
+    _, protocol, model, dataset, setting, _, name = path.split("/")
+    cell = f"{protocol}/{model}/{dataset}/{setting}"
+    if cell not in known:
+        pipeline = protocol == OFF_THE_SHELF
+        own = {"lang": "en", "name": model, "version": "1"}
+        known[cell] = (
+            {"pipeline": own} if pipeline else targets().run_recipe(protocol, model, dataset, setting)
+        )
+    encoded = ("beginnings_left_out", "mentions_shortened", "middles_left_out", "texts_shortened")
+    return Record(
+        model=model, dataset=dataset, protocol=protocol, setting=setting, scale="full",
+        seed=int(name.removeprefix("seed-").removesuffix(".json")), split="test", metric=next(iter(metrics)),
+        metrics=metrics, counts={"examples": 500, "gold": 900, "predicted": 910, "correct": 800},
+        dev_score=0.5, failed=None, recipe=known[cell], max_length=512, dev_split="dev",
+        encoded=dict.fromkeys(encoded, 0), versions={"convert": [2, 1], "metrics": [1, 1], "score": 2},
+        data_sha256="d" * 64, trained_on_sha256=dict.fromkeys(("train", "dev", "test"), "a" * 64),
+        model_sha256="e" * 64, commit="c" * 40, packages=PACKAGES, python="3.11.7",
+        hardware={"cpu": "AMD EPYC", "cores": 2, "gpus": ["NVIDIA H200"], "memory": 2**37, "threads": 1},
+        seconds=600.0, scored_with={"commit": "c" * 40, "packages": PACKAGES, "python": "3.11.7"},
+    )  # fmt: skip
+
+
+def prepare(folder: Path, seeds: int) -> None:
+    """Every record that the tables read."""
+    noise = random.Random(seeds)
+    scores: dict[str, dict[str, float]] = {}
+    for table in targets(seeds).specs.tables:
+        made, printed = recipe(table, seeds), published(table)
+        rows = {row.key: row for row in made.rows}
+        for column in made.columns:
+            for key, paths in made.records.get(column.key, {}).items():
+                value = printed.of(column, rows[key])
+                centre = value.value if value else UNPUBLISHED
+                for path in paths:
+                    score = noise.gauss(centre, 0.5) / 100
+                    scores.setdefault(path, {}).setdefault(rows[key].metric, score)
+    known: dict[str, Any] = {}
+    for path, metrics in scores.items():
+        write_record(folder / path, record(path, metrics, known))
+
+
+def table(folder: Path, name: str, seeds: int) -> Used:
+    return run(
+        "table.py", "--recipe", as_json(targets(seeds).table_recipe(name)), "--published",
+        SPECS / f"tables/{name}.published.csv", "--results", folder, "--output", folder / "tables" / name,
+    )  # fmt: skip
+
+
+def pages(folder: Path) -> Used:
+    told = as_json(targets().contradictions_recipe())
+    return run("contradictions.py", "--recipe", told, "--specs", SPECS, "--output", folder / "contradictions")
+
+
+def report(folder: Path) -> Used:
+    """A report of the tables and made-up comparisons, without pretraining and data."""
+    known = targets()
+    told = {
+        "study": known.study.study, "title": known.study.title, "scale": "full", "scale_title": "full scale",
+        "comparable": True, "tables": known.result_tables(), "fact_tables": [], "models": known.models(),
+        "pretraining": {}, "corpora": [], "vocabs": [], "datasets": [], "sources": {},
+    }  # fmt: skip
+    for name in known.result_tables():
+        made = compared(read_table(folder / f"tables/{name}.json"))
+        (folder / f"tables/{name}.comparisons.json").write_text(to_json(made))
+    output = folder / "report.html"
+    return run("report.py", "--recipe", as_json(told), "--results", folder, "--output", output)
+
+
+def build(folder: Path, seeds: int, jobs: int) -> float:
+    """All tables, then pages and report; prints what they took. The highest peak of a table."""
+    # In a process of its own: what starts programs lends them its own peak.
+    apart = multiprocessing.get_context("spawn").Process(target=prepare, args=(folder, seeds))
+    apart.start()
+    apart.join()
+    names = sorted(targets().specs.tables, key=lambda name: -len(targets().record_files(name)))
+    start = time.monotonic()
+    with ThreadPoolExecutor(jobs) as pool:
+        tables = list(pool.map(lambda name: table(folder, name, seeds), names))
+    wall = time.monotonic() - start
+    tell(f"{len(names)} tables of {count(seeds)} records", tables, wall)
+    tell("contradictions", [pages(folder)])
+    tell("report", [report(folder)])
+    print(f"tables: {count(seeds) / wall:.0f} records/s", flush=True)
+    return max(one.peak for one in tables)
+
+
+def count(seeds: int) -> int:
+    """Records of all tables, those that several of them read once."""
+    known = targets(seeds)
+    return len({path for name in known.specs.tables for path in known.record_files(name)})
+
+
+def tell(what: str, used: Sequence[Used], wall: float | None = None) -> None:
+    seconds, cpu = wall or used[0].seconds, sum(one.cpu for one in used)
+    print(
+        f"{what}: {seconds:.1f} s, {cpu:.1f} s of processors, {max(one.peak for one in used):.0f} MB",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="All tables of results from made-up records.")
+    parser.add_argument("--quick", action="store_true", help="the papers' seeds alone, within a minute")
+    parser.add_argument("--records", type=int, default=20_000, help="how many, at least")
+    parser.add_argument("--jobs", type=int, default=2, help="processes at once")
+    arguments = parser.parse_args()
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as Snakemake does for a rule of one thread
+    seeds = 1 if arguments.quick else -(-arguments.records // count(1))
+    with tempfile.TemporaryDirectory() as name:
+        few = build(Path(name) / "few", 1, arguments.jobs)
+        if seeds > 1:
+            print(f"memory: {build(Path(name) / 'many', seeds, arguments.jobs) / few:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""Every table of results at full scale, as if nothing were lacking: for tests and benchmarks."""
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from statistics import fmean, stdev
+
+from pubmill.specs import Specs, load
+from pubmill.study import Study
+from pubmill.tables.cells import Column, Row, TableRecipe
+from pubmill.tables.published import PrintedAt, Published, places, read_published
+from pubmill.targets.publication import PublicationTargets
+
+SPECS = Path(__file__).resolve().parents[1] / "specs"
+
+
+class Unhindered(PublicationTargets):
+    """The targets of a study that has every dataset that must be applied for, and all weights."""
+
+    def lacks(self, dataset: str) -> str | None:
+        return None
+
+    def lacks_model(self, model: str) -> str | None:
+        return None
+
+
+@cache
+def specs() -> Specs:
+    """Loaded once for all tests: that takes longer than most of these."""
+    return load(SPECS, "full")
+
+
+@cache
+def targets(seeds: int = 1) -> Unhindered:
+    """All tables of results with so many times the papers' seeds."""
+    known = specs()
+    protocols = {}
+    for name, protocol in known.protocols.items():
+        more = {dataset: seeds * count for dataset, count in protocol.final.seeds.items()}
+        final = protocol.final.model_copy(update={"seeds": more})
+        protocols[name] = protocol.model_copy(update={"final": final})
+    study = Study(study="all", title="All tables", scale="full", tables=tuple(known.tables))
+    return Unhindered(study, known.model_copy(update={"protocols": protocols}))
+
+
+def recipe(name: str, seeds: int = 1) -> TableRecipe:
+    """What decides a table, as its program reads it."""
+    return TableRecipe.model_validate(json.loads(json.dumps(targets(seeds).table_recipe(name))))
+
+
+def published(name: str) -> Published:
+    return read_published(SPECS / f"tables/{name}.published.csv", specs().tables[name].left_out)
+
+
+@cache
+def printed(paper: str) -> dict[PrintedAt, float]:
+    """All numbers of the result tables of a paper."""
+    found: dict[PrintedAt, float] = {}
+    for name in sorted(specs().tables):
+        if name.startswith(f"{paper}/"):
+            values = published(name).values
+            found = {place: value.value for place, value in values.items()} | found
+    return found
+
+
+def value_of(paper: str, column: Column, row: Row) -> float | None:
+    """The number printed of a cell, here or in another table of the paper."""
+    names = [*places(column, row), (column.key, row.published, row.printed)]
+    return next((printed(paper)[place] for place in names if place in printed(paper)), None)
+
+
+def around(centre: float, spread: float, runs: int) -> Sequence[float]:
+    """Evenly spaced scores whose mean and median are the centre, with this standard deviation."""
+    steps = [number - (runs - 1) / 2 for number in range(runs)]
+    unit = stdev(steps) if runs > 1 else 1.0
+    assert abs(fmean(steps)) < 1e-12
+    return [centre + spread * step / unit for step in steps]
