@@ -103,8 +103,6 @@ def test_a_cancelled_job_a_lost_node_and_a_restarted_controller_change_no_table(
     until(lambda: bool(running("trial")))
     [node] = asked("squeue", "--noheader", f"--jobs={running('trial')[0]}", "--format=%N").split()
     asked("scontrol", "update", f"nodename={node}", "state=down", "reason=a test")
-    for job in asked("squeue", "--noheader", "--states=PD", "--format=%A").split():
-        asked("scontrol", "update", f"job={job}", "starttime=now")  # else Slurm waits two minutes
     said = cluster.ended(run)
     assert "NODE_FAIL" in (slurm / "log/jobs.log").read_text()
     assert re.search(r"Error in rule pretrain:\n.*CANCELLED", said)
