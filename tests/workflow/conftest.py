@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -18,14 +18,32 @@ CODE = ("Snakefile", "config.yaml", "envs", "pubmill", "profiles", "rules", "scr
 TABLE = "results/demo/tables/gu2020/table06.html"
 
 
+ALONE = ("unshare", "--map-root-user", "--net")
+"""Before a command: it has no network at all, not even this machine's own."""
+
+
 @dataclass(frozen=True)
 class Project:
-    """A folder with pubmill's code, a configuration and perhaps results."""
+    """A folder with pubmill's code, a configuration and perhaps results.
+
+    `before`: what its commands begin with.
+    """
 
     folder: Path
+    before: tuple[str, ...] = ()
 
     def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "snakemake", "--profile", "profiles/local", "--cores", "2", *arguments]
+        return [
+            *self.before,
+            sys.executable,
+            "-m",
+            "snakemake",
+            "--profile",
+            "profiles/local",
+            "--cores",
+            "2",
+            *arguments,
+        ]
 
     def run(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run Snakemake to its end; what it said is shown where a test fails."""
@@ -147,6 +165,12 @@ def make_project(root: Path, world: Path, folder: Path) -> Project:
     return project
 
 
+def can_be_alone() -> bool:
+    """Whether the system lets us take the network away."""
+    found = shutil.which("unshare")
+    return bool(found) and subprocess.run([*ALONE, "true"], capture_output=True, check=False).returncode == 0
+
+
 @pytest.fixture
 def project(root: Path, world: Path, tmp_path: Path) -> Project:
     """A project with nothing run yet."""
@@ -155,10 +179,14 @@ def project(root: Path, world: Path, tmp_path: Path) -> Project:
 
 @pytest.fixture(scope="session")
 def finished(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A project that was run to its end, undisturbed. Read only: tests change a copy."""
+    """A project that was run to its end, undisturbed. Read only: tests change a copy.
+
+    It had no network, where the system can take that away.
+    """
     project = make_project(root, world, tmp_path_factory.mktemp("finished"))
-    project.run()
-    return project
+    alone = replace(project, before=ALONE if can_be_alone() else ())
+    alone.run()
+    return alone
 
 
 @pytest.fixture

@@ -1,0 +1,74 @@
+"""Without a network, and as a part of another workflow."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.workflow.conftest import ALONE, TABLE, Project, can_be_alone
+
+alone = pytest.mark.skipif(
+    not can_be_alone(), reason="this system lets nobody take the network away (unshare)"
+)
+
+
+@alone
+def test_with_a_mirror_everything_runs_without_a_network(finished: Project) -> None:
+    """It did, as the fixture says."""
+    assert finished.before == ALONE
+    assert (finished.folder / TABLE).is_file()
+
+
+@alone
+def test_without_a_network_all_that_is_missing_is_named_at_once(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(project.folder / "hub"))
+    config = (project.folder / "config.yaml").read_text()
+    mirror = next(line.split()[1] for line in config.splitlines() if line.startswith("mirror:"))
+    project.edit("config.yaml", f"mirror: {mirror}", "mirror: null")
+    done = replace(project, before=ALONE).run(
+        "results/demo/datasets/bc5-chem/card.json",
+        "results/demo/models/bert-base-uncased/config.json",
+        check=False,
+    )
+    assert done.returncode != 0
+    told = done.stderr.partition("files are out of reach:")[2]
+    for name in ("train.tsv", "devel.tsv", "test.tsv", "bert-base-uncased"):
+        assert name in told
+    assert "python scripts/mirror.py STUDY --fetch FOLDER" in told
+    assert not list((project.folder / "results").rglob("*.log"))
+
+
+def test_another_workflow_can_import_this_one(project: Project, tmp_path: Path) -> None:
+    """Paths of its results are its own; its rules have a prefix."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "Snakefile").write_text(
+        f"""
+configfile: {str(project.folder / "config.yaml")!r}
+
+module pubmill:
+    snakefile: {str(project.folder / "Snakefile")!r}
+    config: config
+
+use rule * from pubmill as pubmill_*
+
+rule mine:
+    default_target: True
+    input: "results/demo/datasets/bc5-chem/card.json"
+    output: "mine.txt"
+    shell: "wc -c < {{input}} > {{output}}"
+"""
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "rules"],
+        cwd=other, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (
+        int((other / "mine.txt").read_text())
+        == (other / "results/demo/datasets/bc5-chem/card.json").stat().st_size
+    )
