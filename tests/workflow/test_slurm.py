@@ -104,7 +104,7 @@ def test_a_cancelled_job_a_lost_node_and_a_restarted_controller_change_no_table(
     [node] = asked("squeue", "--noheader", f"--jobs={running('trial')[0]}", "--format=%N").split()
     asked("scontrol", "update", f"nodename={node}", "state=down", "reason=a test")
     said = cluster.ended(run)
-    asked("scontrol", "update", f"nodename={node}", "state=resume")
+    assert "NODE_FAIL" in (slurm / "log/jobs.log").read_text()
     assert re.search(r"Error in rule pretrain:\n.*CANCELLED", said)
     assert same_weights(cluster, finished)
     for kind in ("csv", "html"):
