@@ -122,6 +122,17 @@ class Report:
         }
 
     @property
+    def runs(self) -> dict[str, float]:
+        """Every fine-tuning that has a record, once whatever number of tables shows it: its seconds."""
+        return {
+            seed.record: seed.seconds
+            for table in self.tables.values()
+            for _, column, cell in table.read()
+            for seed in cell.seeds
+            if seed.seconds is not None and not column.pipeline
+        }
+
+    @property
     def times(self) -> list[tuple[str, str, str, str]]:
         """Table and model -> time of its fine-tunings, in words."""
         return [(name, *line) for name, table in self.tables.items() for line in times(table)]

@@ -166,6 +166,15 @@ def test_the_models_of_each_table_are_compared(results: Path) -> None:
     assert "paired bootstrap" in section.text_content()
 
 
+def test_a_run_of_two_tables_is_counted_once(results: Path) -> None:
+    for form in ("json", "comparisons.json"):
+        same = (results / f"tables/gu2020/table06.{form}").read_text()
+        put(results / f"tables/gu2020/table07.{form}", same)
+    report = read_report(recipe(tables=["gu2020/table06", "gu2020/table07"]), results)
+    assert len(report.runs) == 4 and sum(report.runs.values()) == 40.0
+    assert "all tables4 40 s of training" in html.fromstring(render(report)).text_content()
+
+
 def test_the_contents_are_by_paper(results: Path) -> None:
     put(results / "tables/gu2020/table03.json", to_json(made_up_facts.table(results, made_up_facts.recipe())))
     report = read_report(recipe(fact_tables=["gu2020/table03"]), results)
