@@ -12,7 +12,7 @@ from lxml import html
 
 from pubmill.errors import PubmillError
 from pubmill.study import check_study
-from pubmill.tables.dataset_pages import FORMS, Page, PageRecipe, read_page
+from pubmill.tables.dataset_pages import FORMS, Page, PageRecipe, make_page
 from pubmill.targets import Targets, as_json
 from tests.unit import cards_made_up as made_up
 
@@ -68,7 +68,7 @@ def page(results: Path, made: PageRecipe | None = None, **card: Any) -> Page:
     made = made or recipe()
     made_up.write(results, made_up.card(made.name, made.kind, **card))
     put_record(results)
-    return read_page(made, results)
+    return make_page(made, results)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -140,14 +140,14 @@ def test_names_notes_and_labels_are_escaped(tmp_path: Path) -> None:
 def test_a_card_of_another_dataset_is_refused(tmp_path: Path) -> None:
     made_up.write(tmp_path, made_up.card("drugs@blue", "sequence"))
     with pytest.raises(PubmillError, match="is the card of drugs@blue, expected drugs@blurb"):
-        read_page(recipe(card="datasets/drugs@blue/card.json"), tmp_path)
+        make_page(recipe(card="datasets/drugs@blue/card.json"), tmp_path)
 
 
 def test_a_source_that_the_card_was_not_made_from_is_refused(tmp_path: Path) -> None:
     made_up.write(tmp_path, made_up.card("drugs@blurb", "sequence"))
     put_record(tmp_path, sha256="6" * 64)
     with pytest.raises(PubmillError, match="is not of the file that .*card.json was made from"):
-        read_page(recipe(), tmp_path)
+        make_page(recipe(), tmp_path)
 
 
 def test_the_program_reads_no_examples(tmp_path: Path, root: Path) -> None:
