@@ -6,9 +6,8 @@ from statistics import fmean
 
 from pubmill.tables.cells import Column, Table
 from pubmill.tables.figures import EDGE, LANE, TOP, WIDTH, Axis, Lane, Strip
-from pubmill.tables.rendering import duration
 
-UNITS = {"hours": 3600, "minutes": 60, "seconds": 1}
+UNITS = {"h": ("hours", 3600), "min": ("minutes", 60), "s": ("seconds", 1)}
 LEAST = 2
 """Of this unit and more, the longest time is told in it."""
 
@@ -50,32 +49,39 @@ def time_strip(label: str, found: Sequence[ModelTimes]) -> Strip | None:
     if not found:
         return None
     longest = max(seconds for one in found for seconds in one.means.values())
-    unit = next((name for name, size in UNITS.items() if longest >= LEAST * size), "seconds")
-    axis = Axis(0, max(1.06 * longest / UNITS[unit], 1), EDGE, WIDTH - EDGE)
+    unit = next((name for name, (_, size) in UNITS.items() if longest >= LEAST * size), "s")
+    name, size = UNITS[unit]
+    axis = Axis(0, max(1.06 * longest, size), EDGE, WIDTH - EDGE)
+    lanes = tuple(_lane(one, axis, unit, TOP + LANE * i) for i, one in enumerate(found))
     return Strip(
         label=label,
-        metric=f"{unit} of one run",
-        description=" ".join(map(_told, found)),
+        metric=f"{name} of one run",
+        description=" ".join(_told(one, unit) for one in found),
         height=TOP + LANE * len(found) + 26,
-        axis=axis,
-        lanes=tuple(_lane(one, axis, UNITS[unit], TOP + LANE * i) for i, one in enumerate(found)),
+        axis=Axis(0, axis.high / size, EDGE, WIDTH - EDGE),
+        lanes=lanes,
     )
 
 
-def _lane(one: ModelTimes, axis: Axis, unit: int, top: float) -> Lane:
-    means = one.means.items()
+def _lane(one: ModelTimes, axis: Axis, unit: str, top: float) -> Lane:
+    """`axis`: of seconds."""
+    mean = fmean(one.runs)
     return Lane(
         label=one.label,
         y=top + 26,
-        points=tuple((axis.at(mean / unit), f"{name}: {duration(mean)}") for name, mean in means),
-        together=axis.at(fmean(one.runs) / unit),
+        points=tuple((axis.at(of), f"{name}: {_time(of, unit)}") for name, of in one.means.items()),
+        together=axis.at(mean),
         published=None,
         note="",
-        aside=duration(fmean(one.runs)),
+        aside=_time(mean, unit),
     )
 
 
-def _told(one: ModelTimes) -> str:
+def _time(seconds: float, unit: str) -> str:
+    return f"{seconds / UNITS[unit][1]:.3g} {unit}"
+
+
+def _told(one: ModelTimes, unit: str) -> str:
     """One model's lane in words."""
-    datasets = ", ".join(f"{name} {duration(mean)}" for name, mean in one.means.items())
-    return f"{one.label}: {datasets}; mean of {len(one.runs)} runs {duration(fmean(one.runs))}."
+    datasets = ", ".join(f"{name} {_time(mean, unit)}" for name, mean in one.means.items())
+    return f"{one.label}: {datasets}; mean of {len(one.runs)} runs {_time(fmean(one.runs), unit)}."

@@ -11,12 +11,16 @@ from hypothesis import strategies as st
 from lxml import html
 
 from pubmill.errors import PubmillError
-from pubmill.tables.cells import Table
+from pubmill.tables.cards import Card
+from pubmill.tables.cells import Table, parse
+from pubmill.tables.contradictions import Contradiction, Contradictions, Printed
+from pubmill.tables.dataset_pages import Page
 from pubmill.tables.figures import MAX_POINTS, Axis, curve, strips, thinned
 from pubmill.tables.rendering import to_json
 from pubmill.tables.report import ReportRecipe, read_log, read_report, read_sources, render
 from tests.unit import cards_made_up as made_up_cards
 from tests.unit import tables_made_up as made_up
+from tests.unit import test_dataset_pages as made_up_pages
 from tests.unit import test_facts as made_up_facts
 from tests.unit.test_browser import needs_browser, shown
 
@@ -48,9 +52,35 @@ def put(path: Path, value: Any) -> None:
 
 
 def put_table(results: Path, table: Table) -> None:
-    """The table, and its models compared."""
+    """The table, its models compared, and two contradictions, of which one is about it."""
     put(results / "tables/gu2020/table06.json", to_json(table))
     put(results / "tables/gu2020/table06.comparisons.json", to_json(made_up.compared(table)))
+    found = tuple(contradiction(name) for name in ("gu2020/table06", "shin2020/table01"))
+    put(results / "pages/contradictions.json", to_json(Contradictions(found=found)))
+
+
+def contradiction(table: str) -> Contradiction:
+    """A value of the table against another's."""
+    paper, _, name = table.partition("/")
+    other = {"table": "lewis2020/table02", "paper": "lewis2020", "number": 2, "protocol": "lewis2020"}
+    own = {"table": table, "paper": paper, "number": int(name[-2:]), "protocol": "p"}
+    values = tuple(
+        Printed.model_validate(
+            {**place, "aggregate": "mean", "dataset": "bc2gm", "metric": "entity_f1", "value": float(value),
+             "printed": value, "note": ""}
+        )
+        for place, value in ((own, "84.5"), (other, "85.6"))
+    )  # fmt: skip
+    return Contradiction(model=f"Model of {paper}", dataset="bc2gm", values=values, reasons=(HOSTILE,))
+
+
+def put_page(results: Path, dataset: str, kind: str, **changes: Any) -> None:
+    """The dataset's page as the report reads it."""
+    card = made_up_cards.card(dataset, kind, **changes)
+    sources = made_up_pages.recipe().sources
+    made = made_up_pages.recipe(name=dataset, label="", kind=kind, sources=sources)
+    page = Page(recipe=made, card=parse(Card, card, dataset), sources=())
+    put(results / f"pages/datasets/{dataset}.json", to_json(page))
 
 
 def put_source(results: Path, name: str, folder: str = "host") -> None:
@@ -96,7 +126,7 @@ def results(tmp_path: Path, table: Table) -> Path:
         {"size": 100, "documents": 7, "distinct_words": 50, "subwords_per_word": 1.25, "split_words": 0.2,
          "unknown_words": 0.0},
     )  # fmt: skip
-    put(tmp_path / "datasets/bc2gm/card.json", made_up_cards.card("bc2gm", kind="tokens"))
+    put_page(tmp_path, "bc2gm", "tokens")
     put_source(tmp_path, "one.tsv")
     return tmp_path
 
@@ -123,17 +153,19 @@ def test_the_page_is_self_contained_accessible_and_deterministic(results: Path) 
     text = render(read_report(recipe(), results))
     page = html.fromstring(text)
     assert not page.xpath("//link | //img | //@src") and len(page.xpath("//script")) == 1
-    assert all(link.startswith("#") for link in page.xpath("//a/@href"))
+    assert page.xpath("//a[starts-with(@href, '#')]")
     ids = page.xpath("//@id")
     assert len(ids) == len(set(ids))
-    assert {link[1:] for link in page.xpath("//a/@href")} <= set(ids)
+    assert {link[1:] for link in page.xpath("//main//a/@href | //nav//a/@href") if link[0] == "#"} <= set(ids)
+    # what leads elsewhere is on the pages of datasets, and only for whoever follows it
+    assert page.xpath("//a[not(starts-with(@href, '#'))]/@href") == ["https://example.org/apply"]
     assert all(figure.xpath("string(.//desc)") for figure in page.xpath("//figure"))
     assert text == render(read_report(recipe(), results))
 
 
 def test_datasets_of_every_kind_and_tables_of_facts_are_shown(results: Path) -> None:
     for kind in ("sequence", "multilabel", "regression", "span"):
-        made_up_cards.write(results, made_up_cards.card(f"of-{kind}", kind))
+        put_page(results, f"of-{kind}", kind)
     made = recipe(
         datasets=["bc2gm", "of-sequence", "of-multilabel", "of-regression", "of-span"],
         fact_tables=["gu2020/table03"],
@@ -152,7 +184,9 @@ def test_datasets_of_every_kind_and_tables_of_facts_are_shown(results: Path) -> 
     assert ["of-span", "test", "6", "5", "4", "7", "1", "not marked", "7", "1", "3"] in lines
     assert "differs from the published" in page.text_content()
     ids = page.xpath("//@id")
-    assert len(ids) == len(set(ids)) and {link[1:] for link in page.xpath("//a/@href")} <= set(ids)
+    assert len(ids) == len(set(ids)) and {
+        link[1:] for link in page.xpath("//a/@href") if link.startswith("#")
+    } <= set(ids)
 
 
 def test_the_models_of_each_table_are_compared(results: Path) -> None:
@@ -160,10 +194,49 @@ def test_the_models_of_each_table_are_compared(results: Path) -> None:
     [section] = page.xpath("//details[contains(summary, 'Models compared: 1 of 2 rows')]")
     lines = [" ".join(tr.text_content().split()) for tr in section.xpath(".//tbody/tr")]
     assert lines == [
-        "BC2GM entity F1; best: BERT; 60 documents",
-        "Ours +1.50 −0.25 to +2.50 0.01 0.02 0.03 0.06",
+        "BC2GM entity F1; best: Ours; 60 documents",
+        "BERT +10.00 −0.25 to +2.50 0.01 0.02 0.03 0.06",
     ]
     assert "paired bootstrap" in section.text_content()
+
+
+def test_each_dataset_has_its_page_which_its_name_leads_to(results: Path) -> None:
+    put_page(results, "of@span", "span")
+    page = html.fromstring(render(read_report(recipe(datasets=["bc2gm", "of@span"]), results)))
+    closed = page.xpath("//details[@class='page'][not(@open)]")
+    assert [one.get("id") for one in closed] == ["page-bc2gm", "page-of@span"]
+    links = page.xpath("//div[starts-with(@aria-label, 'Datasets counted by')]//a/@href")
+    assert links == ["#page-bc2gm", "#page-of@span"]
+    for part in (
+        "Repetitions and overlaps",
+        "The licence of the drugs",
+        "95th percentile",
+        "export.py of@span",
+    ):
+        assert part in closed[1].text_content(), part
+    # beneath the heading that they stand under
+    assert not closed[1].xpath(".//h1 | .//h2 | .//h3") and len(closed[1].xpath(".//h4")) > 5
+
+
+def test_the_contradictions_are_those_of_the_studys_tables(results: Path) -> None:
+    page = html.fromstring(render(read_report(recipe(), results)))
+    [section] = page.xpath("//details[contains(summary, 'why they differ')]")
+    assert section.xpath(".//tbody/tr/th/text()") == ["Model of gu2020"]
+    told = " ".join(section.text_content().split())
+    assert "84.5 gu2020 Table 6" in told and "85.6 lewis2020 Table 2" in told and HOSTILE in told
+    assert "2 are known of the five papers. 1 of them" in " ".join(page.text_content().split())
+
+
+def test_times_are_a_figure_and_numbers(results: Path) -> None:
+    page = html.fromstring(render(read_report(recipe(), results)))
+    [figure] = page.xpath("//figure[contains(figcaption, 'of one run')]")
+    assert figure.xpath("string(.//desc)") == (
+        "BERT: BC2GM 10 s; mean of 2 runs 10 s. Ours: BC2GM 10 s; mean of 2 runs 10 s."
+    )
+    assert figure.xpath(".//circle/title/text()") == ["BC2GM: 10 s"] * 2
+    [numbers] = page.xpath("//div[@aria-label='Time of fine-tuning in numbers']")
+    lines = [[cell.text_content() for cell in tr] for tr in numbers.xpath(".//tbody/tr")]
+    assert lines[0] == ["gu2020/table06", "BERT", "2", "20 s", "10 s", "10 s"]
 
 
 def test_a_run_of_two_tables_is_counted_once(results: Path) -> None:
@@ -226,7 +299,9 @@ def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> No
     ("file", "content", "told"),
     [
         ("corpora/abstracts/stats.json", "{}", "lacks parsed, documents"),
-        ("datasets/bc2gm/card.json", "{", "card.json:1"),
+        ("pages/datasets/bc2gm.json", "{", "bc2gm.json:1"),
+        ("pages/datasets/bc2gm.json", "{}", "bc2gm.json is not a Page"),
+        ("pages/contradictions.json", "{}", "contradictions.json is not a Contradictions"),
         ("pretraining/base/step-4/log.jsonl", '{"step": 1}\n', "log.jsonl:1: expected step, tokens and loss"),
         ("pretraining/base/step-4/log.jsonl", "", "log.jsonl is empty"),
         ("tables/gu2020/table06.json", "{}", "table06.json is not a Table"),
