@@ -73,7 +73,7 @@ def _lane(one: ModelTimes, axis: Axis, unit: str, top: float) -> Lane:
         together=axis.at(mean),
         published=None,
         note="",
-        aside=_time(mean, unit),
+        aside=f"{mean / UNITS[unit][1]:.3g}",
     )
 
 

@@ -63,10 +63,11 @@ class ReportTargets(ContradictionTargets):
     def measured(self) -> list[str]:
         """What report and checklist both tell of: tables of results, pretraining, corpora, vocabularies."""
         recipe = self.report_recipe()
-        steps = [step for found in recipe["pretraining"].values() for step in found]
+        pretraining = recipe["pretraining"].values()
         below = [
             *(f"tables/{table}.json" for table in self.result_tables()),
-            *(f"{step}/{name}" for step in steps for name in ("log.jsonl", "state.json")),
+            *(f"{step}/state.json" for steps in pretraining for step in steps),
+            *(f"{steps[-1]}/log.jsonl" for steps in pretraining),  # that of a later segment has all before
             *(f"corpora/{corpus}/stats.json" for corpus in recipe["corpora"]),
             *(f"vocabs/{vocab}/diagnosis.json" for vocab in recipe["vocabs"]),
         ]
