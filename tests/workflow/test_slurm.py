@@ -117,13 +117,16 @@ def test_a_cancelled_job_a_lost_node_and_a_restarted_controller_change_no_table(
 def test_a_pretraining_that_meets_its_time_limit_goes_on_from_what_it_saved(
     cluster: OnSlurm, finished: Project
 ) -> None:
-    run = cluster.start_until(appears(cluster, SAVED), (FIRST,))
-    [job] = running("pretrain")
+    cluster.edit("config.yaml", "save_minutes: 0", "save_minutes: 60")
+    run = cluster.start_until(appears(cluster, f"{PRETRAINING}/tensorboard/*"), (FIRST,))
     for process in pretraining_processes(cluster):
         os.kill(process, signal.SIGSTOP)  # so that it doesn't end before its time; Slurm wakes it to end it
+    [job] = running("pretrain")
     asked("scontrol", "update", f"job={job}", "timelimit=1")
     said = cluster.ended(run)
     assert re.search(r"Error in rule pretrain:\n.*TIMEOUT", said)
+    log = (cluster.folder / "results/demo/logs/pretraining/pubmedbert-base/step-20.log").read_text()
+    assert re.search(r"going on from step \d+, which was saved", log)
     assert sha256(cluster.folder / FIRST) == sha256(finished.folder / FIRST)
 
 
