@@ -12,6 +12,7 @@ from pubmill.errors import PubmillError
 from pubmill.records import write_record
 from pubmill.specs import Specs, load
 from pubmill.study import Study
+from pubmill.tables import contradictions, dataset_pages
 from pubmill.tables.checklist_data import ChecklistRecipe, read_study
 from pubmill.tables.rendering import to_json
 from pubmill.tables.report import ReportRecipe, read_report
@@ -101,6 +102,10 @@ def test_the_inputs_are_what_is_read(tmp_path: Path, who: str) -> None:
         with pytest.raises(PubmillError, match=re.escape(Path(file).name)):
             READERS[who](made, results)
         (tmp_path / "away").rename(results / file)
+
+
+def test_the_programs_write_the_forms_that_their_rules_name() -> None:
+    assert set(dataset_pages.FORMS) == set(contradictions.FORMS) == set(Targets.PAGE_FORMS)
 
 
 def test_a_study_of_facts_alone_waits_for_no_contradictions(tmp_path: Path) -> None:
