@@ -29,7 +29,6 @@ TABLE = "results/demo/tables/gu2020/table06"
 FIRST = f"{PRETRAINING}/step-20/model.safetensors"
 ONE_NODE = "    gpu: 1\n    processes: 1  "
 TWO_NODES = """\
-    slurm_extra: "'--gpus-per-node=2'"
     nodes: 2
     tasks: 2
     mpi: srun
@@ -119,12 +118,14 @@ def test_a_pretraining_that_meets_its_time_limit_goes_on_from_what_it_saved(
 ) -> None:
     cluster.edit("config.yaml", "save_minutes: 0", "save_minutes: 60")
     run = cluster.start_until(appears(cluster, f"{PRETRAINING}/tensorboard/*"), (FIRST,))
-    for process in pretraining_processes(cluster):
-        os.kill(process, signal.SIGSTOP)  # so that it doesn't end before its time; Slurm wakes it to end it
-    [job] = running("pretrain")
-    asked("scontrol", "update", f"job={job}", "timelimit=1")
+    [process] = pretraining_processes(cluster)
+    until(lambda: sigterm_in("Cgt", process))
+    os.kill(process, signal.SIGSTOP)  # so that it doesn't end before its time
+    asked("scontrol", "update", f"job={running('pretrain')[0]}", "timelimit=2")
+    until(lambda: sigterm_in("Pnd", process))
+    os.kill(process, signal.SIGCONT)
     said = cluster.ended(run)
-    assert re.search(r"Error in rule pretrain:\n.*TIMEOUT", said)
+    assert re.search(r"Error in rule pretrain:\n.*FAILED", said)
     log = (cluster.folder / "results/demo/logs/pretraining/pubmedbert-base/step-20.log").read_text()
     assert re.search(r"going on from step \d+, which was saved", log)
     assert sha256(cluster.folder / FIRST) == sha256(finished.folder / FIRST)
@@ -135,6 +136,13 @@ def pretraining_processes(project: Project) -> list[int]:
     program = str(project.folder / "scripts/pretrain.py").encode()
     lines = ((path, read(path / "cmdline").split(b"\0")) for path in Path("/proc").glob("[0-9]*"))
     return [int(path.name) for path, line in lines if line[1:2] == [program]]
+
+
+def sigterm_in(which: str, process: int) -> bool:
+    """Whether a process catches SIGTERM (Cgt), or has one waiting for it (Pnd)."""
+    masks = re.findall(rf"(?:Sig|Shd){which}:\s+([0-9a-f]+)", read(Path(f"/proc/{process}/status")).decode())
+    assert masks, "the process has ended"
+    return any(int(mask, 16) >> (signal.SIGTERM - 1) & 1 for mask in masks)
 
 
 def read(path: Path) -> bytes:
@@ -165,9 +173,12 @@ def test_jobs_that_outlive_a_killed_snakemake_are_told_of_and_count(
 
 def test_two_nodes_of_two_processes_train_as_one_process_does(cluster: OnSlurm, finished: Project) -> None:
     """And the next segment goes on with one process on one node."""
-    cluster.edit("profiles/slurm/config.yaml", ONE_NODE, TWO_NODES)
+    profile = "profiles/slurm/config.yaml"
+    cluster.edit(profile, ONE_NODE, TWO_NODES)
+    cluster.edit(profile, "'--signal", "'--gpus-per-node=2 --signal")
     cluster.run(FIRST)
-    cluster.edit("profiles/slurm/config.yaml", TWO_NODES, ONE_NODE)
+    cluster.edit(profile, "'--gpus-per-node=2 --signal", "'--signal")
+    cluster.edit(profile, TWO_NODES, ONE_NODE)
     cluster.run(WEIGHTS)
     for step, processes in ((20, 4), (40, 1)):
         ours, alone = (state(project, step) for project in (cluster, finished))
