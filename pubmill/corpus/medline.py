@@ -19,7 +19,7 @@ What is taken is the text of the original record, whole and unchanged but for ru
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import IO
@@ -39,7 +39,8 @@ RATIO_LIMIT = 200
 SMALL = 1 << 28  # bytes; smaller ones may be as compressible as they like
 MATHML = b' xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 
-Parts = dict[str, list[etree._Element]]
+# Of what is read, NLM's DTD allows these once in their element.
+ONCE = {"MedlineCitation", "PMID", "Article", "ArticleTitle", "Abstract", "Journal", "PublicationTypeList"}
 
 _NAME = re.compile(r"(?:pubmed|medline)(\d\d)n(\d{4,5})\.xml\.gz")
 _ROOT = re.compile(rb"<(PubmedArticleSet|MedlineCitationSet)(\s[^<>]*)?>")
@@ -151,7 +152,7 @@ class _Reader:
         """The documents of some whole citations, or of the end of the file with the root's end tag."""
         for child in self._parse(b"".join((start, content, end)), len(start)):
             if child.tag == "PubmedArticle":
-                yield self._document(self._citation(child))
+                yield self._citation(child)
             elif child.tag == "MedlineCitation":
                 yield self._document(child)
             elif child.tag == "DeleteCitation":
@@ -174,50 +175,48 @@ class _Reader:
             self.done += max(0, sum(len(text) + 1 for text in lines[: line - 1]) - added)
             raise self._error(f"malformed XML: {error.msg}") from None
 
+    def _citation(self, article: etree._Element) -> Document:
+        return self._document(self._required(article, self._parts(article), "MedlineCitation"))
+
     def _document(self, citation: etree._Element) -> Document:
-        parts = self._parts(citation, ("PMID", "Article"))
+        parts = self._parts(citation)
         pmid, article = self._required(citation, parts, "PMID"), self._required(citation, parts, "Article")
         identifier, version = self._id(pmid), self._version(pmid)
-        revised = parts.get("DateRevised", ())
-        parts = self._parts(article, ("ArticleTitle", "Abstract", "Journal", "PublicationTypeList"))
-        licence, sections = _abstract(parts["Abstract"][0]) if "Abstract" in parts else ("", ())
+        inside = self._parts(article)
+        revised, journal, language = parts.get("DateRevised"), inside.get("Journal"), inside.get("Language")
+        title, abstract = inside.get("ArticleTitle"), inside.get("Abstract")
+        types = inside.get("PublicationTypeList")
+        licence, sections = ("", ()) if abstract is None else _abstract(abstract)
         return Document(
             id=identifier,
             version=version,
             pmid=identifier.removeprefix("pmid:"),
-            date=_revised(revised[0]) if revised else "",
-            published=_year(parts["Journal"][0]) if "Journal" in parts else "",
-            languages=tuple(" ".join(map(_text, parts.get("Language", ()))).lower().split()),
-            types=tuple(map(_text, parts["PublicationTypeList"][0])) if "PublicationTypeList" in parts else (),
+            date="" if revised is None else _revised(revised),
+            published="" if journal is None else _year(journal),
+            languages=() if language is None else _languages(language),
+            types=() if types is None else tuple(map(_text, types)),
             licence=licence,
-            title=_text(parts["ArticleTitle"][0]) if "ArticleTitle" in parts else "",
+            title="" if title is None else _text(title),
             sections=sections,
         )
 
-    def _citation(self, article: etree._Element) -> etree._Element:
-        parts = self._parts(article, ("MedlineCitation",))
-        return self._required(article, parts, "MedlineCitation")
-
-    def _parts(self, element: etree._Element, once: Collection[str]) -> Parts:
-        """An element's children by name, those of `once` at most once, as NLM's DTD has it.
-
-        One pass over all children costs less than a search for each name.
-        """
-        parts: Parts = {}
+    def _parts(self, element: etree._Element) -> dict[str, etree._Element]:
+        """The first child of each name; one pass over all costs less than a search for each name."""
+        parts: dict[str, etree._Element] = {}
         for child in element:
             tag = child.tag
             if tag not in parts:
-                parts[tag] = [child]
-            elif tag in once:
+                parts[tag] = child
+            elif tag in ONCE:
                 raise self._error(f"<{element.tag}> with <{tag}> more than once")
-            else:
-                parts[tag].append(child)
         return parts
 
-    def _required(self, element: etree._Element, parts: Parts, tag: str) -> etree._Element:
+    def _required(
+        self, element: etree._Element, parts: dict[str, etree._Element], tag: str
+    ) -> etree._Element:
         if tag not in parts:
             raise self._error(f"<{element.tag}> without <{tag}>")
-        return parts[tag][0]
+        return parts[tag]
 
     def _id(self, pmid: etree._Element) -> str:
         text = (pmid.text or "").strip()
@@ -267,6 +266,11 @@ def _abstract(abstract: etree._Element) -> tuple[str, Sections]:
         elif tag == "CopyrightInformation":
             licences.append(_text(part))
     return " ".join(licences), tuple(sections)
+
+
+def _languages(first: etree._Element) -> tuple[str, ...]:
+    codes = [_text(first), *map(_text, first.itersiblings("Language"))]
+    return tuple(" ".join(codes).lower().split())
 
 
 def _revised(revised: etree._Element) -> str:
