@@ -70,7 +70,8 @@ onstart:
             "and set `mirror:` and HF_HUB_CACHE"
         )
         sys.exit("\n".join(["pubmill: error: files are out of reach:", *missing, advice]))
-    if run := getattr(workflow.scheduler._executor, "run_uuid", None):  # of the jobs that it submits to Slurm
+    run = getattr(workflow.scheduler._executor, "run_uuid", None)  # the name of all its jobs in Slurm
+    if run:
         from pubmill.inspection.left_jobs import begin_run
 
         try:

@@ -95,7 +95,8 @@ def table(folder: Path, name: str, seeds: int) -> Used:
 
 def pages(folder: Path) -> Used:
     told = as_json(targets().contradictions_recipe())
-    return run("contradictions.py", "--recipe", told, "--specs", SPECS, "--output", folder / "contradictions")
+    output = folder / "pages/contradictions"
+    return run("contradictions.py", "--recipe", told, "--specs", SPECS, "--output", output)
 
 
 def report(folder: Path) -> Used:

@@ -55,12 +55,13 @@ rule pretrain:
         weights=lambda w: T.segment_arguments(w.recipe, int(w.step)),
     message:
         "Pretraining {wildcards.recipe} up to step {wildcards.step}"
+    # What it says when it is asked to stop, by a signal to all of the job, is heard to the end.
     shell:
         "python {SCRIPTS:q}/launch.py --nodes {resources.nodes} --processes {resources.processes}"
         " {SCRIPTS:q}/pretrain.py --recipe {params.recipe:q} --tokens {params.tokens:q}"
         " --vocab {params.vocab:q} --to {wildcards.step} {params.weights:q}"
         " --output {R:q}/pretraining/{wildcards.recipe:q}/step-{wildcards.step} --version {params.version}"
-        " --save-minutes {STUDY.save_minutes} 2>&1 | tee -i {log:q}"
+        " --save-minutes {STUDY.save_minutes} 2>&1 | (trap '' INT TERM; exec tee {log:q})"
 
 
 rule export_model:

@@ -2,7 +2,8 @@
 
     python scripts/contradictions.py --recipe JSON --specs specs --output results/full/pages/contradictions
 
-Inputs, below --specs: the published values of all tables of results. Outputs: OUTPUT.html and OUTPUT.md.
+Inputs, below --specs: the published values of all tables of results. Outputs: OUTPUT.json (for the report),
+OUTPUT.md and OUTPUT.html.
 """
 
 import argparse
@@ -14,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill.errors import run
 from pubmill.files import writing
 from pubmill.tables.cells import parse_argument
-from pubmill.tables.contradictions import FORMS, ContradictionsRecipe, read_contradictions
+from pubmill.tables.contradictions import FORMS, ContradictionsRecipe, find_contradictions
 
 
 def main() -> None:
@@ -25,7 +26,7 @@ def main() -> None:
     parser.add_argument("--specs", required=True, type=Path, help="folder of the specs")
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without ending")
     arguments = parser.parse_args()
-    found = read_contradictions(parse_argument(ContradictionsRecipe, arguments.recipe), arguments.specs)
+    found = find_contradictions(parse_argument(ContradictionsRecipe, arguments.recipe), arguments.specs)
     for form, render in FORMS.items():
         with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
             temporary.write_text(render(found), encoding="utf-8")

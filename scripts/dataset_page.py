@@ -4,7 +4,8 @@
         --output results/full/pages/datasets/chemprot@blurb
 
 Inputs, below --results: the dataset's card and the records of its source files. Its examples are not
-read, so no text of it can be shown. Outputs: OUTPUT.html and OUTPUT.md.
+read, so no text of it can be shown. Outputs: OUTPUT.json (for the report), OUTPUT.md and
+OUTPUT.html.
 """
 
 import argparse
@@ -16,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill.errors import run
 from pubmill.files import writing
 from pubmill.tables.cells import parse_argument
-from pubmill.tables.dataset_pages import FORMS, PageRecipe, read_page
+from pubmill.tables.dataset_pages import FORMS, PageRecipe, make_page
 
 
 def main() -> None:
@@ -27,7 +28,7 @@ def main() -> None:
     parser.add_argument("--results", required=True, type=Path, help="folder that the card lies in")
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without ending")
     arguments = parser.parse_args()
-    page = read_page(parse_argument(PageRecipe, arguments.recipe), arguments.results)
+    page = make_page(parse_argument(PageRecipe, arguments.recipe), arguments.results)
     for form, render in FORMS.items():
         with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
             temporary.write_text(render(page), encoding="utf-8")

@@ -50,7 +50,7 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "compare": ("scripts/compare.py", "pubmill/tables/templates/*"),
     "fact_table": ("scripts/fact_table.py", "pubmill/tables/templates/*"),
     "page": ("scripts/dataset_page.py", "pubmill/tables/templates/*"),
-    "contradictions": ("scripts/contradictions.py", "pubmill/tables/templates/contradictions*"),
+    "contradictions": ("scripts/contradictions.py", "pubmill/tables/templates/*"),
     "report": ("scripts/report.py", "pubmill/tables/templates/*"),
     "checklist": ("scripts/checklist.py", "pubmill/tables/templates/*"),
     "crate": ("scripts/crate.py",),

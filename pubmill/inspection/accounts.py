@@ -7,13 +7,17 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
 from pubmill.tables.aggregation import machine
-from pubmill.tables.comparisons import Pair, read_comparisons
+from pubmill.tables.comparisons import Pair, RowComparisons, read_comparisons
 from pubmill.tables.report import read_pretraining, read_sources
 from pubmill.targets.tables import TableTargets
 
 Account = dict[str, Any]
 """Name -> a value, a list, or another account; what is not there is said under its name."""
 NOT_THERE = "not there"
+OF_RECORDS = "is of the records"
+COMPARE_ANEW = "make the comparisons again"
+SAME = 1e-6
+"""Points: differences that are closer are equal but for rounding."""
 SOURCE = ("url", "sha256", "bytes", "origin", "retrieved")
 
 
@@ -42,9 +46,11 @@ def _source(record: Path) -> Any:
     return {key: found.get(key) for key in SOURCE}
 
 
-def comparison_account(targets: TableTargets, table: str, row: str, column: str) -> Account | None:
+def comparison_account(
+    targets: TableTargets, table: str, row: str, column: str, scores: Mapping[str, float]
+) -> Account | None:
     """A cell against the best of its row, or, where it is the best, the others against it; None where the
-    row or the cell is not compared."""
+    row or the cell is not compared. `scores`: column -> points of all complete cells of the row now."""
     file = f"tables/{table}.comparisons.json"
     if not _below(targets, file).is_file():
         return {"file": file, "compared": "not yet"}
@@ -52,14 +58,25 @@ def comparison_account(targets: TableTargets, table: str, row: str, column: str)
     of = next((one for one in found.rows if one.row == row), None)
     pairs = [pair for pair in of.pairs if column in (of.best, pair.other)] if of else []
     if of is None or not pairs:
-        return None
+        due = column in scores and len(scores) > 1
+        return {"file": file, "compared": f"not with these runs yet; {COMPARE_ANEW}"} if due else None
+    same = _is_of(of, scores)
     return {
         "file": file,
+        OF_RECORDS: same or f"no: the scores of its row are others now; {COMPARE_ANEW}",
         "best": found.column_labels[of.best],
         "best minus": {found.column_labels[pair.other]: _pair(pair) for pair in pairs},
         "drawn": f"{of.units} {of.unit}s, {found.resamplings} times",
         "method": found.method,
     }
+
+
+def _is_of(compared: RowComparisons, scores: Mapping[str, float]) -> bool:
+    """Whether these models were compared, with the differences that they have."""
+    if {compared.best, *(pair.other for pair in compared.pairs)} != scores.keys():
+        return False
+    best = scores[compared.best]
+    return all(abs(best - scores[pair.other] - pair.difference) < SAME for pair in compared.pairs)
 
 
 def _pair(pair: Pair) -> Account:

@@ -9,7 +9,13 @@ from typing import Any, TypeVar
 
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
-from pubmill.inspection.accounts import Account, comparison_account, dataset_account, weights_account
+from pubmill.inspection.accounts import (
+    OF_RECORDS,
+    Account,
+    comparison_account,
+    dataset_account,
+    weights_account,
+)
 from pubmill.records import Record, read_record
 from pubmill.tables.aggregation import build, machine, read_records
 from pubmill.tables.artefacts import read_artefacts
@@ -155,7 +161,13 @@ def _rows_behind(recipe: TableRecipe, row: Row) -> tuple[str, ...]:
 def _build(explainer: Explainer, table: str, recipe: TableRecipe, row: Row, column: Column) -> Table:
     """The table with no other records than those that the cell needs."""
     columns = _columns_behind(column) or (column.key,)
-    rows = _rows_behind(recipe, row) or (row.key,)
+    return _build_of(explainer, table, recipe, _rows_behind(recipe, row) or (row.key,), columns)
+
+
+def _build_of(
+    explainer: Explainer, table: str, recipe: TableRecipe, rows: Sequence[str], columns: Sequence[str]
+) -> Table:
+    """The table with the records of these rows and columns alone."""
     records = {
         name: {key: paths for key, paths in recipe.records[name].items() if key in rows}
         for name in columns
@@ -197,7 +209,7 @@ def _explain_cell(
         commands = (explainer.command(lacking),) if lacking else ()
         return replace(shown, parts=parts, lacking=lacking, to_do=(*commands, *others))
     paths = recipe.records.get(column.key, {}).get(row.key, ())
-    return replace(shown, **_behind(explainer, table, row, column, paths))
+    return replace(shown, **_behind(explainer, table, recipe, row, column, paths))
 
 
 def _named(key: str, label: str) -> str:
@@ -210,7 +222,7 @@ def _value(row: Row, cell: Cell | None) -> Account:
 
 
 def _behind(
-    explainer: Explainer, table: str, row: Row, column: Column, paths: Sequence[str]
+    explainer: Explainer, table: str, recipe: TableRecipe, row: Row, column: Column, paths: Sequence[str]
 ) -> dict[str, Any]:
     """Runs, recipe, data and weights of a cell that has runs of its own, or should have."""
     targets = explainer.targets
@@ -222,15 +234,27 @@ def _behind(
     lacking = [run.file for run in runs if not run.facts]
     return {
         "runs": runs,
-        "compared": comparison_account(targets, table, row.key, column.key)
-        if paths and not lacking
-        else None,
+        "compared": _compared(explainer, table, recipe, row, column) if paths and not lacking else None,
         "data": known,
         "weights": weights,
         "lacking": tuple(lacking),
         "to_do": _to_do(explainer, table, row, column, lacking, bool(paths)),
         **_planned(targets, paths, model, runs),
     }
+
+
+def _compared(
+    explainer: Explainer, table: str, recipe: TableRecipe, row: Row, column: Column
+) -> Account | None:
+    """The stored comparison, set against the records that there are now."""
+    try:
+        made = _build_of(explainer, table, recipe, (row.key,), tuple(recipe.records))
+    except PubmillError as error:
+        account = comparison_account(explainer.targets, table, row.key, column.key, {})
+        return account and {**account, OF_RECORDS: f"no: {error}"}
+    cells = {key: found[row.key] for key, found in made.cells.items()}
+    scores = {key: cell.value for key, cell in cells.items() if cell.seeds and cell.value is not None}
+    return comparison_account(explainer.targets, table, row.key, column.key, scores)
 
 
 def _data(targets: FactTableTargets, dataset: str, runs: Sequence[Run]) -> Account:

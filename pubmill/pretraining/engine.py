@@ -22,7 +22,7 @@ from pubmill.precision import choose_precision
 from pubmill.pretraining.architectures import build_generator, build_model, load_model
 from pubmill.pretraining.batches import collate
 from pubmill.pretraining.distributed import World
-from pubmill.pretraining.flops import flops
+from pubmill.pretraining.flops import flops_of_step
 from pubmill.pretraining.instances import (
     UNLABELLED,
     Batch,
@@ -178,10 +178,7 @@ class Pretraining:
 
     def _flops(self, batch: Batch, sums: Sums) -> float:
         squares = float((batch.lengths**2).sum())
-        size = sums["tokens"], squares, sums["masked"]
-        if isinstance(self.learner, ReplacedTokenDetection):
-            return flops(self.learner.generator, *size) + flops(self.model, *size, whole=True)
-        return flops(self.model, *size)
+        return flops_of_step(self.learner, sums["tokens"], squares, sums["masked"])
 
 
 def tokens_at_once(recipe: PretrainingRecipe, device: torch.device) -> int:

@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 import torch
 
-from pubmill.pretraining.arithmetic import Shape, operations
+from pubmill.pretraining.arithmetic import ADVERSARIAL, Shape, operations
+from pubmill.pretraining.objectives import Distilled, Learner, ReplacedTokenDetection
 
 SIZE = {"cpu": 512, "cuda": 8192}
 """Rows and columns of the matrices that are multiplied to measure."""
@@ -29,6 +30,16 @@ def flops(model: Any, tokens: float, squares: float, masked: float, whole: bool 
         pieces=config.vocab_size,
     )
     return operations(shape, tokens, squares, masked, whole)
+
+
+def flops_of_step(learner: Learner, tokens: float, squares: float, masked: float) -> float:
+    """Of all networks that learn or teach in a step, and all passes of an adversarial one (`ADVERSARIAL`)."""
+    size = tokens, squares, masked
+    if isinstance(learner, ReplacedTokenDetection):
+        return flops(learner.generator, *size) + flops(learner.model, *size, whole=True)
+    if isinstance(learner, Distilled):
+        return flops(learner.model, *size) + flops(learner.teacher, *size) / 3
+    return flops(learner.model, *size) * (ADVERSARIAL if learner.objective.adversarial else 1)
 
 
 def measured_rate(device: torch.device, precision: Literal["float32", "bfloat16"], rounds: int = 5) -> float:

@@ -199,6 +199,11 @@ class Distilled(Learner):
             self.projection = nn.Linear(model.config.hidden_size, teacher.config.hidden_size)
 
     @property
+    def teacher(self) -> Any:
+        """The model that is learnt from."""
+        return self._teacher[0]
+
+    @property
     def terms(self) -> tuple[Term, ...]:
         wanted = self.wanted
         _, *pairs = super().terms
@@ -206,7 +211,7 @@ class Distilled(Learner):
         return (*terms, Term("cosine", wanted.cosine, "masked")) if wanted.cosine else terms
 
     def forward(self, part: Part) -> dict[str, Tensor]:
-        (teacher,), count = self._teacher, len(part.pair_labels)
+        teacher, count = self.teacher, len(part.pair_labels)
         with torch.no_grad():
             theirs = self.encode(teacher, part.ids, part)[count:]
             target = masked_lm_logits(teacher, theirs).float()

@@ -120,6 +120,8 @@ def resume(work: Pretraining, segment: Segment, known: dict[str, Any]) -> Progre
     if progress.step > segment.to or (progress.step == segment.to and own is None):
         raise PubmillError(f"{source} is at step {progress.step} already, --to is {segment.to}")
     if work.world.first:
+        if own:
+            say(f"going on from step {progress.step}, which was saved when this was ended")
         warn_of_changes(read_json(source / "state.json"), known)
     return progress
 

@@ -5,11 +5,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
 from pubmill.tables.cells import Cell, Column, Row, Table
 from pubmill.tables.figures import CURVE_HEIGHT, EDGE, WIDTH, Axis
-from pubmill.tables.rendering import duration, metric, number, printed
+from pubmill.tables.rendering import metric, number, printed
 
 LEFT, BOTTOM = 44, 38
 TOP = 24
@@ -98,22 +97,6 @@ def _beside(row: Row, column: Column, cell: Cell) -> Point | None:
         return None
     told = f"{column.label}, {row.label}: {number(cell.value)}, published {printed(cell.published.printed)}"
     return cell.published.value, cell.value, told
-
-
-def times(table: Table) -> list[tuple[str, str, str]]:
-    """Of each model, its fine-tunings' time in all, a run's mean, and the longest run: in words."""
-    found = []
-    for column in table.columns:
-        seconds = [
-            seed.seconds
-            for row in {row.dataset: row for row in table.rows}.values()
-            for seed in table.cells[column.key][row.key].seeds
-            if seed.seconds is not None and not column.pipeline
-        ]
-        if seconds:
-            run = f"{duration(fmean(seconds))}, at most {duration(max(seconds))}"
-            found.append((column.label, duration(sum(seconds)), run))
-    return found
 
 
 def learning(table: Table, steps: Mapping[str, tuple[str, int]]) -> list[Chart]:

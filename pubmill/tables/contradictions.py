@@ -7,13 +7,14 @@ the tables' specs say of other papers (`elsewhere`).
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pubmill.tables.cells import Column, Composite, Row
+from pubmill.files import read_json
+from pubmill.tables.cells import Column, Composite, Row, parse
 from pubmill.tables.published import half_unit, read_published
-from pubmill.tables.rendering import environment, escape_markdown
+from pubmill.tables.rendering import environment, escape_markdown, to_json
 from pubmill.tables.shapes import Aggregate, Shape
 
 NO_REASON = "no reason is found in the paper"
@@ -88,6 +89,23 @@ class Contradiction(Shape):
         return {printed: "; ".join(map(_tables, found, found.values())) for printed, found in places.items()}
 
 
+class Contradictions(Shape):
+    """All contradictions, or those of some tables."""
+
+    found: tuple[Contradiction, ...]
+
+    @property
+    def by_dataset(self) -> dict[str, list[Contradiction]]:
+        """The contradictions of each dataset."""
+        groups = itertools.groupby(self.found, key=lambda one: one.dataset)
+        return {dataset: list(ones) for dataset, ones in groups}
+
+    def of_tables(self, tables: Collection[str]) -> "Contradictions":
+        """Those of which a value stands in one of these tables."""
+        own = (one for one in self.found if any(value.table in tables for value in one.values))
+        return Contradictions(found=tuple(own))
+
+
 def _tables(paper: str, numbers: Sequence[int]) -> str:
     return f"{paper} Table{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
@@ -96,14 +114,14 @@ Key = tuple[str, str, str]
 """Dataset without its form, or composite; model; and what is measured."""
 
 
-def read_contradictions(recipe: ContradictionsRecipe, specs: Path) -> list[Contradiction]:
+def find_contradictions(recipe: ContradictionsRecipe, specs: Path) -> Contradictions:
     """All contradictions, by dataset and model; `specs` is the folder that published files lie in."""
     found: dict[Key, list[Printed]] = {}
     for table in recipe.tables:
         for key, printed in _printed(table, specs):
             found.setdefault(key, []).append(printed)
     tables = {table.name: table for table in recipe.tables}
-    return [
+    contradictory = (
         Contradiction(
             model=recipe.models.get(model, model),
             dataset=dataset,
@@ -112,7 +130,13 @@ def read_contradictions(recipe: ContradictionsRecipe, specs: Path) -> list[Contr
         )
         for (dataset, model, _), values in sorted(found.items())
         if any(itertools.starmap(_differ, itertools.combinations(values, 2)))
-    ]
+    )
+    return Contradictions(found=tuple(contradictory))
+
+
+def read_contradictions(path: Path) -> Contradictions:
+    """Read contradictions as `scripts/contradictions.py` wrote them."""
+    return parse(Contradictions, read_json(path), str(path))
 
 
 def _printed(table: PublishedTable, specs: Path) -> Iterator[tuple[Key, Printed]]:
@@ -170,21 +194,14 @@ def _distinct(what: str, terms: Iterable[str]) -> list[str]:
     return [f"{what}: {', '.join(told)}"] if len(told) > 1 else []
 
 
-def by_dataset(found: Sequence[Contradiction]) -> dict[str, list[Contradiction]]:
-    """The contradictions of each dataset."""
-    return {key: list(ones) for key, ones in itertools.groupby(found, key=lambda one: one.dataset)}
-
-
-def to_markdown(found: Sequence[Contradiction]) -> str:
+def to_markdown(shown: Contradictions) -> str:
     """The page for GitHub."""
-    template = environment(escape_markdown).get_template("contradictions.md.j2")
-    return template.render(datasets=by_dataset(found), found=found)
+    return environment(escape_markdown).get_template("contradictions.md.j2").render(shown=shown)
 
 
-def to_html(found: Sequence[Contradiction]) -> str:
+def to_html(shown: Contradictions) -> str:
     """A page of its own, without scripts and without anything from elsewhere."""
-    template = environment().get_template("contradictions.html.j2")
-    return template.render(datasets=by_dataset(found), found=found)
+    return environment().get_template("contradictions.html.j2").render(shown=shown)
 
 
-FORMS = {"md": to_markdown, "html": to_html}
+FORMS: dict[str, Callable[[Contradictions], str]] = {"json": to_json, "md": to_markdown, "html": to_html}

@@ -10,7 +10,7 @@ from pubmill.errors import PubmillError
 from pubmill.files import read_json
 from pubmill.tables.cards import NAMED, Card, Part, read_card
 from pubmill.tables.cells import parse
-from pubmill.tables.rendering import environment, escape_markdown
+from pubmill.tables.rendering import environment, escape_markdown, to_json
 from pubmill.tables.shapes import Shape
 
 LENGTHS = {"mean": "mean", "median": "median", "p95": "95th percentile", "max": "longest"}
@@ -103,8 +103,7 @@ class Line:
     cells: tuple[Found, ...]
 
 
-@dataclass(frozen=True)
-class SourceLine:
+class SourceLine(Shape):
     """A source file as it was found."""
 
     role: str
@@ -117,8 +116,7 @@ class SourceLine:
     retrieved: str
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(Shape):
     """Everything that a page shows."""
 
     recipe: PageRecipe
@@ -208,7 +206,7 @@ class Page:
         return Line(name, tuple(cells))
 
 
-def read_page(recipe: PageRecipe, results: Path) -> Page:
+def make_page(recipe: PageRecipe, results: Path) -> Page:
     """Read the card and the records of the sources; a `PubmillError` names what is absent or wrong."""
     card = read_card(results / recipe.card)
     if card.dataset != recipe.name:
@@ -216,7 +214,8 @@ def read_page(recipe: PageRecipe, results: Path) -> Page:
             f"{results / recipe.card} is the card of {card.dataset}, expected {recipe.name}; "
             f"remove it and convert the dataset again"
         )
-    return Page(recipe, card, tuple(_source(recipe, card, source, results) for source in recipe.sources))
+    sources = tuple(_source(recipe, card, source, results) for source in recipe.sources)
+    return Page(recipe=recipe, card=card, sources=sources)
 
 
 def _source(recipe: PageRecipe, card: Card, source: PageSource, results: Path) -> SourceLine:
@@ -239,9 +238,14 @@ def _source(recipe: PageRecipe, card: Card, source: PageSource, results: Path) -
     )
 
 
+def read_page(path: Path) -> Page:
+    """Read a page as `scripts/dataset_page.py` wrote it."""
+    return parse(Page, read_json(path), str(path))
+
+
 def to_html(page: Page) -> str:
     """A page of its own, without scripts and without anything from elsewhere."""
-    return environment().get_template("dataset_page.html.j2").render(page=page, recipe=page.recipe)
+    return environment().get_template("dataset_page.html.j2").render(page=page)
 
 
 def to_markdown(page: Page) -> str:
@@ -250,4 +254,4 @@ def to_markdown(page: Page) -> str:
     return template.render(page=page, recipe=page.recipe)
 
 
-FORMS: dict[str, Callable[[Page], str]] = {"html": to_html, "md": to_markdown}
+FORMS: dict[str, Callable[[Page], str]] = {"json": to_json, "md": to_markdown, "html": to_html}

@@ -50,7 +50,8 @@ class Axis:
 
 @dataclass(frozen=True)
 class Lane:
-    """One model in a strip: a point for each seed, what the table shows of them, the published value."""
+    """One model in a strip: a point for each seed, what the table shows of them, the published value;
+    beside its label a `note` on what failed, and what else there is to say."""
 
     label: str
     y: float
@@ -58,11 +59,12 @@ class Lane:
     together: float | None
     published: float | None
     note: str
+    aside: str = ""
 
 
 @dataclass(frozen=True)
 class Strip:
-    """Per-seed scores of all models that have any, on one dataset."""
+    """A lane of points for each model: its scores per seed on one dataset, or its times."""
 
     label: str
     metric: str

@@ -13,8 +13,9 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from pydantic import BaseModel
 
-from pubmill.tables.cells import Cell, Column, Heading, Row, Table
+from pubmill.tables.cells import Cell, Column, Row, Table
 from pubmill.tables.shapes import Verdict
 
 MINUS = "\N{MINUS SIGN}"
@@ -242,9 +243,10 @@ def environment(escape: Callable[[str], str] | None = None) -> Environment:
     return made
 
 
-def to_json(table: Heading) -> str:
+def to_json(shown: BaseModel) -> str:
     """What the report reads."""
-    return json.dumps(table.model_dump(mode="json"), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    told = shown.model_dump(mode="json", by_alias=True)
+    return json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def to_csv(table: Table) -> str:

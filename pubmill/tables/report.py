@@ -11,15 +11,18 @@ from pubmill.errors import PubmillError
 from pubmill.files import read_json
 from pubmill.names import paths_of
 from pubmill.tables.aggregation import machine
-from pubmill.tables.cards import Card, read_card
+from pubmill.tables.cards import Card
 from pubmill.tables.cells import Table, read_table
-from pubmill.tables.charts import Chart, agreement, fragmentation, learning, times
+from pubmill.tables.charts import Chart, agreement, fragmentation, learning
 from pubmill.tables.comparisons import Comparisons, read_comparisons
+from pubmill.tables.contradictions import Contradictions, read_contradictions
+from pubmill.tables.dataset_pages import Page, read_page
 from pubmill.tables.fact_rendering import fact_marks
 from pubmill.tables.facts import FactTable, read_fact_table
 from pubmill.tables.figures import Curve, Strip, curve, strips
 from pubmill.tables.rendering import environment, reasons
 from pubmill.tables.shapes import Shape
+from pubmill.tables.times import ModelTimes, time_strip, times
 
 LISTED_FILES = 20
 """Folders of sources with more files are shown as one line with one digest."""
@@ -91,7 +94,8 @@ class Report:
     pretrainings: list[Pretraining]
     corpora: dict[str, dict[str, Any]]
     vocabs: dict[str, dict[str, Any]]
-    datasets: dict[str, Card]
+    datasets: dict[str, Page]
+    contradictions: Contradictions
     sources: list[SourceFolder]
 
     @property
@@ -133,22 +137,36 @@ class Report:
         }
 
     @property
-    def times(self) -> list[tuple[str, str, str, str]]:
-        """Table and model -> time of its fine-tunings, in words."""
-        return [(name, *line) for name, table in self.tables.items() for line in times(table)]
+    def times(self) -> dict[str, list[ModelTimes]]:
+        """How long fine-tuning took: table -> its models."""
+        return {name: found for name, table in self.tables.items() if (found := times(table))}
+
+    @property
+    def time_strips(self) -> list[Strip]:
+        """The same as figures."""
+        made = (time_strip(name, found) for name, found in self.times.items())
+        return [strip for strip in made if strip]
+
+    @property
+    def own_contradictions(self) -> Contradictions:
+        """Those between a value of the study's tables and others."""
+        return self.contradictions.of_tables(self.recipe.tables)
 
     @property
     def datasets_by_sizes(self) -> dict[tuple[str, ...], dict[str, Card]]:
         """The cards by what tells the size of their kind: each group is one table."""
         groups: dict[tuple[str, ...], dict[str, Card]] = {}
-        for name, card in self.datasets.items():
-            groups.setdefault(card.sizes, {})[name] = card
+        for name, page in self.datasets.items():
+            groups.setdefault(page.card.sizes, {})[name] = page.card
         return groups
 
 
 def read_report(recipe: ReportRecipe, results: Path) -> Report:
     """Read everything a report shows; a `PubmillError` names the first file that is absent or wrong."""
     tables = {name: read_table(results / "tables" / f"{name}.json") for name in recipe.tables}
+    contradictions = Contradictions(found=())
+    if recipe.tables:
+        contradictions = read_contradictions(results / "pages/contradictions.json")
     return Report(
         recipe=recipe,
         tables=tables,
@@ -166,7 +184,8 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         ],
         corpora=_objects(results / "corpora", recipe.corpora, "stats.json", STATISTICS),
         vocabs=_objects(results / "vocabs", recipe.vocabs, "diagnosis.json", DIAGNOSIS),
-        datasets={name: read_card(results / "datasets" / name / "card.json") for name in recipe.datasets},
+        datasets={name: read_page(results / f"pages/datasets/{name}.json") for name in recipe.datasets},
+        contradictions=contradictions,
         sources=read_sources(results, list(paths_of(recipe.sources))),
     )
 

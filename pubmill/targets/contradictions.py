@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from pubmill.targets.facts import FactTableTargets
 from pubmill.targets.pages import PAGE_FORMS
-from pubmill.targets.reports import ReportTargets
 from pubmill.targets.versions import VERSIONS
 
 COLUMN = ("key", "label", "model", "published")
@@ -15,7 +15,7 @@ def _kept(facts: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     return {name: facts[name] for name in names}
 
 
-class ContradictionTargets(ReportTargets):
+class ContradictionTargets(FactTableTargets):
     """From published values to their contradictions."""
 
     def contradictions(self) -> list[str]:
@@ -47,7 +47,3 @@ class ContradictionTargets(ReportTargets):
             "left_out": spec.left_out,
             "elsewhere": spec.elsewhere,
         }
-
-    def everything(self) -> list[str]:
-        """The targets of a study, this page among them."""
-        return [*super().everything(), *self.contradictions()]

@@ -7,7 +7,7 @@ from pubmill.specs.datasets import File
 from pubmill.targets.runs import RunTargets
 from pubmill.targets.versions import VERSIONS
 
-PAGE_FORMS = ("html", "md")
+PAGE_FORMS = ("json", "md", "html")
 PAGE_FACTS = (
     "name", "label", "citation", "notes", "kind", "task", "domain", "suites", "metric", "negative",
     "access", "apply", "licence", "duplicates", "conflicts",

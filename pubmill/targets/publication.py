@@ -106,9 +106,11 @@ class PublicationTargets(SelectionTargets):
         }
 
     def checklist_inputs(self) -> list[str]:
-        """Everything measured that the checklist tells of."""
-        selected = [path for search in self.searches() for path in search["selected"]]
-        return [*self.report_inputs(), *(f"{self.results}/{path}" for path in selected)]
+        """Every file that the checklist reads, but for weights, which it counts where they are at hand."""
+        selected = [f"{self.results}/{path}" for search in self.searches() for path in search["selected"]]
+        records = dict.fromkeys(path for table in self.result_tables() for path in self.record_files(table))
+        cards = [f"{self.results}/datasets/{dataset}/card.json" for dataset in self.datasets()]
+        return [*self.measured(), *records, *selected, *cards]
 
     def crate(self) -> str:
         """The folder of the study's RO-Crate."""

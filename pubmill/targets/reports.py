@@ -3,10 +3,10 @@
 from typing import Any
 
 from pubmill.names import by_folder
-from pubmill.targets.facts import FactTableTargets
+from pubmill.targets.contradictions import ContradictionTargets
 
 
-class ReportTargets(FactTableTargets):
+class ReportTargets(ContradictionTargets):
     """From tables, logs and statistics to the report."""
 
     def report(self) -> str:
@@ -60,30 +60,34 @@ class ReportTargets(FactTableTargets):
         ]
         return sorted({f"{path.removeprefix(f'{self.results}/')}.source.json" for path in files})
 
-    def report_inputs(self) -> list[str]:
-        """Everything that the report shows."""
+    def measured(self) -> list[str]:
+        """What report and checklist both tell of: tables of results, pretraining, corpora, vocabularies."""
         recipe = self.report_recipe()
-        return [
-            *(f"{self.results}/tables/{table}.json" for table in self.study.tables),
-            *(f"{self.results}/tables/{table}.comparisons.json" for table in self.result_tables()),
-            *(path for table in self.result_tables() for path in self.record_files(table)),
-            *(
-                f"{self.results}/{step}/{name}"
-                for steps in recipe["pretraining"].values()
-                for step in steps
-                for name in ("log.jsonl", "state.json")
-            ),
-            *(f"{self.results}/corpora/{corpus}/stats.json" for corpus in recipe["corpora"]),
-            *(f"{self.results}/vocabs/{vocab}/diagnosis.json" for vocab in recipe["vocabs"]),
-            *(f"{self.results}/datasets/{dataset}/card.json" for dataset in recipe["datasets"]),
-            *sorted(
-                {f"{self.results}/{path}" for found in recipe["fits"].values() for path in found.values()}
-            ),
+        pretraining = recipe["pretraining"].values()
+        below = [
+            *(f"tables/{table}.json" for table in self.result_tables()),
+            *(f"{step}/state.json" for steps in pretraining for step in steps),
+            *(f"{steps[-1]}/log.jsonl" for steps in pretraining),  # that of a later segment has all before
+            *(f"corpora/{corpus}/stats.json" for corpus in recipe["corpora"]),
+            *(f"vocabs/{vocab}/diagnosis.json" for vocab in recipe["vocabs"]),
         ]
+        return [f"{self.results}/{path}" for path in below]
+
+    def report_inputs(self) -> list[str]:
+        """Every file that the report reads."""
+        below = [
+            *(f"tables/{table}.json" for table in self.fact_tables()),
+            *(f"tables/{table}.comparisons.json" for table in self.result_tables()),
+            *(f"pages/datasets/{dataset}.json" for dataset in self.datasets()),
+            *(["pages/contradictions.json"] if self.result_tables() else []),
+            *sorted({path for found in self.fits().values() for path in found.values()}),
+            *self.source_records(),
+        ]
+        return [*self.measured(), *(f"{self.results}/{path}" for path in below)]
 
     def everything(self) -> list[str]:
         """The targets of a study."""
         tables = [path for table in self.study.tables for path in self.table_files(table)]
         pages = [path for dataset in self.datasets() for path in self.page_files(dataset)]
         compared = [path for table in self.result_tables() for path in self.comparison_files(table)]
-        return [self.report(), *tables, *compared, *pages]
+        return [self.report(), *tables, *compared, *pages, *self.contradictions()]

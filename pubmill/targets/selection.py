@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from pubmill.targets.contradictions import ContradictionTargets
+from pubmill.targets.reports import ReportTargets
 
 
-class SelectionTargets(ContradictionTargets):
+class SelectionTargets(ReportTargets):
     """What a corpus leaves out that a single document doesn't show, and which texts of datasets it holds."""
 
     def selection_inputs(self, corpus: str) -> dict[str, str]:

@@ -26,9 +26,9 @@ VERSIONS = {
     "table": 8,
     "compare": 2,
     "fact_table": 2,
-    "page": 3,
-    "contradictions": 2,
-    "report": 7,
+    "page": 4,
+    "contradictions": 3,
+    "report": 8,
     "checklist": 2,
     "crate": 1,
 }

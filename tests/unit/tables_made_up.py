@@ -113,16 +113,17 @@ def table(results: Path, made: TableRecipe | None = None, published: str = PUBLI
 
 
 def compared(one: Table) -> Comparisons:
-    """The complete cells of each row against the first of them, by p values that are made up."""
+    """The best complete cell of each row against the others, by p values that are made up."""
     found = []
     rows = [row for row in one.rows if row.shown]
     for row in rows:
         cells = {c.key: one.cells[c.key][row.key] for c in one.columns if one.cells[c.key][row.key].seeds}
-        best, *others = [key for key, cell in cells.items() if cell.value is not None] or [""]
+        scores = {key: cell.value for key, cell in cells.items() if cell.value is not None}
+        best, *others = sorted(scores, key=lambda key: -scores[key]) or [""]
         pairs = tuple(
             Pair(
                 other=other,
-                difference=1.5,
+                difference=scores[best] - scores[other],
                 bootstrap_p=0.01,
                 bootstrap_adjusted=0.02,
                 randomisation_p=0.03,

@@ -1,11 +1,11 @@
-"""Charts of the report: ours against published, checkpoints, vocabularies, times."""
+"""Charts of the report: ours against published, checkpoints, vocabularies."""
 
 from pathlib import Path
 
 import pytest
 
 from pubmill.tables.cells import Table
-from pubmill.tables.charts import agreement, fragmentation, learning, times
+from pubmill.tables.charts import agreement, fragmentation, learning
 from tests.unit import tables_made_up as made_up
 
 
@@ -48,11 +48,3 @@ def test_vocabularies_that_differ_are_set_against_scores(table: Table) -> None:
     told = [dot.told for dot in chart.series[0].dots]
     assert told == ["BERT: 2.50 pieces, 81.00", "Ours: 1.50 pieces, 91.00"]
     assert fragmentation(table, {"bert": {"bc2gm": 2.5}, "ours": {"bc2gm": 2.5}}) == []
-
-
-def test_times_are_of_each_models_runs(table: Table) -> None:
-    assert times(table) == [("BERT", "20 s", "10 s, at most 10 s"), ("Ours", "20 s", "10 s, at most 10 s")]
-
-
-def test_pipelines_have_no_time_of_fine_tuning(tmp_path: Path) -> None:
-    assert [label for label, *_ in times(made_up.table_with_pipelines(tmp_path))] == ["Bert", "Ours"]

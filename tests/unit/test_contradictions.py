@@ -12,6 +12,7 @@ from pubmill.tables.contradictions import (
     NO_REASON,
     Contradiction,
     ContradictionsRecipe,
+    find_contradictions,
     read_contradictions,
 )
 from pubmill.targets import Targets
@@ -28,7 +29,7 @@ def real_recipe() -> ContradictionsRecipe:
 
 @pytest.fixture(scope="module")
 def found() -> dict[tuple[str, str], Contradiction]:
-    return {(one.dataset, one.model): one for one in read_contradictions(real_recipe(), SPECS)}
+    return {(one.dataset, one.model): one for one in find_contradictions(real_recipe(), SPECS).found}
 
 
 def test_versions_of_a_paper_and_their_reason(found: dict[tuple[str, str], Contradiction]) -> None:
@@ -63,8 +64,8 @@ def test_other_settings_and_other_measures_contradict_nothing(
 def test_equal_within_rounding_is_no_contradiction(tmp_path: Path) -> None:
     for second, count in (("84.5", 0), ("84.6", 1)):
         made = small(tmp_path, second)
-        assert len(read_contradictions(made, tmp_path)) == count
-    assert read_contradictions(small(tmp_path, "84.6"), tmp_path)[0].reasons == (NO_REASON,)
+        assert len(find_contradictions(made, tmp_path).found) == count
+    assert find_contradictions(small(tmp_path, "84.6"), tmp_path).found[0].reasons == (NO_REASON,)
 
 
 def small(folder: Path, second: str) -> ContradictionsRecipe:
@@ -90,6 +91,13 @@ def small(folder: Path, second: str) -> ContradictionsRecipe:
 
 
 def test_pages_escape_what_they_show(tmp_path: Path) -> None:
-    found = read_contradictions(small(tmp_path, "84.6"), tmp_path)
+    found = find_contradictions(small(tmp_path, "84.6"), tmp_path)
     assert "B\\|&lt;i&gt;" in FORMS["md"](found)
     assert "B|&lt;i&gt;" in FORMS["html"](found)
+
+
+def test_what_is_written_is_read_again_and_told_by_table(tmp_path: Path) -> None:
+    found = find_contradictions(small(tmp_path, "84.6"), tmp_path)
+    (tmp_path / "found.json").write_text(FORMS["json"](found))
+    assert read_contradictions(tmp_path / "found.json") == found == found.of_tables(["p/table2"])
+    assert not found.of_tables(["p/table3"]).found

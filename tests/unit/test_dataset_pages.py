@@ -12,11 +12,12 @@ from lxml import html
 
 from pubmill.errors import PubmillError
 from pubmill.study import check_study
-from pubmill.tables.dataset_pages import FORMS, Page, PageRecipe, read_page
+from pubmill.tables.dataset_pages import FORMS, Page, PageRecipe, make_page, read_page
 from pubmill.targets import Targets, as_json
 from tests.unit import cards_made_up as made_up
 
 HOSTILE = "<script>alert(1)</script> | [z](http://q) & `w`"
+SHOWN = ("md", "html")
 KINDS = ("tokens", "sequence", "multilabel", "regression", "span")
 
 
@@ -68,10 +69,10 @@ def page(results: Path, made: PageRecipe | None = None, **card: Any) -> Page:
     made = made or recipe()
     made_up.write(results, made_up.card(made.name, made.kind, **card))
     put_record(results)
-    return read_page(made, results)
+    return make_page(made, results)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", SHOWN)
 def test_a_page_holds_every_part(tmp_path: Path, form: str) -> None:
     text = FORMS[form](page(tmp_path))
     text = html.fromstring(text).text_content() if form == "html" else text.replace("&#64;", "@")
@@ -85,12 +86,19 @@ def test_a_page_holds_every_part(tmp_path: Path, form: str) -> None:
         assert part.lower() in " ".join(text.split()).replace("\\_", "_").lower(), part
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", SHOWN)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_a_page_that_is_the_same_again(tmp_path: Path, kind: str, form: str) -> None:
     made = page(tmp_path, recipe(kind=kind))
     assert FORMS[form](made) == FORMS[form](made)
     assert "Lengths" in FORMS[form](made)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_written_for_the_report_is_read_again(tmp_path: Path, kind: str) -> None:
+    made = page(tmp_path, recipe(kind=kind))
+    (tmp_path / "page.json").write_text(FORMS["json"](made))
+    assert read_page(tmp_path / "page.json") == made
 
 
 def test_splits_come_in_their_order_and_words_stand_for_mentions_without_a_beginning(tmp_path: Path) -> None:
@@ -140,14 +148,14 @@ def test_names_notes_and_labels_are_escaped(tmp_path: Path) -> None:
 def test_a_card_of_another_dataset_is_refused(tmp_path: Path) -> None:
     made_up.write(tmp_path, made_up.card("drugs@blue", "sequence"))
     with pytest.raises(PubmillError, match="is the card of drugs@blue, expected drugs@blurb"):
-        read_page(recipe(card="datasets/drugs@blue/card.json"), tmp_path)
+        make_page(recipe(card="datasets/drugs@blue/card.json"), tmp_path)
 
 
 def test_a_source_that_the_card_was_not_made_from_is_refused(tmp_path: Path) -> None:
     made_up.write(tmp_path, made_up.card("drugs@blurb", "sequence"))
     put_record(tmp_path, sha256="6" * 64)
     with pytest.raises(PubmillError, match="is not of the file that .*card.json was made from"):
-        read_page(recipe(), tmp_path)
+        make_page(recipe(), tmp_path)
 
 
 def test_the_program_reads_no_examples(tmp_path: Path, root: Path) -> None:
@@ -161,7 +169,7 @@ def test_the_program_reads_no_examples(tmp_path: Path, root: Path) -> None:
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert {path.name for path in (tmp_path / "pages").iterdir()} == {"drugs@blurb.html", "drugs@blurb.md"}
+    assert {path.name for path in (tmp_path / "pages").iterdir()} == {f"drugs@blurb.{form}" for form in FORMS}
     assert not any("CANARY" in path.read_text() for path in (tmp_path / "pages").iterdir())
 
 

@@ -126,12 +126,12 @@ def test_protocols_and_their_keys_are_listed(finetuning: str, all_specs: Specs) 
 
 def test_the_new_setting_of_the_page_is_sound(finetuning: str, root: Path, tmp_path: Path) -> None:
     """It is written into the protocol as the page says, and all specs are loaded."""
-    [line] = re.findall(r"^  crf,.*$", finetuning, re.M)
+    [line] = re.findall(r"^  crf[+].*$", finetuning, re.M)
     shutil.copytree(root / "specs", tmp_path / "specs")
     path = tmp_path / "specs/protocols/blurb.yaml"
     path.write_text(path.read_text().replace("\n  standard: {}\n", f"\n  standard: {{}}\n{line}\n"))
-    made = load(tmp_path / "specs", "full").protocols["blurb"].settings["crf,tagging=bioul"]
-    assert made.values == {"crf": True, "tagging": "bioul"} and "bc5-disease/crf,tagging=bioul/" in finetuning
+    made = load(tmp_path / "specs", "full").protocols["blurb"].settings["crf+tagging=bioul"]
+    assert made.values == {"crf": True, "tagging": "bioul"} and "bc5-disease/crf+tagging=bioul/" in finetuning
 
 
 def test_links_between_documents_lead_somewhere(root: Path) -> None:

@@ -1,6 +1,7 @@
 """Where a cell comes from: runs, recipe, data, weights, and what makes what is missing."""
 
 import json
+import re
 from functools import cache
 from io import StringIO
 from pathlib import Path
@@ -14,6 +15,7 @@ from pubmill.files import write_json
 from pubmill.inspection.accounts import source_folders
 from pubmill.inspection.explained import print_explanation, to_json
 from pubmill.inspection.explanation import Explainer, Explanation, explain
+from pubmill.records import Record
 from pubmill.specs import Specs, load
 from pubmill.study import Study
 from pubmill.tables.aggregation import build, read_records
@@ -23,7 +25,7 @@ from pubmill.targets.facts import FactTableTargets
 from tests.conftest import ROOT
 from tests.unit import tables_made_up as made_up
 
-TABLE, MODEL = "gu2020/table06", "pubmedbert-base"
+TABLE, MODEL, OTHER = "gu2020/table06", "pubmedbert-base", "no-pretraining"
 TEST = "d" * 64
 """The hash of what made-up records were scored on."""
 
@@ -73,26 +75,65 @@ def test_rows_and_columns_may_change_places_as_papers_print_them(tmp_path: Path)
     assert explain(made, TABLE, MODEL, "BC2GM") == explain(made, TABLE, "BC2GM", MODEL)
 
 
-def compared(tmp_path: Path, column: str) -> Explanation:
-    """Explain a cell of two models on BC2GM, with comparisons as they are made up."""
+def compared(tmp_path: Path, column: str, *since: Record) -> Explanation:
+    """Explain a cell of two models on BC2GM, with comparisons as they are made up, and records since then."""
     results = tmp_path / "demo"
-    for model, first in ((MODEL, 0.9), ("no-pretraining", 0.5)):
+    for model, first in ((MODEL, 0.9), (OTHER, 0.5)):
         for seed in (1, 2):
             made_up.write(results, made_up.record(model, "bc2gm", seed, first, scale="demo"))
-    made = explainer(tmp_path, models=[MODEL, "no-pretraining"])
+    made = explainer(tmp_path, models=[MODEL, OTHER])
     recipe = TableRecipe.model_validate(json.loads(json.dumps(made.targets.table_recipe(TABLE))))
     table = build(recipe, Published(), read_records(recipe, results))
     write_json(results / f"tables/{TABLE}.comparisons.json", made_up.compared(table).model_dump(mode="json"))
+    made_up.write(results, *since)
     return explain(made, TABLE, "bc2gm", column)
 
 
+def anew(model: str, seed: int, score: float, **changes: Any) -> Record:
+    return made_up.record(model, "bc2gm", seed, score, scale="demo", **changes)
+
+
+@pytest.mark.parametrize("column", [MODEL, OTHER])
+@pytest.mark.parametrize(
+    ("since", "told"),
+    [
+        ([anew(OTHER, 2, 0.6)], "no: the scores of its row are others now"),
+        ([anew(OTHER, seed, 0.95) for seed in (1, 2)], "no: the scores of its row are others now"),
+        ([anew(OTHER, 2, 0.5, data_sha256="e" * 64)], "no: .* must not stand in one row"),
+        ([anew(OTHER, 2, 0.5, commit="e" * 40)], "True"),
+    ],
+)
+def test_a_comparison_of_other_records_is_said_to_be(
+    tmp_path: Path, column: str, since: list[Record], told: str
+) -> None:
+    """Whichever model of the row was run again."""
+    account = compared(tmp_path, column, *since).compared
+    assert account and re.match(told, str(account["is of the records"]))
+
+
+def test_a_cell_that_the_comparison_lacks_is_said_to_be_new(tmp_path: Path) -> None:
+    """It was made before there were runs of a second model."""
+    put_records(tmp_path / "demo", 0.8, 0.9)
+    made = explainer(tmp_path, models=[MODEL, OTHER])
+    recipe = TableRecipe.model_validate(json.loads(json.dumps(made.targets.table_recipe(TABLE))))
+    table = build(recipe, Published(), read_records(recipe, tmp_path / "demo"))
+    path = tmp_path / f"demo/tables/{TABLE}.comparisons.json"
+    write_json(path, made_up.compared(table).model_dump(mode="json"))
+    assert explain(made, TABLE, "bc2gm", MODEL).compared is None
+    made_up.write(tmp_path / "demo", anew(OTHER, 1, 0.5), anew(OTHER, 2, 0.5))
+    for column in (MODEL, OTHER):
+        account = explain(made, TABLE, "bc2gm", column).compared
+        assert account and "not with these runs yet" in account["compared"]
+
+
 def test_a_comparison_is_explained_with_either_of_its_models(tmp_path: Path) -> None:
-    best, other = (compared(tmp_path, name) for name in (MODEL, "no-pretraining"))
+    best, other = (compared(tmp_path, name) for name in (MODEL, OTHER))
     assert best.compared == other.compared and other.compared is not None
     assert other.compared["best"] == "PubMedBERT uncased"
     assert other.compared["drawn"] == "60 documents, 1000 times"
     [(name, pair)] = other.compared["best minus"].items()
-    assert (name, pair["difference"], pair["interval"]) == ("No pretraining", 1.5, (-0.25, 2.5))
+    assert (name, pair["difference"], pair["interval"]) == ("No pretraining", pytest.approx(40), (-0.25, 2.5))
+    assert other.compared["is of the records"] is True
     text = printed(other)
     for fact in (
         "Compared with the best of its row",

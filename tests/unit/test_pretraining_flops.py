@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,11 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from pubmill.pretraining.architectures import build_generator, build_model
 from pubmill.pretraining.batches import collate
-from pubmill.pretraining.flops import flops, measured_rate
+from pubmill.pretraining.flops import flops, flops_of_step, measured_rate
 from pubmill.pretraining.forward import embed, encode, masked_lm_logits, replaced_logits
 from pubmill.pretraining.instances import UNLABELLED, Batch
-from pubmill.pretraining.objectives import Learner
-from pubmill.recipes import Architecture, Generator, Objective
+from pubmill.pretraining.objectives import AdversarialLearner, Distilled, Learner
+from pubmill.recipes import Adversarial, Architecture, Distillation, Generator, Objective
 from tests.unit.toy_pretraining import SPECIAL
 
 PIECES, SEQUENCES, LENGTH = 101, 3, 16
@@ -62,6 +63,30 @@ def test_replaced_token_detection(embedding_size: int | None) -> None:
     everywhere = torch.arange(TOKENS)
     counted = flops(model, TOKENS, SQUARES, len(ROWS), whole=True)
     assert counted == done(lambda: replaced_logits(model, vectors(model, everywhere)))
+
+
+@pytest.mark.parametrize("kind", ["adversarial", "distilled"])
+def test_passes_beside_the_plain_ones_are_counted(kind: str) -> None:
+    objective = Objective(masking="subword", pairs="none")
+    if kind == "adversarial":
+        objective = replace(objective, adversarial=Adversarial())
+        learner: Learner = AdversarialLearner(make_model("bert", None, objective), objective)
+    else:
+        objective = replace(objective, distillation=Distillation())
+        learner = Distilled(
+            make_model("bert", None, objective), make_model("bert", None, objective), objective
+        )
+    ids = np.full(4 * 64, 9)
+    labels = np.where(np.arange(len(ids)) % 7 == 3, ids, UNLABELLED)
+    batch = Batch(ids, np.zeros_like(ids), np.ones(len(ids), bool), np.full(4, 64), np.zeros(4, np.int64), 0)
+    part = collate(batch, ids, labels, np.arange(4), SPECIAL["pad"], torch.device("cpu"))
+
+    def loss() -> torch.Tensor:
+        return torch.stack([value for name, value in learner(part).items() if name.endswith("_loss")])
+
+    counted = flops_of_step(learner, len(ids), 4 * 64.0**2, float((labels >= 0).sum()))
+    assert counted > 1.3 * flops(learner.model, len(ids), 4 * 64.0**2, float((labels >= 0).sum()))
+    assert counted == pytest.approx(done(loss), rel=0.05)  # [CLS] beside it
 
 
 def test_a_step_with_pairs_is_about_a_hundredth_more() -> None:

@@ -1,9 +1,7 @@
 """The report and its figures, from a made-up results folder."""
 
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -14,54 +12,21 @@ from pubmill.errors import PubmillError
 from pubmill.tables.cells import Table
 from pubmill.tables.figures import MAX_POINTS, Axis, curve, strips, thinned
 from pubmill.tables.rendering import to_json
-from pubmill.tables.report import ReportRecipe, read_log, read_report, read_sources, render
-from tests.unit import cards_made_up as made_up_cards
+from pubmill.tables.report import read_log, read_report, read_sources, render
 from tests.unit import tables_made_up as made_up
 from tests.unit import test_facts as made_up_facts
+from tests.unit.reports_made_up import (
+    DIAGNOSIS,
+    HOSTILE,
+    STATISTICS,
+    put,
+    put_checkpoint,
+    put_page,
+    put_source,
+    put_table,
+    recipe,
+)
 from tests.unit.test_browser import needs_browser, shown
-
-HOSTILE = "<img src=x onerror=alert(1)>"
-
-
-def recipe(**changes: Any) -> ReportRecipe:
-    values: dict[str, Any] = {
-        "study": "small",
-        "title": "A study",
-        "scale": "small",
-        "scale_title": "small scale, not comparable with the paper",
-        "comparable": False,
-        "tables": ["gu2020/table06"],
-        "fact_tables": [],
-        "pretraining": {"base": ["pretraining/base/step-2", "pretraining/base/step-4"]},
-        "corpora": ["abstracts"],
-        "vocabs": ["uncased"],
-        "models": ["bert", "ours"],
-        "datasets": ["bc2gm"],
-        "sources": {"sources/host": ["one.tsv.source.json"]},
-    }
-    return ReportRecipe.model_validate(values | changes)
-
-
-def put(path: Path, value: Any) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(value if isinstance(value, str) else json.dumps(value))
-
-
-def put_table(results: Path, table: Table) -> None:
-    """The table, and its models compared."""
-    put(results / "tables/gu2020/table06.json", to_json(table))
-    put(results / "tables/gu2020/table06.comparisons.json", to_json(made_up.compared(table)))
-
-
-def put_source(results: Path, name: str, folder: str = "host") -> None:
-    source = {
-        "url": "u",
-        "bytes": 5,
-        "sha256": "5" * 64,
-        "origin": "network",
-        "retrieved": "2026-01-02T00:00:00",
-    }
-    put(results / "sources" / folder / f"{name}.source.json", source)
 
 
 @pytest.fixture
@@ -74,29 +39,10 @@ def table(tmp_path: Path) -> Table:
 def results(tmp_path: Path, table: Table) -> Path:
     put_table(tmp_path, table)
     for end in (2, 4):
-        lines = [{"step": step, "tokens": step * 1000, "loss": 9.0 - step} for step in range(1, end + 1)]
-        folder = tmp_path / f"pretraining/base/step-{end}"
-        put(folder / "log.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
-        put(
-            folder / "state.json",
-            {
-                "step": end,
-                "tokens": end * 1000,
-                "seconds": 15.0 * end,
-                "hardware": {"cpu": "EPYC", "cores": 2, "gpus": [], "threads": 2},
-            },
-        )
-    put(
-        tmp_path / "corpora/abstracts/stats.json",
-        {"parsed": 10, "documents": 7, "words": 900, "bytes": 5000, "rejected": {"too_short": 3},
-         "samples": {"too_short": [HOSTILE]}, "by_source": {}, "years": {"1999": 6, "unknown": 1}},
-    )  # fmt: skip
-    put(
-        tmp_path / "vocabs/uncased/diagnosis.json",
-        {"size": 100, "documents": 7, "distinct_words": 50, "subwords_per_word": 1.25, "split_words": 0.2,
-         "unknown_words": 0.0},
-    )  # fmt: skip
-    put(tmp_path / "datasets/bc2gm/card.json", made_up_cards.card("bc2gm", kind="tokens"))
+        put_checkpoint(tmp_path / f"pretraining/base/step-{end}", end)
+    put(tmp_path / "corpora/abstracts/stats.json", STATISTICS)
+    put(tmp_path / "vocabs/uncased/diagnosis.json", DIAGNOSIS)
+    put_page(tmp_path, "bc2gm", "tokens")
     put_source(tmp_path, "one.tsv")
     return tmp_path
 
@@ -123,17 +69,19 @@ def test_the_page_is_self_contained_accessible_and_deterministic(results: Path) 
     text = render(read_report(recipe(), results))
     page = html.fromstring(text)
     assert not page.xpath("//link | //img | //@src") and len(page.xpath("//script")) == 1
-    assert all(link.startswith("#") for link in page.xpath("//a/@href"))
+    assert page.xpath("//a[starts-with(@href, '#')]")
     ids = page.xpath("//@id")
     assert len(ids) == len(set(ids))
-    assert {link[1:] for link in page.xpath("//a/@href")} <= set(ids)
+    assert {link[1:] for link in page.xpath("//main//a/@href | //nav//a/@href") if link[0] == "#"} <= set(ids)
+    # what leads elsewhere is on the pages of datasets, and only for whoever follows it
+    assert page.xpath("//a[not(starts-with(@href, '#'))]/@href") == ["https://example.org/apply"]
     assert all(figure.xpath("string(.//desc)") for figure in page.xpath("//figure"))
     assert text == render(read_report(recipe(), results))
 
 
 def test_datasets_of_every_kind_and_tables_of_facts_are_shown(results: Path) -> None:
     for kind in ("sequence", "multilabel", "regression", "span"):
-        made_up_cards.write(results, made_up_cards.card(f"of-{kind}", kind))
+        put_page(results, f"of-{kind}", kind)
     made = recipe(
         datasets=["bc2gm", "of-sequence", "of-multilabel", "of-regression", "of-span"],
         fact_tables=["gu2020/table03"],
@@ -152,7 +100,9 @@ def test_datasets_of_every_kind_and_tables_of_facts_are_shown(results: Path) -> 
     assert ["of-span", "test", "6", "5", "4", "7", "1", "not marked", "7", "1", "3"] in lines
     assert "differs from the published" in page.text_content()
     ids = page.xpath("//@id")
-    assert len(ids) == len(set(ids)) and {link[1:] for link in page.xpath("//a/@href")} <= set(ids)
+    assert len(ids) == len(set(ids)) and {
+        link[1:] for link in page.xpath("//a/@href") if link.startswith("#")
+    } <= set(ids)
 
 
 def test_the_models_of_each_table_are_compared(results: Path) -> None:
@@ -160,10 +110,49 @@ def test_the_models_of_each_table_are_compared(results: Path) -> None:
     [section] = page.xpath("//details[contains(summary, 'Models compared: 1 of 2 rows')]")
     lines = [" ".join(tr.text_content().split()) for tr in section.xpath(".//tbody/tr")]
     assert lines == [
-        "BC2GM entity F1; best: BERT; 60 documents",
-        "Ours +1.50 −0.25 to +2.50 0.01 0.02 0.03 0.06",
+        "BC2GM entity F1; best: Ours; 60 documents",
+        "BERT +10.00 −0.25 to +2.50 0.01 0.02 0.03 0.06",
     ]
     assert "paired bootstrap" in section.text_content()
+
+
+def test_each_dataset_has_its_page_which_its_name_leads_to(results: Path) -> None:
+    put_page(results, "of@span", "span")
+    page = html.fromstring(render(read_report(recipe(datasets=["bc2gm", "of@span"]), results)))
+    closed = page.xpath("//details[@class='page'][not(@open)]")
+    assert [one.get("id") for one in closed] == ["page-bc2gm", "page-of@span"]
+    links = page.xpath("//div[starts-with(@aria-label, 'Datasets counted by')]//a/@href")
+    assert links == ["#page-bc2gm", "#page-of@span"]
+    for part in (
+        "Repetitions and overlaps",
+        "The licence of the drugs",
+        "95th percentile",
+        "export.py of@span",
+    ):
+        assert part in closed[1].text_content(), part
+    # beneath the heading that they stand under
+    assert not closed[1].xpath(".//h1 | .//h2 | .//h3") and len(closed[1].xpath(".//h4")) > 5
+
+
+def test_the_contradictions_are_those_of_the_studys_tables(results: Path) -> None:
+    page = html.fromstring(render(read_report(recipe(), results)))
+    [section] = page.xpath("//details[contains(summary, 'why they differ')]")
+    assert section.xpath(".//tbody/tr/th/text()") == ["Model of gu2020"]
+    told = " ".join(section.text_content().split())
+    assert "84.5 gu2020 Table 6" in told and "85.6 lewis2020 Table 2" in told and HOSTILE in told
+    assert "2 are known of the five papers. 1 of them" in " ".join(page.text_content().split())
+
+
+def test_times_are_a_figure_and_numbers(results: Path) -> None:
+    page = html.fromstring(render(read_report(recipe(), results)))
+    [figure] = page.xpath("//figure[contains(figcaption, 'of one run')]")
+    assert figure.xpath("string(.//desc)") == (
+        "BERT: BC2GM 10 s; mean of 2 runs 10 s. Ours: BC2GM 10 s; mean of 2 runs 10 s."
+    )
+    assert figure.xpath(".//circle/title/text()") == ["BC2GM: 10 s"] * 2
+    [numbers] = page.xpath("//div[@aria-label='Time of fine-tuning in numbers']")
+    lines = [[cell.text_content() for cell in tr] for tr in numbers.xpath(".//tbody/tr")]
+    assert lines[0] == ["gu2020/table06", "BERT", "2", "20 s", "10 s", "10 s"]
 
 
 def test_a_run_of_two_tables_is_counted_once(results: Path) -> None:
@@ -190,6 +179,7 @@ def test_nothing_is_wider_than_a_phone(results: Path) -> None:
     put_source(results, name, folder)
     made = recipe(sources={f"sources/{folder}": [f"{name}.source.json"]})
     text = re.sub(r"<meta http-equiv=.*?>", "", render(read_report(made, results)))
+    text = text.replace("<details", "<details open")
     told = "<script>onload = () => parent.postMessage(document.documentElement.scrollWidth, '*')</script>"
     (results / "inner.html").write_text(text.replace("</body>", f"{told}</body>"))
     host = results / "host.html"
@@ -226,7 +216,9 @@ def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> No
     ("file", "content", "told"),
     [
         ("corpora/abstracts/stats.json", "{}", "lacks parsed, documents"),
-        ("datasets/bc2gm/card.json", "{", "card.json:1"),
+        ("pages/datasets/bc2gm.json", "{", "bc2gm.json:1"),
+        ("pages/datasets/bc2gm.json", "{}", "bc2gm.json is not a Page"),
+        ("pages/contradictions.json", "{}", "contradictions.json is not a Contradictions"),
         ("pretraining/base/step-4/log.jsonl", '{"step": 1}\n', "log.jsonl:1: expected step, tokens and loss"),
         ("pretraining/base/step-4/log.jsonl", "", "log.jsonl is empty"),
         ("tables/gu2020/table06.json", "{}", "table06.json is not a Table"),

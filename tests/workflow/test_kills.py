@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -35,35 +36,42 @@ def same_weights(project: Project, finished: Project) -> bool:
     return all(sha256(project.folder / name) == sha256(finished.folder / name) for name in names)
 
 
+@pytest.fixture
+def packed(copy: Project) -> Project:
+    """A project that has all that a pretraining needs, and none of it yet."""
+    shutil.rmtree(copy.folder / PRETRAINING)
+    return copy
+
+
 def test_killed_in_pretraining_the_same_command_gives_the_same_weights(
-    project: Project, finished: Project
+    packed: Project, finished: Project
 ) -> None:
-    project.kill_when(WEIGHTS, ready=appears(project, SAVED))
-    assert not (project.folder / WEIGHTS).exists()
-    project.run(WEIGHTS)
-    assert same_weights(project, finished)
+    packed.kill_when(WEIGHTS, ready=appears(packed, SAVED))
+    assert not (packed.folder / WEIGHTS).exists()
+    packed.run(WEIGHTS)
+    assert same_weights(packed, finished)
 
 
 @pytest.fixture
-def orphans(project: Project) -> Iterator[int]:
+def orphans(packed: Project) -> Iterator[int]:
     """The process group of a pretraining, standing still, whose Snakemake alone was killed."""
-    group = project.orphan_when(WEIGHTS, ready=appears(project, SAVED))
+    group = packed.orphan_when(WEIGHTS, ready=appears(packed, SAVED))
     yield group
     with suppress(ProcessLookupError):
         os.killpg(group, signal.SIGKILL)
 
 
 def test_a_pretraining_that_outlives_snakemake_is_waited_for(
-    project: Project, finished: Project, orphans: int
+    packed: Project, finished: Project, orphans: int
 ) -> None:
     """The same command says that another process is at work, and once that has ended it succeeds."""
-    too_early = project.run(WEIGHTS, check=False)
+    too_early = packed.run(WEIGHTS, check=False)
     assert too_early.returncode != 0
     assert "another process is at work here" in too_early.stdout + too_early.stderr
     os.killpg(orphans, signal.SIGCONT)
     wait_until_gone(orphans)
-    project.run(WEIGHTS)
-    assert same_weights(project, finished)
+    packed.run(WEIGHTS)
+    assert same_weights(packed, finished)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.workflow.conftest import Project
-from tests.workflow.test_kills import PRETRAINING, SAVED, WEIGHTS, appears, same_weights
+from tests.workflow.test_kills import PRETRAINING, SAVED, WEIGHTS, appears, same_weights, sha256
 
 PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch")
 missing = [name for name in PROGRAMS if shutil.which(name) is None]
@@ -26,9 +26,9 @@ pytestmark = [
 ]
 PATIENT = ("--seconds-between-status-checks", "1", "--slurm-init-seconds-before-status-checks", "1")
 TABLE = "results/demo/tables/gu2020/table06"
+FIRST = f"{PRETRAINING}/step-20/model.safetensors"
 ONE_NODE = "    gpu: 1\n    processes: 1  "
 TWO_NODES = """\
-    slurm_extra: "'--gpus-per-node=2'"
     nodes: 2
     tasks: 2
     mpi: srun
@@ -84,7 +84,7 @@ def running(rule: str) -> list[str]:
     return [row[0] for row in rows if f"rule_{rule}_" in row[1]]
 
 
-def until(holds: Callable[[], bool], seconds: int = 120) -> None:
+def until(holds: Callable[[], bool], seconds: int = 600) -> None:
     for _ in range(10 * seconds):
         if holds():
             return
@@ -116,14 +116,19 @@ def test_a_cancelled_job_a_lost_node_and_a_restarted_controller_change_no_table(
 def test_a_pretraining_that_meets_its_time_limit_goes_on_from_what_it_saved(
     cluster: OnSlurm, finished: Project
 ) -> None:
-    run = cluster.start_until(appears(cluster, SAVED), (WEIGHTS,))
-    [job] = running("pretrain")
-    for process in pretraining_processes(cluster):
-        os.kill(process, signal.SIGSTOP)  # so that it doesn't end before its time; Slurm wakes it to end it
-    asked("scontrol", "update", f"job={job}", "timelimit=1")
+    cluster.edit("config.yaml", "save_minutes: 0", "save_minutes: 60")
+    run = cluster.start_until(appears(cluster, f"{PRETRAINING}/tensorboard/*"), (FIRST,))
+    [process] = pretraining_processes(cluster)
+    until(lambda: sigterm_in("Cgt", process))
+    os.kill(process, signal.SIGSTOP)  # so that it doesn't end before its time
+    asked("scontrol", "update", f"job={running('pretrain')[0]}", "timelimit=2")
+    until(lambda: sigterm_in("Pnd", process))
+    os.kill(process, signal.SIGCONT)
     said = cluster.ended(run)
-    assert re.search(r"Error in rule pretrain:\n.*TIMEOUT", said)
-    assert same_weights(cluster, finished)
+    assert re.search(r"Error in rule pretrain:\n.*FAILED", said)
+    log = (cluster.folder / "results/demo/logs/pretraining/pubmedbert-base/step-20.log").read_text()
+    assert re.search(r"going on from step \d+, which was saved", log)
+    assert sha256(cluster.folder / FIRST) == sha256(finished.folder / FIRST)
 
 
 def pretraining_processes(project: Project) -> list[int]:
@@ -131,6 +136,13 @@ def pretraining_processes(project: Project) -> list[int]:
     program = str(project.folder / "scripts/pretrain.py").encode()
     lines = ((path, read(path / "cmdline").split(b"\0")) for path in Path("/proc").glob("[0-9]*"))
     return [int(path.name) for path, line in lines if line[1:2] == [program]]
+
+
+def sigterm_in(which: str, process: int) -> bool:
+    """Whether a process catches SIGTERM (Cgt), or has one waiting for it (Pnd)."""
+    masks = re.findall(rf"(?:Sig|Shd){which}:\s+([0-9a-f]+)", read(Path(f"/proc/{process}/status")).decode())
+    assert masks, "the process has ended"
+    return any(int(mask, 16) >> (signal.SIGTERM - 1) & 1 for mask in masks)
 
 
 def read(path: Path) -> bytes:
@@ -152,7 +164,7 @@ def test_jobs_that_outlive_a_killed_snakemake_are_told_of_and_count(
         too_early.stderr
     )
     until(lambda: not running("pretrain"))
-    first = cluster.folder / f"{PRETRAINING}/step-20/model.safetensors"
+    first = cluster.folder / FIRST
     made = first.stat().st_mtime_ns
     cluster.run(WEIGHTS)
     assert first.stat().st_mtime_ns == made
@@ -161,9 +173,12 @@ def test_jobs_that_outlive_a_killed_snakemake_are_told_of_and_count(
 
 def test_two_nodes_of_two_processes_train_as_one_process_does(cluster: OnSlurm, finished: Project) -> None:
     """And the next segment goes on with one process on one node."""
-    cluster.edit("profiles/slurm/config.yaml", ONE_NODE, TWO_NODES)
-    cluster.run(f"{PRETRAINING}/step-20/model.safetensors")
-    cluster.edit("profiles/slurm/config.yaml", TWO_NODES, ONE_NODE)
+    profile = "profiles/slurm/config.yaml"
+    cluster.edit(profile, ONE_NODE, TWO_NODES)
+    cluster.edit(profile, "'--signal", "'--gpus-per-node=2 --signal")
+    cluster.run(FIRST)
+    cluster.edit(profile, "'--gpus-per-node=2 --signal", "'--signal")
+    cluster.edit(profile, TWO_NODES, ONE_NODE)
     cluster.run(WEIGHTS)
     for step, processes in ((20, 4), (40, 1)):
         ours, alone = (state(project, step) for project in (cluster, finished))
@@ -195,6 +210,6 @@ def test_what_the_cluster_lacks_is_named(cluster: OnSlurm, asked_for: str, told:
         "profiles/slurm/config.yaml", "    gpu: 1\n    processes: 1  ", f"{asked_for}\n    processes: 1  "
     )
     cluster.edit("profiles/slurm/config.yaml", "retries: 2  ", "retries: 0  ")
-    refused = cluster.run(f"{PRETRAINING}/step-20/model.safetensors", check=False)
+    refused = cluster.run(FIRST, check=False)
     assert refused.returncode != 0
     assert told in refused.stdout + refused.stderr
