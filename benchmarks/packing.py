@@ -1,13 +1,14 @@
 """Packing: `datasets.map` as in run_mlm.py of transformers, and pubmill, on the same documents.
 
-    python benchmarks/packing.py [--quick] [--punkt punkt_tab.zip]
+    python benchmarks/packing.py [--quick] [--punkt punkt_tab.zip] [--text abstracts.jsonl.gz]
 
-The peer tokenizes the texts and groups their ids into blocks of 512, in Arrow files on the disk. pubmill
-writes packed tokens: `encoding` with sentences that end with lines (as the peer, which has none), `packing`
-with Punkt's. Both have one process of one thread. `bytes`: those on the disk a token. Without --quick,
-`processes`: two processes against one, and the other kinds of vocabulary against calls of their tokenizer.
-Without --punkt, sentence splitting uses empty tables. The text is that of benchmarks/vocabs.py.
-Last lines: `name: ratio`.
+The peer tokenizes the texts and groups their ids into blocks of 512, in Arrow files on the disk; pubmill
+writes packed tokens. `encoding`: documents as they are, which is what run_mlm.py does. `packing`: both take
+them apart into sentences first, the peer with NLTK's Punkt. `splitting`: that step alone. Both have one
+process of one thread, and ratios are of processor seconds. `bytes`: those on the disk a token. Without
+--quick also `processes`: two processes against one (wall clock), and the other kinds of vocabulary against
+calls of their tokenizer. Without --punkt, sentence splitting uses empty tables. The text is that of
+benchmarks/vocabs.py, or that of --text (JSON lines with a key `abstract`). Last lines: `name: ratio`.
 """
 
 import argparse
@@ -26,12 +27,15 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["HF_DATASETS_OFFLINE"] = "1"
 
+from nltk.tokenize.punkt import PunktSentenceTokenizer
+
 from benchmarks.vocabs import make_texts, write_parts
+from pubmill.files import read_jsonl_gz
 from pubmill.pretraining.encoding import load_tokenizer, make_encoder, special_ids
 from pubmill.pretraining.packing import PackingRecipe, Splitter, pack, pack_documents
 from pubmill.pretraining.tokens import write_packed
 from pubmill.recipes import VocabRecipe
-from pubmill.sentences import FOLDER, TABLES, SentenceSplitter
+from pubmill.sentences import FOLDER, TABLES, SentenceSplitter, read_punkt
 from pubmill.vocabs.training import train
 from pubmill.vocabs.words import write_counts
 
@@ -51,14 +55,16 @@ class Lines:
         return text.split("\n")
 
 
-def interleaved(rounds: int, works: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """Median wall-clock seconds of each work."""
+def interleaved(
+    rounds: int, works: dict[str, Callable[[], object]], clock: Callable[[], float] = time.process_time
+) -> dict[str, float]:
+    """Median seconds of each work."""
     times: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(rounds):
         for name, work in works.items():
-            begin = time.perf_counter()
+            begin = clock()
             work()
-            times[name].append(time.perf_counter() - begin)
+            times[name].append(clock() - begin)
     return {name: statistics.median(values) for name, values in times.items()}
 
 
@@ -77,13 +83,18 @@ def make_vocab(folder: Path, name: str, parts: list[Path], recipe: VocabRecipe) 
     return folder / name / "vocab"
 
 
-def run_mlm(texts: list[str], vocab: Path, folder: Path) -> tuple[int, int]:
+def run_mlm(
+    texts: list[str], vocab: Path, folder: Path, split: Callable[[str], list[str]] | None = None
+) -> tuple[int, int]:
     """What run_mlm.py does before it trains; the tokens in its blocks, and the bytes on the disk."""
     from datasets import Dataset, disable_progress_bars
     from transformers import AutoTokenizer  # here, so that the processes of packing start without it
 
     disable_progress_bars()
     tokenizer = AutoTokenizer.from_pretrained(vocab)
+
+    def parts(texts: list[str]) -> list[str]:
+        return [part for text in texts for part in split(text)] if split else texts
 
     def group(examples: dict[str, list[list[int]]]) -> dict[str, list[list[int]]]:
         joined = {name: list(chain(*lists)) for name, lists in examples.items()}
@@ -93,7 +104,7 @@ def run_mlm(texts: list[str], vocab: Path, folder: Path) -> tuple[int, int]:
     for old in folder.glob("*.arrow"):
         old.unlink()
     tokenized = Dataset.from_dict({"text": texts}).map(
-        lambda examples: tokenizer(examples["text"], return_special_tokens_mask=True),
+        lambda examples: tokenizer(parts(examples["text"]), return_special_tokens_mask=True),
         batched=True,
         remove_columns=["text"],
         cache_file_name=str(folder / "tokenized.arrow"),
@@ -122,8 +133,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Packing: datasets.map against pubmill.")
     parser.add_argument("--quick", action="store_true", help="little text, under a minute, one process")
     parser.add_argument("--punkt", type=Path, help="NLTK's punkt_tab.zip")
+    parser.add_argument("--text", type=Path, help="abstracts as JSON lines, gzipped")
     arguments = parser.parse_args()
-    texts = make_texts(5_000 if arguments.quick else 30_000, 50_000)
+    if arguments.text:
+        texts = [row["abstract"] for row in read_jsonl_gz(arguments.text) if row["abstract"]]
+    else:
+        texts = make_texts(5_000 if arguments.quick else 30_000, 50_000)
     with tempfile.TemporaryDirectory() as name:
         punkt = arguments.punkt or empty_punkt(Path(name) / "punkt_tab.zip")
         measure(Path(name), texts, punkt, arguments.quick)
@@ -131,6 +146,7 @@ def main() -> None:
 
 def measure(folder: Path, texts: list[str], punkt: Path, quick: bool) -> None:
     parts, splitter = write_parts(folder, texts), SentenceSplitter(punkt)
+    nltk = PunktSentenceTokenizer(read_punkt(punkt)).tokenize
     vocab = make_vocab(folder, "bert", parts, VocabRecipe(kind="wordpiece", size=8_000, lowercase=True))
     others = {name: make_vocab(folder, name, parts, recipe) for name, recipe in OTHERS.items() if not quick}
     tokens: dict[str, tuple[int, int]] = {}
@@ -143,14 +159,15 @@ def measure(folder: Path, texts: list[str], punkt: Path, quick: bool) -> None:
 
     works: dict[str, Callable[[], object]] = {
         "run_mlm": noted("run_mlm", lambda: run_mlm(texts, vocab, folder)),
+        "run_mlm and NLTK": noted("run_mlm and NLTK", lambda: run_mlm(texts, vocab, folder, nltk)),
+        "NLTK": lambda: [nltk(text) for text in texts],
+        "splitting": lambda: [splitter.split(text) for text in texts],
         "encoding": noted("encoding", lambda: write(texts, vocab, Lines(), folder / "packed")),
         "packing": noted("packing", lambda: write(texts, vocab, splitter, folder / "packed")),
     }
     for name, other in others.items():
         works[f"{name} calls"] = lambda other=other: calls(texts, other)
         works[name] = lambda other=other: write(texts, other, Lines(), folder / "packed")
-    if not quick:
-        works |= {"one process": processes(1), "two processes": processes(2)}
     seconds = interleaved(3, works)
     megabytes = sum(map(len, texts)) / 1e6
     for name, value in seconds.items():
@@ -159,11 +176,14 @@ def measure(folder: Path, texts: list[str], punkt: Path, quick: bool) -> None:
         print(f"{name}: {count / seconds[name] / 1e6:.2f} M tokens/s, {size / count:.2f} bytes a token")
     print(f"bytes: {tokens['encoding'][1] / tokens['encoding'][0]:.2f}")
     print(f"encoding: {seconds['run_mlm'] / seconds['encoding']:.2f}")
-    print(f"packing: {seconds['run_mlm'] / seconds['packing']:.2f}")
+    print(f"packing: {seconds['run_mlm and NLTK'] / seconds['packing']:.2f}")
+    print(f"packing against run_mlm without sentences: {seconds['run_mlm'] / seconds['packing']:.2f}")
+    print(f"splitting: {seconds['NLTK'] / seconds['splitting']:.2f}")
     for name in others:
         print(f"{name}: {seconds[f'{name} calls'] / seconds[name]:.2f}")
     if not quick:
-        print(f"processes: {seconds['one process'] / seconds['two processes']:.2f}")
+        both = interleaved(3, {"one": processes(1), "two": processes(2)}, time.perf_counter)
+        print(f"processes: {both['one'] / both['two']:.2f}")
 
 
 if __name__ == "__main__":

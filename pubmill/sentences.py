@@ -16,6 +16,8 @@ from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 from pubmill.errors import PubmillError
 
 _PLAIN_STOP = re.compile(r"([A-Za-z]{2,})\. +[A-Za-z0-9]")
+# nowhere else does Punkt look for the end of a sentence
+_MAY_END = re.compile("[.?!][^A-Za-z0-9]")
 
 FOLDER = "punkt_tab/english"
 TABLES = ("collocations.tab", "sent_starters.txt", "abbrev_types.txt", "ortho_context.tab")
@@ -80,12 +82,45 @@ class _Punkt(PunktSentenceTokenizer):  # type: ignore[misc]
 
     A full stop after a plain word, with an ordinary word to follow, ends a sentence unless Punkt knows the
     first word as an abbreviation or from a collocation; its other rules are about initials, numbers and
-    ellipses.
+    ellipses. Punkt looks from such a stop neither back nor ahead, so text is cut there, and only pieces in
+    which more sentences may end are given to NLTK.
     """
 
     def __init__(self, parameters: PunktParameters) -> None:
         super().__init__(parameters)
         self._known = parameters.abbrev_types | {first for first, _ in parameters.collocations}
+
+    def tokenize(self, text: str, realign_boundaries: bool = True) -> list[str]:
+        sentences: list[str] = []
+        begin, stop = 0, text.find(". ")
+        while stop >= 0:
+            following = stop + 2
+            while text.startswith(" ", following):
+                following += 1
+            if self._ends(text, begin, stop, following):
+                sentences += self._pieces(text[begin : stop + 1], realign_boundaries)
+                begin = following
+            stop = text.find(". ", following)
+        return sentences + self._pieces(text[begin:], realign_boundaries)
+
+    def _ends(self, text: str, begin: int, stop: int, following: int) -> bool:
+        """Whether a sentence ends at a stop for certain; `following` is where the next word begins."""
+        start = max(begin, text.rfind(" ", begin, stop) + 1)
+        word, after = text[start:stop], text[following : following + 1]
+        return (
+            len(word) > 1
+            and start != 1  # a single space that begins a text belongs to its first word
+            and word.isascii()
+            and word.isalpha()
+            and after.isascii()
+            and after.isalnum()
+            and word.lower() not in self._known
+        )
+
+    def _pieces(self, text: str, realign_boundaries: bool) -> list[str]:
+        if _MAY_END.search(text):
+            return list(super().tokenize(text, realign_boundaries))
+        return [whole] if (whole := text.rstrip()) else []
 
     def text_contains_sentbreak(self, text: str) -> bool:
         plain = _PLAIN_STOP.match(text)

@@ -5,7 +5,7 @@
 
 Inputs: a corpus part, and how words are separated: {"splitting": "bert-uncased" | "bert-cased" | "byte-level"
 | "white-space"} (pubmill.vocabs.words).
-Outputs: a parquet file of words and their counts, sorted.
+Outputs: a parquet file of words and their counts, sorted; for its owner alone if the part is.
 """
 
 import argparse
@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
+from pubmill.privacy import keep_private
 from pubmill.recipes import Splitting
 from pubmill.vocabs.words import write_counts
 
@@ -35,6 +36,7 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="parquet file to write")
     arguments = parser.parse_args()
     recipe = recipes.read(CountingRecipe, arguments.recipe)
+    keep_private([arguments.part])
     counted = write_counts(arguments.part, recipe.splitting, arguments.output)
     print(
         f"{arguments.output}: {len(counted.words)} distinct words of {counted.running} in "

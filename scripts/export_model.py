@@ -6,7 +6,8 @@
 
 Inputs: the recipe (pubmill.pretraining.export.ExportRecipe); --checkpoint and --vocab for pretrained weights,
 --vocab for random ones, --folder for the user's own.
-Outputs: the folder models/MODEL with config.json, model.safetensors, tokenizer files and README.md, its card.
+Outputs: the folder models/MODEL with config.json, model.safetensors, tokenizer files and README.md, its card;
+for its owner alone if an input is.
 """
 
 import argparse
@@ -18,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.pretraining.export import ExportRecipe, export
+from pubmill.privacy import keep_private
 
 
 def main() -> None:
@@ -32,6 +34,7 @@ def main() -> None:
     parser.add_argument("--statistics", type=Path, help="stats.json of the pretraining corpus, for the card")
     arguments = parser.parse_args()
     recipe = recipes.read(ExportRecipe, arguments.recipe)
+    keep_private(path for path in (arguments.checkpoint, arguments.vocab, arguments.folder) if path)
     export(
         recipe,
         arguments.output,

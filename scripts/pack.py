@@ -5,8 +5,9 @@
 
 Inputs: the parts of a corpus, a vocabulary of any kind, NLTK's punkt_tab.zip, and the recipe
 (pubmill.pretraining.packing.PackingRecipe).
-Outputs: that folder (pubmill.pretraining.tokens describes it). Parts are packed on
-all cores that this job may use; the bytes don't depend on how many they are.
+Outputs: that folder (pubmill.pretraining.tokens describes it), for its owner alone if a part or the
+vocabulary is. Parts are packed on all cores that this job may use; the bytes don't depend on how many they
+are.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from pubmill.errors import run
 from pubmill.parts import part_files
 from pubmill.pretraining.packing import PackingRecipe, pack, useful_processes
 from pubmill.pretraining.tokens import HELD_OUT
+from pubmill.privacy import keep_private
 
 
 def main() -> None:
@@ -33,6 +35,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, help="default: as many as this job has cores")
     arguments = parser.parse_args()
     parts = part_files(arguments.corpus, arguments.parts)
+    keep_private([*parts, arguments.vocab])
     index = pack(
         recipes.read(PackingRecipe, arguments.recipe),
         parts,

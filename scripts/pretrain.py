@@ -13,6 +13,7 @@ inputs, commit, packages, hardware) and log.jsonl (loss, rate and speed); the lo
 `tensorboard` beside it. It saves itself every few minutes and when asked to stop; the same command goes on
 from there, also with another number of processes, but from a save of other work (other inputs, recipe or
 version) it begins anew and says so.
+All of it is for its owner alone if an input is.
 Needs torch and transformers only; with tensorboard it writes its events.
 """
 
@@ -29,6 +30,7 @@ os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.pretraining.segments import Segment, pretrain
+from pubmill.privacy import keep_private
 from pubmill.recipes import PretrainingRecipe
 
 
@@ -56,8 +58,10 @@ def main() -> None:
         "--version", type=int, default=0, help="version of this stage, which decides the result"
     )
     given = vars(parser.parse_args())
-    recipe = recipes.read(PretrainingRecipe, given.pop("recipe"))
-    pretrain(recipe, Segment(**given))
+    recipe, segment = recipes.read(PretrainingRecipe, given.pop("recipe")), Segment(**given)
+    sources = segment.tokens, segment.vocab, segment.previous, segment.model, segment.other, segment.teacher
+    keep_private(path for path in sources if path)
+    pretrain(recipe, segment)
 
 
 if __name__ == "__main__":

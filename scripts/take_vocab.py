@@ -3,7 +3,8 @@
     python scripts/take_vocab.py --model models/MODEL --output vocabs/VOCAB
 
 Inputs: a model's folder, as scripts/export_model.py makes it.
-Outputs: the folder vocabs/VOCAB with the tokenizer's files and diagnosis.json.
+Outputs: the folder vocabs/VOCAB with the tokenizer's files and diagnosis.json; for its owner alone if the
+model is.
 """
 
 import argparse
@@ -13,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
+from pubmill.privacy import keep_private
 from pubmill.vocabs.released import take
 
 
@@ -21,6 +23,7 @@ def main() -> None:
     parser.add_argument("--model", required=True, type=Path, help="folder of the model")
     parser.add_argument("--output", required=True, type=Path, help="folder to write")
     arguments = parser.parse_args()
+    keep_private([arguments.model])
     diagnosis = take(arguments.model, arguments.output)
     print(f"{arguments.output}: {diagnosis['size']} pieces")
 

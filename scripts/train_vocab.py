@@ -6,7 +6,8 @@
 Inputs: the word counts of the parts of a corpus (scripts/count_words.py), and the recipe
 (pubmill.recipes.VocabRecipe).
 Outputs: the folder vocabs/VOCAB with tokenizer.json, tokenizer_config.json, the vocabulary in the form of its
-kind (vocab.txt; vocab.json and merges.txt; spiece.model), which loads with AutoTokenizer, and diagnosis.json.
+kind (vocab.txt; vocab.json and merges.txt; spiece.model), which loads with AutoTokenizer, and
+diagnosis.json; for its owner alone if the counts are.
 """
 
 import argparse
@@ -18,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.parts import part_files
+from pubmill.privacy import keep_private
 from pubmill.recipes import VocabRecipe
 from pubmill.vocabs.training import train
 
@@ -30,7 +32,9 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="folder to write")
     arguments = parser.parse_args()
     recipe = recipes.read(VocabRecipe, arguments.recipe)
-    diagnosis = train(recipe, part_files(arguments.words, arguments.parts), arguments.output)
+    counts = part_files(arguments.words, arguments.parts)
+    keep_private(counts)
+    diagnosis = train(recipe, counts, arguments.output)
     print(
         f"{arguments.output}: {diagnosis['size']} pieces of {diagnosis['asked']} asked for, from "
         f"{diagnosis['documents']} documents; {diagnosis['subwords_per_word']:.3f} pieces a word, "

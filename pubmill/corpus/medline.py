@@ -20,13 +20,14 @@ What is taken is the text of the original record, whole and unchanged but for ru
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
 from lxml import etree
 
 from pubmill.corpus.gzipped import BROKEN, open_gzip
-from pubmill.corpus.shards import Document, single_spaced
+from pubmill.corpus.shards import Document, Sections, single_spaced
 from pubmill.errors import PubmillError
 
 BLOCK = 1 << 17
@@ -37,6 +38,9 @@ CITATION_LIMIT = 1 << 24
 RATIO_LIMIT = 200
 SMALL = 1 << 28  # bytes; smaller ones may be as compressible as they like
 MATHML = b' xmlns:mml="http://www.w3.org/1998/Math/MathML"'
+
+# Of what is read, NLM's DTD allows these once in their element.
+ONCE = {"MedlineCitation", "PMID", "Article", "ArticleTitle", "Abstract", "Journal", "PublicationTypeList"}
 
 _NAME = re.compile(r"(?:pubmed|medline)(\d\d)n(\d{4,5})\.xml\.gz")
 _ROOT = re.compile(rb"<(PubmedArticleSet|MedlineCitationSet)(\s[^<>]*)?>")
@@ -104,7 +108,7 @@ class _Reader:
             data = b"".join(pieces)
             at = data.rfind(cut)
             if at >= 0:
-                whole, data = data[: at + len(cut)], data[at + len(cut) :]
+                whole, data = memoryview(data)[: at + len(cut)], data[at + len(cut) :]
                 yield from self._block(start, whole, end)
             block = stream.read(BLOCK)
             if not block:
@@ -144,11 +148,11 @@ class _Reader:
         prefix = b"" if b"xmlns:mml" in attributes else MATHML
         return b"<%s%s%s>" % (kind, attributes, prefix), kind, data[found.end() :]
 
-    def _block(self, start: bytes, content: bytes, end: bytes) -> Iterator[Document]:
+    def _block(self, start: bytes, content: bytes | memoryview, end: bytes) -> Iterator[Document]:
         """The documents of some whole citations, or of the end of the file with the root's end tag."""
-        for child in self._parse(start + content + end, len(start)):
+        for child in self._parse(b"".join((start, content, end)), len(start)):
             if child.tag == "PubmedArticle":
-                yield self._document(_child(child, "MedlineCitation", self))
+                yield self._citation(child)
             elif child.tag == "MedlineCitation":
                 yield self._document(child)
             elif child.tag == "DeleteCitation":
@@ -171,24 +175,48 @@ class _Reader:
             self.done += max(0, sum(len(text) + 1 for text in lines[: line - 1]) - added)
             raise self._error(f"malformed XML: {error.msg}") from None
 
+    def _citation(self, article: etree._Element) -> Document:
+        return self._document(self._required(article, self._parts(article), "MedlineCitation"))
+
     def _document(self, citation: etree._Element) -> Document:
-        pmid = _child(citation, "PMID", self)
-        article = _child(citation, "Article", self)
+        parts = self._parts(citation)
+        pmid, article = self._required(citation, parts, "PMID"), self._required(citation, parts, "Article")
         identifier, version = self._id(pmid), self._version(pmid)
-        title, abstract = _one(article, "ArticleTitle", self), _one(article, "Abstract", self)
-        journal, types = _one(article, "Journal", self), _one(article, "PublicationTypeList", self)
+        inside = self._parts(article)
+        revised, journal, language = parts.get("DateRevised"), inside.get("Journal"), inside.get("Language")
+        title, abstract = inside.get("ArticleTitle"), inside.get("Abstract")
+        types = inside.get("PublicationTypeList")
+        licence, sections = ("", ()) if abstract is None else _abstract(abstract)
         return Document(
             id=identifier,
             version=version,
             pmid=identifier.removeprefix("pmid:"),
-            date=_revised(citation),
+            date="" if revised is None else _revised(revised),
             published="" if journal is None else _year(journal),
-            languages=tuple(_texts(article, "Language").lower().split()),
+            languages=() if language is None else _languages(language),
             types=() if types is None else tuple(map(_text, types)),
-            licence="" if abstract is None else _texts(abstract, "CopyrightInformation"),
+            licence=licence,
             title="" if title is None else _text(title),
-            sections=() if abstract is None else _sections(abstract),
-        )  # fmt: skip
+            sections=sections,
+        )
+
+    def _parts(self, element: etree._Element) -> dict[str, etree._Element]:
+        """The first child of each name; one pass over all costs less than a search for each name."""
+        parts: dict[str, etree._Element] = {}
+        for child in element:
+            tag = child.tag
+            if tag not in parts:
+                parts[tag] = child
+            elif tag in ONCE:
+                raise self._error(f"<{element.tag}> with <{tag}> more than once")
+        return parts
+
+    def _required(
+        self, element: etree._Element, parts: dict[str, etree._Element], tag: str
+    ) -> etree._Element:
+        if tag not in parts:
+            raise self._error(f"<{element.tag}> without <{tag}>")
+        return parts[tag]
 
     def _id(self, pmid: etree._Element) -> str:
         text = (pmid.text or "").strip()
@@ -217,21 +245,6 @@ class _Reader:
         return PubmillError(f"{self.path}:{self.line() + 1}: {message}. Last PMID read: {self.last}.")
 
 
-def _child(element: etree._Element, tag: str, reader: _Reader) -> etree._Element:
-    found = _one(element, tag, reader)
-    if found is None:
-        raise reader._error(f"<{element.tag}> without <{tag}>")
-    return found
-
-
-def _one(element: etree._Element, tag: str, reader: _Reader) -> etree._Element | None:
-    """The child of that name, which NLM's DTD allows once."""
-    found = list(element.iterchildren(tag))
-    if len(found) > 1:
-        raise reader._error(f"<{element.tag}> with <{tag}> more than once")
-    return found[0] if found else None
-
-
 def _text(element: etree._Element) -> str:
     """All text inside, however deeply nested."""
     return single_spaced(
@@ -241,26 +254,37 @@ def _text(element: etree._Element) -> str:
     )
 
 
-def _texts(element: etree._Element, tag: str) -> str:
-    return " ".join(map(_text, element.iterchildren(tag)))
+def _abstract(abstract: etree._Element) -> tuple[str, Sections]:
+    """The copyright line, and the labelled parts of the abstract that hold text."""
+    licences: list[str] = []
+    sections: list[tuple[str, str]] = []
+    for part in abstract:
+        tag = part.tag
+        if tag == "AbstractText":
+            if text := _text(part):
+                sections.append((part.get("Label", "").strip(), text))
+        elif tag == "CopyrightInformation":
+            licences.append(_text(part))
+    return " ".join(licences), tuple(sections)
 
 
-def _sections(abstract: etree._Element) -> tuple[tuple[str, str], ...]:
-    """The labelled parts of the abstract that hold text; not the copyright line."""
-    return tuple(
-        (part.get("Label", "").strip(), text)
-        for part in abstract.iterchildren("AbstractText")
-        if (text := _text(part))
-    )
+def _languages(first: etree._Element) -> tuple[str, ...]:
+    codes = [_text(first), *map(_text, first.itersiblings("Language"))]
+    return tuple(" ".join(codes).lower().split())
 
 
-def _revised(citation: etree._Element) -> str:
-    """The day of the last revision as YYYY-MM-DD; a few real citations name only year and month."""
-    revised = next(citation.iterchildren("DateRevised"), None)
-    given = {} if revised is None else {part.tag: (part.text or "").strip() for part in revised}
+def _revised(revised: etree._Element) -> str:
+    """The day of the last revision."""
+    given = {part.tag: part.text for part in revised}
+    return _day(given.get("Year"), given.get("Month"), given.get("Day"))
+
+
+@lru_cache(maxsize=1 << 14)
+def _day(*given: str | None) -> str:
+    """Year, month and day as YYYY-MM-DD; a few real citations name only year and month."""
     parts: list[str] = []
-    for tag, digits in (("Year", 4), ("Month", 2), ("Day", 2)):
-        number = given.get(tag, "")
+    for text, digits in zip(given, (4, 2, 2), strict=True):
+        number = (text or "").strip()
         if not number.isdecimal():
             break
         parts.append(number.zfill(digits))
@@ -270,6 +294,10 @@ def _revised(citation: etree._Element) -> str:
 def _year(journal: etree._Element) -> str:
     """The year in `PubDate`, which is a `Year` or free text such as `1998 Dec-1999 Jan`: its first."""
     for date in journal.iter("PubDate"):
+        # Nearly always in the first element; searching all texts takes longer.
+        blank = not (date.text or "").strip()
+        if blank and len(date) and (found := _YEAR.search(date[0].text or "")):
+            return found[0]
         for text in date.itertext():
             if found := _YEAR.search(str(text)):
                 return found[0]

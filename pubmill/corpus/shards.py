@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from itertools import accumulate, chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -49,8 +50,7 @@ Sections = tuple[tuple[str, str], ...]
 _SPACES = re.compile(r"[ \t\r\n]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """One citation or text, or (`deleted`) the notice that a version of a citation is withdrawn.
 
     `date` is the day of the last revision (YYYY-MM-DD, or as much of it as the source gives),

@@ -85,8 +85,7 @@ class ArticleReader:
         except FAILURES:
             return facts.document(UNREADABLE)
         abstract = single_spaced(article["abstract"])
-        return replace(
-            facts.document(),
+        return facts.document()._replace(
             published=str(article["publication_year"] or ""),
             languages=languages(root),
             types=types(root),

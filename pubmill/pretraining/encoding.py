@@ -27,6 +27,8 @@ _NO_WHITE_SPACE = re.compile("[\x1c-\x1f]")
 # other white space than single spaces between words: GPT-2's words take in what stands around it
 _ODD_WHITE_SPACE = re.compile("^ |  | $|[^\\S ]")
 
+_ASCII_WORD = re.compile("[A-Za-z0-9]+|[^A-Za-z0-9]")
+
 
 def load_tokenizer(vocab: Path) -> Tokenizer:
     """The tokenizer of a vocabulary folder, special tokens off.
@@ -84,15 +86,27 @@ class _Cache(dict[str, bytes]):
         self._encode, self._before, self._limit = encode, before, limit
 
     def __missing__(self, word: str) -> bytes:
+        encoded: bytes = self._encode(self._before + word)
         if len(self) >= self._limit:
             self.clear()
-        encoded: bytes = self._encode(self._before + word)
         self[word] = encoded
         return encoded
 
 
 class BertEncoder(Encoder):
     """White space always separates words for BERT, save for characters that its normaliser deletes."""
+
+    def __init__(self, tokenizer: Tokenizer, limit: int = CACHED_WORDS) -> None:
+        super().__init__(tokenizer, limit)
+        # a token that was added to a vocabulary may have punctuation inside
+        if all(token.special for token in tokenizer.get_added_tokens_decoder().values()):
+            self._known = _Cache(self._parts, "", limit)
+
+    def _parts(self, word: str) -> bytes:
+        """The ids of a new word: mostly a known one with punctuation, which BERT's tokenizers take off."""
+        if len(word) > 1 and word.isascii() and word.isprintable() and not word.isalnum():
+            return b"".join([self._known[part] for part in _ASCII_WORD.findall(word)])
+        return self._ids(word)
 
     def encode(self, text: str) -> bytes:
         return b"".join(map(self._known.__getitem__, split_words(text)))

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nltk.tokenize.punkt import PunktSentenceTokenizer
 from tokenizers import Tokenizer
@@ -165,6 +165,11 @@ WORDS = [
     ")",
     '"',
     "?",
+    "!",
+    "--",
+    "’",
+    "\xa0",
+    "\x1c",
 ]
 
 
@@ -172,6 +177,8 @@ WORDS = [
 @given(
     st.lists(st.sampled_from([*WORDS, ". ", ".", " ", "  ", ".) ", "\t"]) | st.text(max_size=3), max_size=25)
 )
+@example([" ", "The", ". ", "the"])
+@example(["The", ".", "  ", "rats", ". ", " "])
 def test_sentences_are_nltks(punkt: Path, words: list[str]) -> None:
     text = "".join(words).replace("\n", " ")
     assert SentenceSplitter(punkt).split(text) == PunktSentenceTokenizer(read_punkt(punkt)).tokenize(text)

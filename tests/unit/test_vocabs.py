@@ -2,6 +2,11 @@
 
 import filecmp
 import io
+import json
+import signal
+import subprocess
+import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +25,10 @@ from pubmill.vocabs.byte_level import FIRST, MASK
 from pubmill.vocabs.released import take
 from pubmill.vocabs.training import learn, train
 from pubmill.vocabs.wordpiece import SPECIAL
-from pubmill.vocabs.words import count_texts
+from pubmill.vocabs.words import count_texts, write_counts
 from tests.unit.vocabs_made_up import RECIPES, TEXTS, make_vocab, write_part
 
+ROOT = Path(__file__).resolve().parents[2]
 characters = st.characters(exclude_categories=["Cs"])
 
 
@@ -83,6 +89,15 @@ def test_encoded_by_words_is_as_the_tokenizer_encodes(
     assert memoryview(encoder.encode(text)).cast("H").tolist() == expected
     again = memoryview(encoder.encode(text)).cast("H").tolist()
     assert again == expected and not set(again) & _marks(tokenizer)
+
+
+def test_tokens_that_were_added_to_a_vocabulary_stay_whole(folders: dict[str, Path]) -> None:
+    tokenizer = load_tokenizer(folders["uncased"])
+    tokenizer.add_tokens(["il-2"])
+    text = "IL-2, il-2 (il-2)."
+    expected = tokenizer.encode(text, add_special_tokens=False).ids
+    assert tokenizer.token_to_id("il-2") in expected
+    assert memoryview(make_encoder(tokenizer).encode(text)).cast("H").tolist() == expected
 
 
 def _marks(tokenizer: Any) -> set[int]:
@@ -204,3 +219,28 @@ def test_a_released_vocabulary_is_taken_from_its_model(tmp_path: Path, folders: 
     with pytest.raises(PubmillError, match=r"lacks tokenizer\.json"):
         take(tmp_path / "model", tmp_path / "other")
     assert not (tmp_path / "other").exists()
+
+
+def test_killed_while_learning_leaves_no_vocabulary(tmp_path: Path) -> None:
+    counts = tmp_path / "words" / "part-0000.parquet"
+    write_counts(write_part(tmp_path / "part-0000.parquet", TEXTS), "bert-uncased", counts)
+    recipe = VocabRecipe(kind="wordpiece", size=100, lowercase=True)
+    output = tmp_path / "vocabs" / "toy"
+    command = [sys.executable, str(ROOT / "scripts/train_vocab.py"), "--words", str(counts.parent)]
+    command += ["--parts", "1", "--output", str(output), "--recipe", json.dumps(asdict(recipe))]
+    # the program as it is, but killed as soon as the first of its files is there
+    code = (
+        "import os, runpy, signal, sys; from pubmill.vocabs import wordpiece; save = wordpiece.save\n"
+        "wordpiece.save = lambda *given: (save(*given), os.kill(os.getpid(), signal.SIGKILL))\n"
+        f"sys.argv = {command[1:]!r}; runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    killed = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = output.parent.iterdir()
+    assert left.name.startswith(".toy.") and (left / "tokenizer.json").is_file() and not output.exists()
+    subprocess.run(command, check=True)
+    assert [path.name for path in output.parent.iterdir()] == ["toy"]
+    train(recipe, [counts], tmp_path / "undisturbed")
+    names = sorted(path.name for path in (tmp_path / "undisturbed").iterdir())
+    assert sorted(path.name for path in output.iterdir()) == names
+    assert filecmp.cmpfiles(output, tmp_path / "undisturbed", names, shallow=False)[0] == names
