@@ -1,5 +1,6 @@
 """Without a network, and as a part of another workflow."""
 
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -40,6 +41,25 @@ def test_without_a_network_all_that_is_missing_is_named_at_once(
         assert name in told
     assert "python scripts/mirror.py STUDY --fetch FOLDER" in told
     assert not list((project.folder / "results").rglob("*.log"))
+
+
+@alone
+def test_a_model_of_the_hub_comes_from_its_cache(copy: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a node without a network, to which the cache was brought; and it is fine-tuned there."""
+    revision = "0123456789abcdef0123456789abcdef01234567"
+    snapshot = copy.folder / "hub/models--group--bert/snapshots" / revision
+    shutil.copytree(copy.folder / "results/demo/models/no-pretraining", snapshot)
+    monkeypatch.setenv("HF_HUB_CACHE", str(copy.folder / "hub"))
+    (copy.folder / "specs/models/cached-bert.yaml").write_text(
+        "name: cached-bert\nlabel: Cached BERT\ncitation: none\nlowercase: true\n"
+        f"released: {{id: group/bert, revision: {revision}}}\n"
+    )
+    runs = "results/demo/runs/blurb/{}/bc5-chem/standard/final/seed-1.predictions.jsonl.gz"
+    replace(copy, before=ALONE).run(runs.format("cached-bert"))
+    ours, same = (
+        (copy.folder / runs.format(model)).read_bytes() for model in ("cached-bert", "no-pretraining")
+    )
+    assert ours == same
 
 
 def test_another_workflow_can_import_this_one(project: Project, tmp_path: Path) -> None:
