@@ -14,17 +14,20 @@ from tests.unit import cards_made_up as made_up_cards
 from tests.unit import tables_made_up as made_up
 from tests.unit import test_dataset_pages as made_up_pages
 
+STUDY = {
+    "study": "small",
+    "title": "A study",
+    "scale": "small",
+    "scale_title": "small scale, not comparable with the paper",
+    "comparable": False,
+    "tables": ["gu2020/table06"],
+}
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
 def recipe(**changes: Any) -> ReportRecipe:
     values: dict[str, Any] = {
-        "study": "small",
-        "title": "A study",
-        "scale": "small",
-        "scale_title": "small scale, not comparable with the paper",
-        "comparable": False,
-        "tables": ["gu2020/table06"],
+        **STUDY,
         "fact_tables": [],
         "pretraining": {"base": ["pretraining/base/step-2", "pretraining/base/step-4"]},
         "corpora": ["abstracts"],

@@ -22,6 +22,7 @@ from pubmill.targets import Targets
 from tests.conftest import ROOT
 from tests.unit import cards_made_up as made_up_cards
 from tests.unit import tables_made_up as made_up
+from tests.unit.reports_made_up import STUDY
 
 CHOICE = "runs/blurb/selected/bc2gm/standard.json"
 SPACE = "\N{NARROW NO-BREAK SPACE}"
@@ -41,12 +42,7 @@ def recipe(**changes: Any) -> ChecklistRecipe:
         for name, label, weights in (("bert", "BERT", hub), ("ours", "Ours", own))
     }
     values: dict[str, Any] = {
-        "study": "small",
-        "title": "A study",
-        "scale": "small",
-        "scale_title": "small scale, not comparable with the paper",
-        "comparable": False,
-        "tables": ["gu2020/table06"],
+        **STUDY,
         "pretraining": {"base": ["pretraining/base/step-4"]},
         "corpora": ["abstracts"],
         "vocabs": ["uncased"],
