@@ -100,7 +100,7 @@ def main() -> None:
         used = dict(zip(("fingerprints, equal", "equal texts"), find_copies(folder, False), strict=True))
         used |= zip(("fingerprints, similar", "similar texts"), find_copies(folder, True), strict=True)
         used["contamination"] = run(
-            "find_contamination.py", "--part", folder / "part.parquet", "--index", folder / "index.parquet",
+            "find_contamination.py", "--parts", folder / "part.parquet", "--index", folder / "index.parquet",
             "--output", folder / "found.json",
         )  # fmt: skip
         check(folder, count)

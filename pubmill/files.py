@@ -79,12 +79,19 @@ def writing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def writing_folder(path: Path) -> Iterator[Path]:
-    """Like `writing`, for a folder; an older folder at `path` is replaced."""
+    """Like `writing`, for a folder; an older folder at `path` is replaced.
+
+    Weights get the mode that any new file gets: safetensors makes files for their owner alone, and colleagues
+    could not read them.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = temporary_name(path)
     try:
         temporary.mkdir()
         yield temporary
+        usual = temporary.stat().st_mode & 0o666  # as the umask has it
+        for weights in temporary.rglob("*.safetensors"):
+            weights.chmod(usual)
         _remove(path)
         os.replace(temporary, path)
     except OSError as error:

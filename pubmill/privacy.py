@@ -15,6 +15,6 @@ def keep_private(inputs: Iterable[Path]) -> None:
 
 
 def _is_private(path: Path) -> bool:
-    # safetensors makes every file of its own for its owner alone, so these tell nothing
+    # safetensors makes files for their owner alone, be they public; so those from elsewhere tell nothing
     files = [file for file in path.iterdir() if file.suffix != ".safetensors"] if path.is_dir() else [path]
     return any(file.is_file() and not file.stat().st_mode & 0o077 for file in files)

@@ -76,14 +76,14 @@ rule index_evaluation_texts:
 
 rule find_contamination:
     input:
-        part=f"{R}/corpora/{{corpus}}/part-{{part}}.parquet",
+        parts=lambda w: T.searched_parts(w.corpus, int(w.first)),
         index=f"{R}/corpora/{{corpus}}/contamination.parquet",
     output:
-        f"{R}/corpora/{{corpus}}/contamination/part-{{part}}.json",
+        f"{R}/corpora/{{corpus}}/contamination/from-{{first}}.json",
     log:
-        f"{R}/logs/corpora/{{corpus}}/contamination/part-{{part}}.log",
+        f"{R}/logs/corpora/{{corpus}}/contamination/from-{{first}}.log",
     wildcard_constraints:
-        part=r"\d{4}",
+        first=r"\d{4}",
     conda:
         "../envs/data.yaml"
     resources:
@@ -91,9 +91,9 @@ rule find_contamination:
     params:
         version=T.version("contamination"),
     message:
-        "Looking for texts of datasets in {wildcards.corpus}, part {wildcards.part}"
+        "Looking for texts of datasets in {wildcards.corpus}, from part {wildcards.first} on"
     shell:
-        "python {SCRIPTS:q}/find_contamination.py --part {input.part:q} --index {input.index:q} --output {output:q}"
+        "python {SCRIPTS:q}/find_contamination.py --parts {input.parts:q} --index {input.index:q} --output {output:q}"
         " > {log:q} 2>&1"
 
 
@@ -111,10 +111,8 @@ rule contamination:
         **needs("contamination"),
     params:
         version=T.version("contamination"),
-        folder=lambda w: f"{T.corpus_folder(w.corpus)}/contamination",
-        parts=lambda w: len(T.shards(w.corpus)),
     message:
         "Reporting texts of datasets in {wildcards.corpus}"
     shell:
         "python {SCRIPTS:q}/contamination.py --corpus {wildcards.corpus:q} --index {input.index:q}"
-        " --found {params.folder:q} --parts {params.parts} --output {output:q} > {log:q} 2>&1"
+        " --found {input.found:q} --output {output:q} > {log:q} 2>&1"

@@ -35,6 +35,7 @@ from pubmill import recipes
 from pubmill.errors import PubmillError, run
 from pubmill.files import read_json, write_json, write_jsonl_gz
 from pubmill.finetuning.selection import chosen_values, first_tried
+from pubmill.privacy import keep_private
 
 SUFFIX = ".predictions.jsonl.gz"
 
@@ -62,6 +63,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if not arguments.output.name.endswith(SUFFIX):
         raise PubmillError(f"--output is {arguments.output}; its name must end in {SUFFIX}")
+    keep_private([arguments.model, arguments.dataset])
     fine_tune(arguments)
 
 

@@ -18,6 +18,7 @@ os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # deterministic mat
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # as in scripts/pretrain.py
 
 from pubmill.errors import run
+from pubmill.privacy import keep_private
 
 FORMATS = ("text", "jsonl", "bioc-json", "bioc-xml", "pubtator")
 
@@ -32,6 +33,7 @@ def main() -> None:
         "--punkt", type=Path, help="NLTK's punkt_tab.zip: read sentence by sentence, not lines"
     )
     arguments = parser.parse_args()
+    keep_private([arguments.model, arguments.input])
 
     # Only now, when the arguments are known to be right: this takes seconds, as it imports torch.
     from pubmill.finetuning.keeping import load_task_model, read_facts

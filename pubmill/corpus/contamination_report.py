@@ -1,6 +1,6 @@
 """Which texts of datasets a corpus holds: of each part, and of all of it. Ids and counts, never text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ from pubmill.errors import PubmillError
 from pubmill.files import read_json, write_json
 
 
-def find_in_part(part: Path, index: Path, output: Path) -> int:
-    """Write what a part of a corpus holds of the texts of an index; give the number of documents that do.
+def find_in_parts(parts: Sequence[Path], index: Path, output: Path) -> int:
+    """Write what parts of a corpus hold of the texts of an index; give the number of documents that do.
 
     Each match is [document, text (its row in the index), known by PMID, known by its words]. The title is
     looked at too: it may be read before the text.
@@ -21,18 +21,19 @@ def find_in_part(part: Path, index: Path, output: Path) -> int:
     texts = EvaluationTexts(index)
     matches: list[list[Any]] = []
     documents = 0
-    for document, pmid, text in _documents(part):
+    for document, pmid, text in _documents(parts):
         documents += 1
         matches += [[document, *match] for match in texts.found(pmid, text)]
     write_json(output, {"documents": documents, "matches": matches})
     return len({match[0] for match in matches})
 
 
-def _documents(part: Path) -> Iterator[tuple[str, str, str]]:
-    with pq.ParquetFile(part) as file:
-        for batch in file.iter_batches(1000, columns=["id", "pmid", "title", "text"]):
-            for row in batch.to_pylist():
-                yield row["id"], row["pmid"], f"{row['title']}\n{row['text']}"
+def _documents(parts: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
+    for part in parts:
+        with pq.ParquetFile(part) as file:
+            for batch in file.iter_batches(1000, columns=["id", "pmid", "title", "text"]):
+                for row in batch.to_pylist():
+                    yield row["id"], row["pmid"], f"{row['title']}\n{row['text']}"
 
 
 @dataclass
@@ -77,7 +78,7 @@ class _Split:
         }
 
 
-def report(corpus: str, index: Path, parts: Sequence[Path]) -> dict[str, Any]:
+def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]:
     """Of each dataset and split how many texts are in the corpus, and which.
 
     `found_by_pmid` is null where no text of the split has a PMID. `share` is of texts; `ids` are those of
@@ -85,8 +86,8 @@ def report(corpus: str, index: Path, parts: Sequence[Path]) -> dict[str, Any]:
     """
     held: dict[int, dict[str, tuple[bool, bool]]] = {}
     documents = 0
-    for part in parts:
-        found = read_json(part)
+    for path in found_in:
+        found = read_json(path)
         documents += found["documents"]
         for document, text, by_pmid, by_words in found["matches"]:
             held.setdefault(text, {})[document] = (by_pmid, by_words)
@@ -94,7 +95,7 @@ def report(corpus: str, index: Path, parts: Sequence[Path]) -> dict[str, Any]:
     for text, row in enumerate(_texts(index)):
         splits.setdefault((row["dataset"], row["split"]), _Split()).add(row, held.pop(text, {}))
     if held:
-        raise PubmillError(f"{index} has no text {min(held)}, which a part holds: another index was used")
+        raise PubmillError(f"{index} has no text {min(held)}, which was found: another index was used")
     datasets: dict[str, dict[str, Any]] = {}
     for (dataset, split), one in splits.items():
         datasets.setdefault(dataset, {})[split] = one.told()

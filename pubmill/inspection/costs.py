@@ -8,6 +8,7 @@ from pubmill.pretraining.arithmetic import Shape, operations, operations_of_step
 from pubmill.recipes import Architecture
 from pubmill.specs import DatasetSpec, FolderWeights, LearntVocabSpec, RecipeWeights, Specs
 from pubmill.targets import Targets
+from pubmill.targets.selection import PARTS_AT_ONCE
 
 PIECES = 30_522
 """Size of a vocabulary that is not learnt here: BERT's."""
@@ -42,7 +43,7 @@ RULES: Mapping[str, Seconds] = {
     "parse_medline": Seconds(6.0, _BASELINE),
     "select_documents": Seconds(2.5, f"{_BASELINE}; assumed of others"),
     "fingerprint": Seconds(30_000 / 7_300, _PARTS),
-    "find_contamination": Seconds(30_000 / 4_900, _PARTS),
+    "find_contamination": Seconds(PARTS_AT_ONCE * 30_000 / 4_900, f"{_PARTS}, {PARTS_AT_ONCE} parts"),
     "count_words": Seconds(
         28.5 * 8.0 / 108, "measured a byte: benchmarks/README.md; assumed: 28.5 MB a part"
     ),

@@ -32,6 +32,7 @@ RULES: Mapping[str, Needs] = {
     "lock_corpus": Needs(4_000, 2 * HOUR),
     "find_duplicates": Needs(8_000, 8 * HOUR),  # assumed, as all without a figure
     "index_evaluation_texts": Needs(2_000, HOUR),
+    "find_contamination": Needs(1_000, 4 * HOUR),
     "corpus_statistics": Needs(2_000, 4 * HOUR),
     "train_vocab": Needs(4_000, 8 * HOUR),  # four million words at most
     "vocab_diagnosis": Needs(2_000, HOUR),

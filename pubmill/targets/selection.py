@@ -4,6 +4,9 @@ from typing import Any
 
 from pubmill.targets.reports import ReportTargets
 
+PARTS_AT_ONCE = 32
+"""Parts that one job searches for datasets' texts, which takes minutes; a job a part was a quarter of a graph."""
+
 
 class SelectionTargets(ReportTargets):
     """What a corpus leaves out that a single document doesn't show, and which texts of datasets it holds."""
@@ -65,9 +68,13 @@ class SelectionTargets(ReportTargets):
         }
 
     def contaminations(self, corpus: str) -> list[str]:
-        """What each part of a corpus holds of datasets' texts."""
+        """What the parts of a corpus hold of datasets' texts, by the first part of each job."""
         folder = f"{self.corpus_folder(corpus)}/contamination"
-        return [f"{folder}/part-{i:04d}.json" for i in range(len(self.shards(corpus)))]
+        return [f"{folder}/from-{i:04d}.json" for i in range(0, len(self.shards(corpus)), PARTS_AT_ONCE)]
+
+    def searched_parts(self, corpus: str, first: int) -> list[str]:
+        """The parts that one job searches for datasets' texts."""
+        return self.parts(corpus)[first : first + PARTS_AT_ONCE]
 
     def everything(self) -> list[str]:
         """The targets of a study, with a report on contamination for each corpus of its models."""

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 
 from pubmill.convert.dataset import convert
 from pubmill.corpus.contamination import Evaluated, EvaluationTexts, write_index
-from pubmill.corpus.contamination_report import find_in_part, report
+from pubmill.corpus.contamination_report import find_in_parts, report
 from pubmill.corpus.duplicates import write_duplicates
 from pubmill.corpus.fingerprints import write_fingerprints
 from pubmill.corpus.shards import write_shard
@@ -38,7 +38,7 @@ def test_abstracts_of_chemprot_are_found_and_can_be_excluded(shared: Path, tmp_p
     part, found = tmp_path / "part.parquet", tmp_path / "found.json"
 
     select(shard, 0, latest, LONG, part, tmp_path / "part.json")
-    assert find_in_part(part, index, found) == 3
+    assert find_in_parts([part], index, found) == 3
     dev = report("asreview", index, [found])["datasets"][DATASET]["dev"]
     assert dev["documents"] == ["pmid:10839333", "pmid:11772142", "pmid:12901032"]
     assert (dev["texts"], dev["found_by_pmid"], dev["found_by_text"]) == (2208, 9, 7)
@@ -47,7 +47,7 @@ def test_abstracts_of_chemprot_are_found_and_can_be_excluded(shared: Path, tmp_p
 
     select(shard, 0, latest, LONG, part, tmp_path / "part.json", EvaluationTexts(index))
     assert read_json(tmp_path / "part.json")["rejected"]["contamination"] == 3
-    assert find_in_part(part, index, found) == 0
+    assert find_in_parts([part], index, found) == 0
 
 
 def test_abstracts_that_two_editions_share_are_similar(shared: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.corpus.contamination import RUN, Evaluated, EvaluationTexts, write_index
-from pubmill.corpus.contamination_report import find_in_part, report
+from pubmill.corpus.contamination_report import find_in_parts, report
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import PART, select
 from pubmill.corpus.versions import write_latest
@@ -77,10 +77,12 @@ def test_the_report(index: Path, tmp_path: Path) -> None:
         ("x:1", "T", f"Before. {tokenised} after."),
     )
     second = part(tmp_path / "b.parquet", ("x:2", " ".join(words(4)), "Its title."), ("pmc:5 8", "", "No."))
-    found = [find_in_part(path, index, path.with_suffix(".json")) for path in (first, second)]
+    found = [find_in_parts([path], index, path.with_suffix(".json")) for path in (first, second)]
     assert found == [2, 2]
     told = report("c", index, [path.with_suffix(".json") for path in (first, second)])
     assert (told["documents"], told["documents_with_a_text"]) == (4, 4)
+    assert find_in_parts([first, second], index, tmp_path / "both.json") == 4
+    assert report("c", index, [tmp_path / "both.json"]) == told
     assert told["datasets"]["relations"] == {
         "dev": {
             "texts": 2, "too_short": 1, "found": 1, "found_by_pmid": 1, "found_by_text": 0, "share": 0.5,
@@ -97,7 +99,7 @@ def test_the_report(index: Path, tmp_path: Path) -> None:
 
 def test_no_word_of_a_dataset_is_written(index: Path, tmp_path: Path) -> None:
     output = tmp_path / "found.json"
-    find_in_part(part(tmp_path / "a.parquet", ("x:1", "", SENTENCE)), index, output)
+    find_in_parts([part(tmp_path / "a.parquet", ("x:1", "", SENTENCE))], index, output)
     table = pq.read_table(index).drop_columns(["runs"])
     written = output.read_text() + str(table.to_pylist()) + str(report("c", index, [output]))
     assert "t1" in written and not any(word in written for word in SENTENCE.split())
@@ -148,7 +150,7 @@ def test_documents_with_excluded_texts_are_left_out_and_counted(index: Path, tmp
     told = read_json(tmp_path / "p.json")
     assert told["rejected"] == {"contamination": 2, "no_abstract": 1}
     assert told["samples"]["contamination"] == ["pmc:5", "pmid:1"]
-    assert find_in_part(tmp_path / "p.parquet", index, tmp_path / "found.json") == 0
+    assert find_in_parts([tmp_path / "p.parquet"], index, tmp_path / "found.json") == 0
 
 
 def test_another_index_and_none(index: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import os
 import runpy
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -15,7 +15,9 @@ import pytest
 
 from pubmill.privacy import keep_private
 from pubmill.sentences import FOLDER, TABLES
+from tests.unit.tiny_encoders import tiny_bert
 from tests.unit.toy_pretraining import changed
+from tests.unit.toy_tasks import SYLLABLES, TOKENS, write_dataset
 from tests.unit.vocabs_made_up import TEXTS
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
@@ -30,10 +32,7 @@ def open_to_all() -> Iterator[None]:
 
 
 def modes(folder: Path) -> set[int]:
-    """Those of all files but public weights, which safetensors makes for their owner alone, too."""
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    private = {path.stat().st_mode & 0o777 for path in files if path.suffix == ".safetensors"} - {0o600}
-    return private | {path.stat().st_mode & 0o777 for path in files if path.suffix != ".safetensors"}
+    return {path.stat().st_mode & 0o777 for path in folder.rglob("*") if path.is_file()}
 
 
 def test_one_private_input_is_enough(tmp_path: Path) -> None:
@@ -48,18 +47,25 @@ def test_one_private_input_is_enough(tmp_path: Path) -> None:
     assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("one", "two")] == [0o644, 0o600]
 
 
-@pytest.mark.parametrize("private", [True, False])
-def test_from_words_to_a_model(tmp_path: Path, private: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    def program(name: str, recipe: object, **options: object) -> Path:
-        made = tmp_path / str(options["output"])
-        arguments = [
-            f"--{key}={value if isinstance(value, int) else tmp_path / str(value)}"
-            for key, value in options.items()
-        ]
-        monkeypatch.setattr(sys, "argv", [name, "--recipe", json.dumps(recipe), *arguments])
+Program = Callable[..., Path]
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
+    """Run a program in the test's folder; its output."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(name: str, **options: object) -> Path:
+        monkeypatch.setattr(sys, "argv", [name, *(f"--{key}={value}" for key, value in options.items())])
         os.umask(0o022)  # each is a process of its own
         runpy.run_path(str(SCRIPTS / name), run_name="__main__")
-        return made
+        return tmp_path / str(options["output"])
+
+    return run
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_from_words_to_a_model(tmp_path: Path, private: bool, program: Program) -> None:
 
     table = pa.table({"id": [str(n) for n in range(len(TEXTS))], "text": TEXTS})
     for number in range(2):
@@ -71,19 +77,50 @@ def test_from_words_to_a_model(tmp_path: Path, private: bool, monkeypatch: pytes
             archive.writestr(f"{FOLDER}/{name}", "")
     for number in range(2):
         part = f"part-000{number}.parquet"
-        program("count_words.py", {"splitting": "bert-uncased"}, part=part, output=f"words/{part}")
+        program(
+            "count_words.py",
+            recipe=json.dumps({"splitting": "bert-uncased"}),
+            part=part,
+            output=f"words/{part}",
+        )
     vocab = {"kind": "wordpiece", "size": 100, "lowercase": True}
     recipe = asdict(changed(steps=2, sequence_length=16, batch_size=2))
     mode = {0o600} if private else {0o644}
     assert modes(tmp_path / "words") == {0o644} | mode
-    made = program("train_vocab.py", vocab, words="words", parts=2, output="vocab")
+    made = program("train_vocab.py", recipe=json.dumps(vocab), words="words", parts=2, output="vocab")
     assert modes(made) == mode
     made = program(
-        "pack.py", {"held_out": 0.3}, corpus=".", parts=2, vocab="vocab", punkt="punkt.zip", output="tokens"
+        "pack.py",
+        recipe=json.dumps({"held_out": 0.3}),
+        corpus=".",
+        parts=2,
+        vocab="vocab",
+        punkt="punkt.zip",
+        output="tokens",
     )
     assert modes(made) == mode
-    made = program("pretrain.py", recipe, tokens="tokens", vocab="vocab", to=2, output="run/step-2")
+    made = program(
+        "pretrain.py", recipe=json.dumps(recipe), tokens="tokens", vocab="vocab", to=2, output="run/step-2"
+    )
     assert modes(made.parent) == mode
     weights = {"model": "toy", "lowercase": True, "weights": {"kind": "pretraining"}, "pretraining": recipe}
-    made = program("export_model.py", weights, checkpoint="run/step-2", vocab="vocab", output="model")
+    made = program(
+        "export_model.py", recipe=json.dumps(weights), checkpoint="run/step-2", vocab="vocab", output="model"
+    )
     assert modes(made) == mode
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_from_examples_to_annotations(tmp_path: Path, private: bool, program: Program) -> None:
+    tiny_bert(tmp_path / "model", SYLLABLES)
+    dataset = write_dataset(tmp_path / "dataset", "tokens")
+    if private:
+        (dataset / "train.jsonl.gz").chmod(0o600)
+    mode = {0o600} if private else {0o644}
+    recipe = json.dumps(asdict(TOKENS))
+    run = {"recipe": recipe, "model": "model", "dataset": dataset, "seed": 1, "split": "test"}
+    made = program("finetune.py", **run, keep="kept", output="runs/seed-1.predictions.jsonl.gz")
+    assert modes(made.parent) == modes(tmp_path / "kept") == mode
+    (tmp_path / "new.txt").write_text("ba be\n")
+    made = program("predict.py", model="kept", input="new.txt", output="out/new.jsonl")
+    assert modes(made.parent) == mode

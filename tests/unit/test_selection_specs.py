@@ -8,6 +8,7 @@ from pubmill.errors import PubmillError
 from pubmill.specs import CorpusSpec, load
 from pubmill.study import check_study
 from pubmill.targets import Targets
+from pubmill.targets.selection import PARTS_AT_ONCE
 
 SPEC = """\
 name: mixed
@@ -91,6 +92,17 @@ def test_what_needs_the_whole_corpus(specs: Path, local: dict[str, str]) -> None
     assert made.duplicates_recipe("mixed") == {"similarity": 0.9}
     plain = targets(write(specs), local_files=local)
     assert plain.selection_inputs("mixed") == {}
+
+
+def test_every_part_is_searched_for_texts_of_datasets_once(specs: Path, local: dict[str, str]) -> None:
+    for number in range(2 * PARTS_AT_ONCE):  # beside the three files that are there
+        (Path(local["web"]) / f"c{number}.txt").touch()
+    made = targets(write(specs), local_files=local)
+    found = made.contaminations("mixed")
+    firsts = [int(path.removesuffix(".json")[-4:]) for path in found]
+    searched = [made.searched_parts("mixed", first) for first in firsts]
+    assert [len(parts) for parts in searched] == [PARTS_AT_ONCE, PARTS_AT_ONCE, 3]
+    assert [path for parts in searched for path in parts] == made.parts("mixed")
 
 
 def test_each_corpus_that_a_model_is_trained_on_has_a_report(root: Path) -> None:
