@@ -5,7 +5,7 @@ from typing import Any
 from pubmill.targets.reports import ReportTargets
 
 PARTS_AT_ONCE = 32
-"""Parts that one job searches for datasets' texts, which takes minutes; a job a part was a quarter of a graph."""
+"""Parts that one job searches for datasets' texts: minutes. A job a part was a quarter of a full graph."""
 
 
 class SelectionTargets(ReportTargets):
