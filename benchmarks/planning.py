@@ -1,4 +1,5 @@
-"""Time and memory of planning: loading the specs, and a dry run of every table of each paper, and of all.
+"""Time and memory of planning: loading the specs, and of every table of each paper, and of all, the graph
+alone (`snakemake -n -q`) and a dry run, which also words each job (`snakemake -n`).
 
     python benchmarks/planning.py [--quick] [--checkout FOLDER]
 
@@ -62,20 +63,21 @@ def stand_ins(specs: Specs, folder: Path) -> dict[str, str]:
     return {path.name: str(path) for path in sorted(folder.iterdir())}
 
 
-def dry_run(checkout: Path, config: dict[str, Any], folder: Path) -> Planned:
-    """`snakemake -n` of a configuration, in a process of its own."""
+def dry_run(checkout: Path, config: dict[str, Any], folder: Path, *quiet: str) -> Planned:
+    """`snakemake -n` of a configuration, in a process of its own; `quiet`: it counts no jobs (0)."""
     file, said = folder / "study.yaml", folder / "said.txt"
     file.write_text(yaml.safe_dump(config))
-    command = [sys.executable, "-m", "snakemake", "-n", "--quiet", "all", "--cores", "1", "--nolock"]
+    command = [sys.executable, "-m", "snakemake", "-n", *quiet, "--cores", "1", "--nolock"]
     began = time.perf_counter()
     with said.open("w") as to:
         process = subprocess.Popen([*command, "--configfile", str(file)], cwd=checkout, stdout=to, stderr=to)
         _, status, used = os.wait4(process.pid, 0)
     total = re.search(r"(?m)^total +(\d+)", said.read_text())
-    if status or not total:
+    if status or not (total or quiet):
         sys.exit(f"the dry run failed:\n{said.read_text()[-2000:]}")
     seconds = time.perf_counter() - began
-    return Planned(int(total[1]), seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+    jobs = int(total[1]) if total else 0
+    return Planned(jobs, seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
 def main() -> None:
@@ -100,9 +102,13 @@ def main() -> None:
                 "datasets": None, "mirror": None, "local_files": local_files,
                 "results": str(folder / "results"),
             }  # fmt: skip
-            found = dry_run(arguments.checkout, config, folder)
-            told = f"{found.seconds:.0f} s, {found.processor:.0f} CPU-s, {found.memory:.0f} MB"
-            lines.append(f"{paper}: {len(wanted)} tables, {found.jobs:,} jobs, {told}")
+            graph = dry_run(arguments.checkout, config, folder, "-q")
+            worded = dry_run(arguments.checkout, config, folder)
+            told = "; ".join(
+                f"{what} {found.seconds:.0f} s, {found.processor:.0f} CPU-s, {found.memory:.0f} MB"
+                for what, found in (("graph", graph), ("dry run", worded))
+            )
+            lines.append(f"{paper}: {len(wanted)} tables, {worded.jobs:,} jobs; {told}")
             print(lines[-1], flush=True)
     print("\n" + "\n".join(lines))
 

@@ -1,5 +1,6 @@
 """A project of its own for each test: a copy of the checkout's code and specs, and the miniature world."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -121,12 +122,28 @@ def wait_until_gone(group: int) -> None:
     raise AssertionError(f"process group {group} is still there after a minute")
 
 
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that the first test process to need it makes, and all of them read."""
+    base = factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    with folder.with_suffix(".lock").open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        if not held.seek(0, os.SEEK_END):
+            shutil.rmtree(folder, ignore_errors=True)  # another process failed to make it
+            folder.mkdir()
+            make(folder)
+            held.write("made")
+    return folder
+
+
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
     """The miniature world's mirror folder."""
-    folder = tmp_path_factory.mktemp("world")
-    subprocess.run([sys.executable, "-m", "tests.world", str(folder)], cwd=root, check=True)
-    return folder
+
+    def make(folder: Path) -> None:
+        subprocess.run([sys.executable, "-m", "tests.world", str(folder)], cwd=root, check=True)
+
+    return made_once(tmp_path_factory, "world", make)
 
 
 def copy_code(root: Path, folder: Path) -> Path:
@@ -183,15 +200,21 @@ def finished(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory) 
 
     It had no network, where the system can take that away.
     """
-    project = make_project(root, world, tmp_path_factory.mktemp("finished"))
-    alone = replace(project, before=ALONE if can_be_alone() else ())
-    alone.run()
-    return alone
+    before = ALONE if can_be_alone() else ()
+
+    def make(folder: Path) -> None:
+        replace(make_project(root, world, folder), before=before).run()
+
+    return Project(made_once(tmp_path_factory, "finished", make), before)
+
+
+def copy_of(project: Project, folder: Path) -> Project:
+    """A finished project that tests may change."""
+    shutil.copytree(project.folder, folder, copy_function=shutil.copy2)
+    return Project(folder)
 
 
 @pytest.fixture
 def copy(finished: Project, tmp_path: Path) -> Project:
     """A finished project that a test may change."""
-    folder = tmp_path / "copy"
-    shutil.copytree(finished.folder, folder, copy_function=shutil.copy2)
-    return Project(folder)
+    return copy_of(finished, tmp_path / "copy")

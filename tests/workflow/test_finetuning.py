@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from pubmill.examples import TokensExample, read_examples
 from pubmill.finetuning.splits import folder_sha256
 from pubmill.off_the_shelf import pipeline_sha256
 from pubmill.specs.datasets import METRICS
-from tests.workflow.conftest import TABLE, Project
+from tests.workflow.conftest import TABLE, Project, copy_of
 
 SQUAD = "shin2020/no-pretraining/squad-v1/standard"
 FACTOID = "shin2020/no-pretraining/bioasq-factoid@7b/standard"
@@ -84,8 +83,7 @@ def targets() -> list[str]:
 def made(finished: Project, targets: list[str], tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A finished project with these runs too, and one whose training can't but end in NaN."""
     folder = tmp_path_factory.mktemp("finetuned") / "project"
-    shutil.copytree(finished.folder, folder, copy_function=shutil.copy2)
-    project = Project(folder)
+    project = copy_of(finished, folder)
     train_for_longer(project)
     let_fail(project)
     project.edit("config.yaml", "local_files: {}", f"local_files: {{scispacy-bc5cdr: {folder}/pipeline}}")
@@ -219,8 +217,7 @@ def test_finished_runs_need_nothing(made: Project, targets: list[str]) -> None:
 @pytest.fixture
 def changed(made: Project, tmp_path: Path) -> Project:
     """These runs in a project that a test may change."""
-    shutil.copytree(made.folder, tmp_path / "copy", copy_function=shutil.copy2)
-    return Project(tmp_path / "copy")
+    return copy_of(made, tmp_path / "copy")
 
 
 def test_a_setting_reruns_its_own_runs_only(changed: Project, targets: list[str]) -> None:

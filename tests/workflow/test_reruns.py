@@ -5,11 +5,12 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.workflow.conftest import TABLE, Project
+from tests.workflow.conftest import TABLE, Project, copy_of
 from tests.workflow.planner import Planner
 
 DEMO, BLURB = "specs/scales/demo.yaml", "specs/protocols/blurb.yaml"
@@ -62,6 +63,12 @@ REWRITTEN = {
     "one run's predictions": f"{RUN}.predictions.jsonl.gz",
 }
 OTHERS = ("nothing", "an intermediate file that is gone")
+
+
+@pytest.fixture(scope="module")
+def finished(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """One of this module's own, as it changes files for a while."""
+    return replace(copy_of(finished, tmp_path_factory.mktemp("reruns") / "copy"), before=finished.before)
 
 
 class Changing:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.conftest import Project
+from tests.workflow.conftest import Project, copy_of
 from tests.workflow.test_kills import PRETRAINING, SAVED, WEIGHTS, appears, same_weights, sha256
 
 PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch")
@@ -63,6 +63,15 @@ def slurm(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
             yield folder
         finally:
             subprocess.run([root / "tests/cluster/slurm_down.sh"], env=environment, check=True)
+
+
+@pytest.fixture(scope="module")
+def finished(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A table of one dataset, for here each job takes seconds to start."""
+    smaller = copy_of(finished, tmp_path_factory.mktemp("one") / "dataset")
+    smaller.edit("config.yaml", "datasets: [bc5-chem, jnlpba]", "datasets: [bc5-chem]")
+    smaller.run(f"{TABLE}.html")
+    return smaller
 
 
 @pytest.fixture

@@ -1,0 +1,132 @@
+"""A whole shard of PMC's bucket over HTTP: articles a second, memory, and what a kill in the middle costs.
+
+    python benchmarks/fetching.py [--quick] [--articles 10000] [--delay 0.05]
+
+A server on this machine answers each request `--delay` seconds late, as one far away does, and counts the
+requests. Its made-up articles (benchmarks/pmc.py) are of the real ones' size. scripts/fetch_pmc.py brings
+them, is killed (SIGKILL) when half of them have come, and brings the rest; then the whole shard is brought
+again, undisturbed, and must be the same bytes. `again` is the share of requests that the kill made twice.
+"""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.pmc import articles
+from pubmill.corpus.pmc import CONNECTIONS
+from pubmill.files import sha256
+from tests.bucket import Bucket
+
+FIRST = 1_230_000
+SHARD = "PMC00123xxxx"
+
+
+class Fetched(NamedTuple):
+    """What a finished job took: seconds by the clock and of the processor, most MB resident."""
+
+    seconds: float
+    processor: float
+    memory: float
+
+
+class Server:
+    """A folder over HTTP on this machine, each answer a little late; `requests` counts them."""
+
+    def __init__(self, folder: Path, delay: float) -> None:
+        self.requests = 0
+        outer, counting = self, threading.Lock()
+
+        class Handler(SimpleHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"  # connections are kept, as the bucket does
+
+            def __init__(self, *arguments: Any) -> None:
+                super().__init__(*arguments, directory=str(folder))
+
+            def do_GET(self) -> None:
+                with counting:
+                    outer.requests += 1
+                time.sleep(delay)
+                with suppress(ConnectionError):  # the program was killed
+                    super().do_GET()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_port}"
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+
+def fetch(url: str, plan: Path, output: Path, half: int = 0) -> Fetched:
+    """Run the program to its end, or kill it as soon as it has brought `half` articles."""
+    command = [sys.executable, str(ROOT / "scripts/fetch_pmc.py"), "--plan", str(plan), "--shard", SHARD]
+    began = time.monotonic()
+    job = subprocess.Popen([*command, "--url", url, "--output", str(output)], stdout=subprocess.DEVNULL)
+    part = output.with_name(f"{output.name}.part")
+    while half and len(list(part.glob("*.xml"))) < half:
+        time.sleep(0.1)
+    if half:
+        job.send_signal(signal.SIGKILL)
+    _, status, used = os.wait4(job.pid, 0)
+    job.returncode = os.waitstatus_to_exitcode(status)
+    if job.returncode != (-signal.SIGKILL if half else 0):
+        raise SystemExit(f"fetch_pmc.py ended with {job.returncode}")
+    return Fetched(time.monotonic() - began, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def measure(folder: Path, count: int, delay: float) -> dict[str, float]:
+    bucket = Bucket(folder)
+    written = [text.encode() for text in articles(200, seed=1)]
+    for pmcid, content in zip(range(FIRST, FIRST + count), cycle(written), strict=False):
+        bucket.article(pmcid, 1, content)
+    plan = folder / "plan.parquet"
+    bucket.plan(plan)
+    server = Server(bucket.root, delay)
+    size = sum(map(len, islice(cycle(written), count)))
+    print(f"{count} articles, {size / 1e6:.0f} MB, {CONNECTIONS} connections, {delay} s late", flush=True)
+    disturbed, alone = folder / "disturbed.tar.gz", folder / "alone.tar.gz"
+    fetch(server.url, plan, disturbed, half=count // 2)
+    fetch(server.url, plan, disturbed)
+    again = server.requests / (2 * count) - 1
+    whole = fetch(server.url, plan, alone)
+    if sha256(disturbed) != sha256(alone):
+        raise SystemExit("the archive of a job that was killed differs")
+    return {
+        "articles a second": count / whole.seconds,
+        "processor seconds for 1,000 articles": whole.processor / count * 1000,
+        "resident MB": whole.memory,
+        "again": again,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="200 articles")
+    parser.add_argument("--articles", type=int, default=10_000, help="at most 10,000: those of a shard")
+    parser.add_argument("--delay", type=float, default=0.05, help="seconds until an answer comes")
+    arguments = parser.parse_args()
+    count = 200 if arguments.quick else arguments.articles
+    if not 2 <= count <= 10_000:
+        parser.error("--articles: from 2 to 10,000")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, value in measure(Path(folder), count, arguments.delay).items():
+            print(f"{name}: {value:.3g}")
+
+
+if __name__ == "__main__":
+    main()
