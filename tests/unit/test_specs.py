@@ -7,6 +7,7 @@ import pytest
 
 from pubmill import specs
 from pubmill.errors import PubmillError
+from pubmill.inspection.doctor import merged_config
 from pubmill.study import check_study
 
 
@@ -236,6 +237,14 @@ def test_the_configuration_is_as_strict(root: Path) -> None:
     ):
         with pytest.raises(PubmillError, match=told):
             check_study({**config, **wrong}, root / "specs")
+
+
+@pytest.mark.parametrize(
+    "study", sorted((Path(__file__).parents[2] / "studies").glob("*.yaml")), ids=lambda path: path.stem
+)
+def test_every_study_is_sound(root: Path, study: Path) -> None:
+    checked, _ = check_study(merged_config(root / "config.yaml", [str(study)], []), root / "specs")
+    assert checked.study == study.stem
 
 
 @pytest.mark.parametrize(
