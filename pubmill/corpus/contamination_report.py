@@ -1,6 +1,6 @@
-"""Which texts of datasets a corpus holds: of each part, and of all of it. Ids and counts, never text."""
+"""Which texts of datasets a corpus holds: of some parts, and of all of it. Ids and counts, never text."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from pubmill.errors import PubmillError
 from pubmill.files import read_json, write_json
 
 
-def find_in_parts(parts: Sequence[Path], index: Path, output: Path) -> int:
+def find_in_parts(parts: Iterable[Path], index: Path, output: Path) -> int:
     """Write what parts of a corpus hold of the texts of an index; give the number of documents that do.
 
     Each match is [document, text (its row in the index), known by PMID, known by its words]. The title is

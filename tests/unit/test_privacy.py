@@ -66,7 +66,6 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
 
 @pytest.mark.parametrize("private", [True, False])
 def test_from_words_to_a_model(tmp_path: Path, private: bool, program: Program) -> None:
-
     table = pa.table({"id": [str(n) for n in range(len(TEXTS))], "text": TEXTS})
     for number in range(2):
         pq.write_table(table, tmp_path / f"part-000{number}.parquet")
