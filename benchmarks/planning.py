@@ -64,7 +64,7 @@ def stand_ins(specs: Specs, folder: Path) -> dict[str, str]:
 
 
 def dry_run(checkout: Path, config: dict[str, Any], folder: Path, *quiet: str) -> Planned:
-    """`snakemake -n` of a configuration, in a process of its own; with `quiet` (`-q`) its jobs are not counted: 0."""
+    """`snakemake -n` of a configuration, in its own process; with `quiet` (`-q`) jobs are not counted: 0."""
     file, said = folder / "study.yaml", folder / "said.txt"
     file.write_text(yaml.safe_dump(config))
     command = [sys.executable, "-m", "snakemake", "-n", *quiet, "--cores", "1", "--nolock"]
