@@ -51,18 +51,18 @@ def citations(count: int, seed: int) -> Iterator[str]:
         )
         references = "".join(
             f"<Reference><Citation>{prose(12)}</Citation><ArticleIdList>"
-            f"<ArticleId IdType='pubmed'>{n}</ArticleId></ArticleIdList></Reference>"
+            f'<ArticleId IdType="pubmed">{n}</ArticleId></ArticleIdList></Reference>'
             for n in range(draw.randint(0, 24))
         )
         yield (
             f'<PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">{pmid}</PMID>'
             "<DateRevised><Year>2025</Year><Month>11</Month><Day>02</Day></DateRevised>"
-            "<Article PubModel='Print'><Journal><ISSN IssnType='Print'>0000-0000</ISSN>"
-            f"<JournalIssue CitedMedium='Print'><Volume>1</Volume>"
+            '<Article PubModel="Print"><Journal><ISSN IssnType="Print">0000-0000</ISSN>'
+            '<JournalIssue CitedMedium="Print"><Volume>1</Volume>'
             "<PubDate><Year>2001</Year></PubDate></JournalIssue>"
             f"<Title>{prose(4)}</Title></Journal>"
             f"<ArticleTitle>{prose(12)}.</ArticleTitle><Abstract>{sections}</Abstract><AuthorList>{authors}</AuthorList>"
-            "<Language>eng</Language><PublicationTypeList><PublicationType UI='D016428'>Journal Article"
+            '<Language>eng</Language><PublicationTypeList><PublicationType UI="D016428">Journal Article'
             "</PublicationType></PublicationTypeList></Article><MedlineJournalInfo><Country>England</Country>"
             f"<MedlineTA>{prose(2)}</MedlineTA></MedlineJournalInfo><MeshHeadingList>{mesh}</MeshHeadingList>"
             f"</MedlineCitation><PubmedData><ReferenceList>{references}</ReferenceList></PubmedData></PubmedArticle>\n"

@@ -19,15 +19,17 @@ What is taken is the text of the original record, whole and unchanged but for ru
 """
 
 import re
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, cast
 
 from lxml import etree
 
+from pubmill.corpus.dates import day, year
 from pubmill.corpus.gzipped import BROKEN, open_gzip
 from pubmill.corpus.shards import Document, Sections, single_spaced
+from pubmill.corpus.usual import ARTICLE_END, Check, read_usual
 from pubmill.errors import PubmillError
 
 BLOCK = 1 << 17
@@ -51,7 +53,6 @@ _DOCUMENT_TYPE = (
 _DOCTYPE = re.compile(_DOCUMENT_TYPE.replace(rb"\s", rb"[ \t\r\n]"))
 _SUBSET = re.compile(rb"<!ENTITY|<!DOCTYPE[^>]*\[")
 _CITED = re.compile(rb"<MedlineCitation\b[^>]*>\s*<PMID\b[^>]*>\s*(\d+)")
-_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 
 
 def file_order(path: Path) -> int:
@@ -94,15 +95,13 @@ class _Reader:
         self.path = path
         self.done = 0  # bytes
         self.last = "none"
-        self.parser = etree.XMLParser(
-            resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False,
-            remove_comments=True, remove_pis=True, collect_ids=False,
-        )  # fmt: skip
+        self.parser = _parser()
+        self.checker = _parser(Check())
 
     def documents(self, stream: IO[bytes]) -> Iterator[Document]:
         start, kind, rest = self._head(stream)
         end = b"</%s>" % kind
-        cut = b"</PubmedArticle>" if kind == b"PubmedArticleSet" else b"</MedlineCitation>"
+        cut = ARTICLE_END if kind == b"PubmedArticleSet" else b"</MedlineCitation>"
         pieces = [rest]
         while True:
             data = b"".join(pieces)
@@ -150,7 +149,36 @@ class _Reader:
 
     def _block(self, start: bytes, content: bytes | memoryview, end: bytes) -> Iterator[Document]:
         """The documents of some whole citations, or of the end of the file with the root's end tag."""
-        for child in self._parse(b"".join((start, content, end)), len(start)):
+        data = b"".join((start, content, end))
+        if not self._plain(data):
+            yield from self._tree(data, len(start), len(content))
+            return
+        text_of = partial(self._content, start, end)
+        *articles, rest = bytes(content).split(ARTICLE_END)
+        for article in articles:
+            if document := _usual(article, text_of):
+                self.last = document.pmid
+                self.done += len(article) + len(ARTICLE_END)
+                yield document
+            else:
+                whole = article + ARTICLE_END
+                yield from self._tree(b"".join((start, whole, end)), len(start), len(whole))
+        if rest:
+            yield from self._tree(b"".join((start, rest, end)), len(start), len(rest))
+
+    def _plain(self, data: bytes) -> bool:
+        """Whether XML is well-formed, and nothing but elements and their text."""
+        try:
+            return bool(etree.fromstring(data, self.checker)) and b"<![CDATA[" not in data
+        except etree.XMLSyntaxError:
+            return False  # the tree's parser says why
+
+    def _content(self, start: bytes, end: bytes, content: bytes) -> str:
+        return _text(etree.fromstring(b"".join((start, content, end)), self.parser))
+
+    def _tree(self, data: bytes, added: int, size: int) -> Iterator[Document]:
+        """The same from a tree, of XML whose `size` bytes after the first `added` ones are the file's."""
+        for child in self._parse(data, added):
             if child.tag == "PubmedArticle":
                 yield self._citation(child)
             elif child.tag == "MedlineCitation":
@@ -160,7 +188,7 @@ class _Reader:
                     yield Document(id=self._id(pmid), version=self._version(pmid), deleted=True)
             else:
                 raise self._error(f"<{child.tag}> where a citation was expected; books are not read")
-        self.done += len(content)
+        self.done += size
 
     def _parse(self, data: bytes, added: int = 0) -> etree._Element:
         """The root of some XML, of which the first `added` bytes are not the file's at this place."""
@@ -245,6 +273,21 @@ class _Reader:
         return PubmillError(f"{self.path}:{self.line() + 1}: {message}. Last PMID read: {self.last}.")
 
 
+def _usual(article: bytes, text_of: Callable[[bytes], str]) -> Document | None:
+    try:
+        return read_usual(article, text_of)
+    except etree.XMLSyntaxError:  # an undeclared prefix, for which only the making of a tree looks
+        return None
+
+
+def _parser(target: Check | None = None) -> etree.XMLParser:
+    return etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False,
+        remove_comments=True, remove_pis=True, collect_ids=False,
+        target=cast(Any, target),
+    )  # fmt: skip
+
+
 def _text(element: etree._Element) -> str:
     """All text inside, however deeply nested."""
     return single_spaced(
@@ -276,29 +319,10 @@ def _languages(first: etree._Element) -> tuple[str, ...]:
 def _revised(revised: etree._Element) -> str:
     """The day of the last revision."""
     given = {part.tag: part.text for part in revised}
-    return _day(given.get("Year"), given.get("Month"), given.get("Day"))
-
-
-@lru_cache(maxsize=1 << 14)
-def _day(*given: str | None) -> str:
-    """Year, month and day as YYYY-MM-DD; a few real citations name only year and month."""
-    parts: list[str] = []
-    for text, digits in zip(given, (4, 2, 2), strict=True):
-        number = (text or "").strip()
-        if not number.isdecimal():
-            break
-        parts.append(number.zfill(digits))
-    return "-".join(parts)
+    return day(given.get("Year"), given.get("Month"), given.get("Day"))
 
 
 def _year(journal: etree._Element) -> str:
-    """The year in `PubDate`, which is a `Year` or free text such as `1998 Dec-1999 Jan`: its first."""
-    for date in journal.iter("PubDate"):
-        # Nearly always in the first element; searching all texts takes longer.
-        blank = not (date.text or "").strip()
-        if blank and len(date) and (found := _YEAR.search(date[0].text or "")):
-            return found[0]
-        for text in date.itertext():
-            if found := _YEAR.search(str(text)):
-                return found[0]
-    return ""
+    """The first year in `PubDate`, which is a `Year` or free text."""
+    texts = (str(text) for date in journal.iter("PubDate") for text in date.itertext())
+    return next(filter(None, map(year, texts)), "")

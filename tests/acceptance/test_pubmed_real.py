@@ -8,6 +8,7 @@ from xml.parsers import expat
 import pytest
 from lxml import etree
 
+from pubmill.corpus import medline
 from pubmill.corpus.medline import file_order, read_medline
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select, total, write_manifest
@@ -72,6 +73,14 @@ def test_text_is_that_of_the_whole_tree(name: str, pubmed: dict[str, list[Docume
         for pmid, title, sections in whole_tree(path)
     ]
     assert ours == theirs
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_field_is_that_of_a_tree(
+    name: str, pubmed: dict[str, list[Document]], shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(medline, "read_usual", lambda article, text_of: None)
+    assert pubmed[name] == list(read_medline(shared / "mirror" / "ftp.ncbi.nlm.nih.gov" / "pubmed" / name))
 
 
 def characters(path: Path) -> dict[str, int]:
