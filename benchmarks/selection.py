@@ -30,6 +30,7 @@ from pubmill.corpus.statistics import select
 from pubmill.corpus.versions import write_latest
 from pubmill.files import read_json, write_jsonl_gz
 from pubmill.specs import Selection
+from pubmill.targets.selection import PARTS_AT_ONCE
 
 EVALUATED = 5_000
 
@@ -76,6 +77,14 @@ def find_copies(folder: Path, similar: bool) -> tuple[Used, Used]:
     return made, found
 
 
+def find_contamination(folder: Path, parts: int) -> Used:
+    """The texts of datasets in the part, taken for so many."""
+    return run(
+        "find_contamination.py", "--parts", *[folder / "part.parquet"] * parts, "--index",
+        folder / "index.parquet", "--output", folder / "found.json",
+    )  # fmt: skip
+
+
 def check(folder: Path, count: int) -> None:
     """That the steps found what there is; of similar texts, nearly all."""
     exact = Counter(pq.read_table(folder / "copies-False.parquet")["reason"].to_pylist())
@@ -99,16 +108,15 @@ def main() -> None:
         apart.join()
         used = dict(zip(("fingerprints, equal", "equal texts"), find_copies(folder, False), strict=True))
         used |= zip(("fingerprints, similar", "similar texts"), find_copies(folder, True), strict=True)
-        used["contamination"] = run(
-            "find_contamination.py", "--parts", folder / "part.parquet", "--index", folder / "index.parquet",
-            "--output", folder / "found.json",
-        )  # fmt: skip
+        used["contamination"] = find_contamination(folder, 1)
         check(folder, count)
+        if not arguments.quick:  # as many parts as a job has at full scale: each is this one
+            used[f"contamination, {PARTS_AT_ONCE} parts"] = find_contamination(folder, PARTS_AT_ONCE)
     print(f"{count} documents of 200 words; {EVALUATED} texts of a dataset")
     for step, one in used.items():
         print(f"{step}: {one.cpu:.1f} CPU-s, {one.peak:.0f} MB resident")
     for step, one in used.items():
-        print(f"{step}: {count / one.cpu:.0f}")
+        print(f"{step}: {count * (PARTS_AT_ONCE if 'parts' in step else 1) / one.cpu:.0f}")
 
 
 if __name__ == "__main__":
