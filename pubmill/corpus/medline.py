@@ -5,6 +5,7 @@ on its own between the file's own root tags. That is faster than one incremental
 constant memory, and is exact: a block that is well-formed content ends outside every comment,
 CDATA section and tag, so the blocks together are well-formed as the whole is, and give the same
 elements. A cut inside a comment leaves two malformed blocks: refused, never misread.
+Nearly all citations are then read without a tree (`usual.py`).
 No block has a document type, so entities can be neither declared nor fetched; a declaration at the
 file's head is refused before anything is parsed.
 

@@ -24,7 +24,7 @@ TextOf = Callable[[bytes], str]
 
 _B = rb"[ \t\r\n]*+"
 _ATTRIBUTES = rb'(?: [A-Za-z]++="[^"<>&]*+")*+'
-_VALUE = rb"([^<>&]*+)"
+_VALUE = rb"[^<>&]*+"
 _NUMBER = rb"([0-9]++)"
 
 
@@ -39,7 +39,7 @@ def _unread(*names: bytes, inside: Callable[[bytes], bytes] = _inside) -> bytes:
 
 
 def _unread_values(*names: bytes) -> bytes:
-    return _unread(*names, inside=lambda _: _VALUE.replace(b"(", b"(?:"))
+    return _unread(*names, inside=lambda _: _VALUE)
 
 
 def _read(name: bytes, value: bytes) -> bytes:
@@ -48,7 +48,7 @@ def _read(name: bytes, value: bytes) -> bytes:
 
 def _listed(name: bytes, attributes: bytes = b"") -> bytes:
     """One or more elements of plain values."""
-    return rb"((?:<%s%s>[^<>&]*+</%s>%s)++)" % (name, attributes, name, _B)
+    return rb"((?:<%s%s>%s</%s>%s)++)" % (name, attributes, _VALUE, name, _B)
 
 
 _CITATION = re.compile(
@@ -64,7 +64,7 @@ _CITATION = re.compile(
             b"<Journal>",
             _unread_values(b"ISSN") + rb"<JournalIssue%s>" % _ATTRIBUTES,
             _unread_values(b"Volume", b"Issue") + b"<PubDate>",
-            rb"<(?:Year|MedlineDate)>%s</%s</Journal>" % (_VALUE, _inside(b"Journal")),
+            rb"<(?:Year|MedlineDate)>(%s)</%s</Journal>" % (_VALUE, _inside(b"Journal")),
             _read(b"ArticleTitle", rb"(%s)" % _inside(b"ArticleTitle")),
             _unread(b"Pagination", b"ELocationID"),
             rb"(?:<Abstract>%s(%s)</Abstract>)?+" % (_B, _inside(b"Abstract")),
