@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from pubmill.pretraining.batches import Part
+from pubmill.pretraining.cross_entropy import cross_entropy
 from pubmill.pretraining.forward import embed, encode, masked_lm_logits, pair_logits, replaced_logits
 from pubmill.pretraining.instances import UNLABELLED
 from pubmill.recipes import Objective
@@ -63,14 +64,12 @@ class Learner(nn.Module):
 
     def logits(self, vectors: Tensor, part: Part) -> Tensor:
         """Predictions at the masked positions."""
-        return masked_lm_logits(self.model, vectors[len(part.pair_labels) :]).float()
+        return masked_lm_logits(self.model, vectors[len(part.pair_labels) :])
 
     def masked_lm(self, logits: Tensor, part: Part) -> dict[str, Tensor]:
         """The loss of the masked tokens."""
-        return {
-            "mlm_loss": F.cross_entropy(logits, part.labels, reduction="sum"),
-            "mlm_correct": (logits.argmax(-1) == part.labels).sum(),
-        }
+        loss, right = cross_entropy(logits, part.labels)
+        return {"mlm_loss": loss, "mlm_correct": right}
 
     def told_pairs(self, vectors: Tensor, part: Part) -> dict[str, Tensor]:
         """The loss of the pairs; the head is always used, so that every process has its gradients."""
@@ -139,7 +138,7 @@ class AdversarialLearner(Learner):
         embedded = embed(self.model, part.ids, part.segments)
         state = _random_state(embedded)
         vectors = encode(self.model, embedded, part.mask, part.rows, self.recompute)
-        logits = self.logits(vectors, part)
+        logits = self.logits(vectors, part).float()
         noise = self._noise(embedded.detach(), logits.detach(), part, state)
         moved = self._predict(embedded.detach() + noise, part, state)
         loss = divergence(moved, logits.detach()) + divergence(logits, moved.detach())
@@ -147,7 +146,8 @@ class AdversarialLearner(Learner):
 
     def _predict(self, embedded: Tensor, part: Part, state: Tensor) -> Tensor:
         _set_random_state(embedded, state)
-        return self.logits(encode(self.model, embedded, part.mask, part.rows, self.recompute), part)
+        vectors = encode(self.model, embedded, part.mask, part.rows, self.recompute)
+        return self.logits(vectors, part).float()
 
     def _noise(self, embedded: Tensor, logits: Tensor, part: Part, state: Tensor) -> Tensor:
         """Where the predictions change most, from the embeddings."""
@@ -216,7 +216,7 @@ class Distilled(Learner):
             theirs = self.encode(teacher, part.ids, part)[count:]
             target = masked_lm_logits(teacher, theirs).float()
         vectors = self.encode(self.model, part.ids, part)
-        logits = self.logits(vectors, part)
+        logits = self.logits(vectors, part).float()
         found = self.masked_lm(logits, part) | self.told_pairs(vectors, part)
         heat = self.wanted.temperature
         found["kl_loss"] = divergence(logits, target, heat) * heat**2

@@ -16,7 +16,7 @@ VERSIONS = {
     "vocab": 2,
     "fit": 1,
     "pack": 2,
-    "pretrain": 2,
+    "pretrain": 3,
     "export": 2,
     "convert": 2,
     "finetune": 2,
