@@ -51,6 +51,8 @@ def _listed(name: bytes, attributes: bytes = b"") -> bytes:
     return rb"((?:<%s%s>%s</%s>%s)++)" % (name, attributes, _VALUE, name, _B)
 
 
+_DAY = _B.join(_read(part, _NUMBER) for part in (b"Year", b"Month", b"Day"))
+_REVISED = _read(b"DateRevised", _B + _DAY + _B)
 _CITATION = re.compile(
     _B.join(
         (
@@ -58,9 +60,8 @@ _CITATION = re.compile(
             b"<PubmedArticle>",
             rb"<MedlineCitation%s>" % _ATTRIBUTES,
             rb'<PMID Version="%s">%s</PMID>' % (_NUMBER, _NUMBER),
-            _unread(b"DateCreated", b"DateCompleted") + b"<DateRevised>",
-            *(_read(part, _NUMBER) for part in (b"Year", b"Month", b"Day")),
-            rb"</DateRevised>%s<Article%s>" % (_B, _ATTRIBUTES),
+            _unread(b"DateCreated", b"DateCompleted"),
+            rb"(?:%s%s)?+<Article%s>" % (_REVISED, _B, _ATTRIBUTES),
             b"<Journal>",
             _unread_values(b"ISSN") + rb"<JournalIssue%s>" % _ATTRIBUTES,
             _unread_values(b"Volume", b"Issue") + b"<PubDate>",
@@ -115,12 +116,14 @@ def read_usual(article: bytes, text_of: TextOf) -> Document | None:
     parts = _abstract(abstract or b"", text_of)
     if parts is None or not (printed := year(published.decode())):
         return None
+    if not any(revised) and b"<DateRevised" in article:
+        return None
     number = str(int(pmid))
     return Document(
         id=f"pmid:{number}",
         version=int(version),
         pmid=number,
-        date=day(*(part.decode() for part in revised)),
+        date=day(*(part and part.decode() for part in revised)),
         published=printed,
         languages=_codes(languages),
         types=_values(types),

@@ -123,6 +123,8 @@ def test_damage_has_the_same_outcome_as_with_a_tree(
         ("</Article>", "</Article><DateRevised><Year>2021</Year></DateRevised>"),
         ("</MedlineCitation>", "</MedlineCitation><MedlineCitation/>"),
         ("<PubmedArticle>", "<PubmedBookArticle/><PubmedArticle>"),
+        ("<DateRevised><Year>2020</Year><Month>3</Month><Day>04</Day></DateRevised>", ""),
+        ("<DateRevised><Year>2020</Year><Month>3</Month><Day>04</Day></DateRevised>", "<DateRevised/>"),
         ("1998 Dec-1999 Jan", "Winter"),
         ("1998 Dec-1999 Jan", "é1998 1999"),
         ("<DateRevised>", "<DateRevised><Hour>1</Hour>"),
@@ -148,6 +150,12 @@ def test_other_forms_are_left_to_a_tree(
 def test_an_article_in_another_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     content = file_of(USUAL.replace("<PubmedData>", "<PubmedArticle></PubmedArticle><PubmedData>"), USUAL)
     assert "malformed XML" in outcome(tmp_path, content, monkeypatch, tree=False)
+
+
+def test_a_date_of_revision_out_of_its_place_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    revised = "<DateRevised><Year>2020</Year><Month>3</Month><Day>04</Day></DateRevised>"
+    moved = USUAL.replace(revised, "").replace("</Article>", f"</Article>{revised}")
+    assert same(tmp_path, file_of(moved), monkeypatch) == [READ]
 
 
 def test_the_text_of_a_second_article_is_never_taken_for_the_first_ones() -> None:
