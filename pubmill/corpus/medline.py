@@ -20,7 +20,7 @@ What is taken is the text of the original record, whole and unchanged but for ru
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
@@ -157,7 +157,7 @@ class _Reader:
         text_of = partial(self._content, start, end)
         *articles, rest = bytes(content).split(ARTICLE_END)
         for article in articles:
-            if document := _usual(article, text_of):
+            if document := read_usual(article, text_of):
                 self.last = document.pmid
                 self.done += len(article) + len(ARTICLE_END)
                 yield document
@@ -170,9 +170,11 @@ class _Reader:
     def _plain(self, data: bytes) -> bool:
         """Whether XML is well-formed, and nothing but elements and their text."""
         try:
-            return bool(etree.fromstring(data, self.checker)) and b"<![CDATA[" not in data
+            plain = bool(etree.fromstring(data, self.checker))
         except etree.XMLSyntaxError:
             return False  # the tree's parser says why
+        # names with colons out of place are no error without a tree, but are noted
+        return plain and not len(self.checker.error_log) and b"<![CDATA[" not in data
 
     def _content(self, start: bytes, end: bytes, content: bytes) -> str:
         return _text(etree.fromstring(b"".join((start, content, end)), self.parser))
@@ -272,13 +274,6 @@ class _Reader:
 
     def _error(self, message: str) -> PubmillError:
         return PubmillError(f"{self.path}:{self.line() + 1}: {message}. Last PMID read: {self.last}.")
-
-
-def _usual(article: bytes, text_of: Callable[[bytes], str]) -> Document | None:
-    try:
-        return read_usual(article, text_of)
-    except etree.XMLSyntaxError:  # an undeclared prefix, for which only the making of a tree looks
-        return None
 
 
 def _parser(target: Check | None = None) -> etree.XMLParser:

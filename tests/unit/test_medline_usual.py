@@ -136,6 +136,8 @@ def test_damage_has_the_same_outcome_as_with_a_tree(
         ("<PublicationType>Review</PublicationType>", "<PublicationType/>"),
         ("Journal Article", "Journal &lt; Article"),
         ("K12", "<x:y/>"),
+        ("<LastName>A</LastName>", "<x:y/>"),
+        ("<LastName>", "<LastName :a='b'>"),
         ("K12", "&undeclared;"),
         ("K12", "\x01"),
     ],
