@@ -145,9 +145,8 @@ def _only_one(article: bytes, at: int) -> bool:
 
 
 def _text(content: bytes, text_of: TextOf) -> str:
-    if b"<" in content:
-        content = _MARKUP.sub(b"", content)
-    return text_of(content) if b"<" in content or b"&" in content else single_spaced(content.decode())
+    bare = _MARKUP.sub(b"", content) if b"<" in content else content
+    return text_of(content) if b"<" in bare or b"&" in bare else single_spaced(bare.decode())
 
 
 def _abstract(content: bytes, text_of: TextOf) -> tuple[str, Sections] | None:

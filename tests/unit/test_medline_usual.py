@@ -135,6 +135,7 @@ def test_damage_has_the_same_outcome_as_with_a_tree(
         ("<Language>eng</Language>", "<Language/>"),
         ("<PublicationType>Review</PublicationType>", "<PublicationType/>"),
         ("Journal Article", "Journal &lt; Article"),
+        ("K12", '<math xmlns="http://www.w3.org/1998/Math/MathML"><mi>K</mi></math>'),
         ("K12", "<x:y/>"),
         ("<LastName>A</LastName>", "<x:y/>"),
         ("<LastName>", "<LastName :a='b'>"),
