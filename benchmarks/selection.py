@@ -33,6 +33,7 @@ from pubmill.specs import Selection
 from pubmill.targets.selection import PARTS_AT_ONCE
 
 EVALUATED = 5_000
+MANY_PARTS = f"contamination, {PARTS_AT_ONCE} parts"
 
 
 def documents(texts: list[str], evaluated: list[str]) -> Iterator[Document]:
@@ -111,12 +112,12 @@ def main() -> None:
         used["contamination"] = find_contamination(folder, 1)
         check(folder, count)
         if not arguments.quick:  # as many parts as a job has at full scale: each is this one
-            used[f"contamination, {PARTS_AT_ONCE} parts"] = find_contamination(folder, PARTS_AT_ONCE)
+            used[MANY_PARTS] = find_contamination(folder, PARTS_AT_ONCE)
     print(f"{count} documents of 200 words; {EVALUATED} texts of a dataset")
     for step, one in used.items():
         print(f"{step}: {one.cpu:.1f} CPU-s, {one.peak:.0f} MB resident")
     for step, one in used.items():
-        print(f"{step}: {count * (PARTS_AT_ONCE if 'parts' in step else 1) / one.cpu:.0f}")
+        print(f"{step}: {count * (PARTS_AT_ONCE if step == MANY_PARTS else 1) / one.cpu:.0f}")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
     are taken a few positions at a time, in one buffer, and softmax is worked out anew for the gradient:
     most of the time of torch's own goes to memory that is asked for again and again.
     """
-    if logits.is_cuda:
+    if logits.device.type != "cpu":
         loss = F.cross_entropy(logits.float(), labels, reduction="sum")
         return loss, (logits.argmax(-1) == labels).sum()
     loss, right = _CrossEntropy.apply(logits, labels)  # type: ignore[no-untyped-call]
