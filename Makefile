@@ -11,12 +11,16 @@ TORCH := $(shell sed -n 's/^torch==//p' requirements/torch.txt)
 CPU_TORCH = --retries 0 --extra-index-url $(CPU_BUILDS) torch==$(TORCH)$(if $(filter Linux,$(shell uname)),+cpu)
 TORCH_BUILD = $(if $(shell command -v nvidia-smi),torch==$(TORCH),$(CPU_TORCH))
 
-.PHONY: help setup world demo test data-check lint format lock clean
+PYTEST = $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+.PHONY: help setup world demo test test-all attack data-check lint format lock clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo    the whole pipeline on miniature data; ends with $(REPORT)"
-	@echo "make test    all tests"
+	@echo "make test    the tests that a change needs"
+	@echo "make test-all  all tests, thousands of cases, kills and clusters among them"
+	@echo "make attack  faults by the thousand: docs/reliability.md (ATTACKS='medline yaml' for some)"
 	@echo "make data-check MIRROR=FOLDER [LOCAL='KEY=FOLDER ...'] [DATASETS='NAME ...']"
 	@echo "             convert every real dataset that is at hand; counts and hashes against the specs"
 	@echo "make lint    ruff, mypy and snakefmt, as before every commit"
@@ -44,7 +48,13 @@ demo: world
 	@echo "The report: $(REPORT)"
 
 test: world
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not long"
+
+test-all: world
+	$(PYTEST)
+
+attack: $(READY)
+	$(BIN)/python -m tests.attack $(ATTACKS)
 
 data-check: $(READY)
 	@$(BIN)/python scripts/check_datasets.py $(if $(MIRROR),--mirror "$(MIRROR)") \

@@ -1,0 +1,49 @@
+"""Attacks on pubmill: faults that are tried many times over, and how many of them it survives.
+
+    make attack                                     every attack, with its usual number of cases
+    python -m tests.attack                          the same
+    python -m tests.attack medline yaml --cases 200000 --seed 7
+
+Each module of this package defines `ATTACKS`. Adding one there is enough: `python -m tests.attack` runs it,
+`tests/unit/test_attacks.py` runs a few of its cases in the ordinary tests and all of them in `make test-all`,
+and the table in docs/reliability.md has a row for it. Attacks are bounded and reach no other machine.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.world.dice import Dice
+
+
+@dataclass(frozen=True)
+class Attack:
+    """A class of faults.
+
+    Attributes:
+        name: How it is called on the command line: lower case, hyphens.
+        fault: What is done, for the table.
+        survived: What must hold afterwards, for the table.
+        case: Try one case in an empty folder; return what went wrong, or an empty string if it was survived.
+            An exception counts as not survived.
+        cases: How many cases `make attack` and `make test-all` try.
+        quick: How many the ordinary tests try.
+        absent: Why it cannot run on this machine; empty if it can.
+    """
+
+    name: str
+    fault: str
+    survived: str
+    case: Callable[[Dice, Path], str]
+    cases: int
+    quick: int = 5
+    absent: Callable[[], str] = lambda: ""
+
+
+def attacks() -> dict[str, Attack]:
+    """Every attack by name, from all modules of this package."""
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != "__main__")
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
+    return {attack.name: attack for module in modules for attack in getattr(module, "ATTACKS", ())}

@@ -1,0 +1,26 @@
+"""Attacks are survived: a few cases of each in the ordinary tests, all of them in `make test-all`."""
+
+import pytest
+
+from tests.attack import Attack, attacks
+from tests.attack.running import SHOWN, run
+
+EVERY = [pytest.param(attack, id=name) for name, attack in attacks().items()]
+
+
+def check(attack: Attack, cases: int) -> None:
+    if reason := attack.absent():
+        pytest.skip(reason)
+    tally = run(attack, 1, range(cases))
+    assert not tally.failures, "\n".join(tally.failures[:SHOWN])
+
+
+@pytest.mark.parametrize("attack", EVERY)
+def test_a_few_cases_are_survived(attack: Attack) -> None:
+    check(attack, attack.quick)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("attack", EVERY)
+def test_all_cases_are_survived(attack: Attack) -> None:
+    check(attack, attack.cases)
