@@ -1,6 +1,7 @@
 """Fixtures that several kinds of test share."""
 
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,32 @@ os.environ["OMP_NUM_THREADS"] = "1"
 # How long an example takes is the machine's affair: on a busy one the usual limit is met by chance.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+_REPORTED: list[BaseException] = []
+"""Failures of fixtures that a test has already reported."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Report the failure of a fixture that many tests share once; skip the others that need it.
+
+    Pytest keeps the exception of a failed session or module fixture and raises it again for each test.
+    """
+    report = yield
+    if call.when == "setup" and call.excinfo is not None and report.failed:
+        failure = call.excinfo.value
+        if any(failure is reported for reported in _REPORTED):
+            report.outcome = "skipped"
+            report.longrepr = (
+                str(item.path),
+                0,
+                "Skipped: a fixture failed; the first test to need it says why",
+            )
+        _REPORTED.append(failure)
+    return report
+
 
 ROOT = Path(__file__).resolve().parents[1]
 

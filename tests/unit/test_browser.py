@@ -10,6 +10,7 @@ from lxml import html
 
 from pubmill.tables.rendering import to_html
 from tests.unit import tables_made_up as made_up
+from tests.waiting import patience
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
@@ -30,7 +31,7 @@ def shown(page: Path, *options: str) -> str:
         "--dump-dom",
         page.as_uri(),
     ]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(line, capture_output=True, text=True, timeout=patience(120), check=True)
     assert "Content Security Policy" not in done.stderr, done.stderr
     return done.stdout
 

@@ -16,6 +16,7 @@ from safetensors.torch import load_file
 
 from pubmill.recipes import PretrainingRecipe
 from tests.unit.toy_pretraining import RECIPE, changed, log, make_data, pretrain, state
+from tests.waiting import patience
 
 ROOT = Path(__file__).resolve().parents[2]
 # without dropout, whose random numbers belong to a process
@@ -48,7 +49,9 @@ def command(data: Path, output: Path, to: int, recipe: PretrainingRecipe, *more:
 
 
 def torchrun(line: list[str]) -> None:
-    done = subprocess.run(line, capture_output=True, text=True, env=ENVIRONMENT, cwd=ROOT, timeout=300)
+    done = subprocess.run(
+        line, capture_output=True, text=True, env=ENVIRONMENT, cwd=ROOT, timeout=patience(300)
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -96,7 +99,7 @@ def test_asked_to_stop_all_processes_stop_with_a_save(data: Path, tmp_path: Path
         while not list(folder.glob("step-*/state.json")) and run.poll() is None:
             time.sleep(0.05)
         run.send_signal(signal.SIGTERM)
-        _, told = run.communicate(timeout=60)
+        _, told = run.communicate(timeout=patience(60))
     assert run.returncode and "asked to stop; saved" in told
     (save,) = folder.glob("step-*")
     assert json.loads((save / "state.json").read_text())["step"] == int(save.name.removeprefix("step-"))

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import patience, wait_until
+
 CODE = ("Snakefile", "config.yaml", "envs", "pubmill", "profiles", "rules", "scripts", "specs", "studies")
 TABLE = "results/demo/tables/gu2020/table06.html"
 
@@ -53,7 +55,7 @@ class Project:
             cwd=self.folder,
             text=True,
             capture_output=True,
-            timeout=1200,
+            timeout=patience(1200),
             check=False,
         )
         if check:
@@ -113,25 +115,36 @@ class Project:
 
 def wait_until_gone(group: int) -> None:
     """Wait for the end of a process group whose members are no children of ours."""
-    for _ in range(600):
+
+    def gone() -> bool:
         try:
             os.killpg(group, 0)
         except ProcessLookupError:
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"process group {group} is still there after a minute")
+            return True
+        return False
+
+    wait_until(gone, 60, f"the end of process group {group}")
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
-    """A folder that the first test process to need it makes, and all of them read."""
+    """A folder that the first test process to need it makes, and all of them read.
+
+    If it cannot be made, the first process fails with the reason; the others skip what needs it.
+    """
     base = factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
-    with folder.with_suffix(".lock").open("a") as held:
+    with folder.with_suffix(".lock").open("a+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        if not held.seek(0, os.SEEK_END):
-            shutil.rmtree(folder, ignore_errors=True)  # another process failed to make it
+        held.seek(0)
+        state = held.read()
+        if state == "failed":
+            pytest.skip(f"{name} could not be made; the first test that needed it says why")
+        if not state:
             folder.mkdir()
+            held.write("failed")  # until it is made
+            held.flush()
             make(folder)
+            held.truncate(0)
             held.write("made")
     return folder
 

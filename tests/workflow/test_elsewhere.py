@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import patience
 from tests.workflow.conftest import ALONE, TABLE, Project, can_be_alone
 
 alone = pytest.mark.skipif(
@@ -85,7 +86,7 @@ rule mine:
     )
     done = subprocess.run(
         [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "rules"],
-        cwd=other, capture_output=True, text=True, check=False, timeout=300,
+        cwd=other, capture_output=True, text=True, check=False, timeout=patience(300),
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert (

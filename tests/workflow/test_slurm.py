@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import patience, wait_until
 from tests.workflow.conftest import Project, copy_of
 from tests.workflow.test_kills import PRETRAINING, SAVED, WEIGHTS, appears, same_weights, sha256
 
@@ -46,7 +46,7 @@ class OnSlurm(Project):
 
     def ended(self, process: subprocess.Popen[bytes]) -> str:
         """What a Snakemake that was started said, once it has ended well."""
-        assert process.wait(timeout=600) == 0, (self.folder / "killed.log").read_text()
+        assert process.wait(timeout=patience(600)) == 0, (self.folder / "killed.log").read_text()
         return (self.folder / "killed.log").read_text()
 
 
@@ -94,12 +94,8 @@ def running(rule: str) -> list[str]:
     return [row[0] for row in rows if f"rule_{rule}_" in row[1]]
 
 
-def until(holds: Callable[[], bool], seconds: int = 600) -> None:
-    for _ in range(10 * seconds):
-        if holds():
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"waited {seconds} s in vain")
+def until(holds: Callable[[], bool]) -> None:
+    wait_until(holds, 600, "Slurm")
 
 
 def test_a_cancelled_job_a_lost_node_and_a_restarted_controller_change_no_table(
