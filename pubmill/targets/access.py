@@ -43,7 +43,7 @@ class AccessTargets(ModelTargets):
         """The user's own file behind `sources/local/KEY/NAME`."""
         path = self.local(key, f"sources/local/{key}/{name}").resolve() / name
         if not path.is_file():
-            raise PubmillError(f"{path.parent} ({self._called(key)}) has no file {name}")
+            raise PubmillError(f"{path.parent} ({self.called(key)}) has no file {name}")
         return str(path)
 
     def taken(self, file: LocalFile) -> str:
@@ -151,12 +151,9 @@ class AccessTargets(ModelTargets):
         for key, folder, files, elsewhere in self.absent(dataset):
             if folder is not None and not elsewhere:
                 lack = f"has no file {', '.join(files)}" if folder.is_dir() else "is not a folder"
-                where = f"dataset {dataset}: {folder} ({self._called(key)})"
+                where = f"dataset {dataset}: {folder} ({self.called(key)})"
                 found.append(f"{where} {lack}; {self._expected(dataset, key)}")
         return found
-
-    def _called(self, key: str) -> str:
-        return f"local_files.{key}" if key in self.study.local_files else f"local/{key} of the mirror"
 
     def _expected(self, dataset: str, key: str) -> str:
         spec = self.specs.datasets[dataset]

@@ -258,7 +258,9 @@ def test_a_models_own_folder_is_its_input(root: Path, tmp_path: Path) -> None:
     specs_folder, weights = tmp_path / "specs", tmp_path / "weights"
     shutil.copytree(root / "specs", specs_folder)
     weights.mkdir()
-    (weights / "config.json").touch()
+    files = [weights / name for name in ("config.json", "model.safetensors", "vocab.txt")]
+    for path in files:
+        path.touch()
     (specs_folder / "models/mine.yaml").write_text(
         "name: mine\nlowercase: true\nweights: {kind: folder, local: mine}\ntables: [gu2020/table06]\n"
     )
@@ -267,7 +269,7 @@ def test_a_models_own_folder_is_its_input(root: Path, tmp_path: Path) -> None:
         "local_files": {"mine": str(weights)},
     }  # fmt: skip
     made = Targets(*check_study(config, specs_folder))
-    assert made.model_inputs("mine") == {"folder": [str(weights / "config.json")]}
+    assert made.model_inputs("mine") == {"folder": list(map(str, files))}
     assert made.model_arguments("mine") == ["--folder", str(weights)]
     assert [column["model"] for column in made.table_recipe("gu2020/table06")["columns"]][-1] == "mine"
     made = Targets(*check_study(config | {"local_files": {}}, specs_folder))
