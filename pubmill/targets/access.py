@@ -125,9 +125,15 @@ class AccessTargets(ModelTargets):
         return "; ".join(reason for reason in reasons if reason) or None
 
     def left_out(self) -> list[str]:
-        """One line for each dataset that the study's tables want and that can't be had, with the reason."""
+        """One line for each dataset that the study's tables want and that can't be had, with the reason and
+        what to do."""
+        advice = "; fetch what is missing into the mirror, or set `mirror: null`"
         lacking = [(name, self.lacks(name)) for name in self.wanted_datasets()]
-        return [f"left out of the tables: {name} ({reason})" for name, reason in lacking if reason]
+        return [
+            f"left out of the tables: {name} ({reason}{advice if self.unmirrored(name) else ''})"
+            for name, reason in lacking
+            if reason
+        ]
 
     def _lacks_public(self, dataset: str) -> str | None:
         urls = self.unmirrored(dataset)

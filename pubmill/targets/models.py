@@ -202,7 +202,7 @@ class ModelTargets(CorpusTargets):
         if weights["kind"] == "folder":
             folder = self.local(weights["local"], f"model {model}")
             if mistake := self.folder_mistake(model):
-                raise PubmillError(mistake)
+                raise PubmillError(f"{mistake}; correct the path, or the folder")
             return {"folder": sorted(str(path) for path in folder.glob("*") if path.is_file())}
         if weights["kind"] == "hub":
             return {}

@@ -162,10 +162,24 @@ class TableTargets(DatasetFactTargets):
         return None
 
     def left_out(self) -> list[str]:
-        """One line for each dataset and model that the tables want and that can't be had, and why."""
-        lacking = [(model, self.lacks_model(model)) for model in self.wanted_models()]
-        lines = [f"left out of the tables: {model} ({reason})" for model, reason in lacking if reason]
+        """One line for each dataset and model that the tables want and that can't be had, and why; and for
+        each model whose own spec names a table, where the study names others."""
+        reasons = {model: self.lacks_model(model) for model in self.wanted_models()} | self._not_named()
+        lines = [f"left out of the tables: {model} ({reason})" for model, reason in reasons.items() if reason]
         return [*super().left_out(), *lines]
+
+    def _not_named(self) -> dict[str, str]:
+        """Models that join a table of the study by `tables:` of their spec, but that its `models:` lacks."""
+        joining = {
+            name: [table for table in spec.tables if table in self.study.tables]
+            for name, spec in self.specs.models.items()
+            if not self._wants_model(name)
+        }
+        return {
+            name: f"its spec names {', '.join(tables)}, which the study runs; add it to the study's `models:`"
+            for name, tables in joining.items()
+            if tables
+        }
 
     def _scores(self, table: TableSpec, row: str) -> bool:
         parts = self.parts_of_row(table.protocol, row)
