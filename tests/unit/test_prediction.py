@@ -206,6 +206,7 @@ def test_the_program_gives_what_the_model_predicts(tmp_path: Path) -> None:
     annotator = Annotator(load_task_model(tmp_path / "kept", torch.device("cpu")), [], None)
     out = annotated(annotator, tmp_path, "jsonl", texts)
     assert out == (tmp_path / "program").read_text()
+    assert annotated(annotator, tmp_path, "jsonl", out) == out  # a second run replaces its own
     for row, found in zip(run.predictions, map(json.loads, out.splitlines()), strict=True):
         assert len(found["annotations"]) == sum(label.startswith("B") for label in row["labels"])
     out = annotated(annotator, tmp_path, "jsonl", rows)
