@@ -1,5 +1,6 @@
 """Table of contents: configuration, checks, rules, targets."""
 
+import atexit
 import re
 import shlex
 import sys
@@ -56,6 +57,21 @@ def plainly(find):
     return find_or_end
 
 
+LEFT_OUT = T.left_out()
+
+
+def say_what_is_left_out():
+    """Each line once, where Snakemake lists the jobs."""
+    while LEFT_OUT:
+        print(LEFT_OUT.pop(0), file=sys.stdout if workflow.output_settings.dryrun else sys.stderr)
+
+
+# At the end where `onstart` has not: a dry run has no hooks, nor has a run with nothing to do. There is a scheduler
+# once nothing hinders the run.
+if workflow.is_main_process:
+    atexit.register(lambda: workflow.scheduler and say_what_is_left_out())
+
+
 onstart:
     # Freed by the system if the run is killed, so that the same command can simply be run again.
     global LOCK
@@ -78,8 +94,7 @@ onstart:
             begin_run(Path(R), run)
         except PubmillError as error:
             sys.exit(f"pubmill: error: {error}")
-    for line in T.left_out():
-        print(line, file=sys.stderr)
+    say_what_is_left_out()
 
 
 wildcard_constraints:

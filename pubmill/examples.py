@@ -173,7 +173,7 @@ def write_examples(path: Path, examples: Iterable[Example], private: bool = Fals
         nonlocal written
         for example in examples:
             written = example.id
-            yield _row(example)
+            yield as_row(example)
 
     try:
         write_jsonl_gz(path, rows(), private)
@@ -184,7 +184,7 @@ def write_examples(path: Path, examples: Iterable[Example], private: bool = Fals
         ) from None
 
 
-def _row(example: Any) -> dict[str, Any]:
+def as_row(example: Any) -> dict[str, Any]:
     """The fields as JSON takes them; not `asdict`, whose deep copies take most of the time."""
     optional = _OPTIONAL[type(example)]
     values = {name: getattr(example, name) for name in _HINTS[type(example)]}
@@ -192,7 +192,7 @@ def _row(example: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    return [_row(item) for item in value] if isinstance(value, list) and _is_nested(value) else value
+    return [as_row(item) for item in value] if isinstance(value, list) and _is_nested(value) else value
 
 
 def _is_nested(value: list[Any]) -> bool:

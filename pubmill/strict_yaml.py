@@ -1,10 +1,10 @@
 """YAML that forgives nothing: duplicate keys are errors, and every value knows its file and line."""
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -79,28 +79,47 @@ def _construct(
     return made
 
 
-def merge(base: Document, over: Document) -> Document:
-    """`over` laid on `base`: mappings are merged key by key, everything else is replaced."""
+def merge(base: Document, over: Document, whole: Sequence[Location] = ()) -> Document:
+    """`over` laid on `base`: its keys win.
+
+    Mappings are merged key by key; everything else is replaced, and so are mappings at the locations `whole`
+    (where "*" is any key). An empty mapping clears that of the base. A merged mapping has the line of `over`.
+    """
     lines = dict(base.lines)
-    value = _merge(base.value, over.value, (), lines, over.lines)
+    value = _merge(base.value, over.value, (), _Merging(lines, over.lines, whole))
     return Document(value, lines)
 
 
 def part(document: Document, *at: str | int) -> Document:
-    """The part of a document below a location, as a document of its own."""
+    """The part of a document below a location, as a document of its own, but without a line of its beginning:
+    what is missing beside its keys is missing in the document that it is laid on."""
     value = document.value
     for key in at:
         value = value[key]
     depth = len(at)
-    return Document(value, {loc[depth:]: line for loc, line in document.lines.items() if loc[:depth] == at})
+    below = {loc: line for loc, line in document.lines.items() if len(loc) > depth and loc[:depth] == at}
+    return Document(value, {loc[depth:]: line for loc, line in below.items()})
 
 
-def _merge(base: Any, over: Any, at: Location, lines: dict[Location, str], new: dict[Location, str]) -> Any:
-    if isinstance(base, dict) and isinstance(over, dict):
-        merged = dict(base)
-        for key, value in over.items():
-            merged[key] = _merge(base.get(key), value, (*at, key), lines, new)
-        return merged
+class _Merging(NamedTuple):
+    """`lines` of the merged document, which change while it is merged; `new` ones of what is laid on it."""
+
+    lines: dict[Location, str]
+    new: Mapping[Location, str]
+    whole: Sequence[Location]
+
+    def is_whole(self, at: Location) -> bool:
+        return any(
+            len(place) == len(at) and all(step in ("*", key) for step, key in zip(place, at, strict=True))
+            for place in self.whole
+        )
+
+
+def _merge(base: Any, over: Any, at: Location, merging: _Merging) -> Any:
+    lines, new = merging.lines, merging.new
+    if isinstance(base, dict) and isinstance(over, dict) and over and not merging.is_whole(at):
+        lines.update({at: new[at]} if at in new else {})
+        return {**base, **{key: _merge(base.get(key), over[key], (*at, key), merging) for key in over}}
     for location in [loc for loc in lines if loc[: len(at)] == at]:
         del lines[location]
     lines.update({loc: line for loc, line in new.items() if loc[: len(at)] == at})

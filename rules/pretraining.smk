@@ -66,9 +66,10 @@ rule pretrain:
 
 rule export_model:
     input:
-        unpack(lambda w: T.model_inputs(w.model)),
+        unpack(plainly(lambda w: T.model_inputs(w.model))),
     output:
-        [f"{R}/models/{{model}}/{name}" for name in T.MODEL_FILES],
+        # What is there stays until it is replaced: a model isn't lost to a job that fails.
+        [update(f"{R}/models/{{model}}/{name}") for name in T.MODEL_FILES],
     log:
         f"{R}/logs/models/{{model}}.log",
     conda:

@@ -1,9 +1,10 @@
-"""Write a dataset in the form in which others publish it, for use elsewhere.
+"""Write a dataset in the form in which others publish it, or in a general one, for use elsewhere.
 
     python scripts/export.py chemprot@blurb FOLDER [--results results/full]
 
 Inputs:  the converted examples, RESULTS/datasets/DATASET; `snakemake` makes them (the message says how)
-Outputs: the published form's files in FOLDER; where the published bytes are known, they are compared
+Outputs: the published form's files in FOLDER; where the published bytes are known, they are compared. A
+         dataset whose spec declares none is written as CoNLL columns, a table or JSON lines, by its kind
 """
 
 import argparse
@@ -42,8 +43,9 @@ def main() -> None:
             f"{examples} is not there yet. Make {examples}/card.json with snakemake, and with the "
             f"--configfile of a study of that scale (the demo needs none)."
         )
+    unknown = "published bytes not known" if specs[name].published else "no published form: a general one"
     for split, told in publish(recipe, examples, arguments.folder).items():
-        known = {True: "the published bytes", False: "", None: "published bytes not known"}[told["equal"]]
+        known = "the published bytes" if told["equal"] else unknown
         print(f"{arguments.folder / told['name']}: {split}, sha256 {told['sha256']} ({known})")
 
 

@@ -15,7 +15,7 @@ SPECS = Path(__file__).resolve().parents[1] / "specs/datasets"
 def spec_of(name: str) -> DatasetSpec:
     """The spec as it stands in specs/datasets, at full scale."""
     errors: list[str] = []
-    document, _ = with_base(SPECS / f"{name}.yaml", name, errors)
+    document, _ = with_base(SPECS / f"{name}.yaml", name, errors, "datasets")
     assert not errors
     return DatasetSpec.model_validate(document.value)
 

@@ -1,16 +1,19 @@
-"""Files of JSON lines, one example a line -> sequence examples.
+"""Files of JSON lines, one example a line -> sequence examples; and examples of any kind -> such files.
 
-Options, all but the last three needed, name the keys of the lines: `text`, `label`, `labels` (all labels
-that there are), `text_pair` (of a pair of texts), `id` and `document`. Other keys of a line are ignored.
+Options of `read`, all but the last three needed, name the keys of the lines: `text`, `label`, `labels` (all
+labels that there are), `text_pair` (of a pair of texts), `id` and `document`. Other keys of a line are
+ignored.
 """
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pubmill.convert import json_files
 from pubmill.convert.given import Given, SpecError, check_id, lines, one_line, quote
+from pubmill.convert.published import Form
 from pubmill.errors import PubmillError
-from pubmill.examples import SequenceExample
+from pubmill.examples import SequenceExample, as_row
 
 _NEEDED, _OPTIONAL = ("text", "label"), ("text_pair", "id", "document")
 
@@ -43,6 +46,14 @@ def read(given: Given) -> Iterator[SequenceExample]:
             text_pair=_text(row, keys["text_pair"], where) if "text_pair" in keys else None,
             label=label,
         )
+
+
+def write(examples: Sequence[Any], form: Form) -> Iterator[str]:
+    """One example a line with the keys that examples have (`pubmill.examples`), of any kind; no options."""
+    if form.options:
+        raise PubmillError(f"published.options is {dict(form.options)}; this form has no options")
+    for example in examples:
+        yield json.dumps(as_row(example), ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def _options(given: Given) -> tuple[dict[str, str], list[str]]:

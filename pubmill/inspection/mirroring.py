@@ -8,6 +8,7 @@ from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
 from pubmill.errors import PubmillError
 from pubmill.inspection.needed import HUB, HubModel, Needed, is_cached
+from pubmill.model_folders import COPIED, PICKLED
 from pubmill.network import say
 from pubmill.sources import check, download, path_in_mirror
 
@@ -58,8 +59,6 @@ def _fetch(url: str, checks: list[str], folder: Path) -> None:
 
 def _fetch_model(model: HubModel, cache: Path) -> list[str]:
     say(f"fetching {HUB}/{model.id}")
-    from pubmill.pretraining.export import COPIED, PICKLED  # here, as it loads torch and a list needs none
-
     try:
         huggingface_hub.snapshot_download(
             model.id,

@@ -21,7 +21,8 @@ UNTYPED = "Entity"
 
 class Annotator:
     """A kept model with what new text needs: `argument_types`, pairs of types that relations are between, and
-    `split`, a splitter of sentences. `counts`: how often something was left out, replaced, or cut."""
+    `split`, a splitter of sentences. `own`: the types of mentions or relations that the model predicts;
+    `counts`: how often something was left out, replaced, kept, or cut."""
 
     def __init__(
         self, predictor: Predictor, argument_types: Sequence[Sequence[str]], split: Split | None
@@ -29,6 +30,7 @@ class Annotator:
         self.predictor, self.split = predictor, split
         self.pairs = {(first, second) for first, second in argument_types}
         self.types = {kind for pair in argument_types for kind in pair}
+        self.own = own_types(predictor)
         self.counts: Counter[str] = Counter()
 
     def annotate(self, documents: Iterable[Document]) -> Iterator[Annotated]:
@@ -65,9 +67,7 @@ class Annotator:
                 mention = _mention(unit, of[first][0], of[last - 1][1], kind or UNTYPED)
                 found[number][unit.passage].append(mention)
         for document, mentions in zip(documents, found, strict=True):
-            self.counts["mentions_replaced"] += sum(len(one.mentions) for one in document.passages)
-            self.counts["relations_replaced"] += document.relations
-            yield Annotated(document=document, mentions=mentions)
+            yield self._counted(Annotated(document=document, own=self.own, mentions=mentions))
 
     def _relations(self, documents: Sequence[Document]) -> Iterator[Annotated]:
         asked = [
@@ -81,8 +81,17 @@ class Annotator:
             if label != self.predictor.recipe.negative:
                 found[number][unit.passage].append(Relation(type=label, arguments=pair))
         for document, relations in zip(documents, found, strict=True):
-            self.counts["relations_replaced"] += document.relations
-            yield Annotated(document=document, relations=relations)
+            yield self._counted(Annotated(document=document, own=self.own, relations=relations))
+
+    def _counted(self, one: Annotated) -> Annotated:
+        """The same, with what of the file it replaces and keeps added to the counts."""
+        kept = [one.keeps(mention) for passage in one.document.passages for mention in passage.mentions]
+        relations = len(one.kept_relations())
+        self.counts["mentions_replaced"] += kept.count(False)
+        self.counts["mentions_kept"] += kept.count(True) if one.mentions is not None else 0
+        self.counts["relations_replaced"] += len(one.document.relations) - relations
+        self.counts["relations_kept"] += relations
+        return one
 
     def _candidates(self, document: Document) -> Iterator[tuple[Unit, tuple[Mention, Mention]]]:
         """Pairs of mentions in one unit, of types that arguments had in training, in that order."""
@@ -104,6 +113,14 @@ class Annotator:
         arguments = [Entity(start=m.start - unit.start, end=m.end - unit.start, type=m.type) for m in pair]
         label = self.predictor.task.labels[0]  # one must be there; nothing reads it
         return SequenceExample(id=str(place), document=None, text=unit.text, label=label, entities=arguments)
+
+
+def own_types(predictor: Predictor) -> frozenset[str]:
+    """The types of mentions that a model of tokens predicts, or of relations, a model of sequences."""
+    if predictor.recipe.task == "tokens":
+        prefixed = (label.partition("-") for label in predictor.task.labels if label != "O")
+        return frozenset(kind or UNTYPED for _, _, kind in prefixed)
+    return frozenset(predictor.task.labels) - {predictor.recipe.negative}
 
 
 def _sentence(place: int, unit: Unit, spans: Sequence[tuple[int, int]]) -> TokensExample:

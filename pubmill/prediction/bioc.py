@@ -7,6 +7,7 @@ and are errors in XML, whose document type fixes its elements.
 import json
 import re
 from collections.abc import Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,6 +17,7 @@ from pubmill.errors import PubmillError
 from pubmill.prediction.documents import (
     Annotated,
     Document,
+    FileRelation,
     Mention,
     Passage,
     Relation,
@@ -170,13 +172,13 @@ def _document(node: Node, where: str) -> Document:
     if not isinstance(name, str | int):
         raise PubmillError(f"{where}: a document needs an `id`")
     passages: list[Passage] = []
-    relations = len(_nodes(node, "relations", where))
     for number, passage in enumerate(_nodes(node, "passages", where, True), 1):
         place = f"{where} ({name}), passage {number}"
-        sentences = _nodes(passage, "sentences", place)
-        for holder in sentences or [passage]:
-            passages.append(_passage(holder, place))
-        relations += sum(len(_nodes(holder, "relations", place)) for holder in (passage, *sentences))
+        passages += [_passage(holder, place) for holder in _nodes(passage, "sentences", place) or [passage]]
+    relations = []
+    for holder in _holders(node):
+        _nodes(holder, "annotations", where)  # also where none are read, as they are written again
+        relations += [_file_relation(relation, where) for relation in _nodes(holder, "relations", where)]
     return Document(id=str(name), where=where, passages=passages, relations=relations, source=node)
 
 
@@ -208,7 +210,18 @@ def _mention(node: Node, text: str, offset: int, where: str) -> Mention:
             f"{place}: its text isn't what stands at its offset; offsets must count characters, not bytes, "
             "from the document's beginning"
         )
-    return Mention(start=start, end=end, type=of, text=inside, id=None if name is None else str(name))
+    name = None if name is None else str(name)
+    return Mention(start=start, end=end, type=of, text=inside, id=name, source=node)
+
+
+def _file_relation(node: Node, where: str) -> FileRelation:
+    infons, name = node.get("infons", {}), node.get("id")
+    return FileRelation(
+        type=str(infons.get("type", "")) if isinstance(infons, dict) else "",
+        arguments=tuple(str(one.get("refid")) for one in _nodes(node, "nodes", where)),
+        source=node,
+        id=None if name is None else str(name),
+    )
 
 
 def _characters(location: Node) -> tuple[int, int] | None:
@@ -217,21 +230,38 @@ def _characters(location: Node) -> tuple[int, int] | None:
 
 
 def _complete(one: Annotated) -> None:
-    """Put what was predicted in the place of what the file had of it."""
-    node = one.document.source
-    for holder in [
-        node,
-        *_nodes(node, "passages", ""),
-        *(passage.source for passage in one.document.passages),
-    ]:
-        holder.pop("relations", None)
-        if one.mentions is not None:
-            holder.pop("annotations", None)
-    numbers = iter(range(1, 1 + sum(map(len, one.mentions or one.relations or []))))
-    for passage, mentions in zip(one.document.passages, one.mentions or [], strict=False):
-        passage.source["annotations"] = [_annotation(f"T{next(numbers)}", mention) for mention in mentions]
-    for passage, relations in zip(one.document.passages, one.relations or [], strict=False):
-        passage.source["relations"] = [_relation(f"R{next(numbers)}", relation) for relation in relations]
+    """Put what was predicted in the place of what the file had of the model's own types."""
+    document = one.document
+    kept = {id(relation.source) for relation in one.kept_relations()}
+    for holder in _holders(document.source):
+        if "relations" in holder:
+            holder["relations"] = [relation for relation in holder["relations"] if id(relation) in kept]
+    for passage in document.passages if one.mentions is not None else ():
+        passage.source["annotations"] = [m.source for m in passage.mentions if one.keeps(m)]
+    taken = {
+        str(node.get("id"))
+        for holder in _holders(document.source)
+        for key in ("annotations", "relations")
+        for node in holder.get(key, [])
+    }
+    names = (
+        name
+        for number in count(1)
+        if (name := f"{'R' if one.mentions is None else 'T'}{number}") not in taken
+    )
+    for passage, mentions in zip(document.passages, one.mentions or [], strict=False):
+        passage.source["annotations"] += [_annotation(next(names), mention) for mention in mentions]
+    for passage, relations in zip(document.passages, one.relations or [], strict=False):
+        made = [_relation(next(names), relation) for relation in relations]
+        passage.source["relations"] = [*passage.source.get("relations", []), *made]
+
+
+def _holders(document: Node) -> Iterator[Node]:
+    """The document, its passages and their sentences: what can hold annotations and relations."""
+    yield document
+    for passage in document["passages"]:
+        yield passage
+        yield from passage.get("sentences", [])
 
 
 def _annotation(name: str, mention: Mention) -> Node:

@@ -15,13 +15,15 @@ from pubmill.errors import PubmillError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
-    """Characters `start` to `end` (exclusive) of a document; `id`: what a relation names it by."""
+    """Characters `start` to `end` (exclusive) of a document; `id`: what a relation names it by; `source`: the
+    file's own form of it, None for one that was predicted."""
 
     start: int
     end: int
     type: str
     text: str
     id: str | None = None
+    source: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,16 @@ class Relation:
 
     type: str
     arguments: tuple[Mention, Mention]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRelation:
+    """A relation that the file has: identifiers of what it relates, its own one, the file's form of it."""
+
+    type: str
+    arguments: tuple[str, ...]
+    source: Any
+    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,23 +57,47 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """`where`: file and line or document, for messages; `relations`: how many the file has in it."""
+    """`where`: file and line or document, for messages; `relations`: those that the file has in it."""
 
     id: str
     where: str
     passages: list[Passage]
-    relations: int = 0
+    relations: list[FileRelation] = field(default_factory=list)
     source: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotated:
     """A document, and for each of its passages what was predicted: its mentions, or, where `mentions` is
-    None, relations of the mentions that the file has."""
+    None, relations of the mentions that the file has.
+
+    `own`: the types that the model predicts. What the file has of these is replaced, all else stays.
+    """
 
     document: Document
+    own: frozenset[str] = frozenset()
     mentions: list[list[Mention]] | None = None
     relations: list[list[Relation]] | None = None
+
+    def keeps(self, mention: Mention) -> bool:
+        """Whether a mention of the file stays."""
+        return self.mentions is None or mention.type not in self.own
+
+    def kept_relations(self) -> list[FileRelation]:
+        """The file's relations that stay: not of the model's own types, and of nothing that is replaced."""
+        kept = self.document.relations
+        gone: set[str | None] = set()
+        if self.mentions is None:
+            lost = [relation for relation in kept if relation.type in self.own]
+        else:
+            mentions = [mention for passage in self.document.passages for mention in passage.mentions]
+            gone = {m.id for m in mentions} - {m.id for m in mentions if self.keeps(m)}
+            lost = [relation for relation in kept if gone.intersection(relation.arguments)]
+        while lost:  # relations can relate relations
+            kept = [relation for relation in kept if relation not in lost]
+            gone = {relation.id for relation in lost}
+            lost = [relation for relation in kept if gone.intersection(relation.arguments)]
+        return kept
 
 
 class DocumentFile(Protocol):
@@ -89,22 +125,47 @@ class TextFile:
 
     def write(self, annotated: Iterable[Annotated], output: IO[str]) -> None:
         for one in annotated:
-            [mentions] = one.mentions or [[]]
-            found = [{"start": m.start, "end": m.end, "text": m.text, "type": m.type} for m in mentions]
-            output.write(json_line({**one.document.source, "annotations": found}))
+            [passage], [mentions] = one.document.passages, one.mentions or [[]]
+            found = sorted([*filter(one.keeps, passage.mentions), *mentions], key=lambda m: (m.start, m.end))
+            rows = [
+                m.source or {"start": m.start, "end": m.end, "text": m.text, "type": m.type} for m in found
+            ]
+            output.write(json_line({**one.document.source, "annotations": rows}))
 
 
 class JsonLines(TextFile):
-    """One document a line, `{"id", "text"}` and whatever else, which stays; `annotations` are added."""
+    """One document a line, `{"id", "text"}` and whatever else, which stays; `annotations` are added, beside
+    those of other types that it has."""
 
     def documents(self) -> Iterator[Document]:
         for where, row in read_rows(self.path):
             if not isinstance(row.get("id"), str) or not isinstance(row.get("text"), str):
                 raise PubmillError(f"{where}: a document needs the keys `id` and `text`, both texts")
-            if "annotations" in row:
-                raise PubmillError(f"{where}: it has `annotations` already; take them out first")
             text = check_characters(row["text"], where)
-            yield Document(id=row["id"], where=where, passages=[Passage(text=text, offset=0)], source=row)
+            mentions = _mentions(row.get("annotations", []), text, where)
+            passage = Passage(text=text, offset=0, mentions=mentions)
+            yield Document(id=row["id"], where=where, passages=[passage], source=row)
+
+
+def _mentions(found: Any, text: str, where: str) -> list[Mention]:
+    """The annotations of a row of JSON lines, in the form in which they are written."""
+    try:
+        mentions = [
+            Mention(start=one["start"], end=one["end"], type=one["type"], text=one["text"], source=one)
+            for one in found
+        ]
+        sound = all(
+            isinstance(m.type, str) and 0 <= m.start < m.end and text[m.start : m.end] == m.text
+            for m in mentions
+        )
+    except (TypeError, KeyError):
+        sound = False
+    if not sound:
+        raise PubmillError(
+            f"{where}: `annotations` must be a list of {{start, end, text, type}}, each with the text that "
+            "stands at its characters"
+        )
+    return mentions
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

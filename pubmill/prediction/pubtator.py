@@ -15,7 +15,15 @@ from pathlib import Path
 from typing import IO
 
 from pubmill.errors import PubmillError
-from pubmill.prediction.documents import Annotated, Document, Mention, Passage, Relation, read_lines
+from pubmill.prediction.documents import (
+    Annotated,
+    Document,
+    FileRelation,
+    Mention,
+    Passage,
+    Relation,
+    read_lines,
+)
 
 _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)")
 Block = list[tuple[int, str]]
@@ -46,35 +54,44 @@ class PubTator:
         if len(texts) == 2 and texts[1] and texts[1][2] == "a":
             pieces.append(texts[1][3])
         name, text, further = title[1], "\n".join(pieces), block[len(pieces) :]
-        mentions, relations, raw = [], 0, []
+        mentions, relations = [], []
         for number, line in further:
             columns, where = line.split("\t"), f"{self.path}:{number}"
             if columns[0] != name or len(columns) < 4:
                 raise PubmillError(f"{where}: expected tab-separated columns that begin with {name}'s id")
             if columns[1].isdecimal():
-                mentions.append(_mention(columns, text, where))
-                raw.append(line)
+                mentions.append(_mention(columns, text, where, line))
             else:
-                relations += 1
+                relation = FileRelation(type=columns[1], arguments=tuple(columns[2:]), source=line)
+                relations.append(relation)
         return Document(
             id=name, where=f"{self.path}:{block[0][0]}", passages=_passages(pieces, mentions),
-            relations=relations, source=([line for _, line in block[: len(pieces)]], raw),
+            relations=relations, source=([line for _, line in block[: len(pieces)]], mentions),
         )  # fmt: skip
 
     def write(self, annotated: Iterable[Annotated], output: IO[str]) -> None:
-        """Mentions that were predicted, or the file's own with relations that were predicted."""
+        """What the file keeps, with mentions that were predicted in their place, or relations."""
         for one in annotated:
-            name, (texts, mentions) = one.document.id, one.document.source
+            texts, mentions = one.document.source
             if one.mentions is not None:
                 found = [mention for of_passage in one.mentions for mention in of_passage]
-                mentions = [f"{name}\t{m.start}\t{m.end}\t{m.text}\t{m.type}" for m in found]
+                mentions = sorted([*filter(one.keeps, mentions), *found], key=lambda m: (m.start, m.end))
             related = [relation for of_passage in one.relations or [] for relation in of_passage]
-            # several mentions can be of one concept, and the format relates concepts
-            relations = dict.fromkeys(_relation_line(one.document, relation) for relation in related)
-            output.write("\n".join([*texts, *mentions, *relations]) + "\n\n")
+            lines = [
+                *(_mention_line(one.document, mention) for mention in mentions),
+                *(relation.source for relation in one.kept_relations()),
+                # several mentions can be of one concept, and the format relates concepts
+                *dict.fromkeys(_relation_line(one.document, relation) for relation in related),
+            ]
+            output.write("\n".join([*texts, *lines]) + "\n\n")
 
 
-def _mention(columns: list[str], text: str, where: str) -> Mention:
+def _mention_line(document: Document, mention: Mention) -> str:
+    written = (document.id, mention.start, mention.end, mention.text, mention.type)
+    return mention.source or "\t".join(map(str, written))
+
+
+def _mention(columns: list[str], text: str, where: str, line: str) -> Mention:
     if len(columns) < 5 or not columns[2].isdecimal():
         raise PubmillError(f"{where}: a mention has the columns id, start, end, text, type")
     start, end = int(columns[1]), int(columns[2])
@@ -84,7 +101,7 @@ def _mention(columns: list[str], text: str, where: str) -> Mention:
             "the title, one more, and the abstract"
         )
     name = columns[5] if len(columns) > 5 and columns[5] not in ("", "-", "-1") else None
-    return Mention(start=start, end=end, type=columns[4], text=columns[3], id=name)
+    return Mention(start=start, end=end, type=columns[4], text=columns[3], id=name, source=line)
 
 
 def _passages(pieces: list[str], mentions: list[Mention]) -> list[Passage]:

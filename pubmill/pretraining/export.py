@@ -20,13 +20,11 @@ from transformers import AutoConfig, AutoModelForPreTraining, AutoTokenizer
 
 from pubmill.errors import PubmillError
 from pubmill.files import read_json, writing_folder
+from pubmill.model_folders import COPIED, PICKLED, folder_fault
 from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.cards import model_card
 from pubmill.recipes import PretrainingRecipe, build
 
-# weights and texts, no code; PICKLED weights are only ever read as tensors, and written as safetensors
-COPIED = ("*.safetensors", "*.json", "*.txt", "*.model", "README.md", "LICENSE*")
-PICKLED = "pytorch_model.bin"
 TOKENIZER_FILES = (
     "tokenizer.json",
     "tokenizer_config.json",
@@ -108,22 +106,14 @@ def check_model(folder: Path, name: str, exact: bool) -> None:
 
     `exact`: the model has an embedding for each piece and no more, as those made here do.
     """
-    config = read_json(folder / "config.json") if (folder / "config.json").is_file() else None
-    weights = sorted(folder.glob("*.safetensors"))
-    if config is None or not weights:
-        raise PubmillError(
-            f"{name}: a model folder needs config.json and its weights as .safetensors or as {PICKLED}; "
-            f"found {_names(folder)}"
-        )
-    if not any((folder / file).is_file() for file in ("tokenizer.json", "vocab.txt", "vocab.json")):
-        # transformers would make up an empty tokenizer
-        raise PubmillError(f"{name}: no tokenizer (tokenizer.json, vocab.txt or vocab.json) beside the model")
-    if "auto_map" in config:
+    if fault := folder_fault(folder):
+        raise PubmillError(f"{name}: the model folder {fault}")
+    if "auto_map" in read_json(folder / "config.json"):
         raise PubmillError(
             f"{name}: config.json asks for code of its own (auto_map), which is never run here"
         )
     try:
-        for path in weights:
+        for path in sorted(folder.glob("*.safetensors")):
             with safe_open(path, "pt"):
                 pass
         pieces = len(AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False))
@@ -141,10 +131,6 @@ def _needed(path: Path | None, kind: str, option: str) -> Path:
     if path is None or not path.is_dir():
         raise PubmillError(f"weights of kind {kind} need {option}, an existing folder; got {path}")
     return path
-
-
-def _names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
 
 
 def _copy(source: Path, patterns: Iterable[str], target: Path) -> None:

@@ -97,14 +97,14 @@ class LocalFile(Strict):
 
 
 def _where(source: Any) -> str:
-    return (
-        "local"
-        if isinstance(source, LocalFile) or (isinstance(source, dict) and "local" in source)
-        else "file"
-    )
+    own = isinstance(source, LocalFile) or (isinstance(source, dict) and "local" in source)
+    return "own file" if own else "file of the network"
 
 
-Source = Annotated[Annotated[File, Tag("file")] | Annotated[LocalFile, Tag("local")], Discriminator(_where)]
+# Tags that are no keys: a tag stands in the location of a mistake, where keys are looked up for their lines.
+Source = Annotated[
+    Annotated[File, Tag("file of the network")] | Annotated[LocalFile, Tag("own file")], Discriminator(_where)
+]
 
 
 class Dummies(Strict):

@@ -4,7 +4,7 @@ A scale is an overlay that is laid on the raw YAML before it is checked, so what
 checked.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -57,6 +57,16 @@ FOLLOWING = ("pretraining",)
 """Kinds of which a scale's share of a spec is also that of the specs that include it, so that none of them is
 run at full length in a small scale. A dataset's counts and hashes are its own."""
 
+WHOLE: dict[str, tuple[strict_yaml.Location, ...]] = {
+    "datasets": (("sources", "*"), ("published", "files", "*")),
+    "models": (("weights",), ("released",)),
+    "pretraining": (("start",),),
+}
+"""Kind -> the mappings whose keys only mean something together: a spec that has one keeps nothing of the one
+that the included spec has there."""
+_INCLUDES = " includes "
+"""Between the line of an `include:` and the line of the included file that holds the key."""
+
 
 class Specs(Strict):
     """All specs at one scale, by kind and name; tables by `PAPER/tableNN`."""
@@ -75,7 +85,8 @@ class Specs(Strict):
 def load(folder: Path, scale: str) -> Specs:
     """Read, overlay and check all specs; raise one `PubmillError` that lists every mistake."""
     errors: list[str] = []
-    overlay, _ = with_base(folder / "scales" / f"{scale}.yaml", f"{folder.name}/scales/{scale}.yaml", errors)
+    path = folder / "scales" / f"{scale}.yaml"
+    overlay, _ = with_base(path, path.relative_to(folder.parent).as_posix(), errors, "scales")
     checked_scale = _check(ScaleSpec, overlay, errors)
     documents = {kind: _read_kind(folder, kind, overlay, errors) for kind in KINDS}
     made = {
@@ -87,10 +98,17 @@ def load(folder: Path, scale: str) -> Specs:
         released = checked_scale.prefer == "released"
         faults = faults_of_pretrainings(made["pretraining"], made["models"], released)
         errors += [f"{documents[kind][name].where(at)}: {fault}" for kind, name, at, fault in faults]
+    errors = _once(errors)
     if errors or checked_scale is None:
         raise PubmillError("\n".join([f"{len(errors)} mistake(s) in {folder}:", *errors]))
     made["fact_tables"], made["tables"] = _apart(made["tables"])
     return Specs.model_construct(_fields_set=None, scale=checked_scale, **made)
+
+
+def _once(errors: Iterable[str]) -> list[str]:
+    """Errors, each once: that of an included spec isn't repeated by those that include it."""
+    found = dict.fromkeys(errors)
+    return [error for error in found if error.partition(_INCLUDES)[2] not in found]
 
 
 def _apart(tables: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -104,7 +122,7 @@ def _read_kind(folder: Path, kind: str, overlay: Document, errors: list[str]) ->
     for path in sorted((folder / kind).rglob("*.yaml")):
         key = path.relative_to(folder / kind).with_suffix("").as_posix()
         shown = path.relative_to(folder.parent).as_posix()
-        document, base = with_base(path, shown, errors)
+        document, base = with_base(path, shown, errors, kind)
         for one in filter(None, (base, key)):
             if one in shares and (one == key or kind in FOLLOWING):
                 document = strict_yaml.merge(document, strict_yaml.part(overlay, kind, one))
@@ -119,21 +137,27 @@ def _read_kind(folder: Path, kind: str, overlay: Document, errors: list[str]) ->
     return documents
 
 
-def with_base(path: Path, shown: str, errors: list[str]) -> tuple[Document, str | None]:
-    """A spec with the one that it `include`s (by name, from the same folder) laid under it; and that name."""
+def with_base(path: Path, shown: str, errors: list[str], kind: str) -> tuple[Document, str | None]:
+    """A spec with the one that it `include`s (by name, from the same folder) laid under it; and that name.
+
+    Lines of the included spec begin with that of the `include:`, so that an error in what the two make
+    together names the file that includes.
+    """
     document = strict_yaml.read(path, shown, errors)
     base_name = document.value.pop("include", None)
     if base_name is None:
         return document, None
-    base_path = path.with_name(f"{base_name}.yaml")
-    if not base_path.is_file():
-        errors.append(f"{document.where(('include',))}: there is no {base_path.name} beside this file")
+    include = document.where(("include",))
+    base_path = path.parent / f"{base_name}.yaml"
+    if base_path.parent != path.parent or not base_path.is_file():
+        errors.append(f"{include}: there is no {base_name}.yaml beside this file")
         return document, None
     base = strict_yaml.read(base_path, shown.replace(path.name, base_path.name), errors=[])
     if "include" in base.value:
-        errors.append(f"{document.where(('include',))}: {base_name} itself includes; one base only")
+        errors.append(f"{include}: {base_name} itself includes; one base only")
         base.value.pop("include")
-    return strict_yaml.merge(base, document), base_name
+    base.lines = {at: f"{include}{_INCLUDES}{line}" for at, line in base.lines.items()}
+    return strict_yaml.merge(base, document, WHOLE.get(kind, ())), base_name
 
 
 def _check(model: Any, document: Document, errors: list[str]) -> Any:
@@ -145,7 +169,9 @@ def _check(model: Any, document: Document, errors: list[str]) -> Any:
             # of specs of several kinds, pydantic puts the kind before each place
             if place and place[0] == document.value.get("kind"):
                 place = place[1:]
-            errors.append(f"{document.where(_written(document, place))}: {shown(place)}: {told(problem)}")
+            written = _written(document, place)
+            missing = place[-1:] if problem["type"] == "missing" else ()
+            errors.append(f"{document.where(written)}: {shown((*written, *missing))}: {told(problem)}")
         return None
 
 

@@ -20,6 +20,7 @@ class Targets(PublicationTargets):
     def __init__(self, study: Study, specs: Specs) -> None:
         super().__init__(study, specs)
         self.check_local_files()
+        self.check_model_folders()
         self.left_out()  # tells of a mirror that isn't there before any work
         for recipe in self.pretrainings():
             self.shards(specs.pretraining[recipe].corpus)  # tells of missing local files before any work

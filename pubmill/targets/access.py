@@ -43,7 +43,7 @@ class AccessTargets(ModelTargets):
         """The user's own file behind `sources/local/KEY/NAME`."""
         path = self.local(key, f"sources/local/{key}/{name}").resolve() / name
         if not path.is_file():
-            raise PubmillError(f"{path.parent} ({self._called(key)}) has no file {name}")
+            raise PubmillError(f"{path.parent} ({self.called(key)}) has no file {name}")
         return str(path)
 
     def taken(self, file: LocalFile) -> str:
@@ -125,9 +125,15 @@ class AccessTargets(ModelTargets):
         return "; ".join(reason for reason in reasons if reason) or None
 
     def left_out(self) -> list[str]:
-        """One line for each dataset that the study's tables want and that can't be had, with the reason."""
+        """One line for each dataset that the study's tables want and that can't be had, with the reason and
+        what to do."""
+        advice = "; fetch what is missing into the mirror, or set `mirror: null`"
         lacking = [(name, self.lacks(name)) for name in self.wanted_datasets()]
-        return [f"left out of the tables: {name} ({reason})" for name, reason in lacking if reason]
+        return [
+            f"left out of the tables: {name} ({reason}{advice if self.unmirrored(name) else ''})"
+            for name, reason in lacking
+            if reason
+        ]
 
     def _lacks_public(self, dataset: str) -> str | None:
         urls = self.unmirrored(dataset)
@@ -151,12 +157,9 @@ class AccessTargets(ModelTargets):
         for key, folder, files, elsewhere in self.absent(dataset):
             if folder is not None and not elsewhere:
                 lack = f"has no file {', '.join(files)}" if folder.is_dir() else "is not a folder"
-                where = f"dataset {dataset}: {folder} ({self._called(key)})"
+                where = f"dataset {dataset}: {folder} ({self.called(key)})"
                 found.append(f"{where} {lack}; {self._expected(dataset, key)}")
         return found
-
-    def _called(self, key: str) -> str:
-        return f"local_files.{key}" if key in self.study.local_files else f"local/{key} of the mirror"
 
     def _expected(self, dataset: str, key: str) -> str:
         spec = self.specs.datasets[dataset]

@@ -49,6 +49,10 @@ class Base:
             )
         return found
 
+    def called(self, key: str) -> str:
+        """What names a folder of the user's own: a key of the configuration, or the mirror."""
+        return f"local_files.{key}" if key in self.study.local_files else f"local/{key} of the mirror"
+
     def local(self, key: str, who: str) -> Path:
         """A folder of the user's own, by the key that a spec names."""
         found = self.find_local(key)

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.model_folders import folder_fault
 from pubmill.specs import (
-    FolderWeights,
     HubWeights,
     LearntVocabSpec,
     PretrainingSpec,
@@ -194,13 +194,15 @@ class ModelTargets(CorpusTargets):
 
     def model_inputs(self, model: str) -> dict[str, Any]:
         """Named inputs of the export of a model."""
-        weights, spec = self.weights(model), self.specs.models[model]
+        weights = self.weights(model)
         if weights["kind"] == "spacy":
             raise PubmillError(
                 f"{model} is a spaCy pipeline, which can't be fine-tuned; it predicts as it is"
             )
-        if isinstance(spec.weights, FolderWeights) and weights["kind"] == "folder":
-            folder = self.local(spec.weights.local, f"model {model}")
+        if weights["kind"] == "folder":
+            folder = self.local(weights["local"], f"model {model}")
+            if mistake := self.folder_mistake(model):
+                raise PubmillError(f"{mistake}; correct the path, or the folder")
             return {"folder": sorted(str(path) for path in folder.glob("*") if path.is_file())}
         if weights["kind"] == "hub":
             return {}
@@ -210,6 +212,14 @@ class ModelTargets(CorpusTargets):
             inputs["checkpoint"] = self.checkpoint_files(weights["recipe"], weights["step"])
             inputs["statistics"] = f"{self.corpus_folder(pretraining.corpus)}/stats.json"
         return inputs
+
+    def folder_mistake(self, model: str) -> str | None:
+        """What is wrong with the folder that the user named for a model's weights; None if nothing is, if
+        none is named, or if the weights are no folder."""
+        weights = self.weights(model)
+        folder = self.find_local(weights["local"]) if weights["kind"] == "folder" else None
+        fault = folder_fault(folder) if folder else None
+        return f"model {model}: {folder} ({self.called(weights['local'])}) {fault}" if fault else None
 
     def model_arguments(self, model: str) -> list[str]:
         """The export program's arguments that name inputs."""
@@ -241,7 +251,8 @@ class ModelTargets(CorpusTargets):
         """The folder of a pipeline; a `PubmillError` where the user hasn't named it."""
         folder = self.local(self._pipeline(model).local, f"model {model}")
         if not (folder / "config.cfg").is_file():
-            raise PubmillError(f"{folder} (model {model}) is no spaCy pipeline: it has no config.cfg")
+            where = f"{folder} ({self.called(self._pipeline(model).local)})"
+            raise PubmillError(f"model {model}: {where} is no spaCy pipeline: it has no config.cfg")
         return folder
 
     def pipeline_files(self, model: str) -> list[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeGuard
 
+from pubmill.errors import PubmillError
 from pubmill.names import by_folder
 from pubmill.specs import DatasetSpec, FolderWeights, LearntVocabSpec, Specs, TableSpec
 from pubmill.specs.mimic import MimicSource
@@ -126,10 +127,22 @@ class TableTargets(DatasetFactTargets):
             self._lacking[model] = next(self._lacking_of(model), None)
         return self._lacking[model]
 
-    def _lacking_of(self, model: str) -> Iterator[str]:
+    def _with_begun(self, model: str) -> dict[str, None]:
+        """The model, and those that its pretrainings begin with or learn from."""
         recipes = [self.specs.pretraining[name] for name in self._steps_behind([model])]
         begun = [name for r in recipes for name in (r.start.model if r.start else None, r.teacher) if name]
-        for name in dict.fromkeys([model, *begun]):
+        return dict.fromkeys([model, *begun])
+
+    def check_model_folders(self) -> None:
+        """That every folder named for a model of the study holds one; one `PubmillError` for all."""
+        behind = dict.fromkeys(name for model in self.wanted_models() for name in self._with_begun(model))
+        if mistakes := list(filter(None, map(self.folder_mistake, behind))):
+            advice = "Correct the folders' names, or leave the models out (`models:` of the study)."
+            raise PubmillError("\n".join([*mistakes, advice]))
+
+    def _lacking_of(self, model: str) -> Iterator[str]:
+        recipes = [self.specs.pretraining[name] for name in self._steps_behind([model])]
+        for name in self._with_begun(model):
             weights = self.specs.models[name].preferred(self.specs.scale.prefer == "released")
             if isinstance(weights, FolderWeights) and self.find_local(weights.local) is None:
                 whose = "its weights" if name == model else f"the weights of {name}"
@@ -149,10 +162,24 @@ class TableTargets(DatasetFactTargets):
         return None
 
     def left_out(self) -> list[str]:
-        """One line for each dataset and model that the tables want and that can't be had, and why."""
-        lacking = [(model, self.lacks_model(model)) for model in self.wanted_models()]
-        lines = [f"left out of the tables: {model} ({reason})" for model, reason in lacking if reason]
+        """One line for each dataset and model that the tables want and that can't be had, and why; and for
+        each model whose own spec names a table, where the study names others."""
+        reasons = {model: self.lacks_model(model) for model in self.wanted_models()} | self._not_named()
+        lines = [f"left out of the tables: {model} ({reason})" for model, reason in reasons.items() if reason]
         return [*super().left_out(), *lines]
+
+    def _not_named(self) -> dict[str, str]:
+        """Models that join a table of the study by `tables:` of their spec, but that its `models:` lacks."""
+        joining = {
+            name: [table for table in spec.tables if table in self.study.tables]
+            for name, spec in self.specs.models.items()
+            if not self._wants_model(name)
+        }
+        return {
+            name: f"its spec names {', '.join(tables)}, which the study runs; add it to the study's `models:`"
+            for name, tables in joining.items()
+            if tables
+        }
 
     def _scores(self, table: TableSpec, row: str) -> bool:
         parts = self.parts_of_row(table.protocol, row)

@@ -1,6 +1,6 @@
 """Annotators whose models follow a rule, for the tests of new text."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,13 +11,15 @@ from pubmill.prediction.annotating import Annotator
 from pubmill.prediction.formats import annotate_file
 
 
-def fake(task: str, rule: Callable[[Any], Any], negative: str | None = None) -> Any:
+def fake(
+    task: str, rule: Callable[[Any], Any], negative: str | None = None, labels: Sequence[str] = ("no", "yes")
+) -> Any:
     """A predictor whose predictions follow a rule on examples."""
     recipe = SimpleNamespace(task=task, negative=negative)
     encode = SimpleNamespace(
         recipe=recipe,
         kind=KINDS[task],
-        labels=["no", "yes"],
+        labels=list(labels),
         encode=lambda examples: Encoded(instances=[], counts={"windows_split": len(examples)}),
         row=lambda example, predicted: {"id": example.id, "predicted": predicted},
     )
@@ -35,7 +37,7 @@ def capitals(example: Any) -> list[str]:
 
 
 def tagger() -> Annotator:
-    return Annotator(fake("tokens", capitals), [], None)
+    return Annotator(fake("tokens", capitals, labels=["B-Name", "I-Name", "O"]), [], None)
 
 
 def between(example: Any) -> str:
@@ -46,7 +48,8 @@ def between(example: Any) -> str:
 
 
 def relater() -> Annotator:
-    return Annotator(fake("sequence", between, "no"), [["drug", "gene"], ["drug", "drug"]], None)
+    predictor = fake("sequence", between, "no", ["binds", "no"])
+    return Annotator(predictor, [["drug", "gene"], ["drug", "drug"]], None)
 
 
 def annotated(annotator: Annotator, folder: Path, form: str, content: str) -> str:

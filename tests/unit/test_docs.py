@@ -81,6 +81,11 @@ def test_known_formats_are_listed(page: str, all_specs: Specs) -> None:
         assert all(f"`{option}`" in row or option in spec.splits for option in spec.options), (name, row)
 
 
+def test_every_writer_of_published_forms_is_listed(root: Path, page: str) -> None:
+    modules = [path for path in (root / "pubmill/convert").glob("*.py") if "\ndef write(" in path.read_text()]
+    assert len(modules) > 5 and all(f"`{path.stem}:write`" in page for path in modules)
+
+
 def test_the_example_is_the_real_spec(root: Path, page: str, all_specs: Specs) -> None:
     spec = all_specs.datasets["linnaeus"]
     for split, counts in spec.expect.items():

@@ -19,6 +19,7 @@ COMMON = {
     "examples",
     "database",
     "entities",
+    "model_folders",
     "tagging",
     "sentences",
     "records",

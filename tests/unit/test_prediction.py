@@ -65,9 +65,34 @@ def test_text_has_offsets_of_characters(tmp_path: Path) -> None:
 
 
 def test_labels_without_types_give_a_type(tmp_path: Path) -> None:
-    untyped = Annotator(fake("tokens", lambda example: ["B"] + ["I"] * (len(example.words) - 1)), [], None)
-    [mention] = json.loads(annotated(untyped, tmp_path, "text", "one two\n"))["annotations"]
-    assert mention == {"start": 0, "end": 7, "text": "one two", "type": "Entity"}
+    rule = lambda example: ["B"] + ["I"] * (len(example.words) - 1)  # noqa: E731
+    untyped = Annotator(fake("tokens", rule, labels=["B", "I", "O"]), [], None)
+    row = json.loads(annotated(untyped, tmp_path, "text", "one two\n"))
+    assert row["annotations"] == [{"start": 0, "end": 7, "text": "one two", "type": "Entity"}]
+    assert json.loads(annotated(untyped, tmp_path, "jsonl", json.dumps(row))) == row
+
+
+def test_json_lines_keep_annotations_of_other_types(tmp_path: Path) -> None:
+    """So that one tagger can follow another; a second run replaces only its own."""
+    other = {"start": 0, "end": 2, "text": "so", "type": "word", "score": 0.5}
+    mine = {"start": 3, "end": 6, "text": "Ann", "type": "Name"}
+    row = {"id": "1", "text": "so Ann", "annotations": [mine | {"score": 1}, other]}
+    out = annotated(tagger(), tmp_path, "jsonl", json.dumps(row))
+    assert json.loads(out)["annotations"] == [other, mine]
+    assert annotated(tagger(), tmp_path, "jsonl", out) == out
+
+
+@pytest.mark.parametrize(
+    "found",
+    [3, [1], [{}], {"a": 1}, [{"start": 0, "end": 3, "text": "Ann", "type": "x"}],
+     [{"start": "0", "end": 2, "text": "so", "type": "x"}],
+     [{"start": 0, "end": 2, "text": "so", "type": 1}]],
+)  # fmt: skip
+def test_annotations_of_another_form_are_told_without_their_text(tmp_path: Path, found: Any) -> None:
+    row = {"id": "1", "text": "so Ann", "annotations": found}
+    with pytest.raises(PubmillError, match="in:1: `annotations` must be a list") as caught:
+        annotated(tagger(), tmp_path, "jsonl", json.dumps(row))
+    assert "Ann" not in str(caught.value)
 
 
 def test_json_lines_keep_what_they_have(tmp_path: Path) -> None:
@@ -181,6 +206,7 @@ def test_the_program_gives_what_the_model_predicts(tmp_path: Path) -> None:
     annotator = Annotator(load_task_model(tmp_path / "kept", torch.device("cpu")), [], None)
     out = annotated(annotator, tmp_path, "jsonl", texts)
     assert out == (tmp_path / "program").read_text()
+    assert annotated(annotator, tmp_path, "jsonl", out) == out  # a second run replaces its own
     for row, found in zip(run.predictions, map(json.loads, out.splitlines()), strict=True):
         assert len(found["annotations"]) == sum(label.startswith("B") for label in row["labels"])
     out = annotated(annotator, tmp_path, "jsonl", rows)

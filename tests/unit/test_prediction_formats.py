@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from pubmill.errors import PubmillError
+from pubmill.prediction.annotating import Annotator
 from pubmill.prediction.formats import FORMATS, annotate_file
 from tests.unit.annotators_made_up import annotated, relater, tagger
 
@@ -20,21 +21,48 @@ PUBTATOR = (
 )
 
 
-def test_pubtator_mentions_replace_those_of_the_file(tmp_path: Path) -> None:
+def counted(annotator: Annotator) -> list[int]:
+    """How many mentions were replaced and kept, how many relations."""
+    return [
+        annotator.counts[f"{what}_{fate}"]
+        for what in ("mentions", "relations")
+        for fate in ("replaced", "kept")
+    ]
+
+
+def test_pubtator_mentions_of_other_types_stay(tmp_path: Path) -> None:
+    """With their identifiers and relations; a second run replaces only what the first one wrote."""
     annotator = tagger()
-    assert annotated(annotator, tmp_path, "pubtator", PUBTATOR) == (
-        "12|t|Ann sees\n12|a|é then Bob. binds gene\n12\t0\t3\tAnn\tName\n12\t16\t19\tBob\tName\n\n"
+    out = annotated(annotator, tmp_path, "pubtator", PUBTATOR)
+    assert out == (
+        "12|t|Ann sees\n12|a|é then Bob. binds gene\n12\t0\t3\tAnn\tdrug\tD1\n12\t0\t3\tAnn\tName\n"
+        "12\t16\t19\tBob\tdrug\tD2\n12\t16\t19\tBob\tName\n12\t27\t31\tgene\tgene\tG1\n12\tCID\tD1\tG1\n\n"
         "13|t|Eve\n13|a|\n13\t0\t3\tEve\tName\n\n"
     )
-    assert (annotator.counts["mentions_replaced"], annotator.counts["relations_replaced"]) == (3, 1)
+    assert counted(annotator) == [0, 3, 0, 1]
+    again = tagger()
+    assert annotated(again, tmp_path, "pubtator", out) == out and counted(again) == [3, 3, 0, 1]
+
+
+def test_pubtator_relations_go_with_the_mentions_that_are_replaced(tmp_path: Path) -> None:
+    annotator = tagger()
+    content = PUBTATOR.replace("\tdrug\t", "\tName\t").replace("12\tCID", "12\tx\tG1\tG1\n12\tCID")
+    assert annotated(annotator, tmp_path, "pubtator", content) == (
+        "12|t|Ann sees\n12|a|é then Bob. binds gene\n12\t0\t3\tAnn\tName\n12\t16\t19\tBob\tName\n"
+        "12\t27\t31\tgene\tgene\tG1\n12\tx\tG1\tG1\n\n13|t|Eve\n13|a|\n13\t0\t3\tEve\tName\n\n"
+    )
+    assert counted(annotator) == [2, 1, 1, 1]
 
 
 def test_pubtator_relations_of_mentions_in_one_passage(tmp_path: Path) -> None:
     """Bob and the gene, in the abstract; Ann is in the title, where nothing else is."""
     annotator = relater()
     out = annotated(annotator, tmp_path, "pubtator", PUBTATOR)
-    assert [line for line in out.splitlines() if "\tbinds" in line or "CID" in line] == ["12\tbinds\tD2\tG1"]
-    assert out.count("\tdrug\t") == 2 and annotator.counts["relations_replaced"] == 1
+    lines = [line for line in out.splitlines() if "\tbinds" in line or "CID" in line]
+    assert lines == ["12\tCID\tD1\tG1", "12\tbinds\tD2\tG1"]
+    assert out.count("\tdrug\t") == 2 and counted(annotator) == [0, 0, 0, 1]
+    again = relater()
+    assert annotated(again, tmp_path, "pubtator", out) == out and counted(again) == [0, 0, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -88,17 +116,50 @@ def test_bioc_json_relations_and_mentions(tmp_path: Path, sentences: bool) -> No
     out = json.loads(annotated(relater(), tmp_path, "bioc-json", json.dumps(given_in)))
     [_, passage] = out["documents"][0]["passages"]
     holder = passage["sentences"][0] if sentences else passage
-    [relation] = holder["relations"]
+    old, relation = holder["relations"]
+    assert old == {"id": "old", "nodes": []}
     assert relation["infons"] == {"type": "binds"} and relation["id"] == "R1"
     assert relation["nodes"] == [{"refid": "2", "role": "drug"}, {"refid": "1", "role": "gene"}]
     assert len(holder["annotations"]) == 3 and out["key"] == "k"
-    out = json.loads(annotated(tagger(), tmp_path, "bioc-json", json.dumps(bioc(sentences))))
+    again = relater()
+    assert json.loads(annotated(again, tmp_path, "bioc-json", json.dumps(out))) == out
+    assert counted(again) == [0, 0, 1, 1]
+    given_in = bioc(sentences)
+    out = json.loads(annotated(tagger(), tmp_path, "bioc-json", json.dumps(given_in)))
     [title, passage] = out["documents"][0]["passages"]
     assert title["annotations"][0]["locations"] == [{"offset": 0, "length": 2}]
     assert title["annotations"][1] == {
         "id": "T2", "infons": {"type": "Name"}, "text": "Ann", "locations": [{"offset": 4, "length": 3}],
     }  # fmt: skip
-    assert "old" not in json.dumps(out)
+    assert passage == given_in["documents"][0]["passages"][1]
+    assert json.loads(annotated(tagger(), tmp_path, "bioc-json", json.dumps(out))) == out
+
+
+@pytest.mark.parametrize("sentences", [False, True])
+def test_bioc_keeps_what_others_annotated_and_new_names_are_free(tmp_path: Path, sentences: bool) -> None:
+    """A mention of the model's type goes, with its relation and the relation of that; all else stays."""
+    content = bioc(sentences)
+    [title, passage] = content["documents"][0]["passages"]
+    holder = passage["sentences"][0] if sentences else passage
+    place = [{"offset": 0, "length": 2}, {"offset": 4, "length": 3}]
+    pieces = {"id": "T1", "infons": {"type": "other", "score": "1"}, "text": "Of Ann", "locations": place}
+    mine = {"id": "9", "infons": {"type": "Name"}, "text": "Ann", "locations": place[1:]}
+    title["annotations"] = [mine, pieces]
+    holder["relations"] = [
+        {
+            "id": f"r{number}",
+            "infons": {"type": "x"},
+            "nodes": [{"refid": name, "role": ""} for name in names],
+        }
+        for number, names in enumerate([["1", "2"], ["1", "9"], ["r1", "2"]])
+    ]
+    annotator = tagger()
+    out = json.loads(annotated(annotator, tmp_path, "bioc-json", json.dumps(content)))
+    [title_out, passage_out] = out["documents"][0]["passages"]
+    assert title_out["annotations"][0] == pieces
+    assert [one["id"] for one in title_out["annotations"]] == ["T1", "T2", "T3"]
+    holder["relations"] = holder["relations"][:1]
+    assert passage_out == passage and counted(annotator) == [1, 4, 2, 1]
 
 
 XML = """<?xml version='1.0' encoding='UTF-8'?>
@@ -120,16 +181,17 @@ def test_bioc_xml_is_written_in_its_own_form(tmp_path: Path) -> None:
     out = annotated(relater(), tmp_path, "bioc-xml", XML)
     assert out.splitlines()[1] == '<!DOCTYPE collection SYSTEM "BioC.dtd">'
     root = etree.fromstring(out.encode())
-    assert [relation.get("id") for relation in root.iter("relation")] == ["R1"]
+    assert [relation.get("id") for relation in root.iter("relation")] == ["old", "R1"]
     assert [(node.get("refid"), node.get("role")) for node in root.iter("node")] == [
+        ("1", "r"),
         ("2", "drug"),
         ("1", "gene"),
     ]
     assert root.findtext("infon") == "<b>" and root.findtext("document/passage/text") == "Of, Ann & é"
     again = annotated(tagger(), tmp_path, "bioc-xml", out)
     locations = [dict(location.attrib) for location in etree.fromstring(again.encode()).iter("location")]
-    assert locations == [{"offset": "0", "length": "2"}, {"offset": "4", "length": "3"}]
-    assert "relation" not in again
+    assert locations[:2] == [{"offset": "0", "length": "2"}, {"offset": "4", "length": "3"}]
+    assert len(locations) == 4 and again.count("<relation") == 2
 
 
 @pytest.mark.parametrize(

@@ -13,17 +13,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pubmill import recipes
+from pubmill.convert.jsonl import write as write_lines
 from pubmill.convert.published import Form, PublishedRecipe, publish
 from pubmill.convert.tsv import WRITTEN, write
 from pubmill.errors import PubmillError
 from pubmill.examples import (
+    KINDS,
+    Answer,
     Entity,
     Example,
+    LabelledSentence,
+    MultilabelExample,
     RegressionExample,
     SequenceExample,
+    SpanExample,
     TokensExample,
     write_examples,
 )
+from pubmill.specs import DatasetSpec
+from pubmill.specs.datasets import METRICS, TASKS
+from pubmill.targets.datasets import published_recipe
 from tests.world.part import CANARY
 
 TEXT = "IL-2 binds aspirin."
@@ -251,11 +261,72 @@ def test_the_program_writes_and_compares(
     )
 
 
+def test_a_dataset_without_a_published_form_has_a_general_one(
+    export: Any, tmp_path: Path, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (results / "datasets/toy").rename(results / "datasets/plain")
+    export("plain", tmp_path / "out", "--results", results)
+    assert (tmp_path / "out/train.tsv").read_bytes() == TOKENS
+    assert capsys.readouterr().out.endswith("(no published form: a general one)\n")
+
+
+NESTED = MultilabelExample(
+    id="1",
+    document="7",
+    text="Ann. é",
+    labels=["a"],
+    sentences=[LabelledSentence(start=0, end=4, labels=["a"])],
+)
+GENERAL: dict[str, tuple[Example, str]] = {
+    "tokens": (
+        TokensExample(id="1", document="7", words=["é", "b"], labels=["B-x", "O"]),
+        "-DOCSTART- 7\n\né\tB-x\nb\tO\n\n",
+    ),
+    "sequence": (
+        EXAMPLES[0],
+        f"id\tdocument\ttext\ttext_pair\tdummies\tlabel\na\t1\t{TEXT}\t\t@GENE$ binds @DRUG$.\tbinds\n",
+    ),
+    "regression": (
+        RegressionExample(id="1", document=None, text="a", text_pair="b", score=0.5),
+        "id\tdocument\ttext\ttext_pair\tscore\n1\t\ta\tb\t0.5\n",
+    ),
+    "multilabel": (
+        NESTED,
+        '{"document": "7", "id": "1", "labels": ["a"], '
+        '"sentences": [{"end": 4, "labels": ["a"], "start": 0}], "text": "Ann. é"}\n',
+    ),
+    "span": (
+        SpanExample(id="1", document=None, question="q", context="a", answers=[Answer(text="a", start=0)]),
+        '{"answers": [{"start": 0, "text": "a"}], "context": "a", "document": null, "id": "1", '
+        '"question": "q"}\n',
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_a_general_form(tmp_path: Path, kind: str) -> None:
+    """Only its owner may read it of a dataset that isn't public."""
+    task, metric = TASKS[kind][0], METRICS[kind][0]
+    spec = DatasetSpec.model_validate(
+        {"name": "toy", "kind": kind, "task": task, "domain": "biomedical", "splits": ["test"], "expect": {},
+         "sources": {"test": {"local": "toy", "file": "a.tsv"}}, "access": "credentialed", "licence": "none",
+         "apply": "https://example.org/apply", "converter": "pubmill.convert.tsv:read", "duplicates": "keep",
+         "dummies": DUMMIES if kind == "sequence" else None, "metric": metric, "negative": None, "version": 1}
+    )  # fmt: skip
+    recipe = recipes.build(PublishedRecipe, published_recipe("toy", spec), "toy")
+    example, written = GENERAL[kind]
+    write_examples(tmp_path / "test.jsonl.gz", [example])
+    [told] = publish(recipe, tmp_path, tmp_path / "out").values()
+    assert told["name"] == ("test.jsonl" if kind in ("multilabel", "span") else "test.tsv")
+    assert (tmp_path / "out" / told["name"]).read_text() == written
+    assert (tmp_path / "out" / told["name"]).stat().st_mode & 0o777 == 0o600
+    with pytest.raises(PubmillError, match="no options"):
+        list(write_lines([example], Form({"columns": ["id"]}, None)))
+
+
 def test_the_program_tells_what_is_missing(export: Any, tmp_path: Path, results: Path) -> None:
     with pytest.raises(PubmillError, match=r"no specs/datasets/tpy\.yaml; datasets are plain, toy"):
         export("tpy", tmp_path / "out", "--results", results)
-    with pytest.raises(PubmillError, match=r"plain\.yaml has no `published` form"):
-        export("plain", tmp_path / "out", "--results", results)
     with pytest.raises(PubmillError, match="nowhere: expected a folder named as a scale"):
         export("toy", tmp_path / "out", "--results", tmp_path / "nowhere")
     assert not (tmp_path / "out").exists()

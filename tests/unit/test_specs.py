@@ -110,6 +110,66 @@ def test_include_lays_local_keys_over_one_base(folder: Path) -> None:
     assert loaded.vocabs["pubmed-uncased-50k"].corpus == "pubmed-abstracts"
 
 
+def including(folder: Path, kind: str, name: str, base: str, *lines: str) -> None:
+    """A spec that includes another; its own lines begin at line 3."""
+    (folder / kind / f"{name}.yaml").write_text(
+        "\n".join([f"name: {name}", f"include: {base}", *lines]) + "\n"
+    )
+
+
+def test_of_an_included_spec_nothing_stays_beside_what_replaces_it(folder: Path) -> None:
+    blob = "a" * 40
+    source = f"sources: {{train: {{url: 'https://example.org/a', git_blob: {blob}}}}}"
+    including(
+        folder, "datasets", "mine", "gad@fold-1", source, "published: {files: {train: {name: mine.tsv}}}"
+    )
+    including(folder, "datasets", "cleared", "bc2gm", "expect: {}")
+    including(folder, "datasets", "partly", "bc2gm", "expect: {train: {}, dev: {mentions: 1}}")
+    including(folder, "models", "mine", "pubmedbert-base", "weights: {kind: folder, local: mine}")
+    recipe = (folder / "pretraining/pubmedbert-base.yaml").read_text()
+    started = recipe.replace("name: pubmedbert-base", "name: begun").replace("[12500, ", "[")
+    (folder / "pretraining/begun.yaml").write_text(
+        started + "start: {recipe: pubmedbert-base, step: 12500}\n"
+    )
+    including(folder, "pretraining", "mine", "begun", "start: {model: pubmedbert-base}")
+    loaded = specs.load(folder, "full")
+    mine, base = loaded.datasets["mine"], loaded.datasets["gad@fold-1"]
+    assert mine.sources["train"].model_dump(exclude_none=True) == {
+        "url": "https://example.org/a",
+        "git_blob": blob,
+    }
+    assert mine.sources["test"] == base.sources["test"]
+    assert mine.published and mine.published.files["train"].sha256 is None
+    assert mine.published.files["test"].sha256 and mine.published.options
+    assert loaded.datasets["cleared"].expect == {}
+    partly = loaded.datasets["partly"].expect
+    assert partly["train"] == {} and partly["dev"]["mentions"] == 1 and partly["dev"]["tokens"]
+    own = loaded.models["mine"].weights
+    assert own and own.model_dump() == {"kind": "folder", "local": "mine"}
+    start = loaded.pretraining["mine"].start
+    assert start and start.model_dump(exclude_none=True) == {"model": "pubmedbert-base"}
+
+
+def test_a_mistake_is_told_in_the_file_that_has_it_and_once(folder: Path) -> None:
+    including(
+        folder, "datasets", "mine", "bc2gm", "label: x", "sources:", "  train: {git_blob: x}", "expekt: {}"
+    )
+    including(folder, "datasets", "fewer", "bc2gm", "splits: [train, test]")
+    replace(folder / "datasets/gad@fold-1.yaml", "kind: sequence", "kind: sequense")
+    for name, base in (("a", "nobody"), ("b", "../vocabs/pubmed-uncased"), ("c", "[bc2gm]")):
+        including(folder, "datasets", name, base)
+    told = mistakes(folder, "full").splitlines()
+    assert "specs/datasets/mine.yaml:5: sources.train.url: this key is required and missing" in told
+    assert "specs/datasets/mine.yaml:6: expekt: unknown key; check its spelling, or remove it" in told
+    assert not [line for line in told if line.startswith("specs/datasets/bc2gm.yaml")]
+    both = next(line for line in told if line.startswith("specs/datasets/fewer.yaml:2"))
+    assert both.startswith("specs/datasets/fewer.yaml:2 includes specs/datasets/bc2gm.yaml:")
+    assert ": expect: names dev, but the dataset's splits are train, test (found" in both
+    assert len([line for line in told if "sequense" in line]) == 1
+    for name in "abc":
+        assert any(line.startswith(f"specs/datasets/{name}.yaml:2: there is no ") for line in told)
+
+
 def test_numbers_without_a_dot_are_numbers(root: Path) -> None:
     """YAML 1.1 reads 6e-4 as text; a learning rate that is text would be a late surprise."""
     loaded = specs.load(root / "specs", "full")

@@ -258,7 +258,9 @@ def test_a_models_own_folder_is_its_input(root: Path, tmp_path: Path) -> None:
     specs_folder, weights = tmp_path / "specs", tmp_path / "weights"
     shutil.copytree(root / "specs", specs_folder)
     weights.mkdir()
-    (weights / "config.json").touch()
+    files = [weights / name for name in ("config.json", "model.safetensors", "vocab.txt")]
+    for path in files:
+        path.touch()
     (specs_folder / "models/mine.yaml").write_text(
         "name: mine\nlowercase: true\nweights: {kind: folder, local: mine}\ntables: [gu2020/table06]\n"
     )
@@ -267,13 +269,30 @@ def test_a_models_own_folder_is_its_input(root: Path, tmp_path: Path) -> None:
         "local_files": {"mine": str(weights)},
     }  # fmt: skip
     made = Targets(*check_study(config, specs_folder))
-    assert made.model_inputs("mine") == {"folder": [str(weights / "config.json")]}
+    assert made.model_inputs("mine") == {"folder": list(map(str, files))}
     assert made.model_arguments("mine") == ["--folder", str(weights)]
     assert [column["model"] for column in made.table_recipe("gu2020/table06")["columns"]][-1] == "mine"
     made = Targets(*check_study(config | {"local_files": {}}, specs_folder))
     told = "needs its weights in a folder of your own (then set local_files: mine)"
     assert made.table_recipe("gu2020/table06")["missing"]["mine"] == told and "mine" not in made.models()
     assert made.left_out()[-1] == f"left out of the tables: mine ({told})"
+    made = Targets(*check_study(config | {"models": ["pubmedbert-base"]}, specs_folder))
+    assert made.left_out()[-1] == (
+        "left out of the tables: mine (its spec names gu2020/table06, which the study runs; "
+        "add it to the study's `models:`)"
+    )
+    with pytest.raises(PubmillError, match=r"model mine: /nowhere \(local_files\.mine\) does not exist"):
+        Targets(*check_study(config | {"local_files": {"mine": "/nowhere"}}, specs_folder))
+    elsewhere = config | {"local_files": {"mine": "/nowhere"}, "models": ["pubmedbert-base"]}
+    with pytest.raises(PubmillError, match="does not exist; correct the path, or the folder"):
+        Targets(*check_study(elsewhere, specs_folder)).model_inputs("mine")
+    for path in files:
+        kept = path.rename(tmp_path / "kept")
+        lack = path.name if path.suffix == ".json" else "weights" if path.suffix != ".txt" else "tokenizer"
+        with pytest.raises(PubmillError, match=rf"\(local_files\.mine\) has no {lack}.*; its files: "):
+            Targets(*check_study(config, specs_folder))
+        kept.rename(path)
+    Targets(*check_study(config, specs_folder))
 
 
 PIPELINES = ["scispacy-jnlpba", "scispacy-bc5cdr"]

@@ -94,13 +94,42 @@ def test_a_mirror_that_lacks_a_file_is_told(project: Project, mirror: Path) -> N
 def test_what_a_mirror_lacks_is_left_out_of_tables_and_told(project: Project, mirror: Path) -> None:
     next(mirror.rglob("BC5CDR-chem-IOB/test.tsv")).unlink()
     table = "results/demo/tables/gu2020/table03"
+    lacking = "left out of the tables: bc5-chem (the mirror lacks https://"
     done = project.run(f"{table}.json")
-    assert "left out of the tables: bc5-chem (the mirror lacks https://" in done.stderr
+    assert lacking in done.stderr and done.stderr.count("left out of") == 1
     cells = json.loads((project.folder / f"{table}.json").read_text())["cells"]
     assert cells["bc5-chem"]["blurb/test"]["value"] is None and cells["jnlpba"]["blurb/test"]["value"]
     assert "BC5CDR-chem-IOB/test.tsv" in cells["bc5-chem"]["blurb/test"]["reason"]
     assert str(mirror) not in (project.folder / f"{table}.html").read_text()
-    assert project.planned(f"{table}.json") == {}
+    again = project.run("-n", f"{table}.json").stdout  # a dry run says it too, and one with nothing to do
+    assert "Nothing to be done" in again and again.count(lacking) == 1
+
+
+def test_a_model_of_ones_own_outlives_wrong_folders(project: Project, tmp_path: Path) -> None:
+    """A misspelt one is found before any job, so Snakemake deletes nothing; a damaged one only by the export,
+    and the model that this job was to replace stays."""
+    (project.folder / "specs/models/mine.yaml").write_text(
+        "name: mine\nlowercase: true\nweights: {kind: folder, local: mine}\ntables: [gu2020/table06]\n"
+    )
+    model, theirs = project.folder / "results/demo/models/mine", tmp_path / "theirs"
+    files = [model / name for name in ("config.json", "model.safetensors", "tokenizer.json", "README.md")]
+    model.mkdir(parents=True)
+    for path in files:
+        path.write_text("good")
+    target = ("results/demo/models/mine/config.json", "--config")
+    done = project.run("-n", *target, f'local_files={{"mine": "{theirs}"}}', check=False)
+    assert done.returncode and "Traceback" not in done.stdout + done.stderr
+    assert f"model mine: {theirs} (local_files.mine) does not exist" in done.stderr
+    theirs.mkdir()
+    for name in ("config.json", "model.safetensors", "vocab.txt"):
+        (theirs / name).write_text("{}")
+    done = project.run("-n", *target, f'local_files={{"mine": "{theirs}"}}')
+    assert done.stdout.count("left out of the tables: mine (its spec names gu2020/table06") == 1
+    assert done.stdout.index("export_model") < done.stdout.index("left out of the tables")
+    done = project.run(*target, f'local_files={{"mine": "{theirs}"}}', check=False)
+    assert done.returncode and "transformers can't load this model folder" in done.stderr
+    assert done.stderr.count("left out of the tables: mine") == 1
+    assert [path.read_text() for path in files] == ["good"] * len(files)
 
 
 def test_an_unreachable_host_is_told(project: Project, mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
