@@ -14,7 +14,8 @@ import json
 import sys
 from pathlib import Path
 
-from pubmill.targets import METRIC_VERSIONS, VERSIONS
+from pubmill.metrics import METRICS
+from pubmill.targets import VERSIONS
 from tests.imports import reached
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -91,7 +92,8 @@ def _content(path: Path) -> bytes:
 
 def version(stage: str) -> object:
     """What Snakemake sees of a stage: its version, and for scoring the metrics' versions too."""
-    return [VERSIONS[stage], METRIC_VERSIONS] if stage == "score" else VERSIONS[stage]
+    versions = {name: metric.version for name, metric in METRICS.items()}
+    return [VERSIONS[stage], versions] if stage == "score" else VERSIONS[stage]
 
 
 def present() -> dict[str, dict[str, object]]:

@@ -12,10 +12,11 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from pubmill import strict_yaml
 from pubmill.errors import PubmillError
+from pubmill.metrics import metrics_of
 from pubmill.specs.base import Strict, shown, told
 from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, ReleasedVocabSpec, VocabSpec
 from pubmill.specs.corpus_checks import faults_of_corpora
-from pubmill.specs.datasets import METRICS, DatasetSpec
+from pubmill.specs.datasets import DatasetSpec
 from pubmill.specs.fact_checks import faults_of_facts, references_of_facts
 from pubmill.specs.facts import FactTableSpec
 from pubmill.specs.models import FolderWeights, ModelSpec, RecipeWeights, SpacyWeights
@@ -225,19 +226,18 @@ def _obstacles(table: Any, made: dict[str, dict[str, Any]]) -> Iterator[tuple[tu
 def _strange_metrics(
     table: TableSpec, protocol: ProtocolSpec, datasets: dict[str, DatasetSpec]
 ) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Rows without a metric, and those whose datasets, or folds, are of a kind that hasn't theirs."""
+    """Report rows without a metric, and rows whose metric does not fit their datasets, or folds."""
     for i, row in enumerate(table.rows):
         folds = protocol.folds.get(row.dataset)
         parts = [datasets[part] for part in (folds.reported if folds else (row.dataset,)) if part in datasets]
         metric = table.metric_of(row, parts[0] if parts else None)
         if metric is None:
             yield ("rows", i), f"{row.name} has no dataset of ours, so it needs a `metric`"
-        for kind in sorted({part.kind for part in parts if metric not in METRICS[part.kind]}):
-            known = ", ".join(METRICS[kind])
-            yield (
-                ("rows", i, "dataset"),
-                f"{row.dataset} ({kind}) has no {metric}, the metric of the table; it has {known}",
-            )
+        for kind, task in sorted({(part.kind, part.task) for part in parts}):
+            known = [one.name for one in metrics_of(kind, task)]
+            if metric not in known:
+                fault = f"{row.dataset} ({kind}, {task}) has no {metric}, the metric of the table"
+                yield ("rows", i, "dataset"), f"{fault}; it has {', '.join(known)}"
 
 
 def _is_fine_tuned(model: ModelSpec | None) -> bool:

@@ -145,7 +145,36 @@ def test_a_protocol_that_makes_no_recipe_is_told(folder: Path, old: str, new: st
             "metric: entity_f1",
             "metric: micro_f1",
             "metric",
-            "of kind tokens is one of entity_f1, entity_precision",
+            "metric of ner (tokens) is one of entity_f1",
+        ),
+        (
+            "bc2gm",
+            "metric: entity_f1",
+            "metric: relaxed_f1",
+            "metric",
+            "is one of entity_f1; relaxed_f1 chooses no weights, name it as a table's `metric`",
+        ),
+        (
+            "bc2gm",
+            "metric: entity_f1",
+            "metric: word_macro_f1",
+            "metric",
+            "of ner (tokens) is one of entity_f1",
+        ),
+        (
+            "squad-v1",
+            "metric: f1",
+            "metric: exact_match",
+            "metric",
+            "of reading (span) is one of f1; exact_match",
+        ),
+        ("squad-v1", "metric: f1", "metric: mrr", "metric", "metric of reading (span) is one of f1"),
+        (
+            "bioasq-factoid@4b",
+            "metric: mrr",
+            "metric: strict_accuracy",
+            "metric",
+            "metric of factoid (span) is one of f1, mrr; strict_accuracy chooses no weights",
         ),
         ("bc2gm", "task: ner", "task: relation", "task", "task of kind tokens is one of ner, de-ident"),
         (
@@ -257,8 +286,13 @@ def test_every_study_is_sound(root: Path, study: Path) -> None:
         ),
         (
             "metric: relaxed_f1",
+            "metric: word_macro_f1",
+            "bc2gm (tokens, ner) has no word_macro_f1, the metric of the table; it has entity_f1",
+        ),
+        (
+            "metric: relaxed_f1",
             "metric: mrr",
-            "bc2gm (tokens) has no mrr, the metric of the table; it has entity_f1",
+            "bc2gm (tokens, ner) has no mrr, the metric of the table; it has entity_f1",
         ),
     ],
 )
@@ -273,7 +307,7 @@ def test_the_metric_of_a_table_is_checked_on_folds_too(folder: Path) -> None:
         path.read_text().partition("rows:")[0]
         + "protocol: lewis2020\nrows: [{dataset: gad, label: GAD, group: re}]\ncomposites: []\n"
     )
-    assert "gad (sequence) has no relaxed_f1" in mistakes(folder)
+    assert "gad (sequence, relation) has no relaxed_f1" in mistakes(folder)
 
 
 @pytest.mark.parametrize(
