@@ -335,3 +335,14 @@ def test_the_metric_of_a_table_is_checked_on_folds_too(folder: Path) -> None:
 def test_a_column_is_the_best_of_other_columns(folder: Path, old: str, new: str, told: str) -> None:
     replace(folder / "tables/tinn2021/table10.yaml", old, new)
     assert told in mistakes(folder)
+
+
+def test_a_variant_has_no_hash_of_the_form_that_it_includes(root: Path) -> None:
+    """Only BLURB's GAD is fold 1 of BioBERT's; every other known file is that of one dataset."""
+    known: dict[str, set[str]] = {}
+    for name, spec in load(root / "specs", "full").datasets.items():
+        for file in spec.published.files.values() if spec.published else ():
+            if file.sha256:
+                known.setdefault(file.sha256, set()).add(name)
+    assert len(known) >= 64
+    assert [names for names in known.values() if len(names) > 1] == [{"gad@blurb", "gad@fold-1"}]
