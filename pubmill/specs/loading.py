@@ -4,6 +4,7 @@ A scale is an overlay that is laid on the raw YAML before it is checked, so what
 checked.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,7 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pubmill import strict_yaml
 from pubmill.errors import PubmillError
 from pubmill.metrics import metrics_of
-from pubmill.specs.base import Strict, shown, told
+from pubmill.specs.base import Name, Strict, shown, told
 from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, ReleasedVocabSpec, VocabSpec
 from pubmill.specs.corpus_checks import faults_of_corpora
 from pubmill.specs.datasets import DatasetSpec
@@ -30,7 +31,7 @@ from pubmill.strict_yaml import Document
 class ScaleSpec(Strict):
     """An overlay on the specs. `made_up`: its files are invented, and it has the datasets that it names."""
 
-    name: Literal["demo", "small", "full"]
+    name: Name
     title: str
     made_up: bool = False
     comparable: bool
@@ -73,11 +74,22 @@ class Specs(Strict):
     fact_tables: dict[str, FactTableSpec]
 
 
+def scales(folder: Path) -> list[str]:
+    """Names of the scales: the files of `scales/` that have a name; the others are included by these."""
+    paths = sorted((folder / "scales").glob("*.yaml"))
+    return [path.stem for path in paths if re.search("(?m)^name:", path.read_text(encoding="utf-8"))]
+
+
 def load(folder: Path, scale: str) -> Specs:
     """Read, overlay and check all specs; raise one `PubmillError` that lists every mistake."""
+    if scale not in scales(folder):
+        known = ", ".join(scales(folder))
+        raise PubmillError(f"scale: there is no {folder.name}/scales/{scale}.yaml; the scales are {known}")
     errors: list[str] = []
     overlay, _ = with_base(folder / "scales" / f"{scale}.yaml", f"{folder.name}/scales/{scale}.yaml", errors)
     checked_scale = _check(ScaleSpec, overlay, errors)
+    if checked_scale and checked_scale.name != scale:
+        errors.append(f"{overlay.where(('name',))}: name must be {scale!r}, as the file is called")
     documents = {kind: _read_kind(folder, kind, overlay, errors) for kind in KINDS}
     made = {
         kind: {name: _check(KINDS[kind], document, errors) for name, document in found.items()}

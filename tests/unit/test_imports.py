@@ -22,6 +22,8 @@ COMMON = {
     "files",
     "network",
     "examples",
+    "learning_rates",
+    "optimisers",
     "database",
     "entities",
     "tagging",

@@ -30,7 +30,7 @@ def replace(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1))
 
 
-@pytest.mark.parametrize("scale", ["demo", "small", "full"])
+@pytest.mark.parametrize("scale", specs.scales(Path(__file__).parents[2] / "specs"))
 def test_all_specs_are_valid_at_every_scale(root: Path, scale: str) -> None:
     loaded = specs.load(root / "specs", scale)
     assert loaded.scale.name == scale
@@ -88,6 +88,20 @@ def test_all_mistakes_of_all_files_are_told_together(folder: Path) -> None:
     for file in ("vocabs/pubmed-uncased", "models/no-pretraining", "datasets/bc2gm", "protocols/bad"):
         assert f"specs/{file}.yaml:" in told
     assert "not valid YAML" in told
+
+
+def test_a_scale_is_a_file(folder: Path) -> None:
+    """One YAML makes a scale; nothing else names it."""
+    small = (folder / "scales/small.yaml").read_text()
+    (folder / "scales/tiny.yaml").write_text(small.replace("name: small", "name: tiny"))
+    assert specs.scales(folder) == ["demo", "full", "small", "tiny"]
+    config = {"study": "x", "title": "x", "scale": "tiny", "tables": ["gu2020/table06"]}
+    study, loaded = check_study(config, folder)
+    assert study.scale == loaded.scale.name == "tiny"
+    (folder / "scales/tiny.yaml").write_text(small)
+    assert "specs/scales/tiny.yaml:2: name must be 'tiny', as the file is called" in mistakes(folder, "tiny")
+    with pytest.raises(PubmillError, match="no specs/scales/huge.yaml; the scales are demo, full, small"):
+        specs.load(folder, "huge")
 
 
 def test_a_scale_that_overlays_what_does_not_exist(folder: Path) -> None:
@@ -340,7 +354,7 @@ def test_a_column_is_the_best_of_other_columns(folder: Path, old: str, new: str,
 def test_a_variant_has_no_hash_of_the_form_that_it_includes(root: Path) -> None:
     """Only BLURB's GAD is fold 1 of BioBERT's; every other known file is that of one dataset."""
     known: dict[str, set[str]] = {}
-    for name, spec in load(root / "specs", "full").datasets.items():
+    for name, spec in specs.load(root / "specs", "full").datasets.items():
         for file in spec.published.files.values() if spec.published else ():
             if file.sha256:
                 known.setdefault(file.sha256, set()).add(name)
