@@ -40,7 +40,8 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "vocab": ("scripts/train_vocab.py", "scripts/take_vocab.py"),
     "fit": ("scripts/vocab_diagnosis.py",),
     "pack": ("scripts/pack.py",),
-    "pretrain": ("scripts/pretrain.py",),
+    # imported by the names that the registries have for them
+    "pretrain": ("scripts/pretrain.py", "pubmill/pretraining/objectives/*.py", "pubmill/optimisers/*.py"),
     "export": ("scripts/export_model.py",),
     "convert": ("scripts/convert.py", "pubmill/convert/*.py"),  # specs name converters: nothing imports them
     "finetune": ("scripts/finetune.py",),

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from pubmill.inspection.gpus import Gpus
 from pubmill.optimisers import OPTIMISERS
-from pubmill.pretraining.arithmetic import Shape, operations, operations_of_step, parameters, shape_of
+from pubmill.pretraining.arithmetic import Shape, operations, parameters, shape_of
+from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Architecture
 from pubmill.specs import DatasetSpec, FolderWeights, LearntVocabSpec, RecipeWeights, Specs
 from pubmill.targets import Targets

@@ -27,6 +27,7 @@ from torch import nn
 from pubmill.errors import PubmillError
 from pubmill.files import locked, read_json, sha256, write_json, writing_folder
 from pubmill.optimisers import OPTIMISERS
+from pubmill.pretraining.objectives import Term
 from pubmill.pretraining.tokens import PackedTokens
 from pubmill.recipes.pretraining import MEMORY_ONLY
 
@@ -61,10 +62,10 @@ class Progress:
     average: float | None = None
     lowest: float | None = None
 
-    def count(self, sums: dict[str, float], averaged: int, limit: float) -> None:
+    def count(self, sums: dict[str, float], averaged: int, limit: float, watched: Term) -> None:
         """Add a step. Raises `FloatingPointError` where the average over about `averaged` steps has risen by
         more than `limit` above its lowest."""
-        loss = sums["mlm_loss"] / max(1.0, sums["masked"])
+        loss = sums[f"{watched.name}_loss"] / max(1.0, sums[watched.per])
         weight = 1 / min(self.step + 1, averaged)
         self.average = loss if self.average is None else (1 - weight) * self.average + weight * loss
         self.lowest = self.average if self.lowest is None else min(self.lowest, self.average)

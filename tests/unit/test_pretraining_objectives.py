@@ -17,7 +17,9 @@ from pubmill.pretraining.engine import Pretraining, build_learner
 from pubmill.pretraining.forward import embed
 from pubmill.pretraining.instances import UNLABELLED, Instances
 from pubmill.pretraining.masking import mask, read_vocabulary
-from pubmill.pretraining.objectives import AdversarialLearner, ReplacedTokenDetection, divergence, sample
+from pubmill.pretraining.objectives.adversarial import AdversarialLearner
+from pubmill.pretraining.objectives.learner import divergence
+from pubmill.pretraining.objectives.replaced_tokens import ReplacedTokenDetection, sample
 from pubmill.pretraining.tokens import PackedTokens
 from pubmill.recipes import Adversarial, Distillation, Generator, PretrainingRecipe
 from tests.unit.toy_pretraining import (
