@@ -155,7 +155,7 @@ def test_electra_tells_tokens_that_the_generator_got_wrong(data: Path, monkeypat
     assert isinstance(made, ReplacedTokenDetection)
     drawn = part.labels.clone()
     drawn[0] = (drawn[0] + 1 - 5) % 20 + 5  # one guess is wrong
-    monkeypatch.setattr("pubmill.pretraining.objectives.sample", lambda logits: drawn)
+    monkeypatch.setattr("pubmill.pretraining.objectives.replaced_tokens.sample", lambda logits: drawn)
     found = made(part)
     place, ids = part.rows[len(part.pair_labels)], part.ids.flatten().clone()
     ids[part.rows[len(part.pair_labels) :]] = drawn
