@@ -59,10 +59,10 @@ from pubmill.finetuning.encoders import load_encoder, load_tokenizer
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.predicting import make_reader
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.scores import entity_f1, micro_f1
 from pubmill.finetuning.splits import encode_split
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.training import Trainer
+from pubmill.metrics import dev_score
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 ON_GPU = DEVICE.type == "cuda"
@@ -181,13 +181,13 @@ class TrainersWay:
         features = self.features(self.work.dev)
         found = self.trainer.predict(features).predictions.argmax(-1)
         if self.sequence:
-            return micro_f1([one.label for one in examples], [names[i] for i in found], "false")
+            return dev_score("micro_f1", "sequence", examples, [names[i] for i in found], "false")
         predicted = []
         for example, feature, row in zip(examples, features, found, strict=True):
             labels = [names[i] for i, true in zip(row, feature["labels"], strict=False) if true != IGNORED]
             # Words that were cut off; none in these data is without a subword.
             predicted.append(labels + ["O"] * (len(example.words) - len(labels)))
-        return entity_f1([one.labels for one in examples], predicted)
+        return dev_score("entity_f1", "tokens", examples, predicted, None)
 
 
 def first_subwords(words: list[int | None]) -> list[int | None]:

@@ -13,9 +13,10 @@ import torch
 import transformers
 
 from pubmill.pretraining.architectures import build_model
+from pubmill.pretraining.arithmetic import operations
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
-from pubmill.pretraining.flops import flops
+from pubmill.pretraining.flops import shape_of_network
 from pubmill.pretraining.instances import ranges
 from pubmill.pretraining.masking import Vocabulary
 from pubmill.pretraining.tokens import SPECIAL
@@ -179,7 +180,7 @@ class TrainersWay:
         self.clock.wanted = seconds
         self.trainer.train()
         tokens = self.clock.steps * self.batch_size * self.length
-        needed = flops(self.model, tokens, tokens * self.length, 0.15 * tokens)
+        needed = operations(shape_of_network(self.model), tokens, tokens * self.length, 0.15 * tokens)
         return Speed(tokens, needed, self.clock.seconds)
 
 

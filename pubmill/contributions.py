@@ -87,10 +87,10 @@ class _Watched(Mapping[str, Array]):
         return len(self.totals)
 
 
-def needed(measure: Measure, contributions: Contributions) -> Contributions:
-    """Only what a measure looks at."""
+def needed(function: Callable[[Totals], Any], contributions: Contributions) -> Contributions:
+    """The totals that a function of totals reads."""
     watched = _Watched(contributions.totals())
-    measure(watched)
+    function(watched)
     kept = [number for number, name in enumerate(contributions.names) if name in watched.seen]
     return Contributions(tuple(contributions.names[n] for n in kept), contributions.values[:, kept])
 
@@ -109,22 +109,25 @@ def scored(
         np.add.at(values, units, by_example)
     contributions = Contributions(tuple(columns), values)
     totals = contributions.totals()
-    metrics = {name: float(value) for name, value in measure(totals).items() if not np.isnan(value)}
-    return Scored(metrics, {name: int(value) for name, value in count(totals).items()}, contributions)
+    counts = {name: int(value) for name, value in count(totals).items()}
+    return Scored(_defined(measure(totals)), counts, contributions)
 
 
-def together(parts: Sequence[Scored]) -> Scored:
-    """Several scorings of the same examples; totals of one name are the same in all."""
+def _defined(metrics: Mapping[str, Array]) -> dict[str, float]:
+    return {name: float(value) for name, value in metrics.items() if not np.isnan(value)}
+
+
+def together(parts: Sequence[Scored], measure: Measure) -> Scored:
+    """Several scorings of the same examples, and the metrics of all their totals; totals of one name are the
+    same in all."""
     columns = {
         name: column
         for part in parts
         for name, column in zip(part.contributions.names, part.contributions.values.T, strict=True)
     }
-    return Scored(
-        {name: value for part in parts for name, value in part.metrics.items()},
-        {name: value for part in parts for name, value in part.counts.items()},
-        Contributions(tuple(columns), np.array(list(columns.values())).T.copy()),
-    )
+    contributions = Contributions(tuple(columns), np.array(list(columns.values())).T.copy())
+    counts = {name: value for part in parts for name, value in part.counts.items()}
+    return Scored(_defined(measure(contributions.totals())), counts, contributions)
 
 
 def units_of(examples: Sequence[Example]) -> Units:

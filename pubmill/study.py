@@ -1,7 +1,7 @@
 """The configuration of a run: which part of the specs, at which scale, and where files are."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
@@ -25,7 +25,7 @@ class Study(Strict):
 
     study: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
     title: str
-    scale: Literal["demo", "small", "full"]
+    scale: Name
     tables: tuple[str, ...]
     models: tuple[Name, ...] | None = None
     datasets: tuple[Name, ...] | None = None

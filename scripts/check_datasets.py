@@ -20,7 +20,7 @@ from pubmill.inspection.checked import print_outcomes
 from pubmill.inspection.checks import check_all, cores, plan
 from pubmill.inspection.printing import console
 from pubmill.network import say
-from pubmill.specs import load
+from pubmill.specs import load, scales
 from pubmill.study import Study
 from pubmill.targets.access import AccessTargets
 
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("datasets", nargs="*", metavar="DATASET", help="only these; default: all")
     parser.add_argument("--mirror", help="folder that holds HOST/PATH")
     parser.add_argument("--local", action="append", default=[], metavar="KEY=FOLDER", help="your own files")
-    parser.add_argument("--scale", default="full", choices=("demo", "small", "full"), help="whose specs")
+    parser.add_argument("--scale", default="full", choices=scales(ROOT / "specs"), help="whose specs")
     parser.add_argument("--processes", type=int, default=cores(), help="default: one a core")
     arguments = parser.parse_args()
     targets = AccessTargets(

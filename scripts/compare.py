@@ -15,7 +15,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
 from pubmill.files import writing
-from pubmill.metrics import MEASURES
 from pubmill.tables.cells import read_table
 from pubmill.tables.comparison_rendering import FORMS
 from pubmill.tables.comparisons import comparisons
@@ -29,7 +28,7 @@ def main() -> None:
     parser.add_argument("--results", required=True, type=Path, help="folder that the table's records lie in")
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without ending")
     arguments = parser.parse_args()
-    found = comparisons(read_table(arguments.table), arguments.results, MEASURES)
+    found = comparisons(read_table(arguments.table), arguments.results)
     for form, render in FORMS.items():
         with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
             temporary.write_text(render(found), encoding="utf-8")

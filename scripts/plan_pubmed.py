@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import PubmillError, run
 from pubmill.inspection.pubmed_plan import plan
-from pubmill.specs import PubmedSource, load
+from pubmill.specs import PubmedSource, load, scales
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 def main() -> None:
     parser = argparse.ArgumentParser(description="What reading a corpus's PubMed files will cost.")
     parser.add_argument("--corpus", required=True, help="name of a spec in specs/corpora")
-    parser.add_argument("--scale", default="full", help="demo, small or full")
+    parser.add_argument("--scale", default="full", choices=scales(ROOT / "specs"))
     parser.add_argument("--mirror", help="folder that holds HOST/PATH, used instead of the network")
     parser.add_argument("--cores", type=int, default=2, help="jobs at once")
     parser.add_argument("--megabits", type=float, default=100, help="a second, of the connection")

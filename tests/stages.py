@@ -14,7 +14,8 @@ import json
 import sys
 from pathlib import Path
 
-from pubmill.targets import METRIC_VERSIONS, VERSIONS
+from pubmill.metrics import METRICS
+from pubmill.targets import VERSIONS
 from tests.imports import reached
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,7 +40,8 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "vocab": ("scripts/train_vocab.py", "scripts/take_vocab.py"),
     "fit": ("scripts/vocab_diagnosis.py",),
     "pack": ("scripts/pack.py",),
-    "pretrain": ("scripts/pretrain.py",),
+    # imported by the names that the registries have for them
+    "pretrain": ("scripts/pretrain.py", "pubmill/pretraining/objectives/*.py", "pubmill/optimisers/*.py"),
     "export": ("scripts/export_model.py",),
     "convert": ("scripts/convert.py", "pubmill/convert/*.py"),  # specs name converters: nothing imports them
     "finetune": ("scripts/finetune.py",),
@@ -91,7 +93,8 @@ def _content(path: Path) -> bytes:
 
 def version(stage: str) -> object:
     """What Snakemake sees of a stage: its version, and for scoring the metrics' versions too."""
-    return [VERSIONS[stage], METRIC_VERSIONS] if stage == "score" else VERSIONS[stage]
+    versions = {name: metric.version for name, metric in METRICS.items()}
+    return [VERSIONS[stage], versions] if stage == "score" else VERSIONS[stage]
 
 
 def present() -> dict[str, dict[str, object]]:

@@ -8,6 +8,8 @@ from torch import nn
 
 from pubmill.finetuning.encoders import embeddings, layers
 from pubmill.finetuning.heads import TaskModel
+from pubmill.learning_rates import triangle
+from pubmill.optimisers import OPTIMISERS
 from pubmill.recipes import FinetuningRecipe
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
@@ -17,12 +19,11 @@ BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 def schedule(step: int, total: int, warmup: float) -> float:
     """Share of the peak learning rate at `step` (from 0) of `total` (gu2020 section 6.2).
 
-    The slanted triangle: linear up over the first `warmup` share of the steps, then down to zero.
+    The slanted triangle: linear up over the first `warmup` share of the steps, then down to zero. A rise of
+    a fraction of a step counts as such, and the fall begins at the step after the rise.
     """
-    rising = warmup * total
-    if step + 1 <= rising:
-        return (step + 1) / rising
-    return min(1.0, (total - step) / (total - rising))
+    part, whole = triangle(step, total, warmup * total, warmup * total)
+    return part / whole
 
 
 class Optimiser:
@@ -35,7 +36,7 @@ class Optimiser:
         self.recipe = recipe
         groups = _groups(model, recipe)
         self.parameters = [parameter for group in groups for parameter in group["params"]]
-        self.adam = torch.optim.AdamW(groups, betas=(BETA1, BETA2), eps=EPSILON, fused=True)
+        self.adam = OPTIMISERS["adamw"].make(groups, betas=(BETA1, BETA2), eps=EPSILON)
 
     def step(self, step: int, total: int) -> None:
         """Clip the gradients and make update `step` (from 0) of `total`; the gradients are gone after it."""

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pubmill.inspection.gpus import Gpus
-from pubmill.pretraining.arithmetic import Shape, operations, operations_of_step, parameters, shape_of
+from pubmill.optimisers import OPTIMISERS
+from pubmill.pretraining.arithmetic import Shape, operations, parameters, shape_of
+from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Architecture
 from pubmill.specs import DatasetSpec, FolderWeights, LearntVocabSpec, RecipeWeights, Specs
 from pubmill.targets import Targets
@@ -149,8 +151,9 @@ def parameters_of_recipe(targets: Targets, recipe: str) -> int:
 
 
 def bytes_of_checkpoint(targets: Targets, recipe: str) -> float:
-    """Weights and both moments of the optimiser, in float32."""
-    return 12.0 * parameters_of_recipe(targets, recipe)
+    """Weights and the optimiser's state, in float32."""
+    optimiser = OPTIMISERS[targets.specs.pretraining[recipe].recipe.optimisation.optimiser]
+    return float(optimiser.checkpoint_bytes * parameters_of_recipe(targets, recipe))
 
 
 def share_of_pretraining(targets: Targets, gpus: Gpus, recipe: str) -> float:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from pubmill.inspection import costs
 from pubmill.inspection.gpus import Gpus
+from pubmill.optimisers import OPTIMISERS
 from pubmill.specs import LearntVocabSpec, VocabSpec
 from pubmill.targets import Targets
 
@@ -49,9 +50,6 @@ SENTENCEPIECE = Needs(16_000, 8 * HOUR)
 """Its trainer holds a sample of the text."""
 TORCH = 3_000
 """MB of a process with torch, transformers, a GPU's context and a batch."""
-STATE = 20
-"""Bytes for each parameter in training: weights, gradients, two moments and a copy; on a processor all of
-them are in memory, on a GPU they pass through it."""
 WEIGHTS = 12
 """Bytes for each parameter of a model that is read, converted and written."""
 UNKNOWN = 8 * HOUR
@@ -103,12 +101,18 @@ def _samples(vocab: VocabSpec) -> bool:
 
 
 def needs_of_pretraining(targets: Targets, gpus: Gpus, recipe: str, step: int) -> Needs:
-    """What the segment of a recipe that ends at `step` needs on one GPU."""
+    """What the segment of a recipe that ends at `step` needs on one GPU. On a processor all that training
+    keeps is in memory; on a GPU it passes through it."""
     share = costs.share_of_pretraining(targets, gpus, recipe)
     minutes = _minutes(gpus, costs.operations_of_segment(targets, recipe, step), share)
-    teacher = targets.specs.pretraining[recipe].teacher
+    spec = targets.specs.pretraining[recipe]
+    teacher = spec.teacher
     weights = costs.bytes_of_model(targets, teacher) / 1e6 if teacher else 0
-    return Needs(_memory(STATE, costs.parameters_of_recipe(targets, recipe)) + round(weights), minutes)
+    memory = _memory(
+        OPTIMISERS[spec.recipe.optimisation.optimiser].training_bytes,
+        costs.parameters_of_recipe(targets, recipe),
+    )
+    return Needs(memory + round(weights), minutes)
 
 
 def needs_of_finetuning(
@@ -117,7 +121,7 @@ def needs_of_finetuning(
     """What a run or a trial needs on one GPU."""
     operations = costs.operations_of_finetuning(targets, protocol, model, dataset, setting)
     share = costs.share_of_finetuning(targets, gpus, model)
-    memory = _memory(STATE, costs.parameters_of_model(targets, model))
+    memory = _memory(OPTIMISERS["adamw"].training_bytes, costs.parameters_of_model(targets, model))
     return Needs(memory, UNKNOWN if operations is None else _minutes(gpus, operations, share))
 
 

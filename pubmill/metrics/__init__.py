@@ -1,18 +1,23 @@
 """Metrics: pure functions from examples and what is predicted of them to numbers.
 
-The version of a metric isn't here: it is part of the recipe that a scoring job is given.
+Each module registers its metrics (`pubmill.metrics.registry`), which imports of this package load. Standard
+library and numpy only, because the trainer chooses weights by these metrics too.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pubmill.contributions import Measure, Scored, together, units_of
+from pubmill.contributions import Scored, together, units_of
 from pubmill.examples import MultilabelExample, RegressionExample, SequenceExample, SpanExample, TokensExample
-from pubmill.metrics.answers import Ranked, answer_metrics, score_answers
-from pubmill.metrics.classes import label_metrics, label_set_metrics, score_label_sets, score_labels
-from pubmill.metrics.correlation import correlation_metrics, score_correlation
-from pubmill.metrics.entities import entity_metrics, relaxed_metrics, score_entities, score_relaxed
-from pubmill.metrics.words import score_words, word_metrics
+from pubmill.metrics.answers import Ranked, score_answers
+from pubmill.metrics.classes import score_label_sets, score_labels
+from pubmill.metrics.correlation import score_correlation
+from pubmill.metrics.entities import score_entities, score_relaxed
+from pubmill.metrics.registry import METRICS, Metric, dev_scores, measure_of, metrics_of
+from pubmill.metrics.words import score_words
+
+__all__ = ["METRICS", "SCORERS", "Metric", "dev_score", "dev_scores", "metrics_of"]
 
 
 def score_tokens(
@@ -20,7 +25,8 @@ def score_tokens(
 ) -> Scored:
     """All metrics of BIO labels: exact and relaxed entities, and single words."""
     gold, units = [example.labels for example in examples], units_of(examples).numbers
-    return together([score(gold, predicted, units) for score in (score_entities, score_relaxed, score_words)])
+    parts = [score(gold, predicted, units) for score in (score_entities, score_relaxed, score_words)]
+    return together(parts, measure_of("tokens"))
 
 
 def score_sequence(
@@ -58,11 +64,16 @@ SCORERS: dict[str, Callable[[Sequence[Any], Sequence[Any], str | None], Scored]]
 }
 """Kind of examples -> what gives all metrics that make sense for it: `(examples, predictions, negative)`."""
 
-MEASURES: dict[str, tuple[Measure, ...]] = {
-    "tokens": (entity_metrics, relaxed_metrics, word_metrics),
-    "sequence": (label_metrics,),
-    "multilabel": (label_set_metrics,),
-    "regression": (correlation_metrics,),
-    "span": (answer_metrics,),
-}
-"""Kind of examples -> what gives its metrics again from the totals of a resampling."""
+
+def dev_score(
+    metric: str, kind: str, examples: Sequence[Any], predicted: Sequence[Any], negative: str | None
+) -> float:
+    """The number by which weights and trials are chosen for a metric; higher is better.
+
+    0.0 where it is not defined (no positive anywhere, constant scores): such weights are never the ones to
+    keep.
+    """
+    chooses = METRICS[metric].chooses
+    assert chooses is not None, f"{metric} chooses nothing"
+    score = float(chooses(SCORERS[kind](examples, predicted, negative).contributions.totals()))
+    return 0.0 if math.isnan(score) else score

@@ -11,6 +11,7 @@ import numpy as np
 from pubmill.contributions import Array, Scored, Totals, scored, units_of
 from pubmill.examples import SpanExample
 from pubmill.metrics.ratios import quotient
+from pubmill.metrics.registry import Function, Metric, register
 
 Ranked = Sequence[tuple[str, float]]
 """Answers and their probabilities, best first; the answer "" says that there is none in the context."""
@@ -66,11 +67,69 @@ def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) 
     return scored(columns, answer_metrics, _counts, units_of(examples).numbers)
 
 
-def answer_metrics(totals: Totals) -> dict[str, Array]:
-    """The metrics of answers from totals."""
-    shares = {name: quotient(totals[name], totals["questions"]) for name in (*SQUAD, *BIOASQ)}
-    undefined = totals["without_gold"] > 0
-    return shares | {name: np.where(undefined, np.nan, shares[name]) for name in BIOASQ}
+def mean_over_questions(name: str) -> Function:
+    """Return the function that computes a total's mean over questions."""
+    return lambda totals: quotient(totals[name], totals["questions"])
+
+
+def mean_over_answerable(name: str) -> Function:
+    """The same, not defined where a question has no gold answer."""
+    mean = mean_over_questions(name)
+    return lambda totals: np.where(totals["without_gold"] > 0, np.nan, mean(totals))
+
+
+answer_metrics = register(
+    Metric(
+        name="exact_match",
+        kinds=("span",),
+        version=1,
+        label="exact match",
+        definition="share of questions whose best answer equals a gold one",
+        source="SQuAD's script, 2.0",
+        function=mean_over_questions("exact_match"),
+    ),
+    Metric(
+        name="f1",
+        kinds=("span",),
+        version=1,
+        label="F1 over words of answers",
+        definition="F1 over the words of best answer and gold answer, mean over questions",
+        source="SQuAD's script, 2.0",
+        function=mean_over_questions("f1"),
+        chooses=mean_over_questions("f1"),
+    ),
+    Metric(
+        name="strict_accuracy",
+        kinds=("span",),
+        tasks=("factoid",),
+        version=1,
+        label="strict accuracy",
+        definition="share of questions whose first answer is right",
+        source="BioASQ",
+        function=mean_over_answerable("strict_accuracy"),
+    ),
+    Metric(
+        name="lenient_accuracy",
+        kinds=("span",),
+        tasks=("factoid",),
+        version=1,
+        label="lenient accuracy",
+        definition="share of questions with a right one among their first five answers",
+        source="BioASQ",
+        function=mean_over_answerable("lenient_accuracy"),
+    ),
+    Metric(
+        name="mrr",
+        kinds=("span",),
+        tasks=("factoid",),
+        version=1,
+        label="mean reciprocal rank",
+        definition="mean over questions of 1 / rank of the first right answer among five, 0 without one",
+        source="BioASQ",
+        function=mean_over_answerable("mrr"),
+        chooses=mean_over_questions("mrr"),
+    ),
+)
 
 
 def _counts(totals: Totals) -> dict[str, Array]:

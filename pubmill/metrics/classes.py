@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from pubmill.contributions import Array, Scored, Totals, scored
-from pubmill.metrics.ratios import macro_f1, pooled, quotient, ratio, tallies, tally
+from pubmill.metrics.ratios import mean_f1, pooled, quotient, ratio, tallies, tally
+from pubmill.metrics.registry import Metric, measure_of, register
 
 
 def score_labels(
@@ -33,25 +34,107 @@ def score_labels(
         **tally("class", [[(_but(negative, a), _but(negative, b))] for a, b in pairs]),
         **tally("negative", [[(_only(negative, a), _only(negative, b))] for a, b in pairs]),
     }
-    return scored(columns, label_metrics, _label_counts, units)
+    return scored(columns, measure_of("sequence"), _label_counts, units)
 
 
-def label_metrics(totals: Totals) -> dict[str, Array]:
-    """The metrics of one label an example from totals."""
-    every, positive = tallies(totals, "class", "negative"), tallies(totals, "class")
-    present = [one.present() for one in every]
+def micro_f1(totals: Totals) -> Array:
+    """F1 over all labels but the negative one, together."""
+    return pooled(tallies(totals, "class"), totals).f1()
+
+
+def micro_precision(totals: Totals) -> Array:
+    """Precision over all labels but the negative one; defined where `micro_f1` is."""
+    found = pooled(tallies(totals, "class"), totals)
+    return np.where(np.isnan(found.f1()), np.nan, ratio(found.correct, found.predicted))
+
+
+def micro_recall(totals: Totals) -> Array:
+    """Recall over all labels but the negative one; defined where `micro_f1` is."""
+    found = pooled(tallies(totals, "class"), totals)
+    return np.where(np.isnan(found.f1()), np.nan, ratio(found.correct, found.gold))
+
+
+def positive_f1(totals: Totals) -> Array:
+    """F1 of the positive label, where there are two labels and one of them is the negative one."""
     none = np.zeros_like(totals["examples"])
-    binary = (sum(present, none) == 2) & (sum((one.present() for one in positive), none) == 1)
-    together = pooled(positive, totals)
-    f1 = together.f1()
-    return {
-        "accuracy": quotient(pooled(every, totals).correct, totals["examples"]),
-        "micro_f1": f1,
-        "micro_precision": np.where(np.isnan(f1), f1, ratio(together.correct, together.predicted)),
-        "micro_recall": np.where(np.isnan(f1), f1, ratio(together.correct, together.gold)),
-        "positive_f1": np.where(binary, f1, np.nan),
-        "macro_f1": macro_f1(every, present, totals),
-    }
+    every, positive = (
+        sum((one.present() for one in tallies(totals, *families)), none)
+        for families in (("class", "negative"), ("class",))
+    )
+    return np.where((every == 2) & (positive == 1), micro_f1(totals), np.nan)
+
+
+def macro_f1(totals: Totals) -> Array:
+    """Mean of the F1 of each label that the gold or the predictions have."""
+    every = tallies(totals, "class", "negative")
+    return mean_f1(every, [one.present() for one in every], totals)
+
+
+def accuracy(totals: Totals) -> Array:
+    """Share of examples whose label is right."""
+    return quotient(pooled(tallies(totals, "class", "negative"), totals).correct, totals["examples"])
+
+
+register(
+    Metric(
+        name="micro_f1",
+        kinds=("sequence", "multilabel"),
+        version=1,
+        label="micro F1",
+        definition="F1 over all labels together, but for the one that says that there is nothing",
+        source="gu2020 4.3, 4.5",
+        function=micro_f1,
+        chooses=micro_f1,
+    ),
+    Metric(
+        name="micro_precision",
+        kinds=("sequence",),
+        version=1,
+        label="micro precision",
+        definition="share of the predicted labels that are right, the one for nothing left out",
+        source="as `micro_f1`; shin2020 Table 1",
+        function=micro_precision,
+    ),
+    Metric(
+        name="micro_recall",
+        kinds=("sequence",),
+        version=1,
+        label="micro recall",
+        definition="share of the labels that are found, the one for nothing left out",
+        source="as `micro_f1`; shin2020 Table 1",
+        function=micro_recall,
+    ),
+    Metric(
+        name="positive_f1",
+        kinds=("sequence",),
+        version=1,
+        label="F1 of the positive label",
+        definition="F1 of the positive one of two labels",
+        source="GAD",
+        function=positive_f1,
+        chooses=micro_f1,  # defined also where dev has positive examples alone
+    ),
+    Metric(
+        name="macro_f1",
+        kinds=("sequence", "multilabel"),
+        version=1,
+        label="macro F1",
+        definition="F1 of each label, then the mean over labels",
+        source="scikit-learn",
+        function=macro_f1,
+        chooses=macro_f1,
+    ),
+    Metric(
+        name="accuracy",
+        kinds=("sequence",),
+        version=1,
+        label="accuracy",
+        definition="share of examples with the right label",
+        source="gu2020 4.6",
+        function=accuracy,
+        chooses=accuracy,
+    ),
+)
 
 
 def _label_counts(totals: Totals) -> dict[str, Array]:
@@ -89,19 +172,33 @@ def score_label_sets(
         "recall": [len(true & given) / (len(true) or 1) for true, given in pairs],
         **tally("class", [[pair] for pair in pairs]),
     }
-    return scored(columns, label_set_metrics, _label_set_counts, units)
+    return scored(columns, measure_of("multilabel"), _label_set_counts, units)
 
 
-def label_set_metrics(totals: Totals) -> dict[str, Array]:
-    """The metrics of sets of labels from totals."""
-    classes = tallies(totals, "class")
-    precision, recall = (quotient(totals[name], totals["examples"]) for name in ("precision", "recall"))
-    example_f1 = ratio(2 * precision * recall, precision + recall)
-    return {
-        "micro_f1": pooled(classes, totals).f1(),
-        "macro_f1": macro_f1(classes, [one.present() for one in classes], totals),
-        "example_f1": np.where(totals["without_gold"] > 0, np.nan, example_f1),
-    }
+def example_f1(totals: Totals) -> Array:
+    """F1 of the mean precision and the mean recall of documents, where each has a gold label."""
+    return np.where(totals["without_gold"] > 0, np.nan, labelled_example_f1(totals))
+
+
+def labelled_example_f1(totals: Totals) -> Array:
+    """The same over the documents that have a gold label, for a development set where some have none."""
+    labelled = totals["examples"] - totals["without_gold"]
+    precision, recall = (quotient(totals[name], labelled) for name in ("precision", "recall"))
+    return ratio(2 * precision * recall, precision + recall)
+
+
+register(
+    Metric(
+        name="example_f1",
+        kinds=("multilabel",),
+        version=1,
+        label="F1 over examples",
+        definition="F1 of mean precision and mean recall over documents",
+        source="BLUE's `eval_hoc.py`; lewis2020",
+        function=example_f1,
+        chooses=labelled_example_f1,
+    )
+)
 
 
 def _label_set_counts(totals: Totals) -> dict[str, Array]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from pubmill.contributions import Array, Scored, Totals, scored
 from pubmill.metrics.ratios import quotient
+from pubmill.metrics.registry import Metric, register
 
 ROUNDING = 1e-12
 """A variance of this part of the mean square is one of rounding alone."""
@@ -27,13 +28,27 @@ def score_correlation(
     return scored(columns, correlation_metrics, lambda totals: {"examples": totals["examples"]}, units)
 
 
-def correlation_metrics(totals: Totals) -> dict[str, Array]:
-    """`pearson` from totals of scores and of their products."""
+def pearson(totals: Totals) -> Array:
+    """Pearson's correlation from totals of scores and of their products."""
     n, x, y = (totals[name] for name in ("examples", "x", "y"))
     variances = [_variance(n * totals[name], total * total) for name, total in (("xx", x), ("yy", y))]
     # Rounding can carry it a little beyond 1.
-    pearson = quotient(n * totals["xy"] - x * y, np.sqrt(variances[0]) * np.sqrt(variances[1]))
-    return {"pearson": np.clip(pearson, -1.0, 1.0)}
+    found = quotient(n * totals["xy"] - x * y, np.sqrt(variances[0]) * np.sqrt(variances[1]))
+    return np.clip(found, -1.0, 1.0)
+
+
+correlation_metrics = register(
+    Metric(
+        name="pearson",
+        kinds=("regression",),
+        version=1,
+        label="Pearson correlation",
+        definition="Pearson's correlation with the experts' scores",
+        source="gu2020 4.4",
+        function=pearson,
+        chooses=pearson,
+    )
+)
 
 
 def _variance(squares: Array, square: Array) -> Array:

@@ -1,7 +1,7 @@
 """Entity-level precision, recall and F1 of BIO labels, micro-averaged: exact, and relaxed.
 
-Which words form an entity is decided by seqeval 1.2.2's `get_entities`, which follows the CoNLL-2000
-script `conlleval.pl` and is what LinkBERT's code for BLURB scores with:
+`pubmill.tagging.to_mentions` decides which words form an entity, as seqeval 1.2.2's `get_entities`, which
+follows the CoNLL-2000 script `conlleval.pl` and is what LinkBERT's code for BLURB scores with:
 
 - An entity is (type, first word, last word); labels without a type share one type.
 - B always begins an entity. An I with no entity of its type right before it (after O, at the start
@@ -15,10 +15,10 @@ from collections.abc import Collection, Sequence
 from pubmill.contributions import Array, Scored, Totals, scored
 from pubmill.errors import PubmillError
 from pubmill.metrics.ratios import ratio
+from pubmill.metrics.registry import Metric, register
+from pubmill.tagging import Mention, to_mentions
 
 Labels = Sequence[Sequence[str]]
-Entity = tuple[str, int, int]
-"""Type, first and last word of the sentence."""
 
 
 def score_entities(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
@@ -38,14 +38,51 @@ def score_entities(gold: Labels, predicted: Labels, units: Sequence[int] | None 
     return scored(columns, entity_metrics, dict, units)
 
 
-def entity_metrics(totals: Totals) -> dict[str, Array]:
-    """The exact metrics from totals."""
-    gold, predicted, correct = (totals[name] for name in ("gold", "predicted", "correct"))
-    return {
-        "entity_f1": ratio(2 * correct, gold + predicted),
-        "entity_precision": ratio(correct, predicted),
-        "entity_recall": ratio(correct, gold),
-    }
+def entity_f1(totals: Totals) -> Array:
+    """F1 over entities."""
+    return ratio(2 * totals["correct"], totals["gold"] + totals["predicted"])
+
+
+def entity_precision(totals: Totals) -> Array:
+    """Share of the predicted entities that are correct."""
+    return ratio(totals["correct"], totals["predicted"])
+
+
+def entity_recall(totals: Totals) -> Array:
+    """Share of the gold entities that are found."""
+    return ratio(totals["correct"], totals["gold"])
+
+
+entity_metrics = register(
+    Metric(
+        name="entity_f1",
+        kinds=("tokens",),
+        version=1,
+        label="entity F1",
+        definition="F1 over mentions whose words and type are both right, all mentions together",
+        source="conlleval, seqeval; gu2020 4.1",
+        function=entity_f1,
+        chooses=entity_f1,
+    ),
+    Metric(
+        name="entity_precision",
+        kinds=("tokens",),
+        version=1,
+        label="entity precision",
+        definition="share of the predicted mentions whose words and type are both right",
+        source="as `entity_f1`; shin2020 Table 1",
+        function=entity_precision,
+    ),
+    Metric(
+        name="entity_recall",
+        kinds=("tokens",),
+        version=1,
+        label="entity recall",
+        definition="share of the mentions that are found with the right words and type",
+        source="as `entity_f1`; shin2020 Table 1",
+        function=entity_recall,
+    ),
+)
 
 
 def score_relaxed(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
@@ -70,39 +107,49 @@ def score_relaxed(gold: Labels, predicted: Labels, units: Sequence[int] | None =
     return scored(columns, relaxed_metrics, _relaxed_counts, units)
 
 
-def relaxed_metrics(totals: Totals) -> dict[str, Array]:
-    """The lenient metrics from totals."""
-    precision = ratio(totals["relaxed_correct"], totals["predicted"])
-    recall = ratio(totals["relaxed_found"], totals["gold"])
-    return {
-        "relaxed_f1": ratio(2 * precision * recall, precision + recall),
-        "relaxed_precision": precision,
-        "relaxed_recall": recall,
-    }
+def relaxed_f1(totals: Totals) -> Array:
+    """Harmonic mean of relaxed precision and recall."""
+    precision, recall = relaxed_precision(totals), relaxed_recall(totals)
+    return ratio(2 * precision * recall, precision + recall)
+
+
+def relaxed_precision(totals: Totals) -> Array:
+    """Share of the predicted entities that overlap a gold one."""
+    return ratio(totals["relaxed_correct"], totals["predicted"])
+
+
+def relaxed_recall(totals: Totals) -> Array:
+    """Share of the gold entities that a predicted one overlaps."""
+    return ratio(totals["relaxed_found"], totals["gold"])
+
+
+relaxed_metrics = register(
+    Metric(
+        name="relaxed_f1",
+        kinds=("tokens",),
+        version=1,
+        label="entity F1, overlap counted as correct",
+        definition="F1 over mentions that overlap one of their type",
+        source="tinn2021 3.7, Table 11; how is ours",
+        function=relaxed_f1,
+        parts={"relaxed_precision": relaxed_precision, "relaxed_recall": relaxed_recall},
+    )
+)
 
 
 def _relaxed_counts(totals: Totals) -> dict[str, Array]:
     return {name: totals[name] for name in ("relaxed_correct", "relaxed_found")}
 
 
-def _entities(gold: Labels, predicted: Labels) -> list[tuple[set[Entity], set[Entity]]]:
+def _entities(gold: Labels, predicted: Labels) -> list[tuple[set[Mention], set[Mention]]]:
     """Gold and predicted entities of each sentence."""
     if [len(labels) for labels in gold] != [len(labels) for labels in predicted]:
         raise PubmillError("gold and predicted labels differ in their number of sentences or words")
-    return [(_entities_of(true), _entities_of(given)) for true, given in zip(gold, predicted, strict=True)]
+    pairs = zip(gold, predicted, strict=True)
+    return [(set(to_mentions(true)), set(to_mentions(given))) for true, given in pairs]
 
 
-def _entities_of(labels: Sequence[str]) -> set[Entity]:
-    from seqeval.metrics.sequence_labeling import (
-        get_entities,
-    )  # takes seconds; metrics of totals don't need it
-
-    return set(get_entities(list(labels)))
-
-
-def _overlapping(entities: Collection[Entity], others: Collection[Entity]) -> int:
+def _overlapping(entities: Collection[Mention], others: Collection[Mention]) -> int:
     """How many have a word that is in one of the others of the same type."""
-    words = {(kind, word) for kind, first, last in others for word in range(first, last + 1)}
-    return sum(
-        any((kind, word) in words for word in range(first, last + 1)) for kind, first, last in entities
-    )
+    words = {(kind, word) for start, end, kind in others for word in range(start, end)}
+    return sum(any((kind, word) in words for word in range(start, end)) for start, end, kind in entities)

@@ -1,5 +1,6 @@
 """Precision, recall and F1 from totals, and means over classes; of one test set or of many resamplings."""
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -49,14 +50,15 @@ def _divided(part: Array, whole: Array, otherwise: float) -> Array:
 def tally(family: str, examples: Sequence[Sequence[Place]]) -> dict[str, list[float]]:
     """What each example, a number of places, adds to the three counts of each class that there is;
     the columns are called `FAMILY:COUNT:CLASS`."""
-    columns: dict[str, list[float]] = {}
+    columns: defaultdict[str, list[float]] = defaultdict(lambda: [0.0] * len(examples))
     for number, places in enumerate(examples):
         for gold, predicted in places:
+            if not gold and not predicted:
+                continue
             both = {*gold} & {*predicted}
             for count, classes in zip(COUNTS, ({*gold}, {*predicted}, both), strict=True):
                 for name in classes:
-                    column = columns.setdefault(f"{family}:{count}:{name}", [0.0] * len(examples))
-                    column[number] += 1
+                    columns[f"{family}:{count}:{name}"][number] += 1
     return dict(sorted(columns.items()))
 
 
@@ -76,7 +78,7 @@ def pooled(classes: Sequence[Tally], totals: Totals) -> Tally:
     return Tally(*(sum((getattr(one, count) for one in classes), none) for count in COUNTS))
 
 
-def macro_f1(classes: Sequence[Tally], counted: Sequence[Array], totals: Totals) -> Array:
+def mean_f1(classes: Sequence[Tally], counted: Sequence[Array], totals: Totals) -> Array:
     """The mean F1 of those classes that are `counted` (1, else 0), which have gold or a prediction; nan of
     none."""
     none = np.zeros(shape(totals))

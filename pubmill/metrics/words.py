@@ -6,7 +6,8 @@ import numpy as np
 
 from pubmill.contributions import Array, Scored, Totals, scored
 from pubmill.errors import PubmillError
-from pubmill.metrics.ratios import Tally, macro_f1, pooled, tallies, tally
+from pubmill.metrics.ratios import Tally, mean_f1, pooled, tallies, tally
+from pubmill.metrics.registry import Metric, register
 
 Labels = Sequence[Sequence[str]]
 
@@ -33,11 +34,26 @@ def score_words(gold: Labels, predicted: Labels, units: Sequence[int] | None = N
     return scored(columns, word_metrics, _counts, units)
 
 
-def word_metrics(totals: Totals) -> dict[str, Array]:
-    """`word_macro_f1` from totals."""
+def word_macro_f1(totals: Totals) -> Array:
+    """Mean over the gold's elements of the F1 over words."""
     elements = tallies(totals, "word")
     in_gold = [np.where(one.gold > 0, 1.0, 0.0) for one in elements]
-    return {"word_macro_f1": macro_f1(elements, in_gold, totals)}
+    return mean_f1(elements, in_gold, totals)
+
+
+word_metrics = register(
+    Metric(
+        name="word_macro_f1",
+        kinds=("tokens",),
+        tasks=("pico",),
+        version=1,
+        label="macro F1 over words",
+        definition="F1 over the words of each element, then the mean over elements",
+        source="gu2020 4.2",
+        function=word_macro_f1,
+        chooses=word_macro_f1,
+    )
+)
 
 
 def _counts(totals: Totals) -> dict[str, Array]:

@@ -24,6 +24,7 @@ from transformers import (
 )
 
 from pubmill.errors import PubmillError
+from pubmill.pretraining.objectives import PAIRS
 from pubmill.recipes import Architecture, Generator, Objective
 
 CONFIGS: dict[str, Any] = {
@@ -82,7 +83,7 @@ def make_config(architecture: Architecture, vocab_size: int, special: dict[str, 
 
 def model_class(architecture: Architecture, objective: Objective) -> Any:
     """The class of transformers that has the heads of this objective; of ELECTRA, the discriminator."""
-    labelled = objective.pairs in ("next-sentence", "sentence-order")
+    labelled = objective.pairs in PAIRS
     return (WITH_PAIRS if labelled else WITHOUT_PAIRS)[architecture.family]
 
 

@@ -1,8 +1,8 @@
 """The arithmetic of encoders, from their sizes alone: it plans a training without torch."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from pubmill.recipes import Architecture, Generator, PretrainingRecipe
+from pubmill.recipes import Architecture
 
 
 @dataclass(frozen=True)
@@ -59,45 +59,3 @@ def parameters(shape: Shape) -> int:
     layer = 4 * shape.hidden**2 + 2 * shape.hidden * shape.intermediate
     between = shape.embedding * shape.hidden * shape.projected
     return shape.pieces * shape.embedding + between + (1 if shape.shared else shape.layers) * layer
-
-
-def operations_of_step(recipe: PretrainingRecipe, pieces: int, teacher: Architecture | None = None) -> float:
-    """Operations of one step over full sequences.
-
-    ELECTRA has two networks; a distillation's teacher goes forward only. Recomputed activations are a
-    forward pass more.
-    """
-    tokens = float(recipe.batch_size * recipe.sequence_length)
-    size = tokens, tokens * recipe.sequence_length, tokens * _masking_rate(recipe)
-    shape, objective = shape_of(recipe.architecture, pieces), recipe.objective
-    done = operations(shape, *size, whole=objective.generator is not None)
-    if objective.generator:
-        done += operations(_generator(shape, objective.generator), *size)
-    if objective.adversarial:
-        done *= ADVERSARIAL
-    if recipe.recompute_activations:
-        done *= 4 / 3
-    return done + (operations(shape_of(teacher, pieces), *size) / 3 if teacher else 0)
-
-
-ADVERSARIAL = 8 / 3
-"""An adversarial step over a plain one, which goes once forward and, worth two of that, once back. It goes
-forward on the text, with noise, and with the noise that was found; back to the noise alone, which is worth
-one, and from the loss through two of the passes."""
-
-
-def _generator(shape: Shape, generator: Generator) -> Shape:
-    """The shape of ELECTRA's generator, which has the discriminator's embeddings."""
-    hidden = generator.hidden_size
-    return replace(
-        shape,
-        hidden=hidden,
-        intermediate=generator.intermediate_size,
-        projected=shape.embedding != hidden,
-    )
-
-
-def _masking_rate(recipe: PretrainingRecipe) -> float:
-    """The mean share of masked tokens."""
-    first, last = recipe.objective.masking_rate, recipe.objective.final_masking_rate
-    return first if last is None else (first + last) / 2

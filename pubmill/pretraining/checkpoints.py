@@ -3,7 +3,7 @@
     model.safetensors, config.json   the weights in float32, as transformers reads them
     auxiliary.safetensors            weights that are trained beside the model's (ELECTRA's generator, a
                                      distillation's projection); often none
-    optimizer.safetensors            NAME.exp_avg, NAME.exp_avg_sq and NAME.step of every weight
+    optimizer.safetensors            NAME.STATE of every weight, for each state of the optimiser
     state.json                       step, recipe, inputs, sums not yet logged, held-out losses, packages,
                                      hardware
     log.jsonl                        a line for every stretch of steps
@@ -26,7 +26,8 @@ from torch import nn
 
 from pubmill.errors import PubmillError
 from pubmill.files import locked, read_json, sha256, write_json, writing_folder
-from pubmill.pretraining.optimisation import STATE
+from pubmill.optimisers import OPTIMISERS
+from pubmill.pretraining.objectives import Term
 from pubmill.pretraining.tokens import PackedTokens
 from pubmill.recipes.pretraining import MEMORY_ONLY
 
@@ -61,10 +62,10 @@ class Progress:
     average: float | None = None
     lowest: float | None = None
 
-    def count(self, sums: dict[str, float], averaged: int, limit: float) -> None:
+    def count(self, sums: dict[str, float], averaged: int, limit: float, watched: Term) -> None:
         """Add a step. Raises `FloatingPointError` where the average over about `averaged` steps has risen by
         more than `limit` above its lowest."""
-        loss = sums["mlm_loss"] / max(1.0, sums["masked"])
+        loss = sums[f"{watched.name}_loss"] / max(1.0, sums[watched.per])
         weight = 1 / min(self.step + 1, averaged)
         self.average = loss if self.average is None else (1 - weight) * self.average + weight * loss
         self.lowest = self.average if self.lowest is None else min(self.lowest, self.average)
@@ -119,8 +120,13 @@ def gathered(work: "Pretraining") -> dict[str, torch.Tensor]:
         f"{name}.{key}": kept[number][key].contiguous()
         for number, name in enumerate(_in_order(work))
         if number in kept
-        for key in STATE
+        for key in _kept_of_each(work)
     }
+
+
+def _kept_of_each(work: "Pretraining") -> tuple[str, ...]:
+    """Names of what the optimiser keeps of each weight."""
+    return OPTIMISERS[work.recipe.optimisation.optimiser].state
 
 
 def _in_order(work: "Pretraining") -> list[str]:
@@ -175,7 +181,8 @@ def _load_optimiser(path: Path, work: "Pretraining") -> None:
     tensors, numbers = load_file(path), _in_order(work)
     try:
         state = {
-            number: {key: tensors[f"{name}.{key}"] for key in STATE} for number, name in enumerate(numbers)
+            number: {key: tensors[f"{name}.{key}"] for key in _kept_of_each(work)}
+            for number, name in enumerate(numbers)
         }
     except KeyError as error:
         raise PubmillError(f"{path} lacks {error}: it is of another model") from None

@@ -10,6 +10,7 @@ import math
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,8 @@ import numpy as np
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
-from pubmill.errors import PubmillError
 from pubmill.precision import choose_precision
-from pubmill.pretraining.architectures import build_generator, build_model, load_model
+from pubmill.pretraining.architectures import build_model, load_model
 from pubmill.pretraining.batches import collate
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.flops import flops_of_step
@@ -35,7 +35,8 @@ from pubmill.pretraining.instances import (
     seed_sequence,
 )
 from pubmill.pretraining.masking import Masked, Vocabulary, mask, masking_rate
-from pubmill.pretraining.objectives import AdversarialLearner, Distilled, Learner, ReplacedTokenDetection
+from pubmill.pretraining.objectives import kind_of
+from pubmill.pretraining.objectives.learner import Learner
 from pubmill.pretraining.optimisation import build_optimiser, learning_rate, set_learning_rate
 from pubmill.recipes import Objective, PretrainingRecipe
 
@@ -199,33 +200,11 @@ def build_learner(
     teacher: Path | None,
 ) -> Learner:
     """What the recipe's objective trains, freshly initialised or with the weights of the folder `start`."""
-    architecture, objective = recipe.architecture, recipe.objective
-    form = architecture, objective, vocab_size, special, recipe.seed
+    form = recipe.architecture, recipe.objective, vocab_size, special, recipe.seed
     model = load_model(start, *form) if start else build_model(*form)
-    recompute = recipe.recompute_activations
-    if objective.generator:
-        generating = build_generator(objective.generator, model, recipe.seed)
-        return ReplacedTokenDetection(model, generating, objective, recompute)
-    if objective.distillation:
-        if teacher is None:
-            raise PubmillError("the recipe is a distillation: it needs --teacher, a model folder")
-        return Distilled(model, load_teacher(teacher, vocab_size), objective, recompute)
-    return (AdversarialLearner if objective.adversarial else Learner)(model, objective, recompute)
-
-
-def load_teacher(folder: Path, vocab_size: int) -> Any:
-    """A model that fills in masks, of any size, with the student's vocabulary."""
-    from transformers import AutoModelForMaskedLM
-
-    model = AutoModelForMaskedLM.from_pretrained(
-        folder, local_files_only=True, trust_remote_code=False, use_safetensors=True, dtype=torch.float32
-    )
-    if model.config.vocab_size != vocab_size:
-        raise PubmillError(
-            f"{folder}: the teacher has a vocabulary of {model.config.vocab_size}, the student {vocab_size}; "
-            "they must have the same"
-        )
-    return model
+    module, _, name = kind_of(recipe.objective).learner.partition(":")
+    learner: type[Learner] = getattr(import_module(module), name)
+    return learner.build(model, recipe, teacher)
 
 
 def counted(batch: Batch, hidden: Masked) -> Sums:

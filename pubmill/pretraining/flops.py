@@ -10,18 +10,19 @@ from typing import Any, Literal
 
 import torch
 
-from pubmill.pretraining.arithmetic import ADVERSARIAL, Shape, operations
-from pubmill.pretraining.objectives import Distilled, Learner, ReplacedTokenDetection
+from pubmill.pretraining.arithmetic import Shape
+from pubmill.pretraining.objectives import Size, step_operations
+from pubmill.pretraining.objectives.learner import Learner
 
 SIZE = {"cpu": 512, "cuda": 8192}
 """Rows and columns of the matrices that are multiplied to measure."""
 
 
-def flops(model: Any, tokens: float, squares: float, masked: float, whole: bool = False) -> float:
-    """`operations` (pubmill.pretraining.arithmetic) of a model of transformers."""
+def shape_of_network(model: Any) -> Shape:
+    """The shape of a model of transformers."""
     config = model.config
     width = getattr(config, "embedding_size", config.hidden_size)
-    shape = Shape(
+    return Shape(
         layers=config.num_hidden_layers,
         hidden=config.hidden_size,
         intermediate=config.intermediate_size,
@@ -29,17 +30,12 @@ def flops(model: Any, tokens: float, squares: float, masked: float, whole: bool 
         projected=width != config.hidden_size or config.model_type == "albert",
         pieces=config.vocab_size,
     )
-    return operations(shape, tokens, squares, masked, whole)
 
 
 def flops_of_step(learner: Learner, tokens: float, squares: float, masked: float) -> float:
-    """Of all networks that learn or teach in a step, and all passes of an adversarial one (`ADVERSARIAL`)."""
-    size = tokens, squares, masked
-    if isinstance(learner, ReplacedTokenDetection):
-        return flops(learner.generator, *size) + flops(learner.model, *size, whole=True)
-    if isinstance(learner, Distilled):
-        return flops(learner.model, *size) + flops(learner.teacher, *size) / 3
-    return flops(learner.model, *size) * (ADVERSARIAL if learner.objective.adversarial else 1)
+    """Operations of all networks that learn or teach in a step, without what is recomputed."""
+    networks = {name: shape_of_network(model) for name, model in learner.networks.items()}
+    return step_operations(learner.objective, networks, Size(tokens, squares, masked))
 
 
 def measured_rate(device: torch.device, precision: Literal["float32", "bfloat16"], rounds: int = 5) -> float:

@@ -11,10 +11,6 @@ from pubmill.pretraining.objectives import Term
 Line = dict[str, float | int | None]
 
 
-CHOOSING = ("mlm", "nsp", "sop", "rtd")
-"""Terms whose answers are right or wrong."""
-
-
 def means(terms: Iterable[Term], sums: Mapping[str, float]) -> Line:
     """Of each term its mean loss, and the share of right answers where it has such; None where nothing was
     told."""
@@ -22,7 +18,7 @@ def means(terms: Iterable[Term], sums: Mapping[str, float]) -> Line:
     for term in terms:
         count = sums[term.per]
         found[f"{term.name}_loss"] = sums[f"{term.name}_loss"] / count if count else None
-        if term.name in CHOOSING:
+        if term.chooses:
             found[f"{term.name}_accuracy"] = sums[f"{term.name}_correct"] / count if count else None
     return found
 

@@ -1,62 +1,22 @@
-"""How the weights are moved: Adam or LAMB, and the learning rate at each step."""
+"""How the weights are moved: the recipe's optimiser, and the learning rate at each step."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
+from pubmill.learning_rates import triangle
+from pubmill.optimisers import OPTIMISERS
 from pubmill.recipes import Optimisation
-
-STATE = ("step", "exp_avg", "exp_avg_sq")
-"""What an optimiser keeps of each weight."""
-
-
-class Lamb(torch.optim.Optimizer):
-    """LAMB (You et al. 2020, algorithm 2), with bias correction and decoupled weight decay.
-
-    Adam's direction of each weight matrix is scaled by the norm of the weights over its own. Vectors, whose
-    group has no decay, are moved as by Adam, as in BERT's and ALBERT's own programs. torch has none.
-    """
-
-    def __init__(
-        self, params: Any, lr: float, betas: tuple[float, float], eps: float, weight_decay: float = 0.0
-    ) -> None:
-        defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
-        super().__init__(params, defaults)
-
-    @torch.no_grad()
-    def step(self, closure: None = None) -> None:  # type: ignore[override]
-        """Do one update of every weight that has a gradient."""
-        for group in self.param_groups:
-            for weight in group["params"]:
-                if weight.grad is not None:
-                    self._move(weight, group)
-
-    def _move(self, weight: Tensor, group: dict[str, Any]) -> None:
-        state = self.state[weight]
-        if not state:
-            state["step"] = torch.zeros(())
-            state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(weight), torch.zeros_like(weight)
-        state["step"] += 1
-        first, second = group["betas"]
-        state["exp_avg"].lerp_(weight.grad, 1 - first)
-        state["exp_avg_sq"].mul_(second).addcmul_(weight.grad, weight.grad, value=1 - second)
-        count = state["step"].item()
-        mean, square = state["exp_avg"] / (1 - first**count), state["exp_avg_sq"] / (1 - second**count)
-        direction = mean / (square.sqrt() + group["eps"]) + group["weight_decay"] * weight
-        ratio = torch.ones((), device=weight.device)
-        if group["weight_decay"]:
-            sizes = weight.norm(), direction.norm()
-            ratio = torch.where((sizes[0] > 0) & (sizes[1] > 0), sizes[0] / sizes[1], ratio)
-        weight.sub_(direction * (group["lr"] * ratio))
 
 
 def build_optimiser(
     weights: Iterable[nn.Parameter], optimisation: Optimisation, sharded: bool = False
 ) -> torch.optim.Optimizer:
-    """Adam or LAMB with bias correction and decoupled weight decay, but none on biases and LayerNorm (as in
-    BERT). `sharded`: each process keeps its share of the state."""
+    """Return the recipe's optimiser, which decays all weights but biases and LayerNorm (as in BERT).
+
+    `sharded`: each process keeps its share of the state.
+    """
     weights = list(weights)
     groups = [
         {
@@ -65,26 +25,23 @@ def build_optimiser(
         },
         {"params": [weight for weight in weights if weight.ndim <= 1], "weight_decay": 0.0},
     ]
-    kind: Any = torch.optim.AdamW if optimisation.optimiser == "adamw" else Lamb
-    settings: dict[str, Any] = {
-        "lr": optimisation.learning_rate,
-        "betas": (optimisation.beta1, optimisation.beta2),
-        "eps": optimisation.epsilon,
-    } | ({"fused": True} if kind is torch.optim.AdamW else {})
-    if sharded:
-        from torch.distributed.optim import ZeroRedundancyOptimizer  # it brings in the old torch.jit
-
-        return ZeroRedundancyOptimizer(groups, optimizer_class=kind, **settings)
-    made: torch.optim.Optimizer = kind(groups, **settings)
-    return made
+    return OPTIMISERS[optimisation.optimiser].make(
+        groups,
+        sharded,
+        lr=optimisation.learning_rate,
+        betas=(optimisation.beta1, optimisation.beta2),
+        eps=optimisation.epsilon,
+    )
 
 
 def learning_rate(optimisation: Optimisation, step: int, steps: int) -> float:
-    """The rate of a step (from 0) of `steps`: linear to the peak, then to zero (gu2020 section 6.1)."""
+    """The rate of a step (from 0) of `steps`: linear to the peak, then to zero (gu2020 section 6.1).
+
+    The rise takes whole steps and at least one; the fall begins at its last step.
+    """
     rising = max(1, round(optimisation.warmup * steps))
-    if step < rising:
-        return optimisation.learning_rate * (step + 1) / rising
-    return optimisation.learning_rate * (steps - step) / (steps - rising + 1)
+    part, whole = triangle(step, steps, rising, rising - 1)
+    return optimisation.learning_rate * part / whole
 
 
 def set_learning_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:

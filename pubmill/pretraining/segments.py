@@ -199,7 +199,7 @@ def advance(work: Pretraining, progress: Progress, output: Path, peak: float) ->
     try:
         sums = work.update(progress.step)
         sums["seconds"] = time.monotonic() - began
-        progress.count(sums, AVERAGED_STEPS, DIVERGED)
+        progress.count(sums, AVERAGED_STEPS, DIVERGED, work.terms[0])
     except FloatingPointError as error:
         raise lost(error, progress.step, output) from None
     steps = work.recipe.steps

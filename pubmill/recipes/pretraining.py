@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from pubmill.optimisers import OPTIMISERS
 from pubmill.recipes.base import FORBID_UNKNOWN, Precision
 
 Family = Literal["bert", "roberta", "electra", "albert", "megatron-bert"]
@@ -112,11 +113,12 @@ class Objective:
 
 @dataclass(frozen=True, kw_only=True)
 class Optimisation:
-    """Adam or LAMB; a linear rise over the first `warmup` share of the steps and a linear fall after."""
+    """An optimiser of `pubmill.optimisers`; a linear rise over the first `warmup` share of the steps and a
+    linear fall after."""
 
     __pydantic_config__ = FORBID_UNKNOWN
 
-    optimiser: Literal["adamw", "lamb"] = "adamw"
+    optimiser: str = "adamw"
     learning_rate: float
     warmup: float = 0.1
     beta1: float = 0.9
@@ -124,6 +126,10 @@ class Optimisation:
     epsilon: float = 1e-6
     weight_decay: float = 0.01
     max_gradient_norm: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.optimiser not in OPTIMISERS:
+            raise ValueError(f"there is no optimiser {self.optimiser!r}; there are {', '.join(OPTIMISERS)}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from pubmill.specs.corpora import (
 from pubmill.specs.datasets import DatasetSpec, Dummies, File, LocalFile, Published
 from pubmill.specs.facts import FactTableSpec
 from pubmill.specs.filtering import Contamination, Duplicates
-from pubmill.specs.loading import ScaleSpec, Specs, load
+from pubmill.specs.loading import ScaleSpec, Specs, load, scales
 from pubmill.specs.mimic import MimicSource
 from pubmill.specs.models import FolderWeights, HubWeights, ModelSpec, RecipeWeights
 from pubmill.specs.pmc import PmcPackagesSource, PmcSource
@@ -53,5 +53,6 @@ __all__ = [
     "TextSource",
     "VocabSpec",
     "load",
+    "scales",
     "told",
 ]

@@ -16,19 +16,11 @@ from pydantic import (
     model_validator,
 )
 
+from pubmill.metrics import METRICS, dev_scores
 from pubmill.specs.base import Https, Sha256, Spec, Strict
 
 Split = Literal["train", "dev", "test"]
 Role = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-METRICS = {
-    "tokens": ("entity_f1", "entity_precision", "entity_recall", "word_macro_f1", "relaxed_f1"),
-    "sequence": ("micro_f1", "micro_precision", "micro_recall", "positive_f1", "macro_f1", "accuracy"),
-    "multilabel": ("micro_f1", "macro_f1", "example_f1"),
-    "regression": ("pearson",),
-    "span": ("exact_match", "f1", "strict_accuracy", "lenient_accuracy", "mrr"),
-}
-"""Kind of examples -> the metrics that can be computed of them."""
-
 WITHOUT_NEGATIVE = ("micro_f1", "positive_f1")
 """Metrics of sequences that a negative label is left out of."""
 
@@ -157,20 +149,29 @@ class DatasetSpec(Spec):
     expect: Annotated[dict[Split, dict[str, int]], BeforeValidator(_without_nulls)]
     conflicts: tuple[str, ...] = ()
     published: Published | None = None
-    metric: Literal[
-        "entity_f1", "relaxed_f1", "word_macro_f1", "micro_f1", "positive_f1", "macro_f1", "example_f1",
-        "accuracy", "pearson", "exact_match", "f1", "strict_accuracy", "lenient_accuracy", "mrr",
-    ]  # fmt: skip
+    metric: str
     negative: str | None = None
     version: int
 
-    @field_validator("task", "metric")
+    @field_validator("task")
     @classmethod
     def fits_the_kind(cls, value: str, info: ValidationInfo) -> str:
         kind = info.data.get("kind")
-        known = (TASKS if info.field_name == "task" else METRICS).get(kind or "", (value,))
+        known = TASKS.get(kind or "", (value,))
         if value not in known:
-            raise ValueError(f"{info.field_name} of kind {kind} is one of {', '.join(known)}")
+            raise ValueError(f"task of kind {kind} is one of {', '.join(known)}")
+        return value
+
+    @field_validator("metric")
+    @classmethod
+    def can_choose_weights(cls, value: str, info: ValidationInfo) -> str:
+        """That the trainer can choose by it: a metric of the kind and the task that has a dev score."""
+        kind, task = info.data.get("kind"), info.data.get("task")
+        known = dev_scores(kind, task) if kind and task else [value]
+        if value not in known:
+            shown = value in METRICS and METRICS[value].fits(kind or "", task or "")
+            hint = f"; {value} chooses no weights, name it as a table's `metric`" if shown else ""
+            raise ValueError(f"metric of {task} ({kind}) is one of {', '.join(known)}{hint}")
         return value
 
     @field_validator("expect", "published")

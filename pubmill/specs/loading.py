@@ -4,6 +4,7 @@ A scale is an overlay that is laid on the raw YAML before it is checked, so what
 checked.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,10 +13,11 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from pubmill import strict_yaml
 from pubmill.errors import PubmillError
-from pubmill.specs.base import Strict, shown, told
+from pubmill.metrics import metrics_of
+from pubmill.specs.base import Name, Strict, shown, told
 from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, ReleasedVocabSpec, VocabSpec
 from pubmill.specs.corpus_checks import faults_of_corpora
-from pubmill.specs.datasets import METRICS, DatasetSpec
+from pubmill.specs.datasets import DatasetSpec
 from pubmill.specs.fact_checks import faults_of_facts, references_of_facts
 from pubmill.specs.facts import FactTableSpec
 from pubmill.specs.models import FolderWeights, ModelSpec, RecipeWeights, SpacyWeights
@@ -29,7 +31,7 @@ from pubmill.strict_yaml import Document
 class ScaleSpec(Strict):
     """An overlay on the specs. `made_up`: its files are invented, and it has the datasets that it names."""
 
-    name: Literal["demo", "small", "full"]
+    name: Name
     title: str
     made_up: bool = False
     comparable: bool
@@ -82,12 +84,23 @@ class Specs(Strict):
     fact_tables: dict[str, FactTableSpec]
 
 
+def scales(folder: Path) -> list[str]:
+    """Names of the scales: the files of `scales/` that have a name; the others are included by these."""
+    paths = sorted((folder / "scales").glob("*.yaml"))
+    return [path.stem for path in paths if re.search("(?m)^name:", path.read_text(encoding="utf-8"))]
+
+
 def load(folder: Path, scale: str) -> Specs:
     """Read, overlay and check all specs; raise one `PubmillError` that lists every mistake."""
+    if scale not in scales(folder):
+        known = ", ".join(scales(folder))
+        raise PubmillError(f"scale: there is no {folder.name}/scales/{scale}.yaml; the scales are {known}")
     errors: list[str] = []
     path = folder / "scales" / f"{scale}.yaml"
     overlay, _ = with_base(path, path.relative_to(folder.parent).as_posix(), errors, "scales")
     checked_scale = _check(ScaleSpec, overlay, errors)
+    if checked_scale and checked_scale.name != scale:
+        errors.append(f"{overlay.where(('name',))}: name must be {scale!r}, as the file is called")
     documents = {kind: _read_kind(folder, kind, overlay, errors) for kind in KINDS}
     made = {
         kind: {name: _check(KINDS[kind], document, errors) for name, document in found.items()}
@@ -251,19 +264,18 @@ def _obstacles(table: Any, made: dict[str, dict[str, Any]]) -> Iterator[tuple[tu
 def _strange_metrics(
     table: TableSpec, protocol: ProtocolSpec, datasets: dict[str, DatasetSpec]
 ) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Rows without a metric, and those whose datasets, or folds, are of a kind that hasn't theirs."""
+    """Report rows without a metric, and rows whose metric does not fit their datasets, or folds."""
     for i, row in enumerate(table.rows):
         folds = protocol.folds.get(row.dataset)
         parts = [datasets[part] for part in (folds.reported if folds else (row.dataset,)) if part in datasets]
         metric = table.metric_of(row, parts[0] if parts else None)
         if metric is None:
             yield ("rows", i), f"{row.name} has no dataset of ours, so it needs a `metric`"
-        for kind in sorted({part.kind for part in parts if metric not in METRICS[part.kind]}):
-            known = ", ".join(METRICS[kind])
-            yield (
-                ("rows", i, "dataset"),
-                f"{row.dataset} ({kind}) has no {metric}, the metric of the table; it has {known}",
-            )
+        for kind, task in sorted({(part.kind, part.task) for part in parts}):
+            known = [one.name for one in metrics_of(kind, task)]
+            if metric not in known:
+                fault = f"{row.dataset} ({kind}, {task}) has no {metric}, the metric of the table"
+                yield ("rows", i, "dataset"), f"{fault}; it has {', '.join(known)}"
 
 
 def _is_fine_tuned(model: ModelSpec | None) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
+from pubmill.pretraining.objectives import OBJECTIVES, PAIRS
 from pubmill.specs.corpora import PretrainingSpec
 from pubmill.specs.models import ModelSpec, RecipeWeights
 from pubmill.strict_yaml import Location
@@ -111,9 +112,12 @@ def _whole(spec: PretrainingSpec) -> dict[str, Any]:
     return {
         "vocab": spec.vocab,
         "recipe.architecture": spec.recipe.architecture,
-        "recipe.objective.generator": objective.generator,
-        "recipe.objective.distillation": objective.distillation,
-        "head for recipe.objective.pairs": objective.pairs in ("next-sentence", "sentence-order"),
+        **{
+            f"recipe.objective.{field}": getattr(objective, field)
+            for field, kind in OBJECTIVES.items()
+            if kind.adds_weights
+        },
+        "head for recipe.objective.pairs": objective.pairs in PAIRS,
     }
 
 

@@ -4,28 +4,13 @@ from collections.abc import Iterator, Mapping
 from statistics import fmean
 from typing import Any
 
+from pubmill.metrics import METRICS
 from pubmill.records import Record
 from pubmill.tables.aggregation import machine
 from pubmill.tables.checklist_answers import Answer, grid, told
 from pubmill.tables.checklist_data import Model, StudyData
 from pubmill.tables.rendering import count, duration, metric, number
 
-DEFINITIONS = {
-    "entity_f1": "F1 over mentions whose words and type are both right, all mentions together",
-    "relaxed_f1": "F1 over mentions that overlap one of their type",
-    "word_macro_f1": "F1 over the words of each element, then the mean over elements",
-    "micro_f1": "F1 over all labels together, but for the one that says that there is nothing",
-    "positive_f1": "F1 of the positive one of two labels",
-    "macro_f1": "F1 of each label, then the mean over labels",
-    "example_f1": "F1 of mean precision and mean recall over documents",
-    "accuracy": "share of examples with the right label",
-    "pearson": "Pearson's correlation with the experts' scores",
-    "exact_match": "share of questions whose best answer equals a gold one",
-    "f1": "F1 over the words of best answer and gold answer, mean over questions",
-    "strict_accuracy": "share of questions whose first answer is right",
-    "lenient_accuracy": "share of questions with a right one among their first five answers",
-    "mrr": "mean over questions of 1 / rank of the first right answer among five, 0 without one",
-}
 NO_WEIGHTS = "weights not at hand when this was written"
 
 
@@ -153,9 +138,9 @@ def metrics(study: StudyData) -> Answer:
         row.metric
         for table in study.tables.values()
         for row, _, cell in table.read()
-        if cell.seeds and row.metric in DEFINITIONS
+        if cell.seeds and row.metric in METRICS
     )
-    rows = ((metric(name), DEFINITIONS[name]) for name in used)
+    rows = ((METRICS[name].label, METRICS[name].definition) for name in used)
     text = ("Computed by pubmill/metrics from gold and predictions; docs/finetuning.md has their sources.",)
     return Answer("specified", text, grid(("Metric", "Definition"), rows))
 

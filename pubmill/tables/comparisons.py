@@ -5,14 +5,15 @@ seen on the same test set; the p values say nothing of how well that choice woul
 """
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from pubmill.contributions import Array, Contributions, Items, Measure, Totals, needed, read_items
+from pubmill.contributions import Contributions, Items, needed, read_items
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
+from pubmill.metrics import METRICS
 from pubmill.tables.cells import Cell, Column, Heading, Row, Table, parse
 from pubmill.tables.resampling import CONFIDENCE, RESAMPLINGS, Comparison, compare, fold, holm, observed
 from pubmill.tables.shapes import Shape
@@ -69,12 +70,11 @@ class Comparisons(Heading):
         )
 
 
-def comparisons(table: Table, results: Path, measures: Mapping[str, Sequence[Measure]]) -> Comparisons:
-    """Compare the models of every row, by the contributions that lie beside the records; `measures`: kind of
-    examples -> metrics from totals."""
+def comparisons(table: Table, results: Path) -> Comparisons:
+    """Compare the models of every row, by the contributions that lie beside the records."""
     rows = [row for row in table.rows if row.shown]
     heading = {name: getattr(table, name) for name in (*Heading.model_fields, "aggregate")}
-    found = (_of_row(table, row, results, measures) for row in rows)
+    found = (_of_row(table, row, results) for row in rows)
     return Comparisons(
         **heading,
         resamplings=RESAMPLINGS,
@@ -86,9 +86,7 @@ def comparisons(table: Table, results: Path, measures: Mapping[str, Sequence[Mea
     )
 
 
-def _of_row(
-    table: Table, row: Row, results: Path, measures: Mapping[str, Sequence[Measure]]
-) -> RowComparisons | None:
+def _of_row(table: Table, row: Row, results: Path) -> RowComparisons | None:
     columns = [column for column in table.columns if _is_complete(table.cells[column.key][row.key])]
     if len(columns) < 2:
         return None
@@ -97,17 +95,13 @@ def _of_row(
     datasets = dict.fromkeys(map(_dataset, items))
     for dataset in datasets:
         _refuse_others({path: one for path, one in items.items() if _dataset(path) == dataset})
-    first, one = next(iter(items.items()))
-    measure = _measure(measures[one.kind], row.metric, _known(first, one))
-    parts = {path: needed(measure, _known(path, one)) for path, one in items.items()}
+    unit = next(iter(items.values())).unit
+    metric = METRICS[row.metric].function
+    parts = {path: needed(metric, _known(path, one)) for path, one in items.items()}
     folds = [
         fold([[parts[path] for path in of_column if _dataset(path) == dataset] for of_column in paths])
         for dataset in datasets
     ]
-
-    def metric(totals: Totals) -> Array:
-        return measure(totals)[row.metric]
-
     scores = observed(folds, metric, table.aggregate)
     for column, score in zip(columns, scores, strict=True):
         _check(table, row, column, 100 * float(score))
@@ -116,17 +110,11 @@ def _of_row(
     compared = compare(folds, metric, table.aggregate, best, generator)
     return RowComparisons(
         row=row.key,
-        unit=one.unit,
+        unit=unit,
         units=sum(one.units for one in folds),
         best=columns[best].key,
         pairs=_adjusted({columns[other].key: one for other, one in compared.items()}),
     )
-
-
-def _measure(measures: Sequence[Measure], metric: str, contributions: Contributions) -> Measure:
-    """The one that gives a metric."""
-    totals = contributions.totals()
-    return next(measure for measure in measures if metric in measure(totals))
 
 
 def _is_complete(cell: Cell) -> bool:

@@ -15,28 +15,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from pydantic import BaseModel
 
+from pubmill.metrics import METRICS
 from pubmill.tables.cells import Cell, Column, Row, Table
 from pubmill.tables.shapes import Verdict
 
 MINUS = "\N{MINUS SIGN}"
-METRICS = {
-    "entity_f1": "entity F1",
-    "word_macro_f1": "macro F1 over words",
-    "micro_f1": "micro F1",
-    "macro_f1": "macro F1",
-    "example_f1": "F1 over examples",
-    "positive_f1": "F1 of the positive label",
-    "f1": "F1 over words of answers",
-    "exact_match": "exact match",
-    "strict_accuracy": "strict accuracy",
-    "lenient_accuracy": "lenient accuracy",
-    "relaxed_f1": "entity F1, overlap counted as correct",
-    "mrr": "mean reciprocal rank",
-    "pearson": "Pearson correlation",
-    "accuracy": "accuracy",
-    "score": "mean of task means",
-    "mean": "mean of datasets",
-}
+COMPOSITES = {"score": "mean of task means", "mean": "mean of datasets"}
+"""Rows that are made of other rows -> what they show."""
 TEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -161,7 +146,9 @@ def groups(rows: Iterable[Row]) -> list[tuple[Row, ...]]:
 
 def metric(name: str | None) -> str:
     """A metric in words."""
-    return METRICS.get(name or "", (name or "").replace("_", " "))
+    if name in METRICS:
+        return METRICS[name].label
+    return COMPOSITES.get(name or "", (name or "").replace("_", " "))
 
 
 def reasons(table: Table) -> dict[str, str]:

@@ -9,9 +9,9 @@ from pubmill.specs import Specs
 from pubmill.study import Study
 from pubmill.targets.base import as_json
 from pubmill.targets.publication import PublicationTargets
-from pubmill.targets.versions import METRIC_VERSIONS, VERSIONS
+from pubmill.targets.versions import VERSIONS
 
-__all__ = ["METRIC_VERSIONS", "VERSIONS", "Targets", "as_json"]
+__all__ = ["VERSIONS", "Targets", "as_json"]
 
 
 class Targets(PublicationTargets):

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.metrics import METRICS, metrics_of
 from pubmill.model_folders import folder_fault
 from pubmill.specs import (
     HubWeights,
@@ -13,10 +14,9 @@ from pubmill.specs import (
     RecipeWeights,
     ReleasedVocabSpec,
 )
-from pubmill.specs.datasets import METRICS
 from pubmill.specs.models import SpacyWeights
 from pubmill.targets.corpora import CorpusTargets
-from pubmill.targets.versions import METRIC_VERSIONS, VERSIONS
+from pubmill.targets.versions import VERSIONS
 
 VOCAB_FILES = ("tokenizer.json", "tokenizer_config.json", "diagnosis.json")
 """What a vocabulary of any kind has; its own adds vocab.txt, vocab.json and merges.txt, or spiece.model."""
@@ -292,7 +292,7 @@ class ModelTargets(CorpusTargets):
                 "convert": [VERSIONS["convert"], data.version],
                 "annotate": VERSIONS["annotate"],
                 "score": VERSIONS["score"],
-                "metric": METRIC_VERSIONS[data.metric],
-                "metrics": [METRIC_VERSIONS[name] for name in METRICS[data.kind]],
+                "metric": METRICS[data.metric].version,
+                "metrics": [one.version for one in metrics_of(data.kind)],
             },
         }

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pubmill.errors import PubmillError
+from pubmill.metrics import METRICS, metrics_of
 from pubmill.specs import LocalFile, ProtocolSpec
-from pubmill.specs.datasets import METRICS
 from pubmill.targets.access import AccessTargets
 from pubmill.targets.datasets import conversion_recipe
-from pubmill.targets.versions import METRIC_VERSIONS, VERSIONS
+from pubmill.targets.versions import VERSIONS
 
 DATASET_FILES = ("train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz", "card.json")
 
@@ -240,7 +240,7 @@ class RunTargets(AccessTargets):
                 "convert": [VERSIONS["convert"], data.version],
                 "finetune": VERSIONS["finetune"],
                 "score": VERSIONS["score"],
-                "metric": METRIC_VERSIONS[data.metric],
-                "metrics": [METRIC_VERSIONS[name] for name in METRICS[data.kind]],
+                "metric": METRICS[data.metric].version,
+                "metrics": [one.version for one in metrics_of(data.kind)],
             },
         }

@@ -32,23 +32,3 @@ VERSIONS = {
     "checklist": 2,
     "crate": 1,
 }
-METRIC_VERSIONS = {
-    "entity_f1": 1,
-    "entity_precision": 1,
-    "entity_recall": 1,
-    "relaxed_f1": 1,
-    "word_macro_f1": 1,
-    "micro_f1": 1,
-    "micro_precision": 1,
-    "micro_recall": 1,
-    "positive_f1": 1,
-    "macro_f1": 1,
-    "example_f1": 1,
-    "accuracy": 1,
-    "pearson": 1,
-    "exact_match": 1,
-    "f1": 1,
-    "strict_accuracy": 1,
-    "lenient_accuracy": 1,
-    "mrr": 1,
-}

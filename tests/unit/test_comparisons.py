@@ -10,7 +10,7 @@ from lxml import html
 
 from pubmill.contributions import Contributions, Items, write_items
 from pubmill.errors import PubmillError
-from pubmill.metrics import MEASURES
+from pubmill.metrics.entities import entity_metrics
 from pubmill.tables.cells import Table
 from pubmill.tables.comparison_rendering import FORMS
 from pubmill.tables.comparisons import Comparisons, comparisons
@@ -41,7 +41,7 @@ def hold(results: Path, path: str, found: Contributions | None, data: str = "d")
     """Write a run's contributions; its score."""
     file = results / path.replace(".json", ".items.npz")
     write_items(file, Items("tokens", "document", data * 64, found))
-    return float(MEASURES["tokens"][0](found.totals())["entity_f1"]) if found else 0.0
+    return float(entity_metrics(found.totals())["entity_f1"]) if found else 0.0
 
 
 def made(results: Path, seeds: int = 3, **changes: Any) -> Table:
@@ -57,7 +57,7 @@ def made(results: Path, seeds: int = 3, **changes: Any) -> Table:
 
 
 def compared(results: Path, one: Table) -> Comparisons:
-    return comparisons(one, results, MEASURES)
+    return comparisons(one, results)
 
 
 def test_the_best_is_compared_with_each_other_model(tmp_path: Path) -> None:

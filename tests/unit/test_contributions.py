@@ -28,7 +28,8 @@ from pubmill.examples import (
     SpanExample,
     TokensExample,
 )
-from pubmill.metrics import MEASURES, SCORERS
+from pubmill.metrics import METRICS, SCORERS, metrics_of
+from pubmill.metrics.registry import measure_of
 from pubmill.tables.resampling import drawn_documents
 
 LABEL = ["O", "B-x", "I-x", "B-y", "I-y", "B-z"]
@@ -78,7 +79,7 @@ def made_up(kind: str, seed: int, size: int = 12) -> tuple[list[Any], list[Any]]
 
 
 def measured(kind: str, totals: Totals) -> dict[str, Array]:
-    return {name: value for measure in MEASURES[kind] for name, value in measure(totals).items()}
+    return measure_of(kind)(totals)
 
 
 def drawn(gold: list[Any], predicted: list[Any], weights: list[int]) -> tuple[list[Any], list[Any]]:
@@ -174,10 +175,14 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", SCORERS)
-def test_what_a_measure_does_not_look_at_is_not_needed(kind: str) -> None:
+def test_what_a_metric_does_not_look_at_is_not_needed(kind: str) -> None:
     gold, predicted = made_up(kind, 2)
     whole = SCORERS[kind](gold, predicted, "0").contributions
-    for measure in MEASURES[kind]:
-        part = needed(measure, whole)
-        np.testing.assert_equal(measure(part.totals()), measure(whole.totals()))
-        assert len(part.names) < len(whole.names) or len(MEASURES[kind]) == 1
+    for metric in metrics_of(kind):
+        part = needed(metric.function, whole)
+        np.testing.assert_equal(metric.function(part.totals()), metric.function(whole.totals()))
+
+
+def test_entities_need_three_totals() -> None:
+    whole = SCORERS["tokens"](*made_up("tokens", 2), None).contributions
+    assert needed(METRICS["entity_f1"].function, whole).names == ("gold", "predicted", "correct")

@@ -10,9 +10,8 @@ import pytest
 
 from pubmill.recipes import FinetuningRecipe
 from pubmill.specs import DatasetSpec, LocalFile, Specs, load
-from pubmill.specs.datasets import METRICS
 from pubmill.specs.protocols import ProtocolSpec
-from pubmill.targets import METRIC_VERSIONS
+from tests.metrics_table import TABLE, as_markdown
 
 
 @pytest.fixture(scope="module")
@@ -116,11 +115,9 @@ def test_every_setting_is_listed_with_its_default(finetuning: str) -> None:
         assert listed[field.name][0] == ("" if needed else f"`{said}`"), field.name
 
 
-def test_every_metric_is_listed_with_its_version_and_kinds(finetuning: str) -> None:
-    listed = rows(finetuning, "Metrics")
-    assert {name: int(version) for name, (version, *_) in listed.items()} == METRIC_VERSIONS
-    for name, (_, kinds, *_) in listed.items():
-        assert kinds.split(", ") == [kind for kind, metrics in METRICS.items() if name in metrics]
+def test_the_table_of_metrics_is_the_registry(finetuning: str) -> None:
+    [found] = TABLE.findall(finetuning)
+    assert found == as_markdown(), "run python -m tests.metrics_table --write"
 
 
 def test_protocols_and_their_keys_are_listed(finetuning: str, all_specs: Specs) -> None:

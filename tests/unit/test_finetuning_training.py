@@ -23,9 +23,9 @@ from pubmill.finetuning.inputs import Encoded, collate
 from pubmill.finetuning.optimisation import schedule
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune as run
-from pubmill.finetuning.scores import entity_f1
 from pubmill.finetuning.splits import read_split
 from pubmill.finetuning.tasks.tokens import Tokens
+from pubmill.metrics import dev_score
 from pubmill.recipes import FinetuningRecipe
 from tests.unit.tiny_encoders import tiny_bert
 
@@ -139,7 +139,7 @@ def test_it_learns_and_accounts_for_itself(model: Path, dataset: Path) -> None:
     predictions, account = finetune(replace(RECIPE, epochs=8), model, dataset, 1, "dev")
     examples = read_split(dataset, "dev", TokensExample)
     assert [row["id"] for row in predictions] == [example.id for example in examples]
-    score = entity_f1([example.labels for example in examples], [row["labels"] for row in predictions])
+    score = dev_score("entity_f1", "tokens", examples, [row["labels"] for row in predictions], None)
     assert score == account["dev"]["best"] == max(account["dev"]["scores"]) > 0.9
     assert account["dev"]["scores"].index(score) + 1 == account["dev"]["best_epoch"]
     assert account["loss_by_epoch"][-1] < account["loss_by_epoch"][0] / 2

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,11 +18,9 @@ from pubmill.examples import (
     SpanExample,
     TokensExample,
 )
-from pubmill.finetuning import scores
-from pubmill.metrics import SCORERS
+from pubmill.metrics import METRICS, SCORERS, dev_score, metrics_of, registry
 from pubmill.metrics.correlation import score_correlation
-from pubmill.specs.datasets import METRICS
-from pubmill.targets import METRIC_VERSIONS
+from pubmill.specs.datasets import TASKS
 
 NUMBER = st.floats(-100, 100).map(lambda value: round(value, 3))
 GOLD: dict[str, list[Any]] = {
@@ -47,28 +46,46 @@ PREDICTED: dict[str, list[Any]] = {
 @pytest.mark.parametrize("kind", SCORERS)
 def test_a_scorer_gives_every_metric_that_a_spec_may_name(kind: str) -> None:
     metrics, counts, _ = SCORERS[kind](GOLD[kind], PREDICTED[kind], "0")
-    assert metrics.keys() >= set(METRICS[kind])
+    assert metrics.keys() == {name for one in metrics_of(kind) for name in (one.name, *one.parts)}
     assert all(value == pytest.approx(1.0) for value in metrics.values())
     assert counts["examples"] == len(GOLD[kind])
     json.dumps(metrics, allow_nan=False)
 
 
-def test_kinds_and_metrics_are_the_same_everywhere() -> None:
-    assert SCORERS.keys() == METRICS.keys()
-    assert METRIC_VERSIONS.keys() == {name for names in METRICS.values() for name in names}
+def test_metrics_are_of_known_kinds_and_tasks() -> None:
+    assert SCORERS.keys() == TASKS.keys() == {kind for one in METRICS.values() for kind in one.kinds}
+    for one in METRICS.values():
+        assert set(one.tasks or ()) <= {task for kind in one.kinds for task in TASKS[kind]}
+        assert one.label and one.definition and one.source and one.version >= 1
+
+
+def test_a_metric_is_registered_once() -> None:
+    with pytest.raises(ValueError, match="entity_f1 is registered twice"):
+        registry.register(METRICS["entity_f1"])
+
+
+def test_a_registered_metric_is_in_every_record_of_its_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Registration is all it takes: the specs accept its name and the scorer computes it."""
+    monkeypatch.setattr("pubmill.metrics.registry.METRICS", METRICS.copy())
+    registry.register(
+        replace(METRICS["accuracy"], name="error", function=lambda totals: totals["examples"] - 2)
+    )
+    assert SCORERS["sequence"](GOLD["sequence"], PREDICTED["sequence"], "0").metrics["error"] == 0.0
+    assert "error" in registry.dev_scores("sequence", "inference")
 
 
 @given(st.lists(st.tuples(NUMBER, NUMBER), min_size=2, max_size=20))
 def test_pearson_equals_scipy(pairs: list[tuple[float, float]]) -> None:
     gold, predicted = ([pair[side] for pair in pairs] for side in (0, 1))
+    examples = [replace(GOLD["regression"][0], id=str(n), score=score) for n, score in enumerate(gold)]
     metrics, *_ = score_correlation(gold, predicted)
     if len(set(gold)) > 1 and len(set(predicted)) > 1:
         expected = float(pearsonr(gold, predicted).statistic)
         assert metrics == pytest.approx({"pearson": expected}, abs=1e-6)
-        assert scores.pearson(gold, predicted) == pytest.approx(expected, abs=1e-6)
+        assert dev_score("pearson", "regression", examples, predicted, None) == metrics["pearson"]
     else:
         assert metrics == {}
-        assert scores.pearson(gold, predicted) == 0.0
+        assert dev_score("pearson", "regression", examples, predicted, None) == 0.0
 
 
 @pytest.mark.parametrize(

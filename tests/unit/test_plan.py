@@ -14,7 +14,8 @@ from pubmill.inspection.dag import Job
 from pubmill.inspection.gpus import Gpus, read_gpus
 from pubmill.inspection.plan import STAGE_OF, make_plan, recipes_at_full
 from pubmill.inspection.plan_tables import print_plan, recipes_as_markdown
-from pubmill.pretraining.arithmetic import operations_of_step, parameters, shape_of
+from pubmill.pretraining.arithmetic import parameters, shape_of
+from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Adversarial, Generator, Objective, Optimisation, PretrainingRecipe
 from pubmill.specs import load
 from pubmill.study import Study, study_file

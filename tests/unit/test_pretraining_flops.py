@@ -11,11 +11,14 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from pubmill.pretraining.architectures import build_generator, build_model
+from pubmill.pretraining.arithmetic import operations
 from pubmill.pretraining.batches import collate
-from pubmill.pretraining.flops import flops, flops_of_step, measured_rate
+from pubmill.pretraining.flops import flops_of_step, measured_rate, shape_of_network
 from pubmill.pretraining.forward import embed, encode, masked_lm_logits, replaced_logits
 from pubmill.pretraining.instances import UNLABELLED, Batch
-from pubmill.pretraining.objectives import AdversarialLearner, Distilled, Learner
+from pubmill.pretraining.objectives.adversarial import AdversarialLearner
+from pubmill.pretraining.objectives.distillation import Distilled
+from pubmill.pretraining.objectives.learner import Learner
 from pubmill.recipes import Adversarial, Architecture, Distillation, Generator, Objective
 from tests.unit.toy_pretraining import SPECIAL
 
@@ -23,6 +26,11 @@ PIECES, SEQUENCES, LENGTH = 101, 3, 16
 TOKENS, SQUARES = SEQUENCES * LENGTH, SEQUENCES * LENGTH**2
 SHAPE = {"layers": 3, "hidden_size": 32, "attention_heads": 4, "intermediate_size": 72, "max_positions": 64}
 ROWS = torch.tensor([1, 2, 7, 20, 21, 40, 47])
+
+
+def flops(model: Any, tokens: float, squares: float, masked: float, whole: bool = False) -> float:
+    """Operations of one model."""
+    return operations(shape_of_network(model), tokens, squares, masked, whole)
 
 
 def make_model(family: Any, embedding_size: int | None, objective: Objective) -> Any:

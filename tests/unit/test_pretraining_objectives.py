@@ -1,8 +1,9 @@
 """Every objective on every family: it learns, segments make a whole, and the losses are what they say."""
 
 import json
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -17,9 +18,13 @@ from pubmill.pretraining.engine import Pretraining, build_learner
 from pubmill.pretraining.forward import embed
 from pubmill.pretraining.instances import UNLABELLED, Instances
 from pubmill.pretraining.masking import mask, read_vocabulary
-from pubmill.pretraining.objectives import AdversarialLearner, ReplacedTokenDetection, divergence, sample
+from pubmill.pretraining.objectives import MASKED_LM, OBJECTIVES, Term, kind_of, pair_terms
+from pubmill.pretraining.objectives.adversarial import AdversarialLearner
+from pubmill.pretraining.objectives.learner import divergence
+from pubmill.pretraining.objectives.replaced_tokens import ReplacedTokenDetection, sample
+from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.pretraining.tokens import PackedTokens
-from pubmill.recipes import Adversarial, Distillation, Generator, PretrainingRecipe
+from pubmill.recipes import Adversarial, Distillation, Generator, Objective, PretrainingRecipe
 from tests.unit.toy_pretraining import (
     PIECES,
     RECIPE,
@@ -150,7 +155,7 @@ def test_electra_tells_tokens_that_the_generator_got_wrong(data: Path, monkeypat
     assert isinstance(made, ReplacedTokenDetection)
     drawn = part.labels.clone()
     drawn[0] = (drawn[0] + 1 - 5) % 20 + 5  # one guess is wrong
-    monkeypatch.setattr("pubmill.pretraining.objectives.sample", lambda logits: drawn)
+    monkeypatch.setattr("pubmill.pretraining.objectives.replaced_tokens.sample", lambda logits: drawn)
     found = made(part)
     place, ids = part.rows[len(part.pair_labels)], part.ids.flatten().clone()
     ids[part.rows[len(part.pair_labels) :]] = drawn
@@ -337,3 +342,40 @@ def test_events_are_written_for_tensorboard(data: Path, tmp_path: Path) -> None:
 def test_recipes_that_mean_nothing_are_refused(parts: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         changed(**parts)
+
+
+def test_every_part_of_an_objective_is_registered() -> None:
+    """A field of the recipe that nothing computes would be ignored in silence."""
+    parts = [one.name for one in fields(Objective) if is_dataclass(next(iter(get_args(one.type)), one.type))]
+    assert sorted(parts) == sorted(OBJECTIVES)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_the_registered_terms_are_those_that_a_learner_sums(name: str, data: Path) -> None:
+    """Each term has its loss, and an accuracy only where its answers are right or wrong."""
+    recipe = RECIPES[name]
+    made = learner(recipe)
+    found = made(part_of(data, recipe))
+    assert made.terms == kind_of(recipe.objective).terms(recipe.objective)
+    losses = [f"{term.name}_loss" for term in made.terms]
+    assert sorted(found) == sorted(
+        [*losses, *(f"{term.name}_correct" for term in made.terms if term.chooses)]
+    )
+    assert made.terms[0].name == "mlm"
+
+
+def test_a_registered_objective_is_trained_logged_and_planned(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Registration is all it takes: the engine, the log and the planner know nothing of objectives."""
+
+    def terms(objective: Objective) -> tuple[Term, ...]:
+        return Term("mlm", 0.5, "masked"), *pair_terms(objective)
+
+    plain = operations_of_step(RECIPE, 31)
+    twice = replace(MASKED_LM, terms=terms, operations=lambda networks, size: 2 * plain)
+    monkeypatch.setattr("pubmill.pretraining.objectives.MASKED_LM", twice)
+    first = log(pretrain(data, tmp_path / "step-4", 4, recipe=changed(steps=4)))[0]
+    assert first["loss"] == pytest.approx(0.5 * first["mlm_loss"] + first["nsp_loss"])
+    assert "mlm_accuracy" not in first and "nsp_accuracy" in first
+    assert operations_of_step(RECIPE, 31) == 2 * plain

@@ -30,7 +30,7 @@ def replace(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1))
 
 
-@pytest.mark.parametrize("scale", ["demo", "small", "full"])
+@pytest.mark.parametrize("scale", specs.scales(Path(__file__).parents[2] / "specs"))
 def test_all_specs_are_valid_at_every_scale(root: Path, scale: str) -> None:
     loaded = specs.load(root / "specs", scale)
     assert loaded.scale.name == scale
@@ -88,6 +88,20 @@ def test_all_mistakes_of_all_files_are_told_together(folder: Path) -> None:
     for file in ("vocabs/pubmed-uncased", "models/no-pretraining", "datasets/bc2gm", "protocols/bad"):
         assert f"specs/{file}.yaml:" in told
     assert "not valid YAML" in told
+
+
+def test_a_scale_is_a_file(folder: Path) -> None:
+    """One YAML makes a scale; nothing else names it."""
+    small = (folder / "scales/small.yaml").read_text()
+    (folder / "scales/tiny.yaml").write_text(small.replace("name: small", "name: tiny"))
+    assert specs.scales(folder) == ["demo", "full", "small", "tiny"]
+    config = {"study": "x", "title": "x", "scale": "tiny", "tables": ["gu2020/table06"]}
+    study, loaded = check_study(config, folder)
+    assert study.scale == loaded.scale.name == "tiny"
+    (folder / "scales/tiny.yaml").write_text(small)
+    assert "specs/scales/tiny.yaml:2: name must be 'tiny', as the file is called" in mistakes(folder, "tiny")
+    with pytest.raises(PubmillError, match="no specs/scales/huge.yaml; the scales are demo, full, small"):
+        specs.load(folder, "huge")
 
 
 def test_a_scale_that_overlays_what_does_not_exist(folder: Path) -> None:
@@ -205,7 +219,36 @@ def test_a_protocol_that_makes_no_recipe_is_told(folder: Path, old: str, new: st
             "metric: entity_f1",
             "metric: micro_f1",
             "metric",
-            "of kind tokens is one of entity_f1, entity_precision",
+            "metric of ner (tokens) is one of entity_f1",
+        ),
+        (
+            "bc2gm",
+            "metric: entity_f1",
+            "metric: relaxed_f1",
+            "metric",
+            "is one of entity_f1; relaxed_f1 chooses no weights, name it as a table's `metric`",
+        ),
+        (
+            "bc2gm",
+            "metric: entity_f1",
+            "metric: word_macro_f1",
+            "metric",
+            "of ner (tokens) is one of entity_f1",
+        ),
+        (
+            "squad-v1",
+            "metric: f1",
+            "metric: exact_match",
+            "metric",
+            "of reading (span) is one of f1; exact_match",
+        ),
+        ("squad-v1", "metric: f1", "metric: mrr", "metric", "metric of reading (span) is one of f1"),
+        (
+            "bioasq-factoid@4b",
+            "metric: mrr",
+            "metric: strict_accuracy",
+            "metric",
+            "metric of factoid (span) is one of f1, mrr; strict_accuracy chooses no weights",
         ),
         ("bc2gm", "task: ner", "task: relation", "task", "task of kind tokens is one of ner, de-ident"),
         (
@@ -317,8 +360,13 @@ def test_every_study_is_sound(root: Path, study: Path) -> None:
         ),
         (
             "metric: relaxed_f1",
+            "metric: word_macro_f1",
+            "bc2gm (tokens, ner) has no word_macro_f1, the metric of the table; it has entity_f1",
+        ),
+        (
+            "metric: relaxed_f1",
             "metric: mrr",
-            "bc2gm (tokens) has no mrr, the metric of the table; it has entity_f1",
+            "bc2gm (tokens, ner) has no mrr, the metric of the table; it has entity_f1",
         ),
     ],
 )
@@ -333,7 +381,7 @@ def test_the_metric_of_a_table_is_checked_on_folds_too(folder: Path) -> None:
         path.read_text().partition("rows:")[0]
         + "protocol: lewis2020\nrows: [{dataset: gad, label: GAD, group: re}]\ncomposites: []\n"
     )
-    assert "gad (sequence) has no relaxed_f1" in mistakes(folder)
+    assert "gad (sequence, relation) has no relaxed_f1" in mistakes(folder)
 
 
 @pytest.mark.parametrize(
@@ -361,3 +409,14 @@ def test_the_metric_of_a_table_is_checked_on_folds_too(folder: Path) -> None:
 def test_a_column_is_the_best_of_other_columns(folder: Path, old: str, new: str, told: str) -> None:
     replace(folder / "tables/tinn2021/table10.yaml", old, new)
     assert told in mistakes(folder)
+
+
+def test_a_variant_has_no_hash_of_the_form_that_it_includes(root: Path) -> None:
+    """Only BLURB's GAD is fold 1 of BioBERT's; every other known file is that of one dataset."""
+    known: dict[str, set[str]] = {}
+    for name, spec in specs.load(root / "specs", "full").datasets.items():
+        for file in spec.published.files.values() if spec.published else ():
+            if file.sha256:
+                known.setdefault(file.sha256, set()).add(name)
+    assert len(known) >= 64
+    assert [names for names in known.values() if len(names) > 1] == [{"gad@blurb", "gad@fold-1"}]

@@ -15,7 +15,8 @@ from tests.workflow.planner import Planner
 
 DEMO, BLURB = "specs/scales/demo.yaml", "specs/protocols/blurb.yaml"
 PUBLISHED, TABLE06 = "specs/tables/gu2020/table06.published.csv", "specs/tables/gu2020/table06.yaml"
-VERSIONS, VOCAB = "pubmill/targets/versions.py", "specs/vocabs/pubmed-uncased.yaml"
+ENTITIES, VOCAB = "pubmill/metrics/entities.py", "specs/vocabs/pubmed-uncased.yaml"
+ENTITY_F1 = 'name="entity_f1",\n        kinds=("tokens",),\n        version=1,\n'
 GRID = "{learning_rate: [2e-3], batch_size: [16]}, models: [pubmedbert-base]"
 FIRST = (
     "optimisation: {learning_rate: 3e-3}\n      sequence_length: 64\n      batch_size: 32\n      steps: 40\n"
@@ -28,7 +29,7 @@ PUBMED = "results/demo/sources/ftp.ncbi.nlm.nih.gov/pubmed"
 EDITS = {
     "a published value": (PUBLISHED, "bc5-chem,entity_f1,93.33", "bc5-chem,entity_f1,93.34"),
     "a label of a table": (TABLE06, "label: BC5-chem,", "label: BC5 chemicals,"),
-    "the version of a metric": (VERSIONS, '    "entity_f1": 1,', '    "entity_f1": 2,'),
+    "the version of a metric": (ENTITIES, ENTITY_F1, ENTITY_F1.replace("1,\n", "2,\n")),
     "how a protocol aggregates": (BLURB, "aggregate: mean", "aggregate: median"),
     "one seed more on a dataset": (DEMO, "{bc5-chem: 2,", "{bc5-chem: 3,"),
     "one point more in the grid": (DEMO, GRID, GRID.replace("2e-3", "2e-3, 3e-3")),

@@ -13,6 +13,7 @@ from pubmill.examples import Example
 from pubmill.finetuning.heads import Layers, by_instance
 from pubmill.finetuning.inputs import Batch, Encoded
 from pubmill.finetuning.reader import Reader
+from pubmill.metrics import dev_score, dev_scores
 from pubmill.recipes import FinetuningRecipe
 
 Kind = TypeVar("Kind", bound=Example)
@@ -31,6 +32,11 @@ class Task(ABC, Generic[Kind]):
     """The name under which a line of the predictions file has what is predicted."""
 
     def __init__(self, recipe: FinetuningRecipe, reader: Reader, labels: Sequence[str]) -> None:
+        known = dev_scores(recipe.task)
+        if recipe.metric not in known:
+            raise PubmillError(
+                f"{recipe.metric} is no dev score of {type(self).__name__}; there are {', '.join(known)}"
+            )
         self.recipe, self.reader, self.labels = recipe, reader, list(labels)
         self.places = {label: number for number, label in enumerate(self.labels)}
 
@@ -59,9 +65,14 @@ class Task(ABC, Generic[Kind]):
     ) -> list[Prediction]:
         """What is predicted of each example, from the outputs of its instances."""
 
-    @abstractmethod
     def dev_score(self, examples: Sequence[Kind], predictions: Sequence[Prediction]) -> float:
         """The recipe's metric, higher is better: what chooses among weights and trials."""
+        scored = [self.scored(prediction) for prediction in predictions]
+        return dev_score(self.recipe.metric, self.recipe.task, examples, scored, self.recipe.negative)
+
+    def scored(self, prediction: Prediction) -> Any:
+        """A prediction in the form that metrics take."""
+        return prediction
 
     def extend(self, encoder: PreTrainedModel) -> None:
         """Give the encoder's vocabulary the tokens that the task adds to the tokenizer's, if any."""
@@ -92,8 +103,3 @@ class Task(ABC, Generic[Kind]):
     def row(self, example: Kind, prediction: Prediction | None) -> dict[str, Any]:
         """A line of the predictions file."""
         return {"id": example.id, self.key: prediction}
-
-    def cannot(self, wanted: str, known: Sequence[str]) -> PubmillError:
-        return PubmillError(
-            f"{wanted} is no dev score of {type(self).__name__}; there are {', '.join(known)}"
-        )

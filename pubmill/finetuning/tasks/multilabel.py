@@ -1,7 +1,7 @@
 """Documents with any number of labels (gu2020 section 5.2: HoC)."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import nn
@@ -11,17 +11,11 @@ from pubmill.examples import MultilabelExample
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.losses import label_weights, multilabel_loss
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.scores import example_f1, multilabel_macro_f1, multilabel_micro_f1
 from pubmill.finetuning.tasks.base import Task
 from pubmill.finetuning.tasks.texts import Text, encode_texts
 from pubmill.recipes import FinetuningRecipe
 
 Labels = list[str]
-METRICS: dict[str, Callable[[Sequence[Labels], Sequence[Labels]], float]] = {
-    "example_f1": example_f1,
-    "macro_f1": multilabel_macro_f1,
-    "micro_f1": multilabel_micro_f1,
-}
 
 
 class Multilabel(Task[MultilabelExample]):
@@ -36,8 +30,6 @@ class Multilabel(Task[MultilabelExample]):
 
     def __init__(self, recipe: FinetuningRecipe, reader: Reader, labels: Sequence[str]) -> None:
         super().__init__(recipe, reader, labels)
-        if recipe.metric not in METRICS:
-            raise self.cannot(recipe.metric, list(METRICS))
         self.weights: torch.Tensor | None = None
 
     @classmethod
@@ -99,9 +91,6 @@ class Multilabel(Task[MultilabelExample]):
                 label for label, here in zip(self.labels, present.tolist(), strict=True) if here
             )
         return [sorted(labels) for labels in found]
-
-    def dev_score(self, examples: Sequence[MultilabelExample], predictions: Sequence[Labels]) -> float:
-        return METRICS[self.recipe.metric]([example.labels for example in examples], predictions)
 
 
 def _units(example: MultilabelExample, recipe: FinetuningRecipe) -> list[tuple[str, Labels]]:

@@ -10,12 +10,10 @@ from pubmill.examples import RegressionExample
 from pubmill.finetuning.heads import Layers
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.scores import pearson
 from pubmill.finetuning.tasks.base import Task
 from pubmill.finetuning.tasks.texts import Text, encode_texts
 from pubmill.recipes import FinetuningRecipe
 
-METRICS = ["pearson"]
 COLLAPSED = 0.01
 """Below this share of the gold scores' spread, predictions are taken for one and the same."""
 
@@ -29,8 +27,6 @@ class Regression(Task[RegressionExample]):
 
     def __init__(self, recipe: FinetuningRecipe, reader: Reader, labels: Sequence[str]) -> None:
         super().__init__(recipe, reader, labels)
-        if recipe.metric not in METRICS:
-            raise self.cannot(recipe.metric, METRICS)
         self.spread = 0.0
 
     @classmethod
@@ -74,9 +70,6 @@ class Regression(Task[RegressionExample]):
         outputs: Sequence[torch.Tensor],
     ) -> list[float]:
         return [float(score) for score in outputs]
-
-    def dev_score(self, examples: Sequence[RegressionExample], predictions: Sequence[float]) -> float:
-        return pearson([example.score for example in examples], predictions)
 
     def constant(self, predictions: Sequence[float]) -> bool:
         """Whether the predictions' standard deviation is under 1 % of the training scores'.

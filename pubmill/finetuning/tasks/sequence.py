@@ -17,13 +17,11 @@ from pubmill.finetuning.losses import class_weights, classification_loss
 from pubmill.finetuning.pooling import Concatenated
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.recurrent import SequenceBiLstm
-from pubmill.finetuning.scores import accuracy, macro_f1, micro_f1
 from pubmill.finetuning.tasks.base import Task
 from pubmill.finetuning.tasks.relations import MENTIONS, add_marks, transformed
 from pubmill.finetuning.tasks.texts import Text, encode_texts
 from pubmill.recipes import FinetuningRecipe
 
-METRICS = ["accuracy", "macro_f1", "micro_f1", "positive_f1"]
 POOLED: dict[str, Literal["max", "average"]] = {"mention-max": "max", "mention-average": "average"}
 
 
@@ -36,8 +34,6 @@ class Sequences(Task[SequenceExample]):
 
     def __init__(self, recipe: FinetuningRecipe, reader: Reader, labels: Sequence[str]) -> None:
         super().__init__(recipe, reader, labels)
-        if recipe.metric not in METRICS:
-            raise self.cannot(recipe.metric, METRICS)
         self.weights: torch.Tensor | None = None
 
     @classmethod
@@ -111,13 +107,3 @@ class Sequences(Task[SequenceExample]):
         outputs: Sequence[torch.Tensor],
     ) -> list[str]:
         return [self.labels[int(best)] for best in outputs]
-
-    def dev_score(self, examples: Sequence[SequenceExample], predictions: Sequence[str]) -> float:
-        gold = [example.label for example in examples]
-        match self.recipe.metric:
-            case "micro_f1" | "positive_f1":  # of two labels, the positive is the one that isn't negative
-                return micro_f1(gold, predictions, self.recipe.negative)
-            case "macro_f1":
-                return macro_f1(gold, predictions)
-            case _:
-                return accuracy(gold, predictions)

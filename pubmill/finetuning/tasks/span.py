@@ -6,7 +6,6 @@ share tokens so that an answer at a cut is whole in one of them. The first token
 answer here".
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -22,7 +21,6 @@ from pubmill.examples import SpanExample
 from pubmill.finetuning.heads import Layers, by_instance
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.reader import Reader, Subwords
-from pubmill.finetuning.scores import mrr, squad_f1
 from pubmill.finetuning.tasks.base import Task
 from pubmill.finetuning.tasks.span_answers import (
     Characters,
@@ -213,13 +211,8 @@ class Span(Task[SpanExample]):
         )
         return best_texts(candidates, self.recipe.n_best)
 
-    def dev_score(self, examples: Sequence[SpanExample], predictions: Sequence[list[Predicted]]) -> float:
-        golds, ranked = _by_question(examples, predictions)
-        if self.recipe.metric == "f1":
-            return squad_f1(golds, [next(iter(answers), "") for answers in ranked])
-        if self.recipe.metric == "mrr":
-            return mrr(golds, [[text for text in answers if text] for answers in ranked])
-        raise self.cannot(self.recipe.metric, ["f1", "mrr"])
+    def scored(self, prediction: list[Predicted]) -> list[tuple[str, float]]:
+        return [(answer["text"], answer["probability"]) for answer in prediction]
 
     def gold(self, example: SpanExample) -> list[Predicted]:
         texts = [*example.golds, *(answer.text for answer in example.answers), ""]
@@ -246,27 +239,3 @@ def _count_answers(example: SpanExample, windows: Sequence[Window], counts: dict
 def _scores(output: torch.Tensor) -> Scores:
     scores: Scores = output.numpy().astype(np.float64)
     return scores
-
-
-def _by_question(
-    examples: Sequence[SpanExample], predictions: Sequence[list[Predicted]]
-) -> tuple[list[list[str]], list[list[str]]]:
-    """Golds and ranked answers of each question, over all contexts that it is asked of.
-
-    Where the source gives no golds, they are the answers in the contexts. Answers that differ by case alone
-    are one, and the most probable one counts. What one of several contexts doesn't tell another may, so ""
-    is no answer of such a question.
-    """
-    golds: defaultdict[str, list[str]] = defaultdict(list)
-    placed: defaultdict[str, list[str]] = defaultdict(list)
-    given: defaultdict[str, list[Predicted]] = defaultdict(list)
-    for example, answers in zip(examples, predictions, strict=True):
-        question = example.group or example.id
-        golds[question] += example.golds
-        placed[question] += [answer.text for answer in example.answers]
-        given[question] += [answer for answer in answers if answer["text"] or not example.group]
-    ranked = [sorted(answers, key=lambda one: -one["probability"]) for answers in given.values()]
-    return (
-        [golds[question] or placed[question] for question in given],
-        [list(dict.fromkeys(one["text"].lower() for one in answers)) for answers in ranked],
-    )

@@ -9,7 +9,7 @@ inside it, and put together again the two parts are one mention.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -23,15 +23,9 @@ from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.losses import class_weights, classification_loss
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.recurrent import BiLstm
-from pubmill.finetuning.scores import entity_f1, word_macro_f1
 from pubmill.finetuning.tasks.base import Task
 from pubmill.recipes import FinetuningRecipe
 from pubmill.tagging import Scheme, to_labels, to_mentions
-
-SCORES: dict[str, Callable[[Sequence[Sequence[str]], Sequence[Sequence[str]]], float]] = {
-    "entity_f1": entity_f1,
-    "word_macro_f1": word_macro_f1,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,11 +150,6 @@ class Tokens(Task[TokensExample]):
             for word, label in zip(reversed(window.words), reversed(best.tolist()), strict=True):
                 predicted[window.example][word] = self.labels[label]
         return [_in_scheme(labels, "bio") for labels in predicted]
-
-    def dev_score(self, examples: Sequence[TokensExample], predictions: Sequence[list[str]]) -> float:
-        if self.recipe.metric not in SCORES:
-            raise self.cannot(self.recipe.metric, list(SCORES))
-        return SCORES[self.recipe.metric]([example.labels for example in examples], predictions)
 
     def constant(self, predictions: Sequence[list[str]]) -> bool:
         """Whether one and the same label of the scheme, at all words, would give these predictions."""

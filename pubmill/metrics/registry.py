@@ -1,0 +1,72 @@
+"""The registry of metrics. Whatever names a metric, versions it or explains it is derived from here."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from pubmill.contributions import Array, Measure, Totals
+
+Function = Callable[[Totals], Array]
+"""Totals -> the metric (0..1; `pearson` -1..1), of the totals' shape; nan where it is not defined."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """A metric of the examples of `kinds` (of `tasks` only, where they are given).
+
+    `version`: raised when `function` gives another value for the same totals, or its totals change.
+    `label`: its name in tables; `definition`: what it counts; `source`: where the definition is from.
+    `chooses`: the dev score that chooses weights and trials by this metric; None: it chooses nothing.
+    `parts`: values recorded beside it, which no spec can name; they share its version.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    version: int
+    label: str
+    definition: str
+    source: str
+    function: Function
+    chooses: Function | None = None
+    tasks: tuple[str, ...] | None = None
+    parts: Mapping[str, Function] = field(default_factory=dict)
+
+    def fits(self, kind: str, task: str) -> bool:
+        """Whether it is a metric of such examples in such a task."""
+        return kind in self.kinds and (self.tasks is None or task in self.tasks)
+
+
+METRICS: dict[str, Metric] = {}
+"""Every metric by name, in the order of registration."""
+
+
+def register(*metrics: Metric) -> Measure:
+    """Add metrics to the registry, and return the function that computes them from totals."""
+    for metric in metrics:
+        if metric.name in METRICS:
+            raise ValueError(f"the metric {metric.name} is registered twice")
+        METRICS[metric.name] = metric
+    return measure(metrics)
+
+
+def measure(metrics: Iterable[Metric]) -> Measure:
+    """Return the function that computes these metrics, with their parts, from totals."""
+    functions: dict[str, Function] = {}
+    for metric in metrics:
+        functions |= {metric.name: metric.function, **metric.parts}
+    return lambda totals: {name: function(totals) for name, function in functions.items()}
+
+
+def metrics_of(kind: str, task: str | None = None) -> list[Metric]:
+    """Metrics of a kind of examples, or of one of its tasks."""
+    known = (metric for metric in METRICS.values() if kind in metric.kinds)
+    return [metric for metric in known if task is None or metric.fits(kind, task)]
+
+
+def measure_of(kind: str) -> Measure:
+    """Return the function that computes all metrics of a kind from totals."""
+    return lambda totals: measure(metrics_of(kind))(totals)
+
+
+def dev_scores(kind: str, task: str | None = None) -> list[str]:
+    """Names of the metrics that can choose weights, for a kind of examples (and a task of it)."""
+    return [metric.name for metric in metrics_of(kind, task) if metric.chooses is not None]

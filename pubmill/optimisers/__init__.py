@@ -1,0 +1,61 @@
+"""The registry of optimisers: what each keeps of a weight, and how it is made. It loads no torch."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+COUNT = "step"
+"""The part of an optimiser's state that is a number; every other part has the size of its weight."""
+FLOAT32 = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Optimiser:
+    """An optimiser of `kind` (`module:class`). `state`: names of what it keeps of each weight, all of which
+    checkpoints hold; `settings`: arguments that it is always made with."""
+
+    kind: str
+    state: tuple[str, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of state for each parameter, in float32."""
+        return FLOAT32 * sum(name != COUNT for name in self.state)
+
+    @property
+    def checkpoint_bytes(self) -> int:
+        """Bytes of a checkpoint for each parameter: the weight and the state."""
+        return FLOAT32 + self.state_bytes
+
+    @property
+    def training_bytes(self) -> int:
+        """Bytes of memory for each parameter in training: weight, gradient, a copy, and the state."""
+        return 3 * FLOAT32 + self.state_bytes
+
+    def make(
+        self, groups: Sequence[dict[str, Any]], sharded: bool = False, **settings: Any
+    ) -> "torch.optim.Optimizer":
+        """Return the optimiser of these groups of parameters. `sharded`: each process keeps its share of the
+        state."""
+        module, _, name = self.kind.partition(":")
+        kind, settings = getattr(import_module(module), name), {**settings, **self.settings}
+        if sharded:
+            from torch.distributed.optim import ZeroRedundancyOptimizer  # it brings in the old torch.jit
+
+            return ZeroRedundancyOptimizer(groups, optimizer_class=kind, **settings)
+        made: torch.optim.Optimizer = kind(groups, **settings)
+        return made
+
+
+OPTIMISERS: dict[str, Optimiser] = {
+    "adamw": Optimiser(
+        kind="torch.optim:AdamW", state=(COUNT, "exp_avg", "exp_avg_sq"), settings={"fused": True}
+    ),
+    "lamb": Optimiser(kind="pubmill.optimisers.lamb:Lamb", state=(COUNT, "exp_avg", "exp_avg_sq")),
+}
+"""Name in recipes -> optimiser."""

@@ -1,0 +1,77 @@
+"""Learning from a teacher beside the text."""
+
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from pubmill.errors import PubmillError
+from pubmill.pretraining.batches import Part
+from pubmill.pretraining.forward import masked_lm_logits
+from pubmill.pretraining.objectives.learner import Learner, divergence
+from pubmill.recipes import Objective, PretrainingRecipe
+
+
+class Distilled(Learner):
+    """A student that also learns from a teacher, which stays as it is (lewis2020 section 7.1).
+
+    The divergence is taken at the masked positions and, as gradients at a temperature are smaller by its
+    square, times that (Hinton et al. 2015).
+    """
+
+    def __init__(self, model: Any, teacher: Any, objective: Objective, recompute: bool = False) -> None:
+        super().__init__(model, objective, recompute)
+        assert objective.distillation is not None
+        self.wanted = objective.distillation
+        # not a part of this module: it is neither trained nor saved
+        self._teacher = [teacher.eval().requires_grad_(False)]
+        if self.wanted.cosine:
+            self.projection = nn.Linear(model.config.hidden_size, teacher.config.hidden_size)
+
+    @classmethod
+    def build(cls, model: Any, recipe: PretrainingRecipe, teacher: Path | None) -> Self:
+        if teacher is None:
+            raise PubmillError("the recipe is a distillation: it needs --teacher, a model folder")
+        theirs = load_teacher(teacher, model.config.vocab_size)
+        return cls(model, theirs, recipe.objective, recipe.recompute_activations)
+
+    @property
+    def teacher(self) -> Any:
+        """The model that is learnt from."""
+        return self._teacher[0]
+
+    @property
+    def networks(self) -> dict[str, Any]:
+        return {"model": self.model, "teacher": self.teacher}
+
+    def forward(self, part: Part) -> dict[str, Tensor]:
+        teacher, count = self.teacher, len(part.pair_labels)
+        with torch.no_grad():
+            theirs = self.encode(teacher, part.ids, part)[count:]
+            target = masked_lm_logits(teacher, theirs).float()
+        vectors = self.encode(self.model, part.ids, part)
+        logits = self.logits(vectors, part).float()
+        found = self.masked_lm(logits, part) | self.told_pairs(vectors, part)
+        heat = self.wanted.temperature
+        found["kl_loss"] = divergence(logits, target, heat) * heat**2
+        if self.wanted.cosine:
+            projected = self.projection(vectors[count:]).float()
+            found["cosine_loss"] = (1 - F.cosine_similarity(projected, theirs.float(), dim=-1)).sum()
+        return found
+
+
+def load_teacher(folder: Path, vocab_size: int) -> Any:
+    """A model that fills in masks, of any size, with the student's vocabulary."""
+    from transformers import AutoModelForMaskedLM
+
+    model = AutoModelForMaskedLM.from_pretrained(
+        folder, local_files_only=True, trust_remote_code=False, use_safetensors=True, dtype=torch.float32
+    )
+    if model.config.vocab_size != vocab_size:
+        raise PubmillError(
+            f"{folder}: the teacher has a vocabulary of {model.config.vocab_size}, the student {vocab_size}; "
+            "they must have the same"
+        )
+    return model
