@@ -56,6 +56,15 @@ def plainly(find):
     return find_or_end
 
 
+def not_compared(find):
+    """A parameter that reruns no job when it changes: where files of the user's own are.
+
+    Snakemake compares no parameters that are derived from outputs. What a job depends on is the content of
+    these files, which stands beside it as a parameter of its own.
+    """
+    return lambda wildcards, output: plainly(find)(wildcards)
+
+
 onstart:
     # Freed by the system if the run is killed, so that the same command can simply be run again.
     global LOCK
@@ -105,6 +114,7 @@ localrules:
     fetch_pmc,
     take_vocab,
     export_model,
+    take_model,
 
 
 rule all:
