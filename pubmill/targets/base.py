@@ -31,7 +31,7 @@ class Base:
         self.study = study
         self.specs = specs
         self.results = f"{study.results}/{study.scale}"
-        self.digests = Digests(Path(self.results) / "sources/local/.digests.jsonl")
+        self.digests = Digests(Path(self.results) / ".digests.jsonl")
 
     @staticmethod
     def version(stage: str) -> int:

@@ -25,6 +25,7 @@ COMMON = {
     "recipes",
     "parts",
     "names",
+    "weights",
     "precision",
     "provenance",
     "specs",
