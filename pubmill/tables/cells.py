@@ -129,10 +129,12 @@ def _all_paths(value: Any) -> Any:
 
 
 class TableRecipe(ResultHeading):
-    """What decides a table. `records`: column -> row -> the expected records, below the results folder;
-    `found`: `column/row` of those that no job of the study makes; `missing`: column, row or `column/row` -> why
-    there is nothing of our own; `left_out`: `column` or `column/metric` of the published file -> why it is not
-    shown."""
+    """What decides a table.
+
+    `records`: column -> row -> the expected records, below the results folder. `found`: `column/row` of those
+    that no job of the study makes. `missing`: column, row or `column/row` -> why there is nothing of our own.
+    `left_out`: `column` or `column/metric` of the published file -> why it is not shown.
+    """
 
     composites: tuple[Composite, ...] = ()
     left_out: dict[str, str] = {}

@@ -9,6 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
+from pubmill import recipes
+from pubmill.contributions import write_items
+from pubmill.files import read_jsonl_gz, write_json, write_jsonl_gz
+from pubmill.metrics import SCORERS
+from pubmill.records import ScoringRecipe, score_run, write_record
 from pubmill.study import check_study
 from pubmill.targets import METRIC_VERSIONS, VERSIONS, Targets
 from tests.workflow.conftest import Project, copy_of
@@ -20,6 +25,7 @@ JSON = f"results/demo/tables/{NAME}.json"
 PART = {
     "study": "part", "tables": [NAME], "datasets": ["bc5-chem"], "models": ["no-pretraining"],
 }  # fmt: skip
+ENDINGS = ("predictions.jsonl.gz", "training.json")
 STALE = "not run in this study; its records on disk are"
 RECIPES = f"{STALE} by other recipes or stage versions than the present ones"
 PLACES = {(model, row) for model in ("pubmedbert-base", "no-pretraining") for row in ("bc5-chem", "jnlpba")}
@@ -30,12 +36,41 @@ def part(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     """A finished project, of which a study of one dataset and one model was then run: its table before and
     after that."""
     made = copy_of(finished, tmp_path_factory.mktemp("part") / "copy")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(made.folder)
+        score_as_if_learnt(made.folder)
+    made.run("--", JSON, JSON.replace(".json", ".comparisons.json"))
     before = json.loads((made.folder / JSON).read_text())
     overlay = made.folder / "part.yaml"
     overlay.write_text(yaml.safe_dump(PART))
     assert set(made.planned("--configfile", "part.yaml")) <= {"table", "compare", "report", "checklist"}
     made.run("--configfile", "part.yaml")
     yield made, before, json.loads((made.folder / JSON).read_text())
+
+
+def score_as_if_learnt(folder: Path) -> None:
+    """Give each run of the table predictions that differ from the gold in some examples, and score it: so short
+    a training learns nothing."""
+    made = Targets(*check_study(yaml.safe_load((folder / "config.yaml").read_text()), folder / "specs"))
+    for number, path in enumerate(map(Path, made.record_files(NAME)), 2):
+        _, _, _, protocol, model, dataset, setting, *_ = path.parts
+        seed = int(path.stem.removeprefix("seed-"))
+        recipe = recipes.build(
+            ScoringRecipe, made.score_recipe(protocol, model, dataset, setting, seed), NAME
+        )
+        examples = Path(made.scored_examples(protocol, model, dataset, setting))
+        predictions, training = (path.with_name(f"{path.stem}.{name}") for name in ENDINGS)
+        write_jsonl_gz(
+            predictions,
+            (
+                {"id": row["id"], "labels": row["labels"] if n % number else ["O"] * len(row["labels"])}
+                for n, row in enumerate(read_jsonl_gz(examples))
+            ),
+        )
+        write_json(training, json.loads(training.read_text()) | {"failed": None})
+        record, items = score_run(recipe, SCORERS[recipe.kind], predictions, examples, training)
+        write_items(path.with_suffix(".items.npz"), items)
+        write_record(path, record)
 
 
 @pytest.fixture
