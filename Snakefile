@@ -72,6 +72,15 @@ if workflow.is_main_process:
     atexit.register(lambda: workflow.scheduler and say_what_is_left_out())
 
 
+def not_compared(find):
+    """A parameter that reruns no job when it changes: where files of the user's own are.
+
+    Snakemake compares no parameters that are derived from outputs. What a job depends on is the content of
+    these files, which stands beside it as a parameter of its own.
+    """
+    return lambda wildcards, output: plainly(find)(wildcards)
+
+
 onstart:
     # Freed by the system if the run is killed, so that the same command can simply be run again.
     global LOCK
@@ -120,6 +129,7 @@ localrules:
     fetch_pmc,
     take_vocab,
     export_model,
+    take_model,
 
 
 rule all:

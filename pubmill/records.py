@@ -54,6 +54,7 @@ class ScoringRecipe:
 
     `kind` is that of the examples, `metric` the main one, `negative` the label that micro F1 leaves out
     (None: none); `versions` are those of the stages (several numbers where code and spec each have one).
+    `made_by`: the digest of all recipes and stage versions behind the run; empty outside of the graph.
     """
 
     model: str
@@ -67,6 +68,7 @@ class ScoringRecipe:
     metric: str
     negative: str | None = None
     versions: dict[str, int | list[int]]
+    made_by: str = ""
 
 
 class Record(BaseModel):
@@ -83,7 +85,7 @@ class Record(BaseModel):
     `data_sha256` is that of the scored examples file, `trained_on_sha256` what the trainer noted of
     each split it read, `model_sha256` of the weights it began with.
     `commit`, `packages`, `python`, `hardware` and `seconds` are the training's; `scored_with` holds
-    commit, packages and python of the scoring.
+    commit, packages and python of the scoring. `made_by` is the recipe's.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
@@ -114,6 +116,7 @@ class Record(BaseModel):
     hardware: dict[str, Any]
     seconds: float
     scored_with: dict[str, Any]
+    made_by: str = ""
 
 
 def write_record(path: Path, record: Record) -> None:

@@ -1,5 +1,9 @@
 """Packed tokens, checkpoints segment by segment, models."""
 
+import re
+
+OWN_MODELS = "|".join(map(re.escape, T.own_models())) or "(?!)"
+
 
 rule pack:
     input:
@@ -72,6 +76,8 @@ rule export_model:
         [update(f"{R}/models/{{model}}/{name}") for name in T.MODEL_FILES],
     log:
         f"{R}/logs/models/{{model}}.log",
+    wildcard_constraints:
+        model=f"(?!(?:{OWN_MODELS})/)[^/]+",
     conda:
         "../envs/training.yaml"
     resources:
@@ -84,3 +90,27 @@ rule export_model:
         "Making the model {wildcards.model}"
     shell:
         "python {SCRIPTS:q}/export_model.py --recipe {params.recipe:q} --output {R:q}/models/{wildcards.model:q} {params.arguments:q} > {log:q} 2>&1"
+
+
+rule take_model:
+    input:
+        plainly(lambda w: T.check_own_folder(w.model)),
+    output:
+        [update(f"{R}/models/{{model}}/{name}") for name in T.MODEL_FILES],
+    log:
+        f"{R}/logs/models/{{model}}.log",
+    wildcard_constraints:
+        model=OWN_MODELS,
+    conda:
+        "../envs/training.yaml"
+    resources:
+        **needs("take_model"),
+    params:
+        version=T.version("export"),
+        recipe=lambda w: as_json(T.model_recipe(w.model)),
+        content=plainly(lambda w: T.own_folder_content(w.model)),
+        folder=not_compared(lambda w: str(T.own_folder(w.model))),
+    message:
+        "Taking the model {wildcards.model}"
+    shell:
+        "python {SCRIPTS:q}/export_model.py --recipe {params.recipe:q} --output {R:q}/models/{wildcards.model:q} --folder {params.folder:q} > {log:q} 2>&1"

@@ -28,7 +28,7 @@ rule download:
 
 rule take_local:
     input:
-        plainly(lambda w: T.local_file(w.key, w.name)),
+        plainly(lambda w: T.check_local_file(w.key, w.name)),
     output:
         file=f"{R}/sources/local/{{key}}/{{name}}",
         source=f"{R}/sources/local/{{key}}/{{name}}.source.json",
@@ -43,9 +43,9 @@ rule take_local:
         **needs("take_local"),
     params:
         version=T.version("download"),
-        url=lambda w: Path(T.local_file(w.key, w.name)).as_uri(),
-        checks=lambda w: T.local_checks(w.key, w.name),
+        url=not_compared(lambda w: Path(T.local_file(w.key, w.name)).as_uri()),
+        checks=plainly(lambda w: T.local_checks(w.key, w.name)),
     message:
-        "Taking {input}"
+        "Taking {wildcards.name} ({wildcards.key})"
     shell:
         "python {SCRIPTS:q}/download.py --url {params.url:q} --output {output.file:q} {params.checks:q} > {log:q} 2>&1"

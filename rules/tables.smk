@@ -20,6 +20,7 @@ rule table:
     params:
         version=T.version("table"),
         recipe=lambda w: as_json(T.table_recipe(w.results_table)),
+        found=lambda w: T.digest_of(T.found_records(w.results_table)),
     message:
         "Building {wildcards.results_table}"
     shell:

@@ -26,10 +26,11 @@ from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, Instance, collate
 from pubmill.finetuning.predicting import Predictor, make_reader
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.splits import ACCOUNT, folder_sha256, read_split, split_path
+from pubmill.finetuning.splits import read_split, split_path
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.base import Task
 from pubmill.recipes import FinetuningRecipe, build
+from pubmill.weights import ACCOUNT, folder_sha256
 
 FORMAT = 1
 """Version of `pubmill.json`; raised when older programs would misread it."""

@@ -20,13 +20,14 @@ from pubmill.finetuning.keeping import (
     start_failed,
 )
 from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
-from pubmill.finetuning.splits import Split, encode_split, folder_sha256, read_split, split_path
+from pubmill.finetuning.splits import Split, encode_split, read_split, split_path
 from pubmill.finetuning.stabilisation import prepare_encoder
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.base import Task
 from pubmill.finetuning.training import Progress, Trainer, say
 from pubmill.provenance import provenance
 from pubmill.recipes import FinetuningRecipe
+from pubmill.weights import folder_sha256
 
 
 @dataclass(frozen=True, kw_only=True)

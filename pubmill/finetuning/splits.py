@@ -1,6 +1,5 @@
 """The splits of a dataset, encoded once for all epochs."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,14 +7,8 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples import Example, read_examples
-from pubmill.files import sha256
 from pubmill.finetuning.inputs import Encoded
 from pubmill.finetuning.tasks.base import Task
-
-ACCOUNT = "training.json"
-"""In a task model's folder: how the model was trained."""
-HASHED = {".safetensors", ".json", ".txt", ".model"}
-"""Suffixes of weights, configurations and tokenizers (SentencePiece's is .model)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,16 +44,3 @@ def encode_split(task: Task[Any], examples: Sequence[Any], learn: bool = False) 
     encoded = task.encode(examples)
     targets = task.targets(examples, encoded.instances) if learn else []
     return Split(examples=examples, encoded=encoded, targets=targets)
-
-
-def folder_sha256(folder: Path) -> str | None:
-    """One hash over a model folder's weights, configuration and tokenizer: names and contents.
-
-    A task model's account is left out, for it says how long training took. None where nothing else is there:
-    of a run that diverged only the account is kept.
-    """
-    paths = [path for path in sorted(folder.iterdir()) if path.suffix in HASHED and path.name != ACCOUNT]
-    digest = hashlib.sha256()
-    for path in paths:
-        digest.update(f"{path.name} {sha256(path)}\n".encode())
-    return digest.hexdigest() if paths else None

@@ -19,7 +19,7 @@ STAGES = {
         "index_evaluation_texts", "find_contamination", "contamination",
     ),
     "vocabularies": ("count_words", "train_vocab", "take_vocab", "vocab_diagnosis"),
-    "pretraining": ("pack", "pretrain", "export_model"),
+    "pretraining": ("pack", "pretrain", "export_model", "take_model"),
     "datasets": ("convert", "dataset_page"),
     "fine-tuning": ("trial", "choose", "choose_for_model", "task_model", "finetune", "annotate"),
     "tables": (
@@ -118,7 +118,7 @@ def _add_bytes(plan: Plan, job: Job, targets: Targets) -> None:
         plan.bytes_assumed += (assumed or 0) if size is None else 0
         plan.files_unknown += size is None and assumed is None
         plan.disk += size or assumed or 0
-    elif job.rule == "export_model":
+    elif job.rule in ("export_model", "take_model"):
         model = job.wildcards["model"]
         from_hub = targets.weights(model)["kind"] == "hub"
         plan.bytes_assumed += costs.bytes_of_model(targets, model) if from_hub else 0

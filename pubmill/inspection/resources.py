@@ -76,7 +76,7 @@ def resources(targets: Targets, gpus: Gpus) -> Callable[[str], dict[str, Callabl
             return pretraining(of.recipe, int(of.step))
         if rule in ("trial", "task_model", "finetune"):
             return finetuning(of.protocol, of.model, of.dataset, of.setting)
-        if rule == "export_model":
+        if rule in ("export_model", "take_model"):
             return Needs(_memory(WEIGHTS, costs.parameters_of_model(targets, of.model)), HOUR)
         if rule == "train_vocab" and _samples(targets.specs.vocabs[of.vocab]):
             return SENTENCEPIECE

@@ -28,6 +28,7 @@ from pubmill.tables.published import Published, refuse_strangers, silences, with
 from pubmill.tables.verdicts import seeds_needed, with_verdicts
 
 NOT_RUN = "not run in this study"
+UNLIKE = f"{NOT_RUN}; its records on disk are of other data, weights or versions than those of its row"
 
 RunKey = tuple[str, int]
 """A run's dataset, which may be a fold of the row's, and its seed."""
@@ -149,6 +150,39 @@ def refuse_mixtures(recipe: TableRecipe, records: Records) -> None:
             _compare("row", SAME_SCORING, [*fine_tuned[:1], *as_they_are[:1]])
 
 
+def without_unlike(recipe: TableRecipe, records: Records) -> TableRecipe:
+    """The recipe without the records found on disk that must not stand beside those which the study made.
+
+    They were compared with examples and weights before these were made anew, perhaps with other content.
+    """
+    found = dict.fromkeys(tuple(place.split("/", 1)) for place in recipe.found)
+    kept = {
+        column: {row: paths for row, paths in rows.items() if (column, row) not in found}
+        for column, rows in recipe.records.items()
+    }
+    missing = dict(recipe.missing)
+    for column, name in found:
+        row = next((one for one in recipe.rows if one.key == name), None)
+        if row is None or name not in recipe.records.get(column, {}):
+            continue  # a recipe of a few cells, to explain one of them
+        tried = kept | {column: {**kept[column], name: recipe.records[column][name]}}
+        alone = recipe.model_copy(update={"rows": (row,), "records": tried})
+        try:
+            refuse_mixtures(alone, _of_recipe(alone, records))
+            kept = tried
+        except PubmillError:
+            missing[f"{column}/{name}"] = UNLIKE
+    return recipe.model_copy(update={"records": kept, "missing": missing})
+
+
+def _of_recipe(recipe: TableRecipe, records: Records) -> Records:
+    """Those of some records that a recipe names."""
+    return {
+        column: {row: records[column][row] for row in rows if row in records.get(column, {})}
+        for column, rows in recipe.records.items()
+    }
+
+
 def _compare(where: str, same: Same, places: Sequence[Place]) -> None:
     """Refuse records that differ from the first of them in what must be the same."""
     for path, record in places[1:]:
@@ -172,13 +206,15 @@ def _difference(one: object, other: object) -> str:
 
 def build(recipe: TableRecipe, published: Published, records: Records) -> Table:
     """Make the table: every cell, the composites, and with what its records were made."""
+    recipe = without_unlike(recipe, records)
+    records = _of_recipe(recipe, records)
     refuse_mixtures(recipe, records)
     refuse_strangers(recipe, published)
     cells = _cells(recipe, records, published)
     for column in recipe.columns:
         _add_composites(recipe, column, cells[column.key], published)
     cells = with_verdicts(recipe, cells)
-    heading = recipe.model_dump(exclude={"records", "missing", "versions", "composites", "left_out"})
+    heading = recipe.model_dump(exclude={"records", "found", "missing", "versions", "composites", "left_out"})
     pipelines = [column.model for column in recipe.columns if column.pipeline and column.model]
     known = [r for found in records.values() for seeds in found.values() for r in seeds.values() if r]
     return Table(

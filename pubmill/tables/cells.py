@@ -129,13 +129,17 @@ def _all_paths(value: Any) -> Any:
 
 
 class TableRecipe(ResultHeading):
-    """What decides a table. `records`: column -> row -> the expected records, below the results folder;
-    `missing`: column, row or `column/row` -> why there is nothing of our own; `left_out`: `column` or
-    `column/metric` of the published file -> why it is not shown."""
+    """What decides a table.
+
+    `records`: column -> row -> the expected records, below the results folder. `found`: `column/row` of those
+    that no job of the study makes. `missing`: column, row or `column/row` -> why there is nothing of our own.
+    `left_out`: `column` or `column/metric` of the published file -> why it is not shown.
+    """
 
     composites: tuple[Composite, ...] = ()
     left_out: dict[str, str] = {}
     records: dict[str, dict[str, Annotated[tuple[str, ...], BeforeValidator(_all_paths)]]] = {}
+    found: tuple[str, ...] = ()
     missing: dict[str, str] = {}
     versions: dict[str, Any] = {}
 

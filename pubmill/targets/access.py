@@ -46,17 +46,25 @@ class AccessTargets(ModelTargets):
             raise PubmillError(f"{path.parent} ({self.called(key)}) has no file {name}")
         return str(path)
 
+    def check_local_file(self, key: str, name: str) -> list[str]:
+        """Check that the user's file is there; return no inputs, as its copy depends on the content alone."""
+        self.local_file(key, name)
+        return []
+
     def taken(self, file: LocalFile) -> str:
         """Where the copy of a file of the user's own lies."""
         return f"{self.results}/sources/local/{file.local}/{file.file}"
 
     def local_checks(self, key: str, name: str) -> list[str]:
-        """The download program's arguments that check a file of the user's own, where its hash is known."""
+        """The download program's arguments that check a file of the user's own.
+
+        They name its content (the SHA-256 of the spec, else of the file as it is now), not where it lies.
+        """
         for spec in self.specs.datasets.values():
             for file in spec.sources.values():
                 if isinstance(file, LocalFile) and (file.local, file.file) == (key, name) and file.sha256:
                     return ["--sha256", file.sha256]
-        return []
+        return ["--sha256", self.digests.of(Path(self.local_file(key, name)))]
 
     def wanted_datasets(self) -> list[str]:
         """Datasets with a spec that the study's tables name, less those that its `datasets:` leave out."""

@@ -7,6 +7,7 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.specs import Specs
 from pubmill.study import Study
+from pubmill.targets.digests import Digests
 from pubmill.targets.versions import VERSIONS
 
 
@@ -30,6 +31,7 @@ class Base:
         self.study = study
         self.specs = specs
         self.results = f"{study.results}/{study.scale}"
+        self.digests = Digests(Path(self.results) / ".digests.jsonl")
 
     @staticmethod
     def version(stage: str) -> int:

@@ -193,17 +193,12 @@ class ModelTargets(CorpusTargets):
         return {"start": start} | ({"teacher": spec.teacher} if spec.teacher else {})
 
     def model_inputs(self, model: str) -> dict[str, Any]:
-        """Named inputs of the export of a model."""
+        """Named inputs of the export of a model that is released or made here."""
         weights = self.weights(model)
         if weights["kind"] == "spacy":
             raise PubmillError(
                 f"{model} is a spaCy pipeline, which can't be fine-tuned; it predicts as it is"
             )
-        if weights["kind"] == "folder":
-            folder = self.local(weights["local"], f"model {model}")
-            if mistake := self.folder_mistake(model):
-                raise PubmillError(f"{mistake}; correct the path, or the folder")
-            return {"folder": sorted(str(path) for path in folder.glob("*") if path.is_file())}
         if weights["kind"] == "hub":
             return {}
         pretraining = self.specs.pretraining[weights["recipe"]]
@@ -225,10 +220,30 @@ class ModelTargets(CorpusTargets):
         """The export program's arguments that name inputs."""
         inputs = self.model_inputs(model)
         arguments = []
-        for name in ("vocab", "checkpoint", "folder"):
+        for name in ("vocab", "checkpoint"):
             if inputs.get(name):
                 arguments += [f"--{name}", str(Path(inputs[name][0]).parent)]
         return [*arguments, *(["--statistics", inputs["statistics"]] if "statistics" in inputs else [])]
+
+    def own_models(self) -> list[str]:
+        """The models whose weights are in a folder of the user's own at this scale."""
+        return [model for model in self.specs.models if self.weights(model)["kind"] == "folder"]
+
+    def own_folder(self, model: str) -> Path:
+        """That folder; a `PubmillError` where the user hasn't named it, or it holds no model."""
+        folder = self.local(self.weights(model)["local"], f"model {model}")
+        if mistake := self.folder_mistake(model):
+            raise PubmillError(f"{mistake}; correct the path, or the folder")
+        return folder
+
+    def check_own_folder(self, model: str) -> list[str]:
+        """Check that it is there; return no inputs, as the model depends on its content alone."""
+        self.own_folder(model)
+        return []
+
+    def own_folder_content(self, model: str) -> dict[str, str]:
+        """The digests of its files, by name."""
+        return self.digests.of_folder(self.own_folder(model))
 
     def pipelines(self) -> list[str]:
         """The models that are spaCy pipelines."""
@@ -255,8 +270,14 @@ class ModelTargets(CorpusTargets):
             raise PubmillError(f"model {model}: {where} is no spaCy pipeline: it has no config.cfg")
         return folder
 
-    def pipeline_files(self, model: str) -> list[str]:
-        return sorted(str(path) for path in self.pipeline(model).rglob("*") if path.is_file())
+    def check_pipeline(self, model: str) -> list[str]:
+        """Check that a pipeline is there; return no inputs, as predictions depend on its content alone."""
+        self.pipeline(model)
+        return []
+
+    def pipeline_content(self, model: str) -> dict[str, str]:
+        """The digests of a pipeline's files, by path."""
+        return self.digests.of_folder(self.pipeline(model), "**/*")
 
     def annotation_recipe(self, model: str, dataset: str) -> dict[str, Any]:
         """AnnotationRecipe: which of a pipeline's entities are mentions of the dataset."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from pubmill.specs import LocalFile
 from pubmill.specs.datasets import File
-from pubmill.targets.runs import RunTargets
+from pubmill.targets.found import FoundTargets
 from pubmill.targets.versions import VERSIONS
 
 PAGE_FORMS = ("json", "md", "html")
@@ -15,7 +15,7 @@ PAGE_FACTS = (
 """What a page tells of a dataset's spec as it stands there."""
 
 
-class PageTargets(RunTargets):
+class PageTargets(FoundTargets):
     """From cards and specs to pages of datasets."""
 
     PAGE_FORMS = PAGE_FORMS

@@ -1,8 +1,8 @@
 """What a study publishes beside its report: the reproducibility checklist and the RO-Crate."""
 
 from bisect import insort
-from collections.abc import Iterator
-from pathlib import PurePosixPath
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pubmill.specs import LocalFile
@@ -21,19 +21,27 @@ class PublicationTargets(SelectionTargets):
     """From tables and report to what goes with a paper."""
 
     def runs(self) -> Runs:
-        """The runs behind the study's tables."""
-        found: Runs = {}
-        for record in {path for table in self.result_tables() for path in self.record_files(table)}:
-            path = PurePosixPath(record).relative_to(self.results)
-            _, protocol, model, dataset, setting, _, name = path.parts
-            seeds = found.setdefault(protocol, {}).setdefault(model, {}).setdefault(setting, {})
-            insort(seeds.setdefault(dataset, []), int(PurePosixPath(name).stem.removeprefix("seed-")))
-        return found
+        """The runs behind the study's tables: those that it makes, and those that tables show beside them."""
+        return _runs_of([*self._made_records(), *self._found_records()])
+
+    def _made_records(self) -> list[str]:
+        """The records that the study makes, below the results folder."""
+        found = (path for table in self.result_tables() for path in self.record_files(table))
+        return [path.removeprefix(f"{self.results}/") for path in dict.fromkeys(found)]
+
+    def _found_records(self) -> list[str]:
+        """Those that no job of the study makes."""
+        found = (path for table in self.result_tables() for path in self.found_records(table))
+        return list(dict.fromkeys(found))
 
     def searches(self) -> list[dict[str, Any]]:
-        """The searches behind these runs: each grid once, with the paths of the choices made by it."""
+        """The searches behind these runs: each grid once, with the paths of the choices made by it.
+
+        Of a run that no job of the study makes, the choice counts only if it is on disk.
+        """
         found: dict[tuple[str, str], dict[str, Any]] = {}
-        for protocol, model, setting, dataset in self._fine_tuned():
+        made = set(self._choices(_runs_of(self._made_records())))
+        for protocol, model, setting, dataset in _fine_tuned(self.runs()):
             spec, choice = self._protocol(protocol), self.choice(protocol, model, dataset, setting)
             if choice is None or spec.search is None:
                 continue
@@ -41,16 +49,15 @@ class PublicationTargets(SelectionTargets):
             told = {"protocol": protocol, "grid": grid, **spec.search.model_dump(include={"models", "seeds"})}
             one = found.setdefault((protocol, repr(grid)), {**told, "selected": []})
             for path in self.selected(protocol, model, dataset, setting):
-                if (below := path.removeprefix(f"{self.results}/")) not in one["selected"]:
+                below = path.removeprefix(f"{self.results}/")
+                if below not in one["selected"] and (path in made or Path(path).is_file()):
                     one["selected"].append(below)
         return list(found.values())
 
-    def _fine_tuned(self) -> Iterator[tuple[str, str, str, str]]:
-        """Protocol, model, setting and dataset of all runs but those of pipelines."""
-        for protocol, models in sorted(self.runs().items()):
-            for model, settings in sorted(models.items() if protocol != OFF_THE_SHELF else ()):
-                for setting, datasets in sorted(settings.items()):
-                    yield from ((protocol, model, setting, dataset) for dataset in sorted(datasets))
+    def _choices(self, runs: Runs) -> Iterator[str]:
+        """The files of the choices behind some runs."""
+        for protocol, model, setting, dataset in _fine_tuned(runs):
+            yield from self.selected(protocol, model, dataset, setting)
 
     def checklist_files(self) -> list[str]:
         return [f"{self.results}/reports/{self.study.study}.checklist.{form}" for form in CHECKLIST_FORMS]
@@ -69,15 +76,27 @@ class PublicationTargets(SelectionTargets):
             "corpora",
             "vocabs",
         )
-        runs = self.runs()
+        runs, others = self.runs(), self._found_subjects()
         return {
             **{key: report[key] for key in shared},
             "runs": runs,
             "searches": self.searches(),
             "protocols": {name: self._told_of_protocol(name) for name in runs if name != OFF_THE_SHELF},
-            "models": {name: self._told_of_model(name) for name in self.models()},
-            "datasets": {name: self._told_of_dataset(name) for name in self.datasets()},
+            "models": {name: self._told_of_model(name) for name in [*self.models(), *others["models"]]},
+            "datasets": {
+                name: self._told_of_dataset(name) for name in [*self.datasets(), *others["datasets"]]
+            },
             "versions": {"checklist": VERSIONS["checklist"]},
+        }
+
+    def _found_subjects(self) -> dict[str, list[str]]:
+        """Models and datasets that stand in the tables by records on disk alone."""
+        places = [PurePosixPath(path).parts[2:4] for path in self._found_records()]
+        models = dict.fromkeys(model for model, _ in places)
+        cards = {name: Path(f"{self.results}/datasets/{name}/card.json") for _, name in places}
+        return {
+            "models": [name for name in models if name not in self.models()],
+            "datasets": [n for n, card in cards.items() if n not in self.datasets() and card.is_file()],
         }
 
     def _told_of_protocol(self, name: str) -> dict[str, Any]:
@@ -107,10 +126,10 @@ class PublicationTargets(SelectionTargets):
 
     def checklist_inputs(self) -> list[str]:
         """Every file that the checklist reads, but for weights, which it counts where they are at hand."""
-        selected = [f"{self.results}/{path}" for search in self.searches() for path in search["selected"]]
-        records = dict.fromkeys(path for table in self.result_tables() for path in self.record_files(table))
+        records = self._made_records()
+        selected = dict.fromkeys(self._choices(_runs_of(records)))
         cards = [f"{self.results}/datasets/{dataset}/card.json" for dataset in self.datasets()]
-        return [*self.measured(), *records, *selected, *cards]
+        return [*self.measured(), *(f"{self.results}/{path}" for path in records), *selected, *cards]
 
     def crate(self) -> str:
         """The folder of the study's RO-Crate."""
@@ -159,3 +178,21 @@ class PublicationTargets(SelectionTargets):
     def everything(self) -> list[str]:
         """The targets of a study, with its checklist; the crate is made when it is asked for."""
         return [*super().everything(), *(self.checklist_files() if self.result_tables() else [])]
+
+
+def _runs_of(records: Iterable[str]) -> Runs:
+    """Runs by the paths of their records below the results folder."""
+    found: Runs = {}
+    for path in map(PurePosixPath, records):
+        _, protocol, model, dataset, setting, _, name = path.parts
+        seeds = found.setdefault(protocol, {}).setdefault(model, {}).setdefault(setting, {})
+        insort(seeds.setdefault(dataset, []), int(PurePosixPath(name).stem.removeprefix("seed-")))
+    return found
+
+
+def _fine_tuned(runs: Runs) -> Iterator[tuple[str, str, str, str]]:
+    """Protocol, model, setting and dataset of all runs but those of pipelines."""
+    for protocol, models in sorted(runs.items()):
+        for model, settings in sorted(models.items() if protocol != OFF_THE_SHELF else ()):
+            for setting, datasets in sorted(settings.items()):
+                yield from ((protocol, model, setting, dataset) for dataset in sorted(datasets))

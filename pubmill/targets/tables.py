@@ -11,6 +11,7 @@ from pubmill.specs.pretraining_checks import needed_before
 from pubmill.specs.tables import Column, Row
 from pubmill.study import Study
 from pubmill.targets.dataset_facts import DatasetFactTargets
+from pubmill.targets.found import Found
 from pubmill.targets.versions import VERSIONS
 
 NOT_RUN = "not run in this study"
@@ -29,6 +30,8 @@ class TableTargets(DatasetFactTargets):
     def __init__(self, study: Study, specs: Specs) -> None:
         super().__init__(study, specs)
         self._lacking: dict[str, str | None] = {}
+        self._shown_columns: dict[str, list[Column]] = {}
+        self._found: dict[str, Found] = {}
 
     def last_steps(self) -> dict[str, int]:
         """Recipes that the study's models are pretrained by, and those run before these, with the last step
@@ -101,15 +104,37 @@ class TableTargets(DatasetFactTargets):
         return used
 
     def _columns(self, table: str) -> list[Column]:
-        """Those the table names, then those that join it, by their spec or by the study."""
-        named = self.specs.tables[table].columns
-        known = {column.model for column in named if column.setting is None}
-        joining = [
-            Column(model=name, label=spec.label or name)
-            for name, spec in self.specs.models.items()
-            if name not in known and self._wants_model(name) and (table in spec.tables or self.study.models)
+        """Those the table names, then those that join it: by the study, or by their spec if the study wants
+        them or records of them are on disk."""
+        if table not in self._shown_columns:
+            named = self.specs.tables[table].columns
+            known = {column.model for column in named if column.setting is None}
+            others = {name: spec for name, spec in self.specs.models.items() if name not in known}
+            joining = [
+                Column(model=name, label=spec.label or name)
+                for name, spec in others.items()
+                if self._joins(table, name)
+            ]
+            self._shown_columns[table] = [*named, *joining]
+        return self._shown_columns[table]
+
+    def _joins(self, table: str, model: str) -> bool:
+        by_spec = table in self.specs.models[model].tables
+        if self._wants_model(model):
+            return by_spec or bool(self.study.models)
+        spec, column = self.specs.tables[table], Column(model=model, label=model)
+        return by_spec and any(
+            self.at_hand(self._records(spec, column, row)) for row in self._known_rows(spec)
+        )
+
+    def _known_rows(self, table: TableSpec) -> list[str]:
+        """The datasets of rows that have a spec, whether or not the study wants them."""
+        named = [row.dataset for row in table.rows]
+        return [
+            name
+            for name in named
+            if all(part in self.specs.datasets for part in self.parts_of_row(table.protocol, name))
         ]
-        return [*named, *joining]
 
     def _wants_model(self, model: str | None) -> TypeGuard[str]:
         """Whether the model has a spec and the study's `models:` has it, or there is none."""
@@ -222,6 +247,40 @@ class TableTargets(DatasetFactTargets):
             if setting is not None
         ]
 
+    def found(self, table: str) -> Found:
+        """The records of a table that are on disk and that no job of this study makes."""
+        if table not in self._found:
+            self._found[table] = Found({}, {})
+            for column, row, paths in self._places_not_run(table):
+                at_hand = self.at_hand(paths)
+                stale = next(filter(None, map(self.stale, at_hand)), None)
+                if stale:
+                    self._found[table].stale[f"{column}/{row}"] = (
+                        f"{NOT_RUN}; its records on disk are {stale}"
+                    )
+                elif at_hand:
+                    self._found[table].records.setdefault(column, {})[row] = paths
+        return self._found[table]
+
+    def _places_not_run(self, table: str) -> Iterator[tuple[str, str, list[str]]]:
+        """Column, row and records of the cells that this study makes no records for."""
+        spec, made = self.specs.tables[table], self.records(table)
+        known = set(self._known_rows(spec))
+        for column in self._columns(table):
+            for row in spec.rows if column.model in self.specs.models else ():
+                if row.dataset in known and row.name not in made.get(column.name, {}):
+                    yield column.name, row.name, self._records(spec, column, row.dataset)
+
+    def shown_records(self, table: str) -> dict[str, dict[str, list[str]]]:
+        """The records that a table shows, those on disk that no job of this study makes included."""
+        made, found = self.records(table), self.found(table).records
+        return {column: made.get(column, {}) | found.get(column, {}) for column in [*made, *found]}
+
+    def found_records(self, table: str) -> list[str]:
+        """The records of `found` that are on disk."""
+        cells = self.found(table).records.values()
+        return [path for rows in cells for paths in rows.values() for path in self.at_hand(paths)]
+
     def record_files(self, table: str) -> list[str]:
         found = self.records(table).values()
         return [
@@ -247,8 +306,11 @@ class TableTargets(DatasetFactTargets):
             "left_out": spec.left_out,
             "records": {
                 column: {row: by_folder(paths) for row, paths in found.items()}
-                for column, found in self.records(table).items()
+                for column, found in self.shown_records(table).items()
             },
+            "found": [
+                f"{column}/{row}" for column, rows in self.found(table).records.items() for row in rows
+            ],
             "missing": self._missing(table),
             "versions": {"table": VERSIONS["table"]},
         }
@@ -329,4 +391,4 @@ class TableTargets(DatasetFactTargets):
                 if row.name not in found.get(column.name, {row.name: []}):
                     why = NOT_FOR if column.model in pipelines else NO_SETTING
                     reasons[f"{column.name}/{row.name}"] = why
-        return reasons
+        return reasons | self.found(table).stale

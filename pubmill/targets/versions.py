@@ -22,7 +22,7 @@ VERSIONS = {
     "finetune": 2,
     "annotate": 1,
     "choose": 2,
-    "score": 3,
+    "score": 4,
     "table": 8,
     "compare": 2,
     "fact_table": 2,

@@ -7,7 +7,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.records import Record
-from pubmill.tables.aggregation import NOT_RUN, best_cell, composite_cell, drop_cell, machine
+from pubmill.tables.aggregation import NOT_RUN, UNLIKE, best_cell, composite_cell, drop_cell, machine
 from pubmill.tables.cells import Cell, Composite, PublishedValue
 from tests.unit import tables_made_up as made_up
 
@@ -346,3 +346,25 @@ def test_blank_values_and_those_left_out_are_told(tmp_path: Path) -> None:
         "No published value in 1 cell: not reported",
         "Not shown of the published table: ratio (not a score)",
     )
+
+
+def test_records_found_on_disk_that_do_not_fit_their_row_are_left_out(tmp_path: Path) -> None:
+    """The study made its own anew, from other data than when the others were looked at."""
+    recipe = made_up.recipe(found=["ours/bc2gm"])
+    for model, data in (("bert", "d" * 64), ("ours", "e" * 64)):
+        made_up.write(
+            tmp_path,
+            *(made_up.record(model, "bc2gm", seed, 0.5 + seed / 100, data_sha256=data) for seed in (1, 2)),
+        )
+    cells = made_up.table(tmp_path, recipe).cells
+    assert cells["bert"]["bc2gm"].value == pytest.approx(51.5)
+    assert cells["ours"]["bc2gm"].value is None and cells["ours"]["bc2gm"].missing == UNLIKE
+    with pytest.raises(PubmillError, match="must not stand in one row"):
+        made_up.table(tmp_path, made_up.recipe())
+
+
+def test_records_found_on_disk_that_fit_their_row_are_shown(tmp_path: Path) -> None:
+    for model in ("bert", "ours"):
+        made_up.write(tmp_path, *(made_up.record(model, "bc2gm", seed, 0.5) for seed in (1, 2)))
+    found = made_up.table(tmp_path, made_up.recipe(found=["ours/bc2gm"]))
+    assert found == made_up.table(tmp_path, made_up.recipe())

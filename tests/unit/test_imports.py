@@ -33,6 +33,7 @@ COMMON = {
     "recipes",
     "parts",
     "names",
+    "weights",
     "precision",
     "provenance",
     "specs",

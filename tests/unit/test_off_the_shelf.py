@@ -202,7 +202,7 @@ def targets(root: Path, **config: Any) -> Targets:
 
 def test_the_graph_takes_the_pipeline_that_the_user_names(root: Path, pipeline: Path) -> None:
     made = targets(root, local_files={"scispacy-bc5cdr": str(pipeline)})
-    assert str(pipeline / "config.cfg") in made.pipeline_files("scispacy-bc5cdr")
+    assert "config.cfg" in made.pipeline_content("scispacy-bc5cdr")
     assert made.annotation_recipe("scispacy-bc5cdr", "ncbi-disease") == {"types": {"DISEASE": ""}}
     assert made.annotation_records("scispacy-bc5cdr", "ncbi-disease") == [
         "runs/off-the-shelf/scispacy-bc5cdr/ncbi-disease/as-it-is/final/seed-1.json"
@@ -215,7 +215,7 @@ def test_what_the_graph_cannot_do_with_a_pipeline_is_told(root: Path, tmp_path: 
     with pytest.raises(PubmillError, match="needs files of your own: set local_files"):
         made.pipeline("scispacy-jnlpba")
     with pytest.raises(PubmillError, match=r"has no config\.cfg"):
-        made.pipeline_files("scispacy-bc5cdr")
+        made.check_pipeline("scispacy-bc5cdr")
     with pytest.raises(PubmillError, match="not ebm-pico; add it to `types`"):
         made.annotation_recipe("scispacy-bc5cdr", "ebm-pico")
     with pytest.raises(PubmillError, match="can't be fine-tuned"):

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -253,8 +254,7 @@ def test_checkpoints_and_saves_are_no_part_of_the_recipe(root: Path) -> None:
     assert not {"checkpoints", "save_minutes"} & targets(root).pretraining_recipe("pubmedbert-base").keys()
 
 
-def test_a_models_own_folder_is_its_input(root: Path, tmp_path: Path) -> None:
-    """So that weights which changed in place are noticed."""
+def test_a_model_depends_on_the_content_of_its_own_folder(root: Path, tmp_path: Path) -> None:
     specs_folder, weights = tmp_path / "specs", tmp_path / "weights"
     shutil.copytree(root / "specs", specs_folder)
     weights.mkdir()
@@ -269,8 +269,8 @@ def test_a_models_own_folder_is_its_input(root: Path, tmp_path: Path) -> None:
         "local_files": {"mine": str(weights)},
     }  # fmt: skip
     made = Targets(*check_study(config, specs_folder))
-    assert made.model_inputs("mine") == {"folder": list(map(str, files))}
-    assert made.model_arguments("mine") == ["--folder", str(weights)]
+    assert made.own_models()[-1:] == ["mine"] and made.own_folder("mine") == weights
+    assert made.own_folder_content("mine") == {path.name: sha256(b"").hexdigest() for path in files}
     assert [column["model"] for column in made.table_recipe("gu2020/table06")["columns"]][-1] == "mine"
     made = Targets(*check_study(config | {"local_files": {}}, specs_folder))
     told = "needs its weights in a folder of your own (then set local_files: mine)"
@@ -285,7 +285,7 @@ def test_a_models_own_folder_is_its_input(root: Path, tmp_path: Path) -> None:
         Targets(*check_study(config | {"local_files": {"mine": "/nowhere"}}, specs_folder))
     elsewhere = config | {"local_files": {"mine": "/nowhere"}, "models": ["pubmedbert-base"]}
     with pytest.raises(PubmillError, match="does not exist; correct the path, or the folder"):
-        Targets(*check_study(elsewhere, specs_folder)).model_inputs("mine")
+        Targets(*check_study(elsewhere, specs_folder)).own_folder("mine")
     for path in files:
         kept = path.rename(tmp_path / "kept")
         lack = path.name if path.suffix == ".json" else "weights" if path.suffix != ".txt" else "tokenizer"

@@ -33,9 +33,10 @@ from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.keeping import base_model, keep, keep_account, load_task_model
 from pubmill.finetuning.predicting import Predictor
 from pubmill.finetuning.run import Run, finetune, predict_kept
-from pubmill.finetuning.splits import encode_split, folder_sha256, read_split
+from pubmill.finetuning.splits import encode_split, read_split
 from pubmill.recipes import FinetuningRecipe
 from pubmill.tagging import to_mentions
+from pubmill.weights import folder_sha256
 from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
 from tests.unit.toy_tasks import OURS, RELATION, SPAN, SYLLABLES, TOKENS, write_dataset
 

@@ -1,0 +1,249 @@
+"""A table shows every record on disk that is by the present recipes, whatever part of it a study asks for."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pubmill import recipes
+from pubmill.contributions import write_items
+from pubmill.files import read_jsonl_gz, write_json, write_jsonl_gz
+from pubmill.metrics import SCORERS
+from pubmill.records import ScoringRecipe, score_run, write_record
+from pubmill.study import check_study
+from pubmill.targets import METRIC_VERSIONS, VERSIONS, Targets
+from tests.workflow.conftest import Project, copy_of
+from tests.workflow.planner import Planner
+from tests.workflow.test_reruns import DEMO, FIRST, REWRITTEN
+
+NAME = "gu2020/table06"
+JSON = f"results/demo/tables/{NAME}.json"
+PART = {
+    "study": "part", "tables": [NAME], "datasets": ["bc5-chem"], "models": ["no-pretraining"],
+}  # fmt: skip
+ENDINGS = ("predictions.jsonl.gz", "training.json")
+STALE = "not run in this study; its records on disk are"
+RECIPES = f"{STALE} by other recipes or stage versions than the present ones"
+PLACES = {(model, row) for model in ("pubmedbert-base", "no-pretraining") for row in ("bc5-chem", "jnlpba")}
+
+
+@pytest.fixture(scope="module")
+def part(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Project, Any, Any]]:
+    """A finished project, of which a study of one dataset and one model was then run: its table before and
+    after that."""
+    made = copy_of(finished, tmp_path_factory.mktemp("part") / "copy")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(made.folder)
+        score_as_if_learnt(made.folder)
+    made.run("--", JSON, JSON.replace(".json", ".comparisons.json"))
+    before = json.loads((made.folder / JSON).read_text())
+    overlay = made.folder / "part.yaml"
+    overlay.write_text(yaml.safe_dump(PART))
+    assert set(made.planned("--configfile", "part.yaml")) <= {"table", "compare", "report", "checklist"}
+    made.run("--configfile", "part.yaml")
+    yield made, before, json.loads((made.folder / JSON).read_text())
+
+
+def score_as_if_learnt(folder: Path) -> None:
+    """Give each run of the table predictions that differ from the gold in some examples, and score it.
+
+    So short a training learns nothing.
+    """
+    made = Targets(*check_study(yaml.safe_load((folder / "config.yaml").read_text()), folder / "specs"))
+    for number, path in enumerate(map(Path, made.record_files(NAME)), 2):
+        _, _, _, protocol, model, dataset, setting, *_ = path.parts
+        seed = int(path.stem.removeprefix("seed-"))
+        recipe = recipes.build(
+            ScoringRecipe, made.score_recipe(protocol, model, dataset, setting, seed), NAME
+        )
+        examples = Path(made.scored_examples(protocol, model, dataset, setting))
+        predictions, training = (path.with_name(f"{path.stem}.{name}") for name in ENDINGS)
+        write_jsonl_gz(
+            predictions,
+            (
+                {"id": row["id"], "labels": row["labels"] if n % number else ["O"] * len(row["labels"])}
+                for n, row in enumerate(read_jsonl_gz(examples))
+            ),
+        )
+        write_json(training, json.loads(training.read_text()) | {"failed": None})
+        record, items = score_run(recipe, SCORERS[recipe.kind], predictions, examples, training)
+        write_items(path.with_suffix(".items.npz"), items)
+        write_record(path, record)
+
+
+@pytest.fixture
+def targets(part: tuple[Project, Any, Any], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Makes the targets of a study of the finished project, in its folder."""
+    folder = part[0].folder
+    monkeypatch.chdir(folder)
+
+    def make(**config: Any) -> Targets:
+        base = yaml.safe_load((folder / "config.yaml").read_text())
+        return Targets(*check_study({**base, **PART, **config}, folder / "specs"))
+
+    return make
+
+
+def shown(recipe: dict[str, Any]) -> set[tuple[str, str]]:
+    """The cells of a table that have records."""
+    return {(column, row) for column, rows in recipe["records"].items() for row in rows}
+
+
+def stale(made: Targets) -> dict[tuple[str, ...], str]:
+    """The cells of records that are not by the present recipes."""
+    found = made.table_recipe(NAME)["missing"].items()
+    return {tuple(place.split("/")): why for place, why in found if why.startswith(STALE)}
+
+
+def test_a_study_of_less_keeps_what_is_there(part: tuple[Project, Any, Any]) -> None:
+    _, before, after = part
+    for column, row in PLACES:
+        assert after["cells"][column][row] == before["cells"][column][row]
+        assert after["cells"][column][row]["value"] is not None
+    assert after["cells"]["pubmedbert-base"]["bc2gm"]["missing"] == "not run in this study"
+    assert after["provenance"] == before["provenance"]
+
+
+def test_comparisons_report_and_checklist_have_it_too(part: tuple[Project, Any, Any]) -> None:
+    reports = part[0].folder / "results/demo/reports"
+    compared = json.loads((part[0].folder / JSON.replace(".json", ".comparisons.json")).read_text())
+    assert {row["row"] for row in compared["rows"]} == {"bc5-chem", "jnlpba"}
+    checklist = (reports / "part.checklist.md").read_text()
+    assert "8 final runs" in checklist and "jnlpba" in checklist and "PubMedBERT" in checklist
+    assert "8 of 8 <small>none failed" in (reports / "part.html").read_text()
+
+
+def test_the_whole_study_then_trains_nothing(part: tuple[Project, Any, Any], root: Path) -> None:
+    planner = Planner(root)
+    jobs = planner.planned(part[0].folder)
+    planner.close()
+    assert jobs and set(jobs) <= {"table", "compare", "report", "checklist", "contradictions"}
+
+
+def test_records_are_found_for_any_part_of_a_table(targets: Any) -> None:
+    assert shown(targets().table_recipe(NAME)) == PLACES
+    assert shown(targets(models=["bert-base-uncased"]).table_recipe(NAME)) >= {
+        (model, row) for model, row in PLACES if model == "pubmedbert-base"
+    }
+    assert not targets(datasets=None, models=["pubmedbert-base", "no-pretraining"]).found(NAME).records
+
+
+def test_a_column_that_a_model_joins_by_its_spec_stays(part: tuple[Project, Any, Any], targets: Any) -> None:
+    spec = part[0].folder / "specs/models/no-pretraining.yaml"
+    text = spec.read_text()
+    try:
+        columns = targets(models=["pubmedbert-base"]).table_recipe(NAME)["columns"]
+        assert "no-pretraining" not in [column["key"] for column in columns]
+        spec.write_text(f"{text}tables: [{NAME}]\n")
+        made = targets(models=["pubmedbert-base"])
+        assert shown(made.table_recipe(NAME)) == PLACES
+    finally:
+        spec.write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("versions", "name"),
+    [(VERSIONS, "finetune"), (VERSIONS, "pretrain"), (VERSIONS, "select"), (METRIC_VERSIONS, "entity_f1")],
+)
+def test_records_of_an_older_stage_are_stale(
+    targets: Any, monkeypatch: pytest.MonkeyPatch, versions: dict[str, int], name: str
+) -> None:
+    monkeypatch.setitem(versions, name, versions[name] + 1)
+    pretraining = name in ("pretrain", "select")
+    made = [place for place in PLACES if place != ("no-pretraining", "bc5-chem")]
+    touched = [place for place in made if not pretraining or place[0] == "pubmedbert-base"]
+    # no-pretraining's vocabulary is learnt from the selected corpus, and the search is by pubmedbert-base
+    assert set(stale(targets())) == set(made if name in ("select", "pretrain") else touched)
+    assert set(stale(targets()).values()) == {RECIPES}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "rows"),
+    [
+        ("specs/datasets/jnlpba.yaml", "\nversion: 1", "\nversion: 2", {"jnlpba"}),
+        ("specs/protocols/blurb.yaml", "weight_decay: 0.0", "weight_decay: 0.1", {"jnlpba", "bc5-chem"}),
+        (DEMO, FIRST, FIRST.replace("3e-3", "2e-3"), {"jnlpba", "bc5-chem"}),
+        ("specs/corpora/pubmed-abstracts.yaml", "min_words: 128", "min_words: 100", {"jnlpba", "bc5-chem"}),
+        (DEMO, "pubmed-uncased: {size: 2000}", "pubmed-uncased: {size: 1900}", {"jnlpba", "bc5-chem"}),
+        ("specs/protocols/blurb.yaml", "aggregate: mean", "aggregate: median", set()),
+    ],
+)
+def test_records_of_another_recipe_are_stale_and_start_nothing(
+    part: tuple[Project, Any, Any], targets: Any, file: str, old: str, new: str, rows: set[str]
+) -> None:
+    path = part[0].folder / file
+    text = path.read_text()
+    assert text.count(old) == 1
+    try:
+        path.write_text(text.replace(old, new))
+        made = targets()
+        found = stale(made)
+        assert {row for _, row in found} == rows and set(found.values()) <= {RECIPES}
+        if "jnlpba" in rows:
+            assert ("pubmedbert-base", "jnlpba") in found
+        inputs = [path for path in made.record_files(NAME) if "jnlpba" in path or "pubmedbert" in path]
+        assert inputs == []
+    finally:
+        path.write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("file", "why", "places"),
+    [
+        (REWRITTEN["one dataset's examples"], "of other examples than the present ones", 2),
+        ("results/demo/models/pubmedbert-base/config.json", "of another model than the present one", 2),
+    ],
+)
+def test_records_of_what_has_changed_since_are_stale(
+    part: tuple[Project, Any, Any], targets: Any, file: str, why: str, places: int
+) -> None:
+    path = part[0].folder / file
+    content, state = path.read_bytes(), path.stat()
+    try:
+        path.touch()
+        assert stale(targets()) == {}
+        path.write_bytes(content + b" ")
+        assert list(stale(targets()).values()) == [f"{STALE} {why}"] * places
+    finally:
+        path.write_bytes(content)
+        os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("{", "can't be read"),
+        ("[]", RECIPES),
+        ("{}", RECIPES),
+        (None, "without what each document contributes"),
+    ],
+)
+def test_damaged_records_are_no_reason_to_fail(
+    part: tuple[Project, Any, Any], targets: Any, content: str | None, why: str
+) -> None:
+    path = part[0].folder / REWRITTEN["one run's predictions"].replace("predictions.jsonl.gz", "json")
+    path = Path(str(path).replace("bc5-chem", "jnlpba"))
+    damaged = path if content is not None else path.with_name("seed-1.items.npz")
+    kept = damaged.read_bytes()
+    try:
+        damaged.unlink() if content is None else damaged.write_text(content)
+        assert why in stale(targets())["pubmedbert-base", "jnlpba"]
+    finally:
+        damaged.write_bytes(kept)
+
+
+def test_a_table_changes_with_the_records_that_it_found(part: tuple[Project, Any, Any], targets: Any) -> None:
+    made = targets()
+    path = part[0].folder / "results/demo" / made.found_records(NAME)[0]
+    kept, before = path.read_bytes(), made.digest_of(made.found_records(NAME))
+    try:
+        path.write_bytes(kept + b"\n")
+        assert targets().digest_of(made.found_records(NAME)) != before
+        path.unlink()
+        assert targets().digest_of(made.found_records(NAME)) != before
+    finally:
+        path.write_bytes(kept)
