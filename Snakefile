@@ -5,7 +5,6 @@ import shlex
 import sys
 from pathlib import Path
 
-from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
 min_version("9.0")
@@ -13,8 +12,8 @@ min_version("9.0")
 ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=False))
 sys.path.insert(0, str(ROOT))
 
-from pubmill.errors import PubmillError
-from pubmill.files import lock
+from pubmill.errors import Plain, plainly
+from pubmill.inspection.asked import check_before_graph
 from pubmill.inspection.gpus import read_gpus
 from pubmill.inspection.resources import resources
 from pubmill.study import check_study
@@ -27,14 +26,12 @@ forget_failed_jobs()
 configfile: ROOT / "config.yaml"
 
 
-try:
-    STUDY, SPECS = check_study(config, ROOT / "specs")
-    T = Targets(STUDY, SPECS)
-except PubmillError as error:
-    raise WorkflowError(str(error)) from None
-
+STUDY, SPECS = plainly(check_study)(config, ROOT / "specs")
+TARGETS = plainly(Targets)(STUDY, SPECS)
+T = Plain(TARGETS)  # what it finds wrong ends the run as it stands
 R = T.results
-needs = resources(T, read_gpus(ROOT / "specs", ROOT / "benchmarks/pretraining.json"))
+needs = resources(TARGETS, read_gpus(ROOT / "specs", ROOT / "benchmarks/pretraining.json"))
+check_before_graph(workflow, TARGETS, ROOT / "studies")
 SCRIPTS = str(ROOT / "scripts")
 # The programs run with the Python of this Snakemake, unless an environment of their own is asked for (--sdm).
 OWN_PYTHON = f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"
@@ -44,42 +41,13 @@ shell.prefix(
 )
 
 
-def plainly(find):
-    """An input function whose `PubmillError` ends the run as it stands, not wrapped into a traceback."""
-
-    def find_or_end(wildcards):
-        try:
-            return find(wildcards)
-        except PubmillError as error:
-            sys.exit(f"pubmill: error: {error}")
-
-    return find_or_end
-
-
 onstart:
     # Freed by the system if the run is killed, so that the same command can simply be run again.
     global LOCK
-    LOCK = lock(Path(R) / ".lock")
-    # Here, as only a run needs it, and the hub's library with it: all that is missing at once, not job by job.
-    from pubmill.inspection.dag import jobs_in
-    from pubmill.inspection.needed import needed, out_of_reach
+    # Here, as only a run needs it, and the hub's library with it.
+    from pubmill.inspection.starting import begin
 
-    if missing := out_of_reach(needed((j for j in jobs_in(workflow.dag) if j.to_do), T), STUDY.mirror):
-        advice = (
-            "Fetch them on a machine with a network connection (python scripts/mirror.py STUDY --fetch FOLDER), "
-            "and set `mirror:` and HF_HUB_CACHE"
-        )
-        sys.exit("\n".join(["pubmill: error: files are out of reach:", *missing, advice]))
-    run = getattr(workflow.scheduler._executor, "run_uuid", None)  # the name of all its jobs in Slurm
-    if run:
-        from pubmill.inspection.left_jobs import begin_run
-
-        try:
-            begin_run(Path(R), run)
-        except PubmillError as error:
-            sys.exit(f"pubmill: error: {error}")
-    for line in T.left_out():
-        print(line, file=sys.stderr)
+    LOCK = plainly(begin)(workflow, TARGETS)
 
 
 wildcard_constraints:
@@ -110,7 +78,7 @@ localrules:
 rule all:
     default_target: True
     input:
-        plainly(lambda w: T.everything()),
+        lambda w: T.everything(),
 
 
 include: "rules/sources.smk"

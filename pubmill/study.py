@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from pubmill.errors import PubmillError
+from pubmill.nearest import unknown
 from pubmill.specs import Name, Specs, Strict, load, told
 
 
@@ -51,7 +52,7 @@ def check_study(config: dict[str, Any], specs_folder: Path) -> tuple[Study, Spec
         "datasets": {**specs.datasets, **{name: p for p in specs.protocols.values() for name in p.folds}},
     }
     dangling = [
-        f"configuration: {kind}: {name!r} is not in {specs_folder.name}/{kind} (there are {sorted(found)})"
+        f"configuration: {kind}: {unknown(kind.removesuffix('s'), name, found)}"
         for kind, found in known.items()
         for name in getattr(study, kind) or ()
         if name not in found
@@ -65,8 +66,6 @@ def study_file(named: str, folder: Path) -> Path:
     """The file of a study that is given as such, or by its name in the folder of studies."""
     found = [path for path in (Path(named), folder / f"{named}.yaml") if path.is_file()]
     if not found:
-        known = ", ".join(sorted(path.stem for path in folder.glob("*.yaml")))
-        raise PubmillError(
-            f"there is no study {named!r}: neither a file, nor in {folder.name}/, which has {known}"
-        )
+        known = [path.stem for path in folder.glob("*.yaml")]
+        raise PubmillError(f"{unknown('study', named, known)}. Name a file, or one of {folder.name}/")
     return found[0]

@@ -11,7 +11,7 @@ wildcard_constraints:
 
 rule annotate:
     input:
-        pipeline=plainly(lambda w: T.pipeline_files(w.pipeline)),
+        pipeline=lambda w: T.pipeline_files(w.pipeline),
         examples=f"{R}/datasets/{{dataset}}/test.jsonl.gz",
     output:
         predictions=f"{AS_IT_IS}.predictions.jsonl.gz",
@@ -24,7 +24,7 @@ rule annotate:
         **needs("annotate"),
     params:
         version=T.version("annotate"),
-        recipe=plainly(lambda w: as_json(T.annotation_recipe(w.pipeline, w.dataset))),
+        recipe=lambda w: as_json(T.annotation_recipe(w.pipeline, w.dataset)),
         folder=lambda w: str(T.pipeline(w.pipeline)),
     message:
         "Predicting {wildcards.dataset} with {wildcards.pipeline}"

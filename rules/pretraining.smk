@@ -5,7 +5,7 @@ rule pack:
     input:
         parts=lambda w: T.parts(w.corpus),
         vocab=lambda w: T.vocab_files(w.vocab),
-        punkt=plainly(lambda w: T.source(T.sentence_splitter(w.corpus, w.vocab))),
+        punkt=lambda w: T.source(T.sentence_splitter(w.corpus, w.vocab)),
     output:
         [f"{R}/pretraining/tokens/{{corpus}}/{{vocab}}/{name}" for name in T.TOKEN_FILES],
     log:
@@ -32,7 +32,7 @@ rule pretrain:
     input:
         tokens=lambda w: T.token_files(w.recipe),
         vocab=lambda w: T.vocab_files(SPECS.pretraining[w.recipe].vocab),
-        weights=plainly(lambda w: T.segment_inputs(w.recipe, int(w.step))),
+        weights=lambda w: T.segment_inputs(w.recipe, int(w.step)),
     output:
         [f"{R}/pretraining/{{recipe}}/step-{{step}}/{name}" for name in T.CHECKPOINT_FILES],
     log:

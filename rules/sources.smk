@@ -28,7 +28,7 @@ rule download:
 
 rule take_local:
     input:
-        plainly(lambda w: T.local_file(w.key, w.name)),
+        lambda w: T.local_file(w.key, w.name),
     output:
         file=f"{R}/sources/local/{{key}}/{{name}}",
         source=f"{R}/sources/local/{{key}}/{{name}}.source.json",
