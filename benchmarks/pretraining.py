@@ -1,6 +1,6 @@
 """Speed of pretraining: transformers' Trainer as run_mlm.py uses it against pubmill, in one run.
 
-    python benchmarks/pretraining.py [--quick] [--gpu [--output FILE]]
+    .venv/bin/python benchmarks/pretraining.py [--quick] [--gpu [--output FILE]]
 
 On a processor: a BERT of 4 layers, 256 wide, 32 sequences of 128 tokens a step, turn about, in processor
 seconds of one thread. The Trainer computes in float32, its default; pubmill in that, and as `auto` says. The

@@ -1,21 +1,18 @@
 """Commands as they are printed: each works as it stands in the checkout, after `make setup`."""
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 BIN = ".venv/bin"
 PROFILE = "profiles/local"
 
 
-def snakemake(
-    *targets: str, configfiles: Sequence[str] = (), settings: Sequence[str] = (), options: Sequence[str] = ()
-) -> str:
-    """The command that makes the targets, with the configuration as options.
+def snakemake(*targets: str, configuration: Iterable[str] = (), options: Iterable[str] = ()) -> str:
+    """The command that makes the targets, under a configuration as `configuration_options` words it.
 
-    Targets stand first: `--configfile`, `--config` and `--forcerun` take all words that follow. Of
-    `--configfile` and `--config`, Snakemake takes the last alone, so each stands once.
+    Targets stand first: `--configfile`, `--config` and `--forcerun` take all words that follow.
     """
-    words = [*targets, "--profile", PROFILE, *configuration(configfiles, settings), *options]
+    words = [*targets, "--profile", PROFILE, *configuration, *options]
     return shlex.join([f"{BIN}/snakemake", *words])
 
 
@@ -24,8 +21,11 @@ def script(name: str, *arguments: str) -> str:
     return shlex.join([f"{BIN}/python", f"scripts/{name}.py", *arguments])
 
 
-def configuration(configfiles: Iterable[str], settings: Iterable[str]) -> list[str]:
-    """A configuration as options of Snakemake and of programs that take it as Snakemake does."""
+def configuration_options(configfiles: Iterable[str], settings: Iterable[str] = ()) -> list[str]:
+    """A configuration as options of Snakemake and of programs that take it as Snakemake does.
+
+    Each option stands once: of several, Snakemake takes the last alone.
+    """
     both = {"--configfile": list(configfiles), "--config": list(settings)}
     return [word for name, values in both.items() if values for word in (name, *values)]
 

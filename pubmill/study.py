@@ -1,13 +1,17 @@
 """The configuration of a run: which part of the specs, at which scale, and where files are."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, ValidationError
 
+from pubmill import strict_yaml
 from pubmill.errors import PubmillError
 from pubmill.nearest import unknown
 from pubmill.specs import Name, Specs, Strict, load, told
+
+Scale = Literal["demo", "small", "full"]
+SCALES: tuple[Scale, ...] = get_args(Scale)
 
 
 class Author(Strict):
@@ -26,7 +30,7 @@ class Study(Strict):
 
     study: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
     title: str
-    scale: Literal["demo", "small", "full"]
+    scale: Scale
     tables: tuple[str, ...]
     models: tuple[Name, ...] | None = None
     datasets: tuple[Name, ...] | None = None
@@ -69,3 +73,14 @@ def study_file(named: str, folder: Path) -> Path:
         known = [path.stem for path in folder.glob("*.yaml")]
         raise PubmillError(f"{unknown('study', named, known)}. Name a file, or one of {folder.name}/")
     return found[0]
+
+
+def study_of_scale(scale: str, folder: Path, path: str) -> list[str]:
+    """The file of a study of that scale, of the paper that a path of the results names if there is one; none
+    for the demo, which needs none."""
+    if scale == "demo":
+        return []
+    read = {file: strict_yaml.read(file, file.name, []).value for file in sorted(folder.glob("*.yaml"))}
+    of_scale = [file for file, study in read.items() if study.get("scale") == scale]
+    of_paper = [file for file in of_scale if file.stem in Path(path).parts]
+    return [f"{folder.name}/{file.name}" for file in [*of_paper, *of_scale][:1]]

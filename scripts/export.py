@@ -1,8 +1,9 @@
 """Write a dataset in the form in which others publish it, for use elsewhere.
 
-    python scripts/export.py chemprot@blurb FOLDER [--results results/full]
+    .venv/bin/python scripts/export.py chemprot@blurb FOLDER [--results results/full]
 
-Inputs:  the converted examples, RESULTS/datasets/DATASET; `snakemake` makes them (the message says how)
+Inputs:  the converted examples, RESULTS/datasets/DATASET
+         (a message says how to make them)
 Outputs: the published form's files in FOLDER; where the published bytes are known, they are compared
 """
 
@@ -13,10 +14,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from pubmill import recipes
+from pubmill import commands, recipes
 from pubmill.convert.published import PublishedRecipe, publish
 from pubmill.errors import PubmillError, run
+from pubmill.nearest import unknown
 from pubmill.specs import load
+from pubmill.study import study_of_scale
 from pubmill.targets.datasets import published_recipe
 
 
@@ -34,14 +37,14 @@ def main() -> None:
     specs = load(ROOT / "specs", scale).datasets
     name = arguments.dataset
     if name not in specs:
-        raise PubmillError(f"there is no specs/datasets/{name}.yaml; datasets are {', '.join(specs)}")
+        raise PubmillError(unknown("dataset", name, specs))
     recipe = recipes.build(PublishedRecipe, published_recipe(name, specs[name]), name)
     examples = arguments.results / "datasets" / name
     if not (examples / "card.json").is_file():
-        raise PubmillError(
-            f"{examples} is not there yet. Make {examples}/card.json with snakemake, and with the "
-            f"--configfile of a study of that scale (the demo needs none)."
-        )
+        study = study_of_scale(scale, ROOT / "studies", str(examples))
+        options = commands.configuration_options(study)
+        command = commands.snakemake(f"{examples}/card.json", configuration=options)
+        raise PubmillError(f"{examples} is not there yet. Make it: {command}")
     for split, told in publish(recipe, examples, arguments.folder).items():
         known = {True: "the published bytes", False: "", None: "published bytes not known"}[told["equal"]]
         print(f"{arguments.folder / told['name']}: {split}, sha256 {told['sha256']} ({known})")

@@ -10,14 +10,14 @@ from typing import Any
 
 from snakemake.io import strip_wildcard_constraints
 
-from pubmill import commands, strict_yaml
+from pubmill import commands
 from pubmill.errors import PubmillError, plainly
 from pubmill.nearest import SHOWN, nearest, unknown
 from pubmill.specs import Specs
+from pubmill.study import SCALES, study_of_scale
 from pubmill.targets import Targets
 from pubmill.targets.models import OFF_THE_SHELF
 
-SCALES = ("demo", "small", "full")
 BY_FOLDER = ("corpora", "vocabs", "pretraining", "models", "datasets")
 """Folders of the results whose own folders are named as specs are."""
 OTHER_FOLDERS = ("parsed", "selected")
@@ -104,7 +104,8 @@ def _why_lost(file: str, patterns: Mapping[str, list[str]], targets: Targets, st
     study = targets.study
     for scale in SCALES:
         if scale != study.scale and file.startswith(f"{study.results}/{scale}/"):
-            command = commands.snakemake(file, configfiles=_study_of(scale, file, studies))
+            options = commands.configuration_options(study_of_scale(scale, studies, file))
+            command = commands.snakemake(file, configuration=options)
             return f"{file}: the configuration is of scale {study.scale}, the path of {scale}. Run: {command}"
     meant = {path: [path] for paths in patterns.values() for path in paths}
     if not file.startswith(f"{study.results}/"):
@@ -123,13 +124,3 @@ def _by_name(targets: Targets) -> dict[str, list[str]]:
         for name in (table, PurePosixPath(table).name):
             meant.setdefault(name, []).append(f"{results}/tables/{table}.html")
     return meant
-
-
-def _study_of(scale: str, file: str, studies: Path) -> list[str]:
-    """A study of that scale: that of the path's paper, if there is one; none for the demo."""
-    if scale == "demo":
-        return []
-    read = {path: strict_yaml.read(path, path.name, []).value for path in sorted(studies.glob("*.yaml"))}
-    of_scale = [path for path, study in read.items() if study.get("scale") == scale]
-    papers = [path for path in of_scale if path.stem in PurePosixPath(file).parts]
-    return [f"{studies.name}/{path.name}" for path in [*papers, *of_scale][:1]]

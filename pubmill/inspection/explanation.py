@@ -87,9 +87,11 @@ class Explainer:
     def command(self, files: Iterable[str], settings: Sequence[str] = ()) -> str:
         """The command that makes files of the results folder, perhaps with other `settings`."""
         paths = [f"{self.results}/{file}" for file in files]
-        return commands.snakemake(
-            *paths, configfiles=self.configfiles, settings=(*self.settings, *settings)
-        )
+        return commands.snakemake(*paths, configuration=self.options(settings))
+
+    def options(self, settings: Sequence[str] = ()) -> list[str]:
+        """The configuration as options."""
+        return commands.configuration_options(self.configfiles, (*self.settings, *settings))
 
 
 def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanation:
@@ -101,8 +103,9 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
         raise PubmillError(unknown("table", table, [*specs.tables, *specs.fact_tables]))
     recipe = parse(TableRecipe, explainer.targets.table_recipe(table), table)
     rows = [*recipe.rows, *(composite.row for composite in recipe.composites)]
-    straight = _named_so(row, rows, _key) and _named_so(column, recipe.columns, _key)
-    if not straight and _named_so(row, recipe.columns, _key) and _named_so(column, rows, _key):
+    straight = bool(_named_so(row, rows, _key)) and bool(_named_so(column, recipe.columns, _key))
+    turned = bool(_named_so(row, recipe.columns, _key)) and bool(_named_so(column, rows, _key))
+    if turned and not straight:
         row, column = column, row  # papers print both ways round
     found_row = _find("row", row, rows, _key)
     found_column = _find("column", column, recipe.columns, _key)
@@ -118,7 +121,7 @@ def _key(one: Any) -> str:
 
 
 def _named_so(name: str, among: Sequence[Named], key: Callable[[Any], str]) -> list[Named]:
-    """Those of that key, or else of that label, or whose key or label has it as its first word, or begins so."""
+    """Those of that key, else of that label, else whose key or label has it as first word, else begins so."""
     wanted = name.casefold()
     names = [(one, key(one), key(one).casefold(), one.label.casefold()) for one in among]
     ways = (
@@ -332,7 +335,7 @@ def _to_do(
         wider.append(f"datasets={_yaml_list([*study.datasets, row.dataset])}")
     if wider:
         return (explainer.command([f"tables/{table}.html"], wider),)
-    return (commands.script("doctor", *commands.configuration(explainer.configfiles, explainer.settings)),)
+    return (commands.script("doctor", *explainer.options()),)
 
 
 def _yaml_list(names: Sequence[str]) -> str:

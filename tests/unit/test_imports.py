@@ -12,6 +12,7 @@ ROOMS = ("corpus", "vocabs", "convert", "pretraining", "finetuning", "metrics", 
 MAY_ALSO = {"prediction": {"finetuning"}, "corpus": {"sources"}}
 """A room that another one is made for, or what brings its files; never the other way round."""
 COMMON = {
+    "commands",
     "contributions",
     "errors",
     "files",
