@@ -267,7 +267,7 @@ def test_a_fact_of_a_dataset_is_explained(tmp_path: Path) -> None:
         (("gu2020/table66", "bc2gm", MODEL), "no table", "gu2020/table06"),
         ((TABLE, "bc3gm", MODEL), "no row", "BC2GM"),
         ((TABLE, "bc2gm", "pubmedbart"), "no column", "PubMedBERT"),
-        (("gu2020/table03", "bc3gm", "blurb/train"), "no row", "bc2gm"),
+        (("gu2020/table03", "bc3gm", "blurb/train"), "no row", "BC2GM"),
     ],
 )
 def test_a_wrong_name_gives_what_there_is_the_nearest_first(
