@@ -325,7 +325,7 @@ def main() -> None:
     if arguments.three_epochs and not ON_GPU:
         parser.error("--three-epochs needs a GPU that torch finds; on a processor it would take hours")
     if not arguments.three_epochs and importlib.util.find_spec("accelerate") is None:
-        parser.error("the Trainer needs accelerate: python -m pip install --no-deps accelerate")
+        parser.error("the Trainer needs accelerate: .venv/bin/python -m pip install --no-deps accelerate")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # of several, those that wait for each other would use processor time too
     transformers.logging.set_verbosity_error()

@@ -264,9 +264,7 @@ def test_the_program_tells_what_is_missing(export: Any, tmp_path: Path, results:
 @pytest.mark.parametrize(
     ("scale", "named"), [("demo", ""), ("full", " --configfile studies/of-that-scale.yaml")]
 )
-def test_the_program_says_how_to_convert_first(
-    export: Any, tmp_path: Path, scale: str, named: str
-) -> None:
+def test_the_program_says_how_to_convert_first(export: Any, tmp_path: Path, scale: str, named: str) -> None:
     (tmp_path / "studies").mkdir()
     (tmp_path / "studies/of-that-scale.yaml").write_text("scale: full\n")
     with pytest.raises(PubmillError) as caught:
