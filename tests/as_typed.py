@@ -1,6 +1,6 @@
-"""Commands as they are typed, each in a fork of a process that has Snakemake, torch and transformers and the folder's pubmill loaded.
+"""Commands as they are typed, each in a fork of a process that has loaded what they import.
 
-    python -m tests.as_typed FOLDER < TASKS
+    .venv/bin/python -m tests.as_typed FOLDER < TASKS
 
 A process of its own for each would mostly import. TASKS is JSON: {name: {"way", "words"}}; the answer, on
 standard output, {name: [status, what it said]}. Ways:
