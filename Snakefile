@@ -1,12 +1,10 @@
 """Table of contents: configuration, checks, rules, targets."""
 
-import atexit
 import re
 import shlex
 import sys
 from pathlib import Path
 
-from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
 min_version("9.0")
@@ -14,9 +12,10 @@ min_version("9.0")
 ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=False))
 sys.path.insert(0, str(ROOT))
 
-from pubmill.errors import PubmillError
-from pubmill.files import lock
+from pubmill.errors import Plain, plainly
+from pubmill.inspection.asked import check_before_graph
 from pubmill.inspection.gpus import read_gpus
+from pubmill.inspection.left_out import announce_left_out
 from pubmill.inspection.resources import resources
 from pubmill.study import check_study
 from pubmill.targets import Targets, as_json
@@ -28,14 +27,12 @@ forget_failed_jobs()
 configfile: ROOT / "config.yaml"
 
 
-try:
-    STUDY, SPECS = check_study(config, ROOT / "specs")
-    T = Targets(STUDY, SPECS)
-except PubmillError as error:
-    raise WorkflowError(str(error)) from None
-
+STUDY, SPECS = plainly(check_study)(config, ROOT / "specs")
+TARGETS = plainly(Targets)(STUDY, SPECS)
+T = Plain(TARGETS)  # what it finds wrong ends the run as it stands
 R = T.results
-needs = resources(T, read_gpus(ROOT / "specs", ROOT / "benchmarks/pretraining.json"))
+needs = resources(TARGETS, read_gpus(ROOT / "specs", ROOT / "benchmarks/pretraining.json"))
+check_before_graph(workflow, TARGETS, ROOT / "studies")
 SCRIPTS = str(ROOT / "scripts")
 # The programs run with the Python of this Snakemake, unless an environment of their own is asked for (--sdm).
 OWN_PYTHON = f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"
@@ -45,31 +42,7 @@ shell.prefix(
 )
 
 
-def plainly(find):
-    """An input function whose `PubmillError` ends the run as it stands, not wrapped into a traceback."""
-
-    def find_or_end(wildcards):
-        try:
-            return find(wildcards)
-        except PubmillError as error:
-            sys.exit(f"pubmill: error: {error}")
-
-    return find_or_end
-
-
-LEFT_OUT = T.left_out()
-
-
-def say_what_is_left_out():
-    """Each line once, where Snakemake lists the jobs."""
-    while LEFT_OUT:
-        print(LEFT_OUT.pop(0), file=sys.stdout if workflow.output_settings.dryrun else sys.stderr)
-
-
-# At the end where `onstart` has not: a dry run has no hooks, nor has a run with nothing to do. There is a scheduler
-# once nothing hinders the run.
-if workflow.is_main_process:
-    atexit.register(lambda: workflow.scheduler and say_what_is_left_out())
+say_what_is_left_out = announce_left_out(workflow, TARGETS.left_out())
 
 
 def not_compared(find):
@@ -78,31 +51,16 @@ def not_compared(find):
     Snakemake compares no parameters that are derived from outputs. What a job depends on is the content of
     these files, which stands beside it as a parameter of its own.
     """
-    return lambda wildcards, output: plainly(find)(wildcards)
+    return lambda wildcards, output: find(wildcards)
 
 
 onstart:
     # Freed by the system if the run is killed, so that the same command can simply be run again.
     global LOCK
-    LOCK = lock(Path(R) / ".lock")
-    # Here, as only a run needs it, and the hub's library with it: all that is missing at once, not job by job.
-    from pubmill.inspection.dag import jobs_in
-    from pubmill.inspection.needed import needed, out_of_reach
+    # Here, as only a run needs it, and the hub's library with it.
+    from pubmill.inspection.starting import begin
 
-    if missing := out_of_reach(needed((j for j in jobs_in(workflow.dag) if j.to_do), T), STUDY.mirror):
-        advice = (
-            "Fetch them on a machine with a network connection (python scripts/mirror.py STUDY --fetch FOLDER), "
-            "and set `mirror:` and HF_HUB_CACHE"
-        )
-        sys.exit("\n".join(["pubmill: error: files are out of reach:", *missing, advice]))
-    run = getattr(workflow.scheduler._executor, "run_uuid", None)  # the name of all its jobs in Slurm
-    if run:
-        from pubmill.inspection.left_jobs import begin_run
-
-        try:
-            begin_run(Path(R), run)
-        except PubmillError as error:
-            sys.exit(f"pubmill: error: {error}")
+    LOCK = plainly(begin)(workflow, TARGETS)
     say_what_is_left_out()
 
 
@@ -135,7 +93,7 @@ localrules:
 rule all:
     default_target: True
     input:
-        plainly(lambda w: T.everything()),
+        lambda w: T.everything(),
 
 
 include: "rules/sources.smk"

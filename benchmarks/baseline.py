@@ -1,7 +1,8 @@
 """From PubMed's files to a counted corpus, on a made-up baseline: files an hour, and the memory of every
 job.
 
-    python benchmarks/baseline.py [--quick] [--records DIR] [--files 40] [--citations 30000] [--jobs 2]
+    .venv/bin/python benchmarks/baseline.py [--quick] [--records DIR] [--files 40] [--citations 30000] \\
+        [--jobs 2]
 
 The baseline is multiplied from real citations: those of all pubmed*.xml.gz below DIR (by default
 $PUBMILL_REAL_DATA/mirror), drawn with a seed and given PMIDs of their own; without any, made-up citations

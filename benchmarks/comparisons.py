@@ -1,6 +1,6 @@
 """Speed and memory of tables and of the comparisons of their models, over made-up records.
 
-    python benchmarks/comparisons.py [--quick] [--records 20000]
+    .venv/bin/python benchmarks/comparisons.py [--quick] [--records 20000]
 
 Tables of 20 datasets, eight models and five seeds; a test set has 20 to 5,000 documents, as those of the
 papers. Each table is one process of the pipeline's own programs, as its rules start them: `scripts/table.py`

@@ -1,7 +1,7 @@
 """Speed of converting datasets: each one from its files to its examples, and CoNLL reading beside NLTK's.
 
-    python benchmarks/datasets.py MIRROR    every dataset whose files are in it (HOST/PATH, local/KEY)
-    python benchmarks/datasets.py --quick   the miniature world's, under a minute
+    .venv/bin/python benchmarks/datasets.py MIRROR  every dataset whose files are in it (HOST/PATH, local/KEY)
+    .venv/bin/python benchmarks/datasets.py --quick   the miniature world's, under a minute
 
 Converting is reading, checking, counting and writing; MB are those of the source files as they are
 (packed, where they are), times the median of three turns. Last line: `conll: ratio`, the processor time

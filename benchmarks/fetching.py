@@ -1,6 +1,6 @@
 """A whole shard of PMC's bucket over HTTP: articles a second, memory, and what a kill in the middle costs.
 
-    python benchmarks/fetching.py [--quick] [--articles 10000] [--delay 0.05]
+    .venv/bin/python benchmarks/fetching.py [--quick] [--articles 10000] [--delay 0.05]
 
 A server on this machine answers each request `--delay` seconds late, as one far away does, and counts the
 requests. Its made-up articles (benchmarks/pmc.py) are of the real ones' size. scripts/fetch_pmc.py brings

@@ -1,8 +1,9 @@
 """Speed of fine-tuning: transformers' own way against pubmill, interleaved in one run; and their scores.
 
-    python benchmarks/finetuning.py [--quick] [--mirror FOLDER [--model FOLDER]]
-    python benchmarks/finetuning.py --three-epochs [--mirror FOLDER]    alrowili2021 Table 3; needs a GPU
+    .venv/bin/python benchmarks/finetuning.py [--quick] [--mirror FOLDER [--model FOLDER]]
+    .venv/bin/python benchmarks/finetuning.py --three-epochs [--mirror FOLDER]
 
+`--three-epochs` is Table 3 of alrowili2021, which needs a GPU.
 Relations as in ChemProt (dummies, one label a sentence) and entities as in NCBI-disease, in batches of 32,
 by programs that train the same random model:
 - padded: transformers' Trainer as run_classification.py and run_ner.py use it with --pad_to_max_length, to
@@ -324,7 +325,7 @@ def main() -> None:
     if arguments.three_epochs and not ON_GPU:
         parser.error("--three-epochs needs a GPU that torch finds; on a processor it would take hours")
     if not arguments.three_epochs and importlib.util.find_spec("accelerate") is None:
-        parser.error("the Trainer needs accelerate: python -m pip install --no-deps accelerate")
+        parser.error("the Trainer needs accelerate: .venv/bin/python -m pip install --no-deps accelerate")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # of several, those that wait for each other would use processor time too
     transformers.logging.set_verbosity_error()

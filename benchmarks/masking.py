@@ -1,6 +1,6 @@
 """Whole-word masking: transformers' collator against pubmill, interleaved on the same made-up text.
 
-    python benchmarks/masking.py [--quick]
+    .venv/bin/python benchmarks/masking.py [--quick]
 
 Both mask the same 64 sequences of 512 tokens, a quarter of which continue words. The collator is given what
 run_mlm.py gives it: lists, with the place of each token in the text. pubmill's other kinds are shown beside

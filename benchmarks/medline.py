@@ -1,6 +1,6 @@
 """Speed and memory of reading PubMed's XML: pubmed_parser, lxml and pubmill, turn by turn.
 
-    python benchmarks/medline.py [--quick] [--file pubmed26n0001.xml.gz]
+    .venv/bin/python benchmarks/medline.py [--quick] [--file pubmed26n0001.xml.gz]
 
 A file of made-up citations is written from a seed; `--file` reads one of PubMed's own instead (real
 citations have more markup, so all programs are slower on them). Each turn reads it in a fresh process, with

@@ -1,6 +1,6 @@
 """Packing: `datasets.map` as in run_mlm.py of transformers, and pubmill, on the same documents.
 
-    python benchmarks/packing.py [--quick] [--punkt punkt_tab.zip] [--text abstracts.jsonl.gz]
+    .venv/bin/python benchmarks/packing.py [--quick] [--punkt punkt_tab.zip] [--text abstracts.jsonl.gz]
 
 The peer tokenizes the texts and groups their ids into blocks of 512, in Arrow files on the disk; pubmill
 writes packed tokens. `encoding`: documents as they are, which is what run_mlm.py does. `packing`: both take

@@ -1,7 +1,7 @@
 """Time and memory of planning: loading the specs, and of every table of each paper, and of all, the graph
 alone (`snakemake -n -q`) and a dry run, which also words each job (`snakemake -n`).
 
-    python benchmarks/planning.py [--quick] [--checkout FOLDER]
+    .venv/bin/python benchmarks/planning.py [--quick] [--checkout FOLDER]
 
 Nothing is run. Files of the user's own are empty stand-ins, so that nothing is left out. --quick plans one
 paper. FOLDER: another copy of pubmill, with other specs. The last lines are `name: figure`.

@@ -1,6 +1,6 @@
 """Speed and memory of reading PMC's articles: pubmed_parser and pubmill, turn by turn.
 
-    python benchmarks/pmc.py [--quick] [--archive FILE.tar.gz]
+    .venv/bin/python benchmarks/pmc.py [--quick] [--archive FILE.tar.gz]
 
 Made-up articles, shaped and sized like PMC's own (about 80 kB), are written from a seed; with --archive,
 those of a package of PMC are read instead. Each turn reads all of them in a fresh process, with each program

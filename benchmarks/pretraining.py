@@ -1,6 +1,6 @@
 """Speed of pretraining: transformers' Trainer as run_mlm.py uses it against pubmill, in one run.
 
-    python benchmarks/pretraining.py [--quick] [--gpu [--output FILE]]
+    .venv/bin/python benchmarks/pretraining.py [--quick] [--gpu [--output FILE]]
 
 On a processor: a BERT of 4 layers, 256 wide, 32 sequences of 128 tokens a step, turn about, in processor
 seconds of one thread. The Trainer computes in float32, its default; pubmill in that, and as `auto` says. The
@@ -229,7 +229,7 @@ def main() -> None:
     if arguments.gpu and not (ON_GPU or arguments.quick):
         parser.error("--gpu needs a GPU that torch finds; on a processor it would take hours (but --quick)")
     if importlib.util.find_spec("accelerate") is None:
-        parser.error("the Trainer needs accelerate: python -m pip install --no-deps accelerate")
+        parser.error("the Trainer needs accelerate: .venv/bin/python -m pip install --no-deps accelerate")
     torch.set_num_threads(1)  # of several, those that wait for each other would use processor time too
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()

@@ -1,6 +1,6 @@
 """Speed and memory of finding copies and texts of datasets, over made-up documents.
 
-    python benchmarks/selection.py [--quick] [--documents 100000]
+    .venv/bin/python benchmarks/selection.py [--quick] [--documents 100000]
 
 Documents of 200 words, of which one in twenty is a copy of another, one in twenty a copy with its last words
 changed, and one in a hundred holds a text of a dataset. What must be found is known from how they were made,

@@ -1,6 +1,6 @@
 """Speed and memory of all tables of results of the five papers, from made-up records at full scale.
 
-    python benchmarks/tables.py [--quick] [--records 20000] [--jobs 2]
+    .venv/bin/python benchmarks/tables.py [--quick] [--records 20000] [--jobs 2]
 
 The tables are those of `specs/tables`, as of a study that lacks nothing. They have fewer records (those that
 several tables read are counted once), so each cell has as many times its seeds as are needed. A record is as

@@ -1,6 +1,6 @@
 """Memory and time of finding the versions in force, over made-up ids of the size of PubMed.
 
-    python benchmarks/versions.py [--quick] [--ids 40000000]
+    .venv/bin/python benchmarks/versions.py [--quick] [--ids 40000000]
 
 Shards of ids without text are written first: 30,000 citations each, as PubMed's files have; a tenth of the
 files are updates, in which every second citation revises an earlier one, and some are deleted. What the

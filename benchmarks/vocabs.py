@@ -1,6 +1,6 @@
 """Learning a vocabulary: the trainer of `tokenizers` and pubmill, one after the other, CPU time.
 
-    python benchmarks/vocabs.py [--quick]
+    .venv/bin/python benchmarks/vocabs.py [--quick]
 
 The text is made up from a seed: words of syllables with Zipf's frequencies. The peer gets it in memory,
 pubmill as eight corpus parts on the disk, which it counts one by one, merges and learns from. `counting`:

@@ -1,7 +1,11 @@
 """What pubmill says when it must stop, and how its programs say it."""
 
-import sys
 from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
 
 
 class PubmillError(Exception):
@@ -12,10 +16,33 @@ class PubmillError(Exception):
     """
 
 
+def plainly(function: Callable[Given, Made]) -> Callable[Given, Made]:
+    """The function, ending the program with the message of a `PubmillError` and status 1.
+
+    Snakemake wraps every other exception into a traceback of its own.
+    """
+
+    @wraps(function)
+    def ending(*arguments: Given.args, **named: Given.kwargs) -> Made:
+        try:
+            return function(*arguments, **named)
+        except PubmillError as error:
+            raise SystemExit(f"pubmill: error: {error}") from None
+
+    return ending
+
+
+class Plain:
+    """An object whose methods end the program as `plainly` does."""
+
+    def __init__(self, of: Any) -> None:
+        self._of = of
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._of, name)
+        return plainly(found) if callable(found) else found
+
+
 def run(main: Callable[[], None]) -> None:
     """Run a program; print a `PubmillError` as a message and leave with status 1."""
-    try:
-        main()
-    except PubmillError as error:
-        print(f"pubmill: error: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
+    plainly(main)()

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import requests
 import urllib3
 
+from pubmill import commands
 from pubmill.errors import PubmillError
 
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)  # seconds before another attempt, while attempts bring nothing new
@@ -137,9 +138,9 @@ def _where_it_went(url: str) -> str:
     else:
         why = "It is not out yet, or the next year's baseline has replaced it"
     return (
-        f"{why}. Write the files that there are now (scripts/list_pubmed.py) into the corpus spec; to get "
-        f"the same documents as before out of them, name the old corpus's corpus.lock as its `lock:`. Or use "
-        f"a mirror that still has the old files"
+        f"{why}. Write the files that there are now ({commands.script('list_pubmed')}) into the corpus spec; "
+        f"to get the same documents as before out of them, name the old corpus's corpus.lock as its `lock:`. "
+        f"Or use a mirror that still has the old files"
     )
 
 

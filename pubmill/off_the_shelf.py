@@ -157,7 +157,7 @@ def _spacy() -> Any:
         import spacy
     except ImportError:
         raise PubmillError(
-            "a pipeline of spaCy needs spaCy, which isn't installed: python -m pip install spacy"
+            "a pipeline of spaCy needs spaCy, which isn't installed; `make setup` installs it"
         ) from None
     return spacy
 

@@ -5,7 +5,9 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
+from pubmill import strict_yaml
 from pubmill.errors import PubmillError
+from pubmill.nearest import unknown
 from pubmill.specs import Name, Specs, Strict, load, told
 
 
@@ -51,7 +53,7 @@ def check_study(config: dict[str, Any], specs_folder: Path) -> tuple[Study, Spec
         "datasets": {**specs.datasets, **{name: p for p in specs.protocols.values() for name in p.folds}},
     }
     dangling = [
-        f"configuration: {kind}: {name!r} is not in {specs_folder.name}/{kind} (there are {sorted(found)})"
+        f"configuration: {kind}: {unknown(kind.removesuffix('s'), name, found)}"
         for kind, found in known.items()
         for name in getattr(study, kind) or ()
         if name not in found
@@ -65,8 +67,17 @@ def study_file(named: str, folder: Path) -> Path:
     """The file of a study that is given as such, or by its name in the folder of studies."""
     found = [path for path in (Path(named), folder / f"{named}.yaml") if path.is_file()]
     if not found:
-        known = ", ".join(sorted(path.stem for path in folder.glob("*.yaml")))
-        raise PubmillError(
-            f"there is no study {named!r}: neither a file, nor in {folder.name}/, which has {known}"
-        )
+        known = [path.stem for path in folder.glob("*.yaml")]
+        raise PubmillError(f"{unknown('study', named, known)}. Name a file, or one of {folder.name}/")
     return found[0]
+
+
+def study_of_scale(scale: str, folder: Path, path: str) -> list[str]:
+    """The file of a study of that scale, of the paper that a path of the results names if there is one; none
+    for the demo, which needs none."""
+    if scale == "demo":
+        return []
+    read = {file: strict_yaml.read(file, file.name, []).value for file in sorted(folder.glob("*.yaml"))}
+    of_scale = [file for file, study in read.items() if study.get("scale") == scale]
+    of_paper = [file for file in of_scale if file.stem in Path(path).parts]
+    return [f"{folder.name}/{file.name}" for file in [*of_paper, *of_scale][:1]]

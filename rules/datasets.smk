@@ -3,7 +3,7 @@
 
 rule convert:
     input:
-        plainly(lambda w: T.conversion_inputs(w.dataset)),
+        lambda w: T.conversion_inputs(w.dataset),
     output:
         [f"{R}/datasets/{{dataset}}/{name}" for name in T.DATASET_FILES],
     log:

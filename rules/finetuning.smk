@@ -11,7 +11,7 @@ def run_of(wildcards):
 
 rule trial:
     input:
-        plainly(lambda w: T.trial_inputs(*run_of(w), w.trial)),
+        lambda w: T.trial_inputs(*run_of(w), w.trial),
     output:
         predictions=f"{RUN}/trials/{{trial}}/seed-{{seed}}.predictions.jsonl.gz",
         training=f"{RUN}/trials/{{trial}}/seed-{{seed}}.training.json",
@@ -37,7 +37,7 @@ rule trial:
 
 rule choose:
     input:
-        plainly(lambda w: T.trial_training(w.protocol, None, w.dataset, w.setting)),
+        lambda w: T.trial_training(w.protocol, None, w.dataset, w.setting),
     output:
         f"{R}/runs/{{protocol}}/selected/{{dataset}}/{{setting}}.json",
     log:
@@ -57,7 +57,7 @@ rule choose:
 
 rule choose_for_model:
     input:
-        plainly(lambda w: T.trial_training(*run_of(w))),
+        lambda w: T.trial_training(*run_of(w)),
     output:
         f"{RUN}/selected.json",
     log:
@@ -77,7 +77,7 @@ rule choose_for_model:
 
 rule task_model:
     input:
-        plainly(lambda w: T.run_inputs(*run_of(w))),
+        lambda w: T.run_inputs(*run_of(w)),
     output:
         model=directory(f"{RUN}/models/seed-{{seed}}"),
         predictions=f"{RUN}/models/seed-{{seed}}.predictions.jsonl.gz",
@@ -105,7 +105,7 @@ rule task_model:
 
 rule finetune:
     input:
-        run=plainly(lambda w: T.run_inputs(*run_of(w))),
+        run=lambda w: T.run_inputs(*run_of(w)),
         kept=lambda w: T.kept(*run_of(w), int(w.seed)),
     output:
         predictions=f"{RUN}/final/seed-{{seed}}.predictions.jsonl.gz",
@@ -136,7 +136,7 @@ rule score:
     input:
         predictions=f"{RUN}/final/seed-{{seed}}.predictions.jsonl.gz",
         training=f"{RUN}/final/seed-{{seed}}.training.json",
-        examples=plainly(lambda w: T.scored_examples(*run_of(w))),
+        examples=lambda w: T.scored_examples(*run_of(w)),
     output:
         record=f"{RUN}/final/seed-{{seed}}.json",
         contributions=f"{RUN}/final/seed-{{seed}}.items.npz",

@@ -31,7 +31,7 @@ rule lock_corpus:
 rule locked_versions:
     input:
         lambda w: T.parsed(w.corpus),
-        lock=plainly(lambda w: T.lock(w.corpus)),
+        lock=lambda w: T.lock(w.corpus),
     output:
         latest=f"{R}/corpora/{{corpus}}/latest.parquet",
         report=f"{R}/corpora/{{corpus}}/lock.json",

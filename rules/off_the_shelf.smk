@@ -11,7 +11,7 @@ wildcard_constraints:
 
 rule annotate:
     input:
-        plainly(lambda w: T.check_pipeline(w.pipeline)),
+        lambda w: T.check_pipeline(w.pipeline),
         examples=f"{R}/datasets/{{dataset}}/test.jsonl.gz",
     output:
         predictions=f"{AS_IT_IS}.predictions.jsonl.gz",
@@ -24,8 +24,8 @@ rule annotate:
         **needs("annotate"),
     params:
         version=T.version("annotate"),
-        recipe=plainly(lambda w: as_json(T.annotation_recipe(w.pipeline, w.dataset))),
-        content=plainly(lambda w: T.pipeline_content(w.pipeline)),
+        recipe=lambda w: as_json(T.annotation_recipe(w.pipeline, w.dataset)),
+        content=lambda w: T.pipeline_content(w.pipeline),
         folder=not_compared(lambda w: str(T.pipeline(w.pipeline))),
     message:
         "Predicting {wildcards.dataset} with {wildcards.pipeline}"

@@ -9,7 +9,7 @@ rule pack:
     input:
         parts=lambda w: T.parts(w.corpus),
         vocab=lambda w: T.vocab_files(w.vocab),
-        punkt=plainly(lambda w: T.source(T.sentence_splitter(w.corpus, w.vocab))),
+        punkt=lambda w: T.source(T.sentence_splitter(w.corpus, w.vocab)),
     output:
         [f"{R}/pretraining/tokens/{{corpus}}/{{vocab}}/{name}" for name in T.TOKEN_FILES],
     log:
@@ -36,7 +36,7 @@ rule pretrain:
     input:
         tokens=lambda w: T.token_files(w.recipe),
         vocab=lambda w: T.vocab_files(SPECS.pretraining[w.recipe].vocab),
-        weights=plainly(lambda w: T.segment_inputs(w.recipe, int(w.step))),
+        weights=lambda w: T.segment_inputs(w.recipe, int(w.step)),
     output:
         [f"{R}/pretraining/{{recipe}}/step-{{step}}/{name}" for name in T.CHECKPOINT_FILES],
     log:
@@ -70,7 +70,7 @@ rule pretrain:
 
 rule export_model:
     input:
-        unpack(plainly(lambda w: T.model_inputs(w.model))),
+        unpack(lambda w: T.model_inputs(w.model)),
     output:
         # What is there stays until it is replaced: a model isn't lost to a job that fails.
         [update(f"{R}/models/{{model}}/{name}") for name in T.MODEL_FILES],
@@ -94,7 +94,7 @@ rule export_model:
 
 rule take_model:
     input:
-        plainly(lambda w: T.check_own_folder(w.model)),
+        lambda w: T.check_own_folder(w.model),
     output:
         [update(f"{R}/models/{{model}}/{name}") for name in T.MODEL_FILES],
     log:
@@ -108,7 +108,7 @@ rule take_model:
     params:
         version=T.version("export"),
         recipe=lambda w: as_json(T.model_recipe(w.model)),
-        content=plainly(lambda w: T.own_folder_content(w.model)),
+        content=lambda w: T.own_folder_content(w.model),
         folder=not_compared(lambda w: str(T.own_folder(w.model))),
     message:
         "Taking the model {wildcards.model}"

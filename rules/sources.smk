@@ -28,7 +28,7 @@ rule download:
 
 rule take_local:
     input:
-        plainly(lambda w: T.check_local_file(w.key, w.name)),
+        lambda w: T.check_local_file(w.key, w.name),
     output:
         file=f"{R}/sources/local/{{key}}/{{name}}",
         source=f"{R}/sources/local/{{key}}/{{name}}.source.json",
@@ -44,7 +44,7 @@ rule take_local:
     params:
         version=T.version("download"),
         url=not_compared(lambda w: Path(T.local_file(w.key, w.name)).as_uri()),
-        checks=plainly(lambda w: T.local_checks(w.key, w.name)),
+        checks=lambda w: T.local_checks(w.key, w.name),
     message:
         "Taking {wildcards.name} ({wildcards.key})"
     shell:

@@ -77,7 +77,7 @@ rule fact_table:
 
 rule dataset_page:
     input:
-        plainly(lambda w: T.page_inputs(w.dataset)),
+        lambda w: T.page_inputs(w.dataset),
     output:
         [f"{R}/pages/datasets/{{dataset}}.{form}" for form in T.PAGE_FORMS],
     log:
@@ -119,7 +119,7 @@ rule contradictions:
 
 rule report:
     input:
-        plainly(lambda w: T.report_inputs()),
+        lambda w: T.report_inputs(),
     output:
         T.report(),
     log:

@@ -52,7 +52,7 @@ rule train_vocab:
 
 rule take_vocab:
     input:
-        plainly(lambda w: T.model_files(T.vocab_model(w.vocab))),
+        lambda w: T.model_files(T.vocab_model(w.vocab)),
     output:
         [f"{R}/vocabs/{{vocab}}/{name}" for name in T.VOCAB_FILES],
     log:

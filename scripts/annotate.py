@@ -1,7 +1,8 @@
 """Predict the mentions of a dataset's split with a finished spaCy pipeline.
 
-    python scripts/annotate.py --recipe '{"types": {"DISEASE": ""}}' --pipeline FOLDER --model NAME \
-        --examples datasets/D/test.jsonl.gz --split test --output RUNS/final/seed-1.predictions.jsonl.gz
+    .venv/bin/python scripts/annotate.py --recipe '{"types": {"DISEASE": ""}}' --pipeline FOLDER \\
+        --model NAME --examples datasets/D/test.jsonl.gz --split test \\
+        --output RUNS/final/seed-1.predictions.jsonl.gz
 
 Inputs: a folder that spaCy's Language.to_disk wrote, and the examples of a split.
 Outputs: the predictions, one line `{"id", "labels"}` for each example, and beside them

@@ -1,6 +1,7 @@
 """Convert every dataset whose files are at hand, and compare counts and published bytes with the specs.
 
-    python scripts/check_datasets.py --mirror FOLDER [--local KEY=FOLDER ...] [--scale full] [DATASET ...]
+    .venv/bin/python scripts/check_datasets.py --mirror FOLDER [--local KEY=FOLDER ...] [--scale full] \\
+        [DATASET ...]
 
 Inputs:  the files of a mirror (HOST/PATH for each https://HOST/PATH; licensed ones below local/KEY), and
          folders of the user's own by the keys of `local_files`

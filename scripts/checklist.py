@@ -1,6 +1,7 @@
 """Fill the reproducibility checklist of a study.
 
-    python scripts/checklist.py --recipe JSON --results FOLDER --output FOLDER/reports/small.checklist
+    .venv/bin/python scripts/checklist.py --recipe JSON --results FOLDER \\
+        --output FOLDER/reports/small.checklist
 
 Inputs, below --results: tables, records, choices of hyper-parameters, pretraining logs, corpus statistics,
 vocabulary diagnoses and dataset cards. Output: OUTPUT.md and OUTPUT.html.

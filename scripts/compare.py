@@ -1,6 +1,7 @@
 """Compare the models of each row of a table with the best of them. No GPU, no torch.
 
-    python scripts/compare.py --table results/full/tables/gu2020/table06.json --results results/full \\
+    .venv/bin/python scripts/compare.py --table results/full/tables/gu2020/table06.json \\
+        --results results/full \\
         --output results/full/tables/gu2020/table06.comparisons
 
 Inputs: the table, and beside each record of its cells the contributions of its documents.

@@ -1,6 +1,6 @@
 """Report which texts of datasets a corpus holds.
 
-    python scripts/contamination.py --corpus CORPUS --index contamination.parquet \\
+    .venv/bin/python scripts/contamination.py --corpus CORPUS --index contamination.parquet \\
         --found contamination/from-0000.json contamination/from-0032.json --output contamination.json
 
 Input: the index of the texts, and what was found in the parts.

@@ -1,6 +1,7 @@
 """Write the page of where the papers' published values contradict each other.
 
-    python scripts/contradictions.py --recipe JSON --specs specs --output results/full/pages/contradictions
+    .venv/bin/python scripts/contradictions.py --recipe JSON --specs specs \\
+        --output results/full/pages/contradictions
 
 Inputs, below --specs: the published values of all tables of results. Outputs: OUTPUT.json (for the report),
 OUTPUT.md and OUTPUT.html.

@@ -1,6 +1,6 @@
 """Convert one dataset's files to examples, and check their counts.
 
-Command: python scripts/convert.py --recipe JSON --input ROLE=PATH ... --output datasets/DATASET
+Command: .venv/bin/python scripts/convert.py --recipe JSON --input ROLE=PATH ... --output datasets/DATASET
 Inputs:  the dataset's source files, each by the role that its spec gives it, and the recipe
          (pubmill.convert.dataset.ConversionRecipe)
 Outputs: the folder datasets/DATASET with train.jsonl.gz, dev.jsonl.gz, test.jsonl.gz and card.json

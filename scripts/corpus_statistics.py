@@ -1,6 +1,6 @@
 """Add up what is in a corpus, and list its documents.
 
-    python scripts/corpus_statistics.py --corpus corpora/CORPUS --parts 2 \\
+    .venv/bin/python scripts/corpus_statistics.py --corpus corpora/CORPUS --parts 2 \\
         --manifest manifest.parquet --output stats.json --recipe '{}'
 
 Input: the parts of a corpus (part-0000.parquet ...), each with its statistics beside it (part-0000.json).

@@ -1,6 +1,6 @@
 """Count the words of one part of a corpus.
 
-    python scripts/count_words.py --recipe JSON --part corpora/CORPUS/part-0000.parquet
+    .venv/bin/python scripts/count_words.py --recipe JSON --part corpora/CORPUS/part-0000.parquet
         --output corpora/CORPUS/words/SPLITTING/part-0000.parquet
 
 Inputs: a corpus part, and how words are separated: {"splitting": "bert-uncased" | "bert-cased" | "byte-level"

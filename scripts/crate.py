@@ -1,6 +1,7 @@
 """Make the RO-Crate of a finished study: its workflow, configuration and results, with every source by name.
 
-    python scripts/crate.py --recipe JSON --results results/small --output results/small/reports/small.crate
+    .venv/bin/python scripts/crate.py --recipe JSON --results results/small \\
+        --output results/small/reports/small.crate
 
 Inputs, below --results: tables, report, checklist, dataset pages, and the notes of all source files; the
 checkout's Snakefile, rules and specs. Output: a folder after the profile Workflow Run Crate 0.5.

@@ -1,6 +1,6 @@
 """Write the page of one dataset, from its card and its spec.
 
-    python scripts/dataset_page.py --recipe JSON --results results/full \\
+    .venv/bin/python scripts/dataset_page.py --recipe JSON --results results/full \\
         --output results/full/pages/datasets/chemprot@blurb
 
 Inputs, below --results: the dataset's card and the records of its source files. Its examples are not

@@ -1,6 +1,7 @@
 """Say of each dataset and model whether it can be had, from where, under which licence, and what to do.
 
-    python scripts/doctor.py [--configfile studies/gu2020.yaml ...] [--config KEY=VALUE ...] [--offline]
+    .venv/bin/python scripts/doctor.py [--configfile studies/gu2020.yaml ...] [--config KEY=VALUE ...] \\
+        [--offline]
 
 Inputs:  the configuration as Snakemake takes it, the specs, and what the results, the mirror and
          the folders of `local_files` hold; links are asked for files that none of these has
@@ -14,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from pubmill import commands
 from pubmill.errors import run
 from pubmill.inspection.diagnosis import print_findings, print_models
 from pubmill.inspection.doctor import examine, linked, merged_config
@@ -35,7 +37,8 @@ def main() -> None:
     config = merged_config(ROOT / "config.yaml", arguments.configfile, arguments.config)
     targets = TableTargets(*check_study(config, ROOT / "specs"))
     links = None if arguments.offline else check_links(linked(targets))
-    findings = examine(targets, links)
+    options = commands.configuration_options(arguments.configfile, arguments.config)
+    findings = examine(targets, links, options)
     print_findings(console(), findings, links)
     models = examine_models(targets)
     print_models(console(), models)

@@ -1,6 +1,7 @@
 """Bring one file from the network, a mirror or this machine; whole, checked and recorded.
 
-    python scripts/download.py --url URL --output FILE [--mirror DIR] [--sha256 HEX] [--git-blob HEX]
+    .venv/bin/python scripts/download.py --url URL --output FILE [--mirror DIR] [--sha256 HEX] \\
+        [--git-blob HEX]
                                [--md5-beside]
 
 Inputs: the file at URL (https://, or file:// for a file of this machine); with --mirror, DIR/HOST/PATH

@@ -1,6 +1,6 @@
 """Say where a cell of a table comes from: runs, recipe, data, weights, down to the source files.
 
-    python scripts/explain.py gu2020/table06 BC2GM PubMedBERT [--configfile studies/small.yaml ...]
+    .venv/bin/python scripts/explain.py gu2020/table06 BC2GM PubMedBERT [--configfile studies/small.yaml ...]
                               [--config KEY=VALUE ...] [--json]
 
 Inputs:  the configuration as Snakemake takes it, the specs, and whatever the results folder holds; the table

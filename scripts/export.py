@@ -1,8 +1,8 @@
 """Write a dataset in the form in which others publish it, or in a general one, for use elsewhere.
 
-    python scripts/export.py chemprot@blurb FOLDER [--results results/full]
+    .venv/bin/python scripts/export.py chemprot@blurb FOLDER [--results results/full]
 
-Inputs:  the converted examples, RESULTS/datasets/DATASET; `snakemake` makes them (the message says how)
+Inputs:  the converted examples, RESULTS/datasets/DATASET (a message says how to make them)
 Outputs: the published form's files in FOLDER; where the published bytes are known, they are compared. A
          dataset whose spec declares none is written as CoNLL columns, a table or JSON lines, by its kind
 """
@@ -14,10 +14,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from pubmill import recipes
+from pubmill import commands, recipes
 from pubmill.convert.published import PublishedRecipe, publish
 from pubmill.errors import PubmillError, run
+from pubmill.nearest import unknown
 from pubmill.specs import load
+from pubmill.study import study_of_scale
 from pubmill.targets.datasets import published_recipe
 
 
@@ -35,17 +37,17 @@ def main() -> None:
     specs = load(ROOT / "specs", scale).datasets
     name = arguments.dataset
     if name not in specs:
-        raise PubmillError(f"there is no specs/datasets/{name}.yaml; datasets are {', '.join(specs)}")
+        raise PubmillError(unknown("dataset", name, specs))
     recipe = recipes.build(PublishedRecipe, published_recipe(name, specs[name]), name)
     examples = arguments.results / "datasets" / name
     if not (examples / "card.json").is_file():
-        raise PubmillError(
-            f"{examples} is not there yet. Make {examples}/card.json with snakemake, and with the "
-            f"--configfile of a study of that scale (the demo needs none)."
-        )
-    unknown = "published bytes not known" if specs[name].published else "no published form: a general one"
+        study = study_of_scale(scale, ROOT / "studies", str(examples))
+        options = commands.configuration_options(study)
+        command = commands.snakemake(f"{examples}/card.json", configuration=options)
+        raise PubmillError(f"{examples} is not there yet. Make it: {command}")
+    otherwise = "published bytes not known" if specs[name].published else "no published form: a general one"
     for split, told in publish(recipe, examples, arguments.folder).items():
-        known = "the published bytes" if told["equal"] else unknown
+        known = "the published bytes" if told["equal"] else otherwise
         print(f"{arguments.folder / told['name']}: {split}, sha256 {told['sha256']} ({known})")
 
 

@@ -1,6 +1,6 @@
 """Make a model folder that transformers loads, from a checkpoint, at random, from a folder or from the hub.
 
-    python scripts/export_model.py --recipe JSON --output models/MODEL
+    .venv/bin/python scripts/export_model.py --recipe JSON --output models/MODEL
         [--checkpoint pretraining/RECIPE/step-N] [--statistics corpora/CORPUS/stats.json]
         [--vocab vocabs/VOCAB] [--folder PATH]
 

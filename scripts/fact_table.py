@@ -1,6 +1,7 @@
 """Make one table of facts of a paper: ours beside the published values.
 
-    python scripts/fact_table.py --recipe JSON --published specs/tables/gu2020/table03.published.csv \\
+    .venv/bin/python scripts/fact_table.py --recipe JSON \\
+        --published specs/tables/gu2020/table03.published.csv \\
         --results results/full --output results/full/tables/gu2020/table03
 
 Inputs: the artefacts that the recipe names (cards, diagnoses, statistics, records), below --results; the

@@ -1,6 +1,7 @@
 """Bring the articles of one shard of PMC's bucket into one archive.
 
-    python scripts/fetch_pmc.py --plan PLAN.parquet --shard PMC00123xxxx --url URL --output SHARD.tar.gz
+    .venv/bin/python scripts/fetch_pmc.py --plan PLAN.parquet --shard PMC00123xxxx --url URL \\
+        --output SHARD.tar.gz
                                 [--mirror DIR]
 
 Inputs: the plan (scripts/plan_pmc.py), and the articles' JSON and XML below URL, a few at a time, each

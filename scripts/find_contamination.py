@@ -1,6 +1,6 @@
 """Find texts of datasets in parts of a corpus.
 
-    python scripts/find_contamination.py --parts part-0000.parquet part-0001.parquet \\
+    .venv/bin/python scripts/find_contamination.py --parts part-0000.parquet part-0001.parquet \\
         --index contamination.parquet --output contamination/from-0000.json
 
 Input: parts of a corpus, and the index of the texts.

@@ -1,6 +1,6 @@
 """Find the copies among the documents of a corpus.
 
-    python scripts/find_duplicates.py --fingerprints corpora/CORPUS/fingerprints --parts 2 \\
+    .venv/bin/python scripts/find_duplicates.py --fingerprints corpora/CORPUS/fingerprints --parts 2 \\
         --output duplicates.parquet --recipe '{"similarity": 0.8}'
 
 Input: the fingerprints of all parts (part-0000.parquet ...).

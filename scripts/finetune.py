@@ -1,7 +1,7 @@
 """Fine-tune a model on a dataset with one seed and predict one split.
 
-    python scripts/finetune.py --recipe '{"task": "tokens", "metric": "entity_f1", ...}' \
-        --model models/M --dataset datasets/D --seed 1 --split test \
+    .venv/bin/python scripts/finetune.py --recipe '{"task": "tokens", "metric": "entity_f1", ...}' \\
+        --model models/M --dataset datasets/D --seed 1 --split test \\
         --output RUNS/final/seed-1.predictions.jsonl.gz [--selected RUNS/selected.json] [--keep TASK_MODEL]
 
 Inputs: a Hugging Face model folder (safetensors), a dataset folder with train, the split, and dev (or what

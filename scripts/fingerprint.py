@@ -1,6 +1,6 @@
 """Make the fingerprints by which copies are found among the documents of a corpus.
 
-    python scripts/fingerprint.py --shard 26n0001.parquet --index 0 --latest latest.parquet \\
+    .venv/bin/python scripts/fingerprint.py --shard 26n0001.parquet --index 0 --latest latest.parquet \\
         --output fingerprints/part-0000.parquet --recipe '{"selection": {"min_words": 128}, "similar": true}'
 
 Input: a parsed shard, its index in `latest.parquet`, and that file; the texts that are excluded, if any.

@@ -1,6 +1,7 @@
 """Index the texts of datasets' dev and test splits, to look for them in a corpus.
 
-    python scripts/index_evaluation_texts.py --datasets results/small/datasets --output texts.parquet \\
+    .venv/bin/python scripts/index_evaluation_texts.py --datasets results/small/datasets \\
+        --output texts.parquet \\
         --recipe '{"datasets": [{"dataset": "bc2gm", "splits": ["dev", "test"], "pmids": false}]}'
 
 Input: the examples of datasets, DATASET/SPLIT.jsonl.gz.

@@ -1,6 +1,6 @@
 """Find which version of each document is in force, over all parsed shards of a corpus.
 
-    python scripts/latest_versions.py --parsed corpora/parsed --output latest.parquet \\
+    .venv/bin/python scripts/latest_versions.py --parsed corpora/parsed --output latest.parquet \\
         --recipe '{"sources": [{"name": "pubmed", "shards": ["pubmed26n0001"]}]}'
 
 Input: parsed shards, source by source in the order of the recipe, which is the order of authority.

@@ -1,7 +1,9 @@
 """Start a program as several processes, which work as one: on this machine, or on the nodes of a Slurm job.
 
-    python scripts/launch.py --processes 4 scripts/pretrain.py ...             one machine, four GPUs
-    python scripts/launch.py --nodes 2 --processes 4 scripts/pretrain.py ...   in a Slurm job of two nodes
+    .venv/bin/python scripts/launch.py --processes 4 scripts/pretrain.py ...
+    .venv/bin/python scripts/launch.py --nodes 2 --processes 4 scripts/pretrain.py ...
+
+The first is one machine with four GPUs, the second a Slurm job of two nodes.
 
 Inputs:  the program and its arguments; of a Slurm job, what scontrol says of it
 Outputs: those of the program, which takes this one's place

@@ -1,6 +1,6 @@
 """Say which articles PMC's bucket has, in the form that corpus specs write them.
 
-    python scripts/list_pmc.py --inventory YYYY-MM-DD [--mirror DIR] [--url URL] [--digits N]
+    .venv/bin/python scripts/list_pmc.py --inventory YYYY-MM-DD [--mirror DIR] [--url URL] [--digits N]
 
 Inputs: the inventory of that day below URL, over HTTPS or in DIR/HOST/PATH.
 Output: on standard output, YAML for `inventory:` and `articles:` of a source of kind `pmc`; comments tell the

@@ -1,6 +1,6 @@
 """Say which PubMed files there are, in the form that corpus specs write them.
 
-    python scripts/list_pubmed.py [--mirror DIR] [--base URL]
+    .venv/bin/python scripts/list_pubmed.py [--mirror DIR] [--base URL]
 
 Inputs: the listings of URL/baseline and URL/updatefiles, over HTTPS or in DIR/HOST/PATH.
 Output: on standard output, YAML for `files:` of a source in specs/corpora; comments tell the number and

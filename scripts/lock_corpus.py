@@ -1,6 +1,7 @@
 """Write the lock of a corpus: which documents it holds, and the files they came from.
 
-    python scripts/lock_corpus.py --manifest manifest.parquet --sources sources --output corpus.lock \\
+    .venv/bin/python scripts/lock_corpus.py --manifest manifest.parquet --sources sources \\
+        --output corpus.lock \\
         --recipe '{"files": [{"source": "pubmed", "folder": "HOST/PATH", "names": ["pubmed26n0001.xml.gz"]}]}'
 
 Input: the corpus's manifest; of each source file the record FILE.source.json (without one, the file itself).

@@ -1,7 +1,9 @@
 """List, or fetch into a mirror, every file and model that a study needs from the network.
 
-    python scripts/mirror.py STUDY [--config KEY=VALUE ...]                  print the list
-    python scripts/mirror.py STUDY --fetch FOLDER [--config KEY=VALUE ...]   fetch it, on a connected machine
+    .venv/bin/python scripts/mirror.py STUDY [--config KEY=VALUE ...]
+    .venv/bin/python scripts/mirror.py STUDY --fetch FOLDER [--config KEY=VALUE ...]
+
+The first prints the list, the second fetches it, on a connected machine.
 
 Inputs:  the study laid over config.yaml, the specs; what the results have already is needed no more
 Outputs: with --fetch, FOLDER/HOST/PATH of each URL, checked, and FOLDER/huggingface with the models; an

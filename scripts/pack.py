@@ -1,6 +1,6 @@
 """Split a corpus into sentences and pack it as token ids for pretraining.
 
-    python scripts/pack.py --recipe JSON --corpus corpora/CORPUS --parts N --vocab vocabs/VOCAB
+    .venv/bin/python scripts/pack.py --recipe JSON --corpus corpora/CORPUS --parts N --vocab vocabs/VOCAB
         --punkt punkt_tab.zip --output pretraining/tokens/CORPUS/VOCAB
 
 Inputs: the parts of a corpus, a vocabulary of any kind, NLTK's punkt_tab.zip, and the recipe

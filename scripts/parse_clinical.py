@@ -1,6 +1,6 @@
 """Parse MIMIC-III's notes.
 
-    python scripts/parse_clinical.py --input NOTEEVENTS.csv.gz --output NOTEEVENTS.parquet \\
+    .venv/bin/python scripts/parse_clinical.py --input NOTEEVENTS.csv.gz --output NOTEEVENTS.parquet \\
         --recipe '{"source": "mimic", "brackets": "normalise"}'
 
 Input: NOTEEVENTS.csv or NOTEEVENTS.csv.gz of MIMIC-III.

@@ -1,6 +1,6 @@
 """Parse one PubMed file.
 
-    python scripts/parse_medline.py --input pubmed26n0001.xml.gz --output 26n0001.parquet \\
+    .venv/bin/python scripts/parse_medline.py --input pubmed26n0001.xml.gz --output 26n0001.parquet \\
         --recipe '{"source": "pubmed", "parser": "pubmill"}'
 
 Input: a file of PubMed's baseline or updatefiles, under its own name.

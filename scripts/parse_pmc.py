@@ -1,6 +1,7 @@
 """Parse one archive of articles.
 
-    python scripts/parse_pmc.py --input ARCHIVE.tar.gz [--filelist FILE.csv] --output SHARD.parquet \\
+    .venv/bin/python scripts/parse_pmc.py --input ARCHIVE.tar.gz [--filelist FILE.csv] \\
+        --output SHARD.parquet \\
         --recipe '{"source": "pmc", "parser": "pubmill", "leave_out": ["tables"]}'
 
 Inputs: a package of PMC with its file list, or without --filelist an archive of scripts/fetch_pmc.py.

@@ -1,6 +1,7 @@
 """Parse one file of texts of the user's own.
 
-    python scripts/parse_text.py --input notes.jsonl.gz --output notes.parquet --recipe '{"source": "notes"}'
+    .venv/bin/python scripts/parse_text.py --input notes.jsonl.gz --output notes.parquet \\
+        --recipe '{"source": "notes"}'
 
 Input: one JSON object a line (`pubmill/corpus/text.py` names the keys), or plain text, which the recipe's
 `documents` divides (`pubmill/corpus/plain_text.py`).

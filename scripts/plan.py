@@ -1,7 +1,9 @@
 """Say what a study will cost, before any of it runs: jobs, bytes, hours of processors and GPUs.
 
-    python scripts/plan.py STUDY [--config KEY=VALUE ...]    gu2020, studies/gu2020.yaml, a file of your own
-    python scripts/plan.py --recipes                         every recipe of pretraining at scale full
+    .venv/bin/python scripts/plan.py STUDY [--config KEY=VALUE ...]
+    .venv/bin/python scripts/plan.py --recipes
+
+STUDY is a name of studies/ or a file; --recipes shows every recipe of pretraining at scale full.
 
 Inputs:  the study laid over config.yaml, the specs, what the results and the mirror have, specs/gpus.yaml,
          and benchmarks/pretraining.json if `benchmarks/pretraining.py --gpu --output` wrote it
@@ -15,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from pubmill import commands
 from pubmill.errors import PubmillError, run
 from pubmill.inspection.dag import jobs_of
 from pubmill.inspection.doctor import merged_config
@@ -42,7 +45,9 @@ def main() -> None:
         print("\n".join(recipes_as_markdown(recipes_at_full(targets, gpus), gpus)))
         return
     if not arguments.study:
-        raise PubmillError("which study? Name a file of studies/, as in: python scripts/plan.py gu2020")
+        raise PubmillError(
+            f"which study? Name a file of studies/, as in: {commands.script('plan', 'gu2020')}"
+        )
     overlay = study_file(arguments.study, ROOT / "studies")
     config = merged_config(ROOT / "config.yaml", [str(overlay)], arguments.config)
     targets = Targets(*check_study(config, ROOT / "specs"))

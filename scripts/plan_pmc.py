@@ -1,6 +1,6 @@
 """Say which articles PMC's bucket has, by the inventory of one day.
 
-    python scripts/plan_pmc.py --url URL --inventory YYYY-MM-DD --output PLAN.parquet [--mirror DIR]
+    .venv/bin/python scripts/plan_pmc.py --url URL --inventory YYYY-MM-DD --output PLAN.parquet [--mirror DIR]
 
 Inputs: the inventory's manifest and files below URL; with --mirror, below DIR/HOST/PATH.
 Output: PLAN.parquet: pmcid, version, etag, modified of the latest version of each article.

@@ -1,6 +1,7 @@
 """Say what it costs to download and read the PubMed files of a corpus, and do none of it.
 
-    python scripts/plan_pubmed.py --corpus pubmed-abstracts [--scale full] [--mirror DIR] [--cores 2]
+    .venv/bin/python scripts/plan_pubmed.py --corpus pubmed-abstracts [--scale full] [--mirror DIR] \\
+        [--cores 2]
                                   [--megabits 100]
 
 Inputs: the corpus's spec; the listings of its folders, over HTTPS or in DIR/HOST/PATH.

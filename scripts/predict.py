@@ -1,6 +1,6 @@
 """Annotate new text with a task model that scripts/finetune.py --keep has written.
 
-    python scripts/predict.py --model TASK_MODEL --input FILE --output FILE [--punkt punkt_tab.zip]
+    .venv/bin/python scripts/predict.py --model TASK_MODEL --input FILE --output FILE [--punkt punkt_tab.zip]
 
 Inputs: text, JSON lines, BioC (JSON or XML) or PubTator; which, the file's name tells (.txt, .jsonl, .json,
 .xml, .pubtator), or --format. Outputs: the same documents with annotations: BioC and PubTator as such, text

@@ -1,8 +1,8 @@
 r"""Pretrain a language model up to one checkpoint.
 
-    python scripts/pretrain.py --recipe JSON --tokens DIR --vocab DIR --output R/step-N --to N \
+    .venv/bin/python scripts/pretrain.py --recipe JSON --tokens DIR --vocab DIR --output R/step-N --to N \
         [--previous R/step-M | --model DIR | --other DIR] [--teacher DIR] [--save-minutes 10] [--version 0]
-    torchrun --nproc-per-node 8 scripts/pretrain.py ...
+    .venv/bin/torchrun --nproc-per-node 8 scripts/pretrain.py ...
 
 Inputs: packed tokens (scripts/pack.py), the vocabulary they were packed with, and the checkpoint before; for
 a first segment perhaps a model folder whose weights it begins with, or another recipe's checkpoint to go on

@@ -1,6 +1,7 @@
 """Make the report of a study: one self-contained page.
 
-    python scripts/report.py --recipe JSON --results results/small --output results/small/reports/small.html
+    .venv/bin/python scripts/report.py --recipe JSON --results results/small \\
+        --output results/small/reports/small.html
 
 Inputs, below --results: tables, comparisons of their models, pretraining logs, corpus statistics, vocabulary
 diagnoses, dataset cards and the notes of all source files. Output: one HTML file that needs no network.

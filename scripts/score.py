@@ -1,6 +1,6 @@
 """Score one fine-tuned run: predictions against examples. No GPU, no torch.
 
-Command: python scripts/score.py --recipe JSON --predictions RUN/seed-N.predictions.jsonl.gz
+Command: .venv/bin/python scripts/score.py --recipe JSON --predictions RUN/seed-N.predictions.jsonl.gz
          --examples datasets/DATASET/test.jsonl.gz --training RUN/seed-N.training.json
          --output RUN/seed-N.json
 Inputs:  the predictions, the examples of the same split, what the trainer noted, and the recipe

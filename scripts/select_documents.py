@@ -1,6 +1,6 @@
 """Select the documents of a corpus from one parsed shard.
 
-    python scripts/select_documents.py --shard 26n0001.parquet --index 0 --latest latest.parquet \\
+    .venv/bin/python scripts/select_documents.py --shard 26n0001.parquet --index 0 --latest latest.parquet \\
         --output part-0000.parquet --statistics part-0000.json --recipe '{"min_words": 128}'
 
 Input: a parsed shard, its index in `latest.parquet`, and that file; the texts that are excluded and the

@@ -1,6 +1,6 @@
 """Choose a dataset's hyperparameters from the dev scores of its trials.
 
-    python scripts/select_trial.py --recipe '{"by": "dev", "decides": ["learning_rate"]}' \
+    .venv/bin/python scripts/select_trial.py --recipe '{"by": "dev", "decides": ["learning_rate"]}' \
         --output RUNS/selected.json \
         --trials RUNS/trials/T1/seed-1.training.json RUNS/trials/T2/seed-1.training.json
 

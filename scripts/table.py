@@ -1,6 +1,6 @@
 """Make one table of a paper: ours beside the published values.
 
-    python scripts/table.py --recipe JSON --published specs/tables/gu2020/table06.published.csv \\
+    .venv/bin/python scripts/table.py --recipe JSON --published specs/tables/gu2020/table06.published.csv \\
         --results results/small --output results/small/tables/gu2020/table06
 
 Inputs: the records that the recipe names, below --results; the published values.

@@ -1,6 +1,6 @@
 """Take the vocabulary that a model was released with.
 
-    python scripts/take_vocab.py --model models/MODEL --output vocabs/VOCAB
+    .venv/bin/python scripts/take_vocab.py --model models/MODEL --output vocabs/VOCAB
 
 Inputs: a model's folder, as scripts/export_model.py makes it.
 Outputs: the folder vocabs/VOCAB with the tokenizer's files and diagnosis.json; for its owner alone if the

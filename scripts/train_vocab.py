@@ -1,6 +1,6 @@
 """Learn a vocabulary from the word counts of a corpus.
 
-    python scripts/train_vocab.py --recipe JSON --words corpora/CORPUS/words/SPLITTING --parts N
+    .venv/bin/python scripts/train_vocab.py --recipe JSON --words corpora/CORPUS/words/SPLITTING --parts N
         --output vocabs/VOCAB
 
 Inputs: the word counts of the parts of a corpus (scripts/count_words.py), and the recipe

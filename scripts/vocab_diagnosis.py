@@ -1,6 +1,6 @@
 """Diagnose a vocabulary on a dataset: subwords per word and per entity word, splits, unknown words.
 
-    python scripts/vocab_diagnosis.py --recipe JSON --vocab vocabs/VOCAB --dataset datasets/DATASET
+    .venv/bin/python scripts/vocab_diagnosis.py --recipe JSON --vocab vocabs/VOCAB --dataset datasets/DATASET
         --output vocabs/VOCAB/on/DATASET.json
 
 Inputs: the folder of a vocabulary (or of a model: its tokenizer.json is read), that of a converted dataset,

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pubmill import commands
 from pubmill.files import read_json
 
 PIPELINES = {
@@ -75,9 +76,8 @@ def _metadata(name: str, account: Mapping[str, Any], data: str) -> str:
 
 
 def _use(standard: str | None) -> str:
-    ours = (
-        "`python scripts/predict.py --model FOLDER --input FILE --output FILE` of pubmill predicts with it."
-    )
+    command = commands.script("predict", "--model", "FOLDER", "--input", "FILE", "--output", "FILE")
+    ours = f"`{command}` of pubmill predicts with it."
     if standard:
         return f"transformers loads it as `{standard}`; {ours}"
     return f"transformers loads its encoder with `AutoModel`; its head is pubmill's. {ours}"

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from pubmill.inspection.doctor import Finding
@@ -50,7 +49,7 @@ def print_models(to: Console, findings: Sequence[ModelFinding]) -> None:
         word, style = MODEL_WORDS[finding.available]
         to.print(Text.assemble((finding.model, "bold"), ": ", (word, style), f" ({finding.source})"))
         if finding.to_do:
-            to.print(Padding(Text(f"to do: {finding.to_do}", overflow="fold"), (0, 0, 0, 4), expand=False))
+            to.print(f"    to do: {finding.to_do}", soft_wrap=True)
 
 
 def _print(to: Console, finding: Finding) -> None:
@@ -66,4 +65,4 @@ def _print(to: Console, finding: Finding) -> None:
     lines += [f"dead link: {link}" for link in finding.dead]
     lines += [f"to do: {what}" for what in finding.to_do]
     for line in lines:
-        to.print(Padding(Text(line, overflow="fold"), (0, 0, 0, 4), expand=False))
+        to.print(f"    {line}", soft_wrap=True)

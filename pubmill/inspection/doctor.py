@@ -11,6 +11,7 @@ from snakemake.common.configfile import load_configfile
 from snakemake.utils import update_config
 from snakemake_interface_common.exceptions import WorkflowError
 
+from pubmill import commands
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
 from pubmill.inspection.links import Links
@@ -69,23 +70,31 @@ def linked(targets: AccessTargets) -> list[str]:
     )
 
 
-def examine(targets: AccessTargets, links: Links | None) -> list[Finding]:
-    """Look at every dataset; `links` is None where the network is not to be asked."""
+def examine(targets: AccessTargets, links: Links | None, configuration: Sequence[str] = ()) -> list[Finding]:
+    """Look at every dataset; `links` is None where the network is not to be asked.
+
+    `configuration`: the options that name it, for the commands of what is to do.
+    """
     wanted = set(targets.wanted_datasets())
     specs = sorted(targets.specs.datasets.items())
-    return [_examine(Finding(name, name in wanted, spec), targets, links) for name, spec in specs]
+    return [
+        _examine(Finding(name, name in wanted, spec), targets, links, configuration) for name, spec in specs
+    ]
 
 
-def _examine(finding: Finding, targets: AccessTargets, links: Links | None) -> Finding:
+def _examine(
+    finding: Finding, targets: AccessTargets, links: Links | None, configuration: Sequence[str]
+) -> Finding:
     if not targets.exists(finding.dataset):
         finding.available = False
         finding.counts = "not among the made-up data of this scale"
-        finding.to_do.append("take it at another scale: --configfile studies/datasets.yaml")
+        elsewhere = commands.script("doctor", "--configfile", "studies/datasets.yaml")
+        finding.to_do.append(f"take it at another scale: {elsewhere}")
         return finding
     for place in places(targets, finding.dataset, in_results=True):
         _add_place(finding, place, targets, links)
     _add_own(finding, targets)
-    _add_counts(finding, targets)
+    _add_counts(finding, targets, configuration)
     return finding
 
 
@@ -138,7 +147,7 @@ def _add_own(finding: Finding, targets: AccessTargets) -> None:
             finding.to_do.append(f"{apply}{into}. Files: {', '.join(files)}")
 
 
-def _add_counts(finding: Finding, targets: AccessTargets) -> None:
+def _add_counts(finding: Finding, targets: AccessTargets, configuration: Sequence[str]) -> None:
     """What the card of a conversion says against what the spec expects now."""
     path = Path(targets.results) / "datasets" / finding.dataset / "card.json"
     if not path.is_file():
@@ -157,7 +166,9 @@ def _add_counts(finding: Finding, targets: AccessTargets) -> None:
     if differing:
         finding.counted = False
         finding.counts = "counts not as expected: " + "; ".join(differing)
-        finding.to_do.append(f"convert it again: snakemake {path} with --forcerun convert")
+        again = ("--forcerun", "convert")
+        command = commands.snakemake(str(path), configuration=configuration, options=again)
+        finding.to_do.append(f"convert it again: {command}")
     else:
         finding.counted, finding.counts = _as_expected(finding.spec)
 

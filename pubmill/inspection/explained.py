@@ -49,7 +49,7 @@ def print_explanation(to: Console, explanation: Explanation) -> None:
     if explanation.to_do:
         to.print(Text("\nTo make what is missing", style="bold"))
         for command in explanation.to_do:
-            to.print(Padding(Text(command, overflow="fold"), (0, 0, 0, 2), expand=False))
+            to.print(f"  {command}", soft_wrap=True)
 
 
 def _value(value: Mapping[str, Any]) -> Iterator[str]:

@@ -1,12 +1,12 @@
 """Where a cell of a table comes from: its runs, what these were run with, what that was made from."""
 
-import shlex
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pubmill import commands
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
 from pubmill.inspection.accounts import (
@@ -16,6 +16,7 @@ from pubmill.inspection.accounts import (
     dataset_account,
     weights_account,
 )
+from pubmill.nearest import unknown
 from pubmill.records import Record, read_record
 from pubmill.tables.aggregation import build, machine, read_records
 from pubmill.tables.artefacts import read_artefacts
@@ -86,12 +87,11 @@ class Explainer:
     def command(self, files: Iterable[str], settings: Sequence[str] = ()) -> str:
         """The command that makes files of the results folder, perhaps with other `settings`."""
         paths = [f"{self.results}/{file}" for file in files]
-        return shlex.join(["snakemake", "--profile", "profiles/local", *paths, *self.options(settings)])
+        return commands.snakemake(*paths, configuration=self.options(settings))
 
     def options(self, settings: Sequence[str] = ()) -> list[str]:
-        """The configuration as options; Snakemake heeds only one of each."""
-        both = {"--configfile": self.configfiles, "--config": (*self.settings, *settings)}
-        return [word for name, values in both.items() if values for word in (name, *values)]
+        """The configuration as options."""
+        return commands.configuration_options(self.configfiles, (*self.settings, *settings))
 
 
 def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanation:
@@ -100,11 +100,12 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
     if table in specs.fact_tables:
         return _explain_fact(explainer, table, row, column)
     if table not in specs.tables:
-        raise PubmillError(_nearest("table", table, [*specs.tables, *specs.fact_tables]))
+        raise PubmillError(unknown("table", table, [*specs.tables, *specs.fact_tables]))
     recipe = parse(TableRecipe, explainer.targets.table_recipe(table), table)
     rows = [*recipe.rows, *(composite.row for composite in recipe.composites)]
-    swapped = bool(_named_so(row, recipe.columns, _key)), bool(_named_so(column, rows, _key))
-    if all(swapped):
+    straight = bool(_named_so(row, rows, _key)) and bool(_named_so(column, recipe.columns, _key))
+    turned = bool(_named_so(row, recipe.columns, _key)) and bool(_named_so(column, rows, _key))
+    if turned and not straight:
         row, column = column, row  # papers print both ways round
     found_row = _find("row", row, rows, _key)
     found_column = _find("column", column, recipe.columns, _key)
@@ -120,31 +121,31 @@ def _key(one: Any) -> str:
 
 
 def _named_so(name: str, among: Sequence[Named], key: Callable[[Any], str]) -> list[Named]:
-    """Those of that key, or else of that label."""
-    by_label = [one for one in among if one.label.casefold() == name.casefold()]
-    return [one for one in among if key(one) == name] or by_label
+    """Those of that key, else of that label, else whose key or label has it as first word, else begins so."""
+    wanted = name.casefold()
+    names = [(one, key(one), key(one).casefold(), one.label.casefold()) for one in among]
+    ways = (
+        [one for one, exact, _, _ in names if exact == name],
+        [one for one, _, _, label in names if label == wanted],
+        [one for one, *_, low, label in names if wanted in (_first_word(low), _first_word(label))],
+        [one for one, *_, low, label in names if low.startswith(wanted) or label.startswith(wanted)],
+    )
+    return next(filter(None, ways), [])
+
+
+def _first_word(name: str) -> str:
+    return re.split(r"[\s@-]", name, maxsplit=1)[0]
 
 
 def _find(what: str, name: str, among: Sequence[Named], key: Callable[[Any], str]) -> Named:
-    """The one of that key or label."""
+    """The one of that name; a `PubmillError` lists those that it may mean."""
     found = _named_so(name, among, key)
     if len(found) == 1:
         return found[0]
     if found:
-        keys = ", ".join(key(one) for one in found)
-        raise PubmillError(f"several {what}s are labelled {name!r}; give the key of one: {keys}")
-    labels = [key(one) if key(one) == one.label else f"{key(one)} ({one.label})" for one in among]
-    raise PubmillError(_nearest(what, name, labels))
-
-
-def _nearest(what: str, name: str, known: Iterable[str]) -> str:
-    """An error that lists what there is, the most similar first."""
-
-    def unlike(one: str) -> float:
-        return -SequenceMatcher(None, name.casefold(), one.casefold()).ratio()
-
-    listed = "\n  ".join(sorted(known, key=unlike))
-    return f"there is no {what} {name!r}; there are, nearest first:\n  {listed}"
+        meant = ", ".join(_named(key(one), one.label) for one in found)
+        raise PubmillError(f"several {what}s may be meant by {name!r}; give the key of one: {meant}")
+    raise PubmillError(unknown(what, name, [_named(key(one), one.label) for one in among]))
 
 
 def _columns_behind(column: Column) -> tuple[str, ...]:
@@ -334,7 +335,7 @@ def _to_do(
         wider.append(f"datasets={_yaml_list([*study.datasets, row.dataset])}")
     if wider:
         return (explainer.command([f"tables/{table}.html"], wider),)
-    return (shlex.join(["python", "scripts/doctor.py", *explainer.options()]),)
+    return (commands.script("doctor", *explainer.options()),)
 
 
 def _yaml_list(names: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pubmill import commands
 from pubmill.errors import PubmillError
 from pubmill.listings import list_folder
 from pubmill.specs import PubmedSource
@@ -43,7 +44,7 @@ class PubmedPlan:
             shown = ", ".join(self.absent[:5]) + (
                 f" and {len(self.absent) - 5} more" * (len(self.absent) > 5)
             )
-            yield f"  not there: {shown}; scripts/list_pubmed.py says which files there are"
+            yield f"  not there: {shown}; `{commands.script('list_pubmed')}` says which files there are"
         if self.known_bytes:
             hours = self.known_bytes * 8 / megabits / 1e6 / 3600
             yield f"  download: {hours:.1f} h for what is known, at {megabits:g} Mbit/s"

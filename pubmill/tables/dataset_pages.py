@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pubmill import commands
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
 from pubmill.tables.cards import NAMED, Card, Part, read_card
@@ -143,7 +144,9 @@ class Page(Shape):
     @property
     def export(self) -> str:
         """The command that writes the published form."""
-        return f"python scripts/export.py {self.recipe.name} FOLDER --results results/{self.recipe.scale}"
+        return commands.script(
+            "export", self.recipe.name, "FOLDER", "--results", f"results/{self.recipe.scale}"
+        )
 
     @property
     def published(self) -> list[tuple[str, PageFile]]:

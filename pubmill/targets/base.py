@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pubmill import commands
 from pubmill.errors import PubmillError
 from pubmill.specs import Specs
 from pubmill.study import Study
@@ -19,8 +20,8 @@ def as_json(recipe: Any) -> str:
 def how_to_bring(key: str) -> str:
     """What to do with files of one's own that a spec names by a key."""
     return (
-        f"set local_files: {{{key}: /path/to/folder}} in the configuration (or --config "
-        f'\'local_files={{"{key}": "/path/to/folder"}}\'), or put them into local/{key} of the mirror'
+        f"set local_files: {{{key}: /path/to/folder}} in the configuration (or "
+        f"{commands.local_files(key)}), or put them into local/{key} of the mirror"
     )
 
 

@@ -26,7 +26,7 @@ VERSIONS = {
     "table": 8,
     "compare": 2,
     "fact_table": 2,
-    "page": 4,
+    "page": 5,
     "contradictions": 3,
     "report": 8,
     "checklist": 2,

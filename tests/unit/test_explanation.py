@@ -157,7 +157,7 @@ def test_a_run_without_record_is_named_with_the_command_that_makes_it(tmp_path: 
     [lacking] = found.lacking
     assert lacking.endswith("bc2gm/standard/final/seed-2.json")
     [command] = found.to_do
-    assert command.startswith("snakemake") and f"{tmp_path}/demo/{lacking}" in command
+    assert command.startswith(".venv/bin/snakemake ") and f"{tmp_path}/demo/{lacking}" in command
     assert command.endswith("--configfile studies/x.yaml --config results=here")
 
 
@@ -235,7 +235,7 @@ def test_a_composite_is_explained_by_its_parts(tmp_path: Path) -> None:
     assert len(parts) == 13 and parts["BC2GM (bc2gm)"].value["value"] == pytest.approx(85)
     assert len(parts["BC2GM (bc2gm)"].runs) == 2
     assert found.value["value"] is None and found.value["expected"] == 13 and not found.runs
-    commands = [command for command in found.to_do if command.startswith("snakemake")]
+    commands = [command for command in found.to_do if command.startswith(".venv/bin/snakemake ")]
     assert len(commands) == 1 and "biosses" in commands[0] and "bc2gm" not in commands[0]
     assert "85.00" in printed(found)
 
@@ -265,9 +265,9 @@ def test_a_fact_of_a_dataset_is_explained(tmp_path: Path) -> None:
     ("place", "wrong", "nearest"),
     [
         (("gu2020/table66", "bc2gm", MODEL), "no table", "gu2020/table06"),
-        ((TABLE, "bc3gm", MODEL), "no row", "bc2gm"),
-        ((TABLE, "bc2gm", "pubmedbert"), "no column", "pubmedbert-base"),
-        (("gu2020/table03", "bc3gm", "blurb/train"), "no row", "bc2gm"),
+        ((TABLE, "bc3gm", MODEL), "no row", "BC2GM"),
+        ((TABLE, "bc2gm", "pubmedbart"), "no column", "PubMedBERT"),
+        (("gu2020/table03", "bc3gm", "blurb/train"), "no row", "BC2GM"),
     ],
 )
 def test_a_wrong_name_gives_what_there_is_the_nearest_first(
@@ -275,8 +275,33 @@ def test_a_wrong_name_gives_what_there_is_the_nearest_first(
 ) -> None:
     with pytest.raises(PubmillError) as error:
         explain(explainer(tmp_path, tables=[TABLE, "gu2020/table03"]), *place)
-    first, second, *others = str(error.value).splitlines()
-    assert wrong in first and second.split()[0] == nearest and others
+    said, _, listed = str(error.value).partition("; the nearest: ")
+    assert wrong in said and listed.startswith(nearest) and 2 < len(listed.split(", ")) < 6
+
+
+@pytest.mark.parametrize(
+    ("column", "found"),
+    [("PubMedBERT", MODEL), ("pubmedbert", MODEL), ("PubMedB", MODEL), ("biobert", "biobert-base")],
+)
+def test_a_first_word_or_a_unique_beginning_is_enough(tmp_path: Path, column: str, found: str) -> None:
+    made = explainer(tmp_path)
+    assert explain(made, TABLE, "BC2GM", column) == explain(made, TABLE, "bc2gm", found)
+    assert explain(made, TABLE, column, "BC2") == explain(made, TABLE, "bc2gm", found), "turned round"
+
+
+@pytest.mark.parametrize(("row", "column"), [("bc2gm", "BERT"), ("BC5", MODEL)])
+def test_a_name_that_means_several_lists_them(tmp_path: Path, row: str, column: str) -> None:
+    with pytest.raises(PubmillError, match="several (rows|columns) may be meant") as error:
+        explain(explainer(tmp_path), TABLE, row, column)
+    both = ("BERT uncased (bert-base-uncased)", "BERT cased") if column == "BERT" else ("bc5-chem", "bc5-dis")
+    assert all(name in str(error.value) for name in both) and "BioBERT" not in str(error.value)
+
+
+def test_a_command_is_printed_in_one_line_however_narrow_the_terminal(tmp_path: Path) -> None:
+    found = explain(explainer(tmp_path), TABLE, "bc2gm", MODEL)
+    text = StringIO()
+    print_explanation(Console(file=text, width=60), found)
+    assert found.to_do[0] in text.getvalue()
 
 
 def test_a_folder_of_many_files_is_told_by_one_digest(tmp_path: Path) -> None:

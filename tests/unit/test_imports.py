@@ -17,6 +17,7 @@ MAY_ALSO = {
 }
 """A room that another one is made for, or what brings its files; never the other way round."""
 COMMON = {
+    "commands",
     "contributions",
     "errors",
     "files",

@@ -148,5 +148,5 @@ def test_the_page_shows_the_plan_of_every_recipe(root: Path, targets: Targets) -
 def test_a_study_is_named_or_a_file(root: Path) -> None:
     assert study_file("gu2020", root / "studies") == root / "studies/gu2020.yaml"
     assert study_file(str(root / "config.yaml"), root / "studies") == root / "config.yaml"
-    with pytest.raises(PubmillError, match="datasets, gu2020"):
+    with pytest.raises(PubmillError, match="nearest: gu2020, "):
         study_file("gu2O20", root / "studies")

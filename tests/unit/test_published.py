@@ -325,19 +325,23 @@ def test_every_kind_has_a_general_form(tmp_path: Path, kind: str) -> None:
 
 
 def test_the_program_tells_what_is_missing(export: Any, tmp_path: Path, results: Path) -> None:
-    with pytest.raises(PubmillError, match=r"no specs/datasets/tpy\.yaml; datasets are plain, toy"):
+    with pytest.raises(PubmillError, match="no dataset 'tpy'; the nearest: toy, plain"):
         export("tpy", tmp_path / "out", "--results", results)
     with pytest.raises(PubmillError, match="nowhere: expected a folder named as a scale"):
         export("toy", tmp_path / "out", "--results", tmp_path / "nowhere")
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("scale", ["demo", "full"])
-def test_the_program_says_how_to_convert_first(export: Any, tmp_path: Path, scale: str) -> None:
+@pytest.mark.parametrize(
+    ("scale", "named"), [("demo", ""), ("full", " --configfile studies/of-that-scale.yaml")]
+)
+def test_the_program_says_how_to_convert_first(export: Any, tmp_path: Path, scale: str, named: str) -> None:
+    (tmp_path / "studies").mkdir()
+    (tmp_path / "studies/of-that-scale.yaml").write_text("scale: full\n")
     with pytest.raises(PubmillError) as caught:
         export("toy", tmp_path / "out", "--results", f"results/{scale}")
-    assert f"Make results/{scale}/datasets/toy/card.json with snakemake" in str(caught.value)
-    assert "--configfile of a study of that scale" in str(caught.value)
+    card = f"results/{scale}/datasets/toy/card.json"
+    assert str(caught.value).endswith(f"Make it: .venv/bin/snakemake {card} --profile profiles/local{named}")
 
 
 def test_the_program_refuses_examples_that_give_other_bytes(

@@ -336,7 +336,7 @@ def test_the_configuration_is_as_strict(root: Path) -> None:
     for wrong, told in (
         ({"mirrors": "x"}, "mirrors: unknown key"),
         ({"scale": "tiny"}, "scale"),
-        ({"models": ["bert-huge"]}, "'bert-huge' is not in specs/models"),
+        ({"models": ["bert-huge"]}, "models: there is no model 'bert-huge'; the nearest: "),
     ):
         with pytest.raises(PubmillError, match=told):
             check_study({**config, **wrong}, root / "specs")

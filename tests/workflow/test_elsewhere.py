@@ -40,7 +40,7 @@ def test_without_a_network_all_that_is_missing_is_named_at_once(
     told = done.stderr.partition("files are out of reach:")[2]
     for name in ("train.tsv", "devel.tsv", "test.tsv", "bert-base-uncased"):
         assert name in told
-    assert "python scripts/mirror.py STUDY --fetch FOLDER" in told
+    assert "(.venv/bin/python scripts/mirror.py config.yaml --fetch FOLDER)" in told
     assert not list((project.folder / "results").rglob("*.log"))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pubmill.files import lock
 from tests.workflow.conftest import Project
 
 CARD = "results/demo/datasets/bc5-chem/card.json"
@@ -139,3 +140,63 @@ def test_an_unreachable_host_is_told(project: Project, mirror: Path, monkeypatch
     path = next(mirror.rglob("BC5CDR-chem-IOB/test.tsv")).relative_to(mirror)
     text = said(project, f"results/demo/sources/{path}")
     assert f"https://{path}" in text and "set `mirror:`" in text
+
+
+def message(text: str) -> str:
+    """The message alone, which is all that stands behind Snakemake's heading."""
+    assert not any(word in text for word in ("Traceback", "Exception", "WorkflowError", 'File "', "Error in"))
+    _, *told = text.split("pubmill: error: ")
+    assert len(told) == 1, text
+    return told[0].strip()
+
+
+def test_targets_that_nobody_makes_are_told_at_once(project: Project) -> None:
+    full, misspelt = (
+        "results/full/datasets/bc5-chem/card.json",
+        "results/demo/models/pubmedbert-base/confg.json",
+    )
+    told = message(said(project, "-n", "TABLE6", full, misspelt, "--forcerun", "tabel"))
+    assert (
+        "TABLE6: no rule is called so, and none makes such a file. The nearest:\n  results/demo/tables/"
+        in told
+    )
+    assert "the configuration is of scale demo, the path of full. Run: .venv/bin/snakemake " + full in told
+    assert "results/demo/models/{model}/config.json" in told.partition("confg.json: ")[2]
+    assert "tabel: no rule is called so, and none makes such a file. The nearest:\n  table\n" in told
+
+
+def test_names_that_no_spec_has_are_told_with_the_nearest(project: Project) -> None:
+    run = "results/demo/runs/blurb/pubmedbert-bsae/bc5-chme/standard/final/seed-1.json"
+    told = message(said(project, "-n", "pretrain", "results/demo/corpora/pubmed-abstract/stats.json", run))
+    lines = told.splitlines()
+    assert (
+        lines[0].startswith("rule pretrain makes files of many names") and "{recipe}/step-{step}/" in lines[0]
+    )
+    assert "there is no corpus 'pubmed-abstract'; the nearest: pubmed-abstracts, " in lines[1]
+    assert "there is no model 'pubmedbert-bsae'; the nearest: pubmedbert-base, " in lines[2]
+    assert "there is no dataset 'bc5-chme'; the nearest: bc5-chem, " in lines[3]
+    assert len(lines) == 4 and "biomegatron" not in told
+
+
+def test_a_name_of_the_configuration_is_told_with_the_nearest_alone(project: Project) -> None:
+    told = message(said(project, "-n", CARD, "--config", "models=[pubmedbert-bsae]"))
+    assert told.startswith(
+        "configuration: models: there is no model 'pubmedbert-bsae'; the nearest: pubmedbert-base, "
+    )
+    assert len(told) < 250
+
+
+def test_a_model_without_its_folder_is_told_plainly(project: Project) -> None:
+    (project.folder / "specs/models/own.yaml").write_text(
+        "name: own\nlabel: Own\nlowercase: true\nweights: {kind: folder, local: my-bert}\n"
+    )
+    told = message(said(project, "-n", "results/demo/runs/blurb/own/bc5-chem/standard/final/seed-1.json"))
+    assert told.startswith("model own needs files of your own: set local_files: {my-bert: /path/to/folder}")
+
+
+def test_another_run_at_work_is_told_plainly(project: Project) -> None:
+    with lock(project.folder / "results/demo/.lock"):
+        told = message(said(project, "results/demo/pages/contradictions.html"))
+    assert (
+        told.startswith("another process is at work here and holds results/demo/.lock.") and "\n" not in told
+    )

@@ -1,0 +1,23 @@
+"""What a study wants and cannot have, said once where Snakemake lists the jobs."""
+
+import atexit
+import sys
+from collections.abc import Callable
+from typing import Any
+
+
+def announce_left_out(workflow: Any, lines: list[str]) -> Callable[[], None]:
+    """Have the main process print the lines when it ends; return a function that prints them earlier.
+
+    A dry run has no hooks, nor has a run with nothing to do. The scheduler exists only once the graph is
+    built: where something hinders the run, its error stays the last line.
+    """
+
+    def say() -> None:
+        """Print each line once: below the jobs of a dry run, else among Snakemake's own messages."""
+        while lines:
+            print(lines.pop(0), file=sys.stdout if workflow.output_settings.dryrun else sys.stderr)
+
+    if workflow.is_main_process:
+        atexit.register(lambda: say() if workflow.scheduler else None)
+    return say

@@ -1,0 +1,113 @@
+"""Commands as they are typed, each in a fork of a process that has loaded what they import.
+
+    .venv/bin/python -m tests.as_typed FOLDER < TASKS
+
+A process of its own for each would mostly import. TASKS is JSON: {name: {"way", "words"}}; the answer, on
+standard output, {name: [status, what it said]}. Ways:
+- `whole`: the command, as it is;
+- `parse`: its program as far as its arguments are read;
+- `usage`: that the program has every option of its usage, and that this names all that are needed.
+"""
+
+import argparse
+import json
+import os
+import re
+import runpy
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+Answer = tuple[int, str]
+TEST = re.compile(r"[A-Z_]+=")
+
+
+def answer(folder: Path, task: dict[str, Any]) -> Answer:
+    """Run a task in a fork; its status, and what it wrote."""
+    with tempfile.TemporaryFile("w+") as said:
+        child = os.fork()
+        if child == 0:
+            os.dup2(said.fileno(), 1)
+            os.dup2(said.fileno(), 2)
+            os._exit(_status(lambda: _run(folder, task["way"], list(task["words"]))))
+        _, status = os.waitpid(child, 0)
+        said.seek(0)
+        return os.waitstatus_to_exitcode(status), said.read()
+
+
+def _status(run: Callable[[], None]) -> int:
+    """The status with which a process would end that does this."""
+    try:
+        run()
+    except SystemExit as error:
+        if isinstance(error.code, str):
+            print(error.code, file=sys.stderr)
+        return error.code if isinstance(error.code, int) else int(error.code is not None)
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    return 0
+
+
+def _run(folder: Path, way: str, words: list[str]) -> None:
+    os.chdir(folder)
+    while TEST.match(words[0]):
+        name, _, value = words.pop(0).partition("=")
+        os.environ[name] = value
+    assert Path(words[0]).is_file(), f"{words[0]} is not there"
+    if words[0].endswith("/snakemake"):
+        from snakemake.cli import main
+
+        sys.argv = words
+        main()
+        return
+    place = next(i for i, word in enumerate(words) if word.endswith(".py"))  # behind torchrun's own options
+    sys.argv = words[place:]
+    if way != "whole":
+        _stop_after_arguments(" ".join(words) if way == "usage" else None)
+    runpy.run_path(words[place], run_name="__main__")
+    assert way == "whole", f"{words[place]} reads no arguments"
+
+
+def _stop_after_arguments(usage: str | None) -> None:
+    """End the program where it would begin to work, having compared its options with its usage."""
+    parse = argparse.ArgumentParser.parse_args
+
+    def stop(self: argparse.ArgumentParser, *arguments: Any, **named: Any) -> None:
+        if usage is None:
+            parse(self, *arguments, **named)
+        else:
+            options = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", usage))
+            named = [action for action in self._actions if action.option_strings]
+            needed = {action.option_strings[-1] for action in named if action.required}
+            strange = options - self._option_string_actions.keys()
+            assert not strange and needed <= options, f"strange {strange}, lacking {needed - options}"
+        raise SystemExit(0)
+
+    argparse.ArgumentParser.parse_args = stop  # type: ignore[assignment, method-assign]
+
+
+def main() -> None:
+    import transformers  # noqa: F401
+
+    folder, tasks = Path(sys.argv[1]), json.load(sys.stdin)
+    sys.path.insert(0, str(folder))
+    import pubmill.inspection.asked
+    import pubmill.inspection.resources
+    import pubmill.study
+
+    assert Path(pubmill.study.__file__).is_relative_to(folder)
+    with ThreadPoolExecutor(2) as pool:
+        answers = pool.map(lambda task: answer(folder, task), tasks.values())
+    json.dump(dict(zip(tasks, answers, strict=True)), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

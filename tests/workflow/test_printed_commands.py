@@ -1,0 +1,323 @@
+"""Every command that pubmill prints works as it stands, in a fresh clone with its `.venv`.
+
+`-n` is added for Snakemake; a program of `scripts/` is run where that takes a second, else it reads its
+arguments.
+What is tried in another way, or not at all, is in the tables here with the reason.
+"""
+
+import gzip
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from pubmill.finetuning import cards
+from pubmill.inspection import asked, doctor, explanation, starting
+from pubmill.inspection.explanation import Explainer
+from pubmill.inspection.pubmed_plan import PubmedPlan
+from pubmill.network import _where_it_went
+from pubmill.study import check_study
+from pubmill.tables.dataset_pages import Page
+from pubmill.targets.base import how_to_bring
+from pubmill.targets.facts import FactTableTargets
+from tests import printed
+from tests.conftest import ROOT
+from tests.printed import Printed
+from tests.workflow.conftest import Project, copy_of
+
+PLACEHOLDERS = {
+    "/path/to/folder/of/jsonl.gz": "own/abstracts",
+    "/path/to/folder": "own/abstracts",
+    "/path/to/mirror": "tests/world/mirror",
+    "/data/mirror": "tests/world/mirror",
+    "/data/mednli": "own/mednli",
+    "~/my-cluster": "profiles/slurm",  # of which it is a copy
+    "TABLE ROW COLUMN": "gu2020/table06 bc2gm pubmedbert-base",
+    "STUDY": "gu2020",
+    "FOLDER": "folder",
+    " ...": "",
+}
+"""What stands for something of the reader's -> what the clone has."""
+
+NOT_TRIED = {
+    r"docker |apptainer ": "there is no container engine",
+    r".* --sdm conda": "there is no conda",
+    r".* --allowed-rules table": "needs the records of a finished study; a row of measurements",
+    r"\.venv/bin/python -m tests\.stages": "tests/unit/test_stages.py runs it",
+    r"\.venv/bin/torchrun .* scripts/pretrain\.py \.\.\.$": "its arguments are left out",
+    r"\.venv/bin/python benchmarks/pmc.py$": "its usage is compared",
+}
+SHELL = r"make |cp |printf |\.venv/bin/pre-commit |\.venv/bin/python -m pytest"
+"""Commands for the shell: `make` with -n, pytest with --collect-only."""
+WHOLE = r"scripts/(explain\.py|plan\.py --recipes|list_pubmed\.py --mirror)"
+"""Programs that are over in a second. Others need the network, data that one applies for, or minutes."""
+LONG = r"scripts/(plan|mirror)\.py \w+$|corpora/shin2020/"
+"""Those that build the graph of a whole study or of a corpus of PubMed: in the long test."""
+
+
+def documented() -> list[Printed]:
+    """Commands of documents and comments, each once."""
+    found = [one for path in printed.documents(ROOT) for one in printed.in_document(path)]
+    found += [one for path in printed.commented(ROOT) for one in printed.in_comments(path)]
+    return list({shlex.join(one.words): one for one in found}.values())
+
+
+def usages() -> dict[str, str]:
+    """Programs of `scripts/`, and the usage of their docstrings; of several, that with most options."""
+    found: dict[str, str] = {}
+    for path in (path for path in printed.programs(ROOT) if path.parent.name == "scripts"):
+        for one in printed.in_program(path):
+            if "torchrun" not in one.text:
+                name = str(path.relative_to(ROOT))
+                found[name] = max(found.get(name, one.text), one.text, key=lambda text: text.count(" --"))
+    return found
+
+
+def filled(text: str) -> str:
+    """With what the clone has in place of placeholders."""
+    for old, new in PLACEHOLDERS.items():
+        text = text.replace(old, new)
+    return text
+
+
+def is_snakemake(text: str) -> bool:
+    return ".venv/bin/snakemake" in text
+
+
+def is_program(text: str) -> bool:
+    return ".venv/bin/python scripts/" in text
+
+
+def task(text: str, *, long: bool = False) -> dict[str, object]:
+    """What the clone is to do with a command."""
+    words = shlex.split(filled(text), comments=True)
+    if is_snakemake(text):
+        place = 1 + next(i for i, word in enumerate(words) if word.endswith("/snakemake"))
+        has_target = any("results/" in word for word in words[place : place + 2])
+        one = [] if has_target or long else [f"results/{scale(words)}/datasets/bc2gm/card.json"]
+        return {"way": "whole", "words": [*words[:place], *one, "-n", *words[place:]]}
+    return {"way": "whole" if long or re.search(WHOLE, shlex.join(words)) else "parse", "words": words}
+
+
+def scale(words: list[str]) -> str:
+    """The scale of a command's study."""
+    named = [word for word in words if word.startswith("studies/")]
+    found = re.search(r"(?m)^scale: (\w+)", (ROOT / (named or ["config.yaml"])[-1]).read_text())
+    assert found
+    return found[1]
+
+
+@pytest.fixture(scope="module")
+def clone(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The checkout as git has it, with changes since the commit, after `make setup` and `make world`."""
+    folder = tmp_path_factory.mktemp("clone") / "pubmill"
+    subprocess.run(["git", "clone", "-q", str(ROOT), str(folder)], check=True)
+    changed = subprocess.run(
+        ["git", "diff", "--name-only", "HEAD"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    for name in changed.stdout.split():
+        (folder / name).unlink(missing_ok=True)
+        if (ROOT / name).is_file():
+            shutil.copy2(ROOT / name, folder / name)
+    protocol = folder / "specs/protocols/blurb.yaml"  # with the new setting of docs/finetuning.md
+    [line] = re.findall(r"^  crf[+].*$", (ROOT / "docs/finetuning.md").read_text(), re.M)
+    protocol.write_text(protocol.read_text().replace("\n  standard: {}\n", f"\n  standard: {{}}\n{line}\n"))
+    (folder / ".venv").symlink_to(sys.prefix)
+    (folder / "tests/world/mirror").symlink_to(world)
+    for name in ("mli_train_v1.jsonl", "mli_dev_v1.jsonl", "mli_test_v1.jsonl"):
+        (folder / "own/mednli").mkdir(parents=True, exist_ok=True)
+        (folder / "own/mednli" / name).touch()
+    (folder / "own/abstracts").mkdir()
+    with gzip.open(folder / "own/abstracts/a.jsonl.gz", "wt") as lines:
+        lines.write('{"title": "A title", "abstract": "An abstract"}\n')
+    return folder
+
+
+def try_all(folder: Path, tasks: dict[str, dict[str, object]]) -> dict[str, str]:
+    """Commands that failed, and what they said."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.as_typed", str(folder)],
+        cwd=ROOT, input=json.dumps(tasks), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    answers: dict[str, tuple[int, str]] = json.loads(done.stdout)
+    assert answers.keys() == tasks.keys()
+    return {name: said for name, (status, said) in answers.items() if status or "Traceback" in said}
+
+
+def untried(text: str) -> bool:
+    return any(re.match(pattern, text) for pattern in NOT_TRIED)
+
+
+def test_every_command_of_documents_and_comments_works(clone: Path) -> None:
+    tasks = {
+        one.text: task(one.text)
+        for one in documented()
+        if not untried(one.text) and not re.match(SHELL, one.text)
+        if is_program(one.text) or not re.search(LONG, shlex.join(one.words))
+    }
+    assert len(tasks) > 25
+    assert try_all(clone, tasks) == {}
+
+
+@pytest.mark.parametrize("text", [one.text for one in documented() if re.match(SHELL, one.text)])
+def test_every_other_command_works_in_a_shell(clone: Path, tmp_path: Path, text: str) -> None:
+    added = {"make": " -n", "pytest": " --collect-only -q"}
+    words = shlex.split(text, comments=True)
+    more = next((option for name, option in added.items() if name in words), "")
+    done = subprocess.run(
+        ["bash", "-c", text.partition("  #")[0] + more],
+        cwd=clone, env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_is_not_tried_is_still_printed() -> None:
+    texts = [one.text for one in documented()]
+    assert [pattern for pattern in NOT_TRIED if not any(re.match(pattern, text) for text in texts)] == []
+    everywhere = " ".join(texts)
+    assert [name for name in PLACEHOLDERS if name.strip() not in everywhere] == []
+
+
+@pytest.mark.long
+def test_the_usage_of_every_program_is_right(clone: Path) -> None:
+    shown = usages()
+    assert {path.name for path in (ROOT / "scripts").glob("*.py")} == {Path(name).name for name in shown}
+    tasks = {name: {"way": "usage", "words": shlex.split(text)} for name, text in shown.items()}
+    assert try_all(clone, tasks) == {}
+
+
+def test_no_command_is_printed_in_another_form() -> None:
+    for path in [*printed.documents(ROOT), *printed.commented(ROOT), *(ROOT / "scripts").glob("*.py")]:
+        assert printed.bare(path) == [], path
+    for path in [*(ROOT / "pubmill").rglob("*.py"), *(ROOT / "scripts").glob("*.py")]:
+        if path.name != "commands.py":
+            said = [text for text in printed.literals(path) if printed.BARE.search(text) or ".venv/" in text]
+            assert said == [], path
+    templates = (ROOT / "pubmill/tables/templates").iterdir()
+    assert [path.name for path in templates if printed.bare(path) or ".venv/" in path.read_text()] == []
+
+
+def targets(**config: object) -> FactTableTargets:
+    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
+    return FactTableTargets(*check_study(base | config, ROOT / "specs"))
+
+
+def explainer() -> Explainer:
+    files, settings = ("studies/gu2020.yaml",), ("mirror=tests/world/mirror",)
+    return Explainer(targets(scale="full"), ROOT / "specs", files, settings)
+
+
+def finding(name: str) -> doctor.Finding:
+    return doctor.Finding(name, True, targets().specs.datasets[name])
+
+
+def counted_wrong() -> str:
+    """What the doctor says of a damaged card, with its path as it is in a checkout."""
+    card = Path("results/demo/datasets/bc2gm/card.json")
+    card.parent.mkdir(parents=True)
+    card.write_text("{")
+    found = finding("bc2gm")
+    doctor._add_counts(found, targets(), ["--config", "mirror=tests/world/mirror"])
+    return found.to_do[-1]
+
+
+def not_at_this_scale() -> str:
+    return doctor._examine(finding("linnaeus"), targets(), None, []).to_do[0]
+
+
+def to_do() -> str:
+    row, column = SimpleNamespace(dataset="bc2gm"), SimpleNamespace(model="pubmedbert-base")
+    return explanation._to_do(explainer(), "gu2020/table06", row, column, [], False)[0]  # type: ignore[arg-type]
+
+
+def said_by(*words: str) -> str:
+    """What a program of the checkout says when it stops."""
+    program, *arguments = words
+    done = subprocess.run(
+        [sys.executable, str(ROOT / program), *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    return done.stderr
+
+
+def page() -> SimpleNamespace:
+    return SimpleNamespace(recipe=SimpleNamespace(name="chemprot@blurb", scale="full"))
+
+
+def started_with(*configfiles: str) -> SimpleNamespace:
+    return SimpleNamespace(config_settings=SimpleNamespace(configfiles=configfiles))
+
+
+FULL = "results/full/datasets/bc2gm/card.json"
+GONE = "https://ftp.ncbi.nlm.nih.gov/pubmed/baseline/pubmed20n0001.xml.gz"
+OWN = ".venv/bin/snakemake results/small/corpora/pubmed-abstracts/stats.json --configfile studies/small.yaml"
+ADVICE: dict[str, Callable[[], str]] = {
+    "asked._why_lost": lambda: asked._why_lost(FULL, {}, targets(), ROOT / "studies"),  # type: ignore[arg-type]
+    "base.how_to_bring": lambda: f"{OWN} {re.findall('--config[^,]*', how_to_bring('abstracts'))[0]}",
+    "cards._use": lambda: cards._use(None),
+    "dataset_pages.export": lambda: str(Page.export.fget(page())),  # type: ignore[attr-defined]
+    "doctor._add_counts": counted_wrong,
+    "doctor._examine": not_at_this_scale,
+    "explanation._to_do": to_do,
+    "explanation.command": lambda: explainer().command(["datasets/bc2gm/card.json"]),
+    "export.main": lambda: said_by("scripts/export.py", "bc2gm", "folder", "--results", "results/full"),
+    "network._where_it_went": lambda: _where_it_went(GONE),
+    "plan.main": lambda: said_by("scripts/plan.py"),
+    "pubmed_plan.lines": lambda: "\n".join(PubmedPlan("pubmed", 1, 0, 0, ("a",), ()).lines(1, 1)),
+    "starting._advice": lambda: starting._advice(started_with("studies/gu2020.yaml")),
+}
+"""Every function that words a command -> what it says."""
+
+
+def test_every_command_that_is_advised_works(
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modules = [*(ROOT / "pubmill").rglob("*.py"), *(ROOT / "scripts").glob("*.py")]
+    assert {name for path in modules for name in printed.advised(path)} == ADVICE.keys()
+    monkeypatch.chdir(tmp_path)
+    tasks = {}
+    for name, say in ADVICE.items():
+        found = re.findall(r"\.venv/bin/[^`();\n]+", said := say())
+        assert len(found) == 1, said
+        tasks[name] = task(found[0])
+    assert try_all(clone, tasks) == {}
+
+
+@pytest.mark.long
+def test_commands_for_whole_studies_work(clone: Path) -> None:
+    """Their graphs are built: of those that differ in the profile alone, the first."""
+    whole = {
+        re.sub(r"--profile \S+ ", "", shlex.join(one.words)): one.text
+        for one in documented()
+        if not untried(one.text) and (is_snakemake(one.text) or re.search(LONG, shlex.join(one.words)))
+    }
+    wanted = {
+        name: task(text, long=True) for name, text in whole.items() if "gu2020" in name or "small" in name
+    }
+    assert len(wanted) > 4
+    assert try_all(clone, wanted) == {}
+
+
+@pytest.mark.long
+def test_the_task_models_of_the_page_are_made_whole(finished: Project, tmp_path: Path) -> None:
+    """Kept and used as docs/task-models.md says, on the finished miniature's dataset."""
+    project = copy_of(finished, tmp_path / "copy")
+    (project.folder / ".venv").symlink_to(sys.prefix)
+    for one in printed.in_document(ROOT / "docs/task-models.md"):
+        text = one.text.replace("ncbi-disease", "bc5-chem")
+        done = subprocess.run(
+            ["bash", "-c", text], cwd=project.folder, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert (
+        "1\t" in (project.folder / "annotated.pubtator").read_text()
+        or "1|t|" in (project.folder / "annotated.pubtator").read_text()
+    )
