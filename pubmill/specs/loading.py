@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from pubmill import strict_yaml
+from pubmill import names, strict_yaml
 from pubmill.errors import PubmillError
 from pubmill.specs.base import Strict, shown, told
 from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, ReleasedVocabSpec, VocabSpec
@@ -72,6 +72,10 @@ class Specs(Strict):
     fact_tables: dict[str, FactTableSpec]
 
 
+SPEC_PATHS = {"tables": f"{names.SPEC}/{names.SPEC}"}
+"""What the paths of specs look like below the folder of their kind, where they are not names alone."""
+
+
 def load(folder: Path, scale: str) -> Specs:
     """Read, overlay and check all specs; raise one `PubmillError` that lists every mistake."""
     errors: list[str] = []
@@ -104,6 +108,9 @@ def _read_kind(folder: Path, kind: str, overlay: Document, errors: list[str]) ->
     for path in sorted((folder / kind).rglob("*.yaml")):
         key = path.relative_to(folder / kind).with_suffix("").as_posix()
         shown = path.relative_to(folder.parent).as_posix()
+        if not names.fits(SPEC_PATHS.get(kind, names.SPEC), key):
+            errors.append(_misnamed(kind, shown))
+            continue
         document, base = with_base(path, shown, errors)
         for one in filter(None, (base, key)):
             if one in shares and (one == key or kind in FOLLOWING):
@@ -119,11 +126,24 @@ def _read_kind(folder: Path, kind: str, overlay: Document, errors: list[str]) ->
     return documents
 
 
+def _misnamed(kind: str, shown: str) -> str:
+    where = "PAPER/NAME.yaml, where PAPER and NAME" if kind in SPEC_PATHS else "NAME.yaml, where NAME"
+    return (
+        f"{shown!a}: expected {kind}/{where} have lower-case letters, digits and . + -, and perhaps a "
+        f"variant after @ (at most 150 characters); rename it"
+    )
+
+
 def with_base(path: Path, shown: str, errors: list[str]) -> tuple[Document, str | None]:
     """A spec with the one that it `include`s (by name, from the same folder) laid under it; and that name."""
     document = strict_yaml.read(path, shown, errors)
     base_name = document.value.pop("include", None)
     if base_name is None:
+        return document, None
+    if not isinstance(base_name, str) or not names.fits(names.SPEC, base_name):
+        errors.append(
+            f"{document.where(('include',))}: expected the name of a spec, found {base_name!a:.120}"
+        )
         return document, None
     base_path = path.with_name(f"{base_name}.yaml")
     if not base_path.is_file():

@@ -15,6 +15,7 @@ from pubmill.specs import (
 )
 from pubmill.specs.datasets import METRICS
 from pubmill.specs.models import SpacyWeights
+from pubmill.targets.base import without_braces
 from pubmill.targets.corpora import CorpusTargets
 from pubmill.targets.versions import METRIC_VERSIONS, VERSIONS
 
@@ -201,7 +202,8 @@ class ModelTargets(CorpusTargets):
             )
         if isinstance(spec.weights, FolderWeights) and weights["kind"] == "folder":
             folder = self.local(spec.weights.local, f"model {model}")
-            return {"folder": sorted(str(path) for path in folder.glob("*") if path.is_file())}
+            files = sorted(path for path in folder.glob("*") if path.is_file())
+            return {"folder": without_braces(files, spec.weights.local)}
         if weights["kind"] == "hub":
             return {}
         pretraining = self.specs.pretraining[weights["recipe"]]
@@ -245,7 +247,8 @@ class ModelTargets(CorpusTargets):
         return folder
 
     def pipeline_files(self, model: str) -> list[str]:
-        return sorted(str(path) for path in self.pipeline(model).rglob("*") if path.is_file())
+        files = sorted(path for path in self.pipeline(model).rglob("*") if path.is_file())
+        return without_braces(files, self._pipeline(model).local)
 
     def annotation_recipe(self, model: str, dataset: str) -> dict[str, Any]:
         """AnnotationRecipe: which of a pipeline's entities are mentions of the dataset."""
