@@ -244,9 +244,8 @@ def test_text_of_the_users_own_is_recorded_as_a_source(root: Path, tmp_path: Pat
 @pytest.mark.parametrize("name", ["x;touch P.jsonl.gz", "{x}.jsonl.gz", "-x.jsonl.gz", "a\nb.jsonl.gz"])
 def test_a_file_of_the_users_own_with_an_odd_name_is_refused(root: Path, tmp_path: Path, name: str) -> None:
     (tmp_path / name).touch()
-    made = targets(root, scale="small", local_files={"abstracts": str(tmp_path)})
     with pytest.raises(PubmillError) as caught:
-        made.shards("pubmed-abstracts")
+        targets(root, scale="small", local_files={"abstracts": str(tmp_path)}).shards("pubmed-abstracts")
     told = str(caught.value)
     assert f"a file is called {name!r}; expected letters" in told and "Rename it" in told
 
