@@ -1,4 +1,4 @@
-"""What the rules say, read as text: every field of a shell command is quoted, and text of specs stays text."""
+"""What the rules say, read as text: fields of shell commands are quoted, and text of specs stays text."""
 
 import re
 from pathlib import Path
