@@ -16,6 +16,7 @@ sys.path.insert(0, str(ROOT))
 from pubmill import recipes
 from pubmill.convert.published import PublishedRecipe, publish
 from pubmill.errors import PubmillError, run
+from pubmill.privacy import keep_private
 from pubmill.specs import load
 from pubmill.targets.datasets import published_recipe
 
@@ -42,6 +43,7 @@ def main() -> None:
             f"{examples} is not there yet. Make {examples}/card.json with snakemake, and with the "
             f"--configfile of a study of that scale (the demo needs none)."
         )
+    keep_private([examples])
     for split, told in publish(recipe, examples, arguments.folder).items():
         known = {True: "the published bytes", False: "", None: "published bytes not known"}[told["equal"]]
         print(f"{arguments.folder / told['name']}: {split}, sha256 {told['sha256']} ({known})")

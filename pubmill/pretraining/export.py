@@ -22,6 +22,7 @@ from pubmill.errors import PubmillError
 from pubmill.files import read_json, writing_folder
 from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.cards import model_card
+from pubmill.privacy import label_of_process
 from pubmill.recipes import PretrainingRecipe, build
 
 # weights and texts, no code; PICKLED weights are only ever read as tensors, and written as safetensors
@@ -99,6 +100,7 @@ def export(
                 checkpoint,
                 vocab,
                 temporary / "README.original.md",
+                **label_of_process(),
             )
         )
 

@@ -26,6 +26,7 @@ COMMON = {
     "parts",
     "names",
     "precision",
+    "privacy",
     "provenance",
     "specs",
     "study",
