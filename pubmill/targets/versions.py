@@ -30,7 +30,7 @@ VERSIONS = {
     "contradictions": 3,
     "report": 8,
     "checklist": 2,
-    "crate": 1,
+    "crate": 2,
 }
 METRIC_VERSIONS = {
     "entity_f1": 1,
