@@ -13,8 +13,8 @@ profiles/local/config.yaml requirements/lock.txt benchmarks/README.md tests/worl
 DATA = """
 results/full/datasets/i2b2-2010/train.jsonl.gz mirror/local/mimic-iii/NOTEEVENTS.csv.gz data/a.csv res/demo/x
 local/mednli/a.jsonl NOTEEVENTS.csv.gz my-notes/a.txt tests/world/mirror/a .venv/bin/python .git/config .env
-.snakemake/log/a .cache/huggingface/a .hypothesis/a pubmill/__pycache__/a.pyc specs/.secret study.yaml results2
-runs.tar.gz build/lib/a.py
+.snakemake/log/a .cache/huggingface/a .hypothesis/a pubmill/__pycache__/a.pyc specs/.secret study.yaml
+results2 runs.tar.gz build/lib/a.py
 """.split()
 
 
