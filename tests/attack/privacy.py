@@ -1,4 +1,4 @@
-"""Licensed text with a word planted in it, copied without its modes between programs: the label must follow."""
+"""Licensed text with a word planted in it, copied without its modes between programs: its label follows."""
 
 import contextlib
 import gzip
@@ -8,7 +8,7 @@ import os
 import runpy
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest.mock import patch
 
@@ -35,7 +35,7 @@ def class_of(path: Path) -> str:
 
 
 @contextlib.contextmanager
-def process():
+def process() -> Iterator[None]:
     """A process of its own, as far as labels and modes are concerned."""
     before = os.umask(0o022)
     with patch.dict(privacy._PROCESS, {"access": PUBLIC}), contextlib.redirect_stdout(io.StringIO()):
