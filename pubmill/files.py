@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from pubmill import privacy
 from pubmill.errors import PubmillError
 
 
@@ -82,7 +83,7 @@ def writing_folder(path: Path) -> Iterator[Path]:
     """Like `writing`, for a folder; an older folder at `path` is replaced.
 
     Weights get the mode that any new file gets: safetensors makes files for their owner alone, and colleagues
-    could not read them.
+    could not read them. Of licensed data, the folder gets their label (`pubmill.privacy`).
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = temporary_name(path)
@@ -92,6 +93,7 @@ def writing_folder(path: Path) -> Iterator[Path]:
         usual = temporary.stat().st_mode & 0o666  # as the umask has it
         for weights in temporary.rglob("*.safetensors"):
             weights.chmod(usual)
+        privacy.write_label(temporary)
         _remove(path)
         os.replace(temporary, path)
     except OSError as error:
@@ -169,14 +171,17 @@ def make_private(path: Path) -> None:
 def write_jsonl_gz(path: Path, rows: Iterable[dict[str, Any]], private: bool = False) -> None:
     """Write one JSON object a line, gzipped with no time stamp: equal rows give equal bytes.
 
-    Only its owner may read a `private` file, from its first byte on.
+    Only its owner may read a `private` file, from its first byte on. Of licensed data, the header has their
+    label (`pubmill.privacy`).
     """
     with writing(path) as temporary:
         if private:
             make_private(temporary)
         with (
             temporary.open("wb") as raw,
-            gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as packed,
+            gzip.GzipFile(
+                filename=privacy.gzip_name(), fileobj=raw, mode="wb", compresslevel=6, mtime=0
+            ) as packed,
         ):
             for row in rows:
                 packed.write((json.dumps(row, ensure_ascii=False, sort_keys=True) + "\n").encode())

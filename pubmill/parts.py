@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pubmill.errors import PubmillError
+from pubmill.privacy import CREDENTIALED, PUBLIC, known_class, strictest
 
 # str.split breaks at these control characters; BERT's normaliser deletes them, joining what is around them
 _DELETED = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
@@ -21,6 +22,23 @@ def part_files(folder: Path, count: int) -> list[Path]:
     command may be.
     """
     return [folder / f"part-{number:04d}.parquet" for number in range(count)]
+
+
+def access_of_parts(parts: Iterable[Path]) -> str:
+    """The strictest access class of Parquet files, by their metadata; public if none has any."""
+    return strictest(map(_access, parts))
+
+
+def _access(part: Path) -> str:
+    try:
+        metadata = pq.read_metadata(part).metadata or {}
+    except (pa.ArrowException, OSError) as error:
+        raise PubmillError(
+            f"{part}: not readable as Parquet ({error}); delete it and make it again"
+        ) from None
+    if metadata.get(b"private") == b"yes":  # of parsed shards
+        return CREDENTIALED
+    return known_class(metadata.get(b"access", PUBLIC.encode()).decode("utf-8", "replace"), part)
 
 
 def read_texts(parts: Iterable[Path], title: bool = False) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from pubmill.files import locked, write_json, writing
 from pubmill.network import discard, fetch, say
 
 CHUNK = 1 << 20
+SMALL = 64 << 20  # most bytes of a file that is read at once: a checksum, a listing
 REFETCHES = 2  # how often a file that arrives with a wrong checksum is fetched again
 
 
@@ -83,7 +84,7 @@ def read(url: str, mirror: str | None = None) -> bytes:
         return source.read_bytes()
     with tempfile.TemporaryDirectory() as folder:
         body = Path(folder) / "body"
-        fetch(url, body)
+        fetch(url, body, SMALL)
         return body.read_bytes()
 
 

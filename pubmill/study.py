@@ -31,7 +31,7 @@ class Study(Strict):
     tables: tuple[str, ...]
     models: tuple[Name, ...] | None = None
     datasets: tuple[Name, ...] | None = None
-    results: str = "results"
+    results: Annotated[str, Field(pattern=r"^[^{}\x00-\x1f]+$")] = "results"
     mirror: str | None = None
     save_minutes: float = 10
     keep_models: bool = False

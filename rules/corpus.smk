@@ -116,7 +116,7 @@ rule select_documents:
     message:
         "Selecting documents of {wildcards.corpus}, part {wildcards.part}"
     shell:
-        "python {SCRIPTS:q}/select_documents.py --shard {input.shard:q} --index {params.index} --latest {input.latest:q}"
+        "python {SCRIPTS:q}/select_documents.py --shard {input.shard:q} --index {params.index:q} --latest {input.latest:q}"
         " {params.more:q} --output {output.part:q} --statistics {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
@@ -141,5 +141,5 @@ rule corpus_statistics:
     message:
         "Counting {wildcards.corpus}"
     shell:
-        "python {SCRIPTS:q}/corpus_statistics.py --corpus {params.corpus:q} --parts {params.parts}"
+        "python {SCRIPTS:q}/corpus_statistics.py --corpus {params.corpus:q} --parts {params.parts:q}"
         " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"

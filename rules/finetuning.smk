@@ -31,7 +31,7 @@ rule trial:
         "Trying {wildcards.trial}: {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
         "python {SCRIPTS:q}/finetune.py --recipe {params.recipe:q} --model {params.model:q}"
-        " --dataset {R:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed} {params.splits}"
+        " --dataset {R:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed:q} {params.splits:q}"
         " --output {output.predictions:q} > {log:q} 2>&1"
 
 
@@ -99,7 +99,7 @@ rule task_model:
         "Fine-tuning {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}, to keep it"
     shell:
         "python {SCRIPTS:q}/finetune.py --recipe {params.recipe:q} {params.selected:q} --model {params.model:q}"
-        " --dataset {R:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed} {params.splits}"
+        " --dataset {R:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed:q} {params.splits:q}"
         " --output {output.predictions:q} --keep {output.model:q} > {log:q} 2>&1"
 
 
@@ -128,7 +128,7 @@ rule finetune:
         "Fine-tuning {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
         "python {SCRIPTS:q}/finetune.py --recipe {params.recipe:q} {params.selected:q} --model {params.model:q}"
-        " --dataset {R:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed} {params.splits} {params.kept:q}"
+        " --dataset {R:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed:q} {params.splits:q} {params.kept:q}"
         " --output {output.predictions:q} > {log:q} 2>&1"
 
 

@@ -28,7 +28,7 @@ rule pack:
     message:
         "Packing tokens of {wildcards.corpus} by {wildcards.vocab}"
     shell:
-        "python {SCRIPTS:q}/pack.py --corpus {params.corpus:q} --parts {params.parts} --vocab {params.vocab:q} --punkt {input.punkt:q}"
+        "python {SCRIPTS:q}/pack.py --corpus {params.corpus:q} --parts {params.parts:q} --vocab {params.vocab:q} --punkt {input.punkt:q}"
         " --output {R:q}/pretraining/tokens/{wildcards.corpus:q}/{wildcards.vocab:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
@@ -61,11 +61,11 @@ rule pretrain:
         "Pretraining {wildcards.recipe} up to step {wildcards.step}"
     # What it says when it is asked to stop, by a signal to all of the job, is heard to the end.
     shell:
-        "python {SCRIPTS:q}/launch.py --nodes {resources.nodes} --processes {resources.processes}"
+        "python {SCRIPTS:q}/launch.py --nodes {resources.nodes:q} --processes {resources.processes:q}"
         " {SCRIPTS:q}/pretrain.py --recipe {params.recipe:q} --tokens {params.tokens:q}"
-        " --vocab {params.vocab:q} --to {wildcards.step} {params.weights:q}"
-        " --output {R:q}/pretraining/{wildcards.recipe:q}/step-{wildcards.step} --version {params.version}"
-        " --save-minutes {STUDY.save_minutes} 2>&1 | (trap '' INT TERM; exec tee {log:q})"
+        " --vocab {params.vocab:q} --to {wildcards.step:q} {params.weights:q}"
+        " --output {R:q}/pretraining/{wildcards.recipe:q}/step-{wildcards.step:q} --version {params.version:q}"
+        " --save-minutes {STUDY.save_minutes:q} 2>&1 | (trap '' INT TERM; exec tee {log:q})"
 
 
 rule export_model:

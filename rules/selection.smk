@@ -24,7 +24,7 @@ rule fingerprint:
     message:
         "Fingerprints of {wildcards.corpus}, part {wildcards.part}"
     shell:
-        "python {SCRIPTS:q}/fingerprint.py --shard {input.shard:q} --index {params.index} --latest {input.latest:q}"
+        "python {SCRIPTS:q}/fingerprint.py --shard {input.shard:q} --index {params.index:q} --latest {input.latest:q}"
         " {params.more:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
@@ -47,7 +47,7 @@ rule find_duplicates:
     message:
         "Finding duplicates in {wildcards.corpus}"
     shell:
-        "python {SCRIPTS:q}/find_duplicates.py --fingerprints {params.folder:q} --parts {params.parts}"
+        "python {SCRIPTS:q}/find_duplicates.py --fingerprints {params.folder:q} --parts {params.parts:q}"
         " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 

@@ -25,7 +25,7 @@ rule table:
         "Building {wildcards.results_table}"
     shell:
         "python {SCRIPTS:q}/table.py --recipe {params.recipe:q} --published {input.published:q} --results {R:q}"
-        " --output {R:q}/tables/{wildcards.results_table} > {log:q} 2>&1"
+        " --output {R:q}/tables/{wildcards.results_table:q} > {log:q} 2>&1"
 
 
 rule compare:
@@ -48,7 +48,7 @@ rule compare:
         "Comparing the models of {wildcards.results_table}"
     shell:
         "python {SCRIPTS:q}/compare.py --table {input.table:q} --results {R:q}"
-        " --output {R:q}/tables/{wildcards.results_table}.comparisons > {log:q} 2>&1"
+        " --output {R:q}/tables/{wildcards.results_table:q}.comparisons > {log:q} 2>&1"
 
 
 rule fact_table:
@@ -72,7 +72,7 @@ rule fact_table:
         "Building {wildcards.fact_table}"
     shell:
         "python {SCRIPTS:q}/fact_table.py --recipe {params.recipe:q} --published {input.published:q} --results {R:q}"
-        " --output {R:q}/tables/{wildcards.fact_table} > {log:q} 2>&1"
+        " --output {R:q}/tables/{wildcards.fact_table:q} > {log:q} 2>&1"
 
 
 rule dataset_page:
@@ -109,7 +109,7 @@ rule contradictions:
         **needs("contradictions"),
     params:
         version=T.version("contradictions"),
-        recipe=as_json(T.contradictions_recipe()),
+        recipe=lambda w: as_json(T.contradictions_recipe()),
     message:
         "Writing the page of contradictions"
     shell:
@@ -155,7 +155,7 @@ rule checklist:
         "Filling the reproducibility checklist"
     shell:
         "python {SCRIPTS:q}/checklist.py --recipe {params.recipe:q} --results {R:q}"
-        " --output {R:q}/reports/{STUDY.study}.checklist > {log:q} 2>&1"
+        " --output {R:q}/reports/{STUDY.study:q}.checklist > {log:q} 2>&1"
 
 
 rule crate:

@@ -46,7 +46,7 @@ rule train_vocab:
     message:
         "Learning the vocabulary {wildcards.vocab}"
     shell:
-        "python {SCRIPTS:q}/train_vocab.py --words {params.words:q} --parts {params.parts}"
+        "python {SCRIPTS:q}/train_vocab.py --words {params.words:q} --parts {params.parts:q}"
         " --output {R:q}/vocabs/{wildcards.vocab:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 

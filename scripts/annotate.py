@@ -19,6 +19,7 @@ from pubmill import recipes
 from pubmill.errors import PubmillError, run
 from pubmill.files import write_json, write_jsonl_gz
 from pubmill.off_the_shelf import AnnotationRecipe, annotate
+from pubmill.privacy import keep_private, label_of_process
 
 SUFFIX = ".predictions.jsonl.gz"
 
@@ -35,9 +36,10 @@ def main() -> None:
     if not arguments.output.name.endswith(SUFFIX):
         raise PubmillError(f"--output is {arguments.output}; its name must end in {SUFFIX}")
     recipe = recipes.read(AnnotationRecipe, arguments.recipe)
+    keep_private([arguments.pipeline, arguments.examples])
     made = annotate(recipe, arguments.pipeline, arguments.model, arguments.examples, arguments.split)
     name = arguments.output.name.removesuffix(SUFFIX)
-    write_json(arguments.output.with_name(f"{name}.training.json"), made.account)
+    write_json(arguments.output.with_name(f"{name}.training.json"), made.account | label_of_process())
     write_jsonl_gz(arguments.output, made.predictions)
 
 

@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
+from pubmill.parts import access_of_parts
 from pubmill.privacy import keep_private
 from pubmill.recipes import Splitting
 from pubmill.vocabs.words import write_counts
@@ -36,7 +37,7 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="parquet file to write")
     arguments = parser.parse_args()
     recipe = recipes.read(CountingRecipe, arguments.recipe)
-    keep_private([arguments.part])
+    keep_private([arguments.part], access_of_parts([arguments.part]))
     counted = write_counts(arguments.part, recipe.splitting, arguments.output)
     print(
         f"{arguments.output}: {len(counted.words)} distinct words of {counted.running} in "

@@ -18,6 +18,7 @@ from pubmill import commands, recipes
 from pubmill.convert.published import PublishedRecipe, publish
 from pubmill.errors import PubmillError, run
 from pubmill.nearest import unknown
+from pubmill.privacy import keep_private
 from pubmill.specs import load
 from pubmill.study import study_of_scale
 from pubmill.targets.datasets import published_recipe
@@ -46,6 +47,7 @@ def main() -> None:
         command = commands.snakemake(f"{examples}/card.json", configuration=options)
         raise PubmillError(f"{examples} is not there yet. Make it: {command}")
     otherwise = "published bytes not known" if specs[name].published else "no published form: a general one"
+    keep_private([examples])
     for split, told in publish(recipe, examples, arguments.folder).items():
         known = "the published bytes" if told["equal"] else otherwise
         print(f"{arguments.folder / told['name']}: {split}, sha256 {told['sha256']} ({known})")

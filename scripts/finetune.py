@@ -35,7 +35,7 @@ from pubmill import recipes
 from pubmill.errors import PubmillError, run
 from pubmill.files import read_json, write_json, write_jsonl_gz
 from pubmill.finetuning.selection import chosen_values, first_tried
-from pubmill.privacy import keep_private
+from pubmill.privacy import keep_private, label_of_process
 
 SUFFIX = ".predictions.jsonl.gz"
 
@@ -82,13 +82,14 @@ def fine_tune(arguments: argparse.Namespace) -> None:
         made = not_chosen(*asked, undecided)
     else:
         made = predict_kept(arguments.kept, *asked) if arguments.kept else finetune(*asked)
+    account = made.account | label_of_process()
     name = arguments.output.name.removesuffix(SUFFIX)
-    write_json(arguments.output.with_name(f"{name}.training.json"), made.account)
+    write_json(arguments.output.with_name(f"{name}.training.json"), account)
     write_jsonl_gz(arguments.output, made.predictions)
     if arguments.keep and isinstance(made, Run):
-        keep(arguments.keep, made.task, made.model, made.account, arguments.dataset)
+        keep(arguments.keep, made.task, made.model, account, arguments.dataset)
     elif arguments.keep:
-        keep_account(arguments.keep, made.account)
+        keep_account(arguments.keep, account)
 
 
 def read_choice(path: Path) -> tuple[dict[str, Any], list[str] | None]:

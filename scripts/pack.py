@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.parts import part_files
+from pubmill.parts import access_of_parts, part_files
 from pubmill.pretraining.packing import PackingRecipe, pack, useful_processes
 from pubmill.pretraining.tokens import HELD_OUT
 from pubmill.privacy import keep_private
@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, help="default: as many as this job has cores")
     arguments = parser.parse_args()
     parts = part_files(arguments.corpus, arguments.parts)
-    keep_private([*parts, arguments.vocab])
+    keep_private([*parts, arguments.vocab], access_of_parts(parts))
     index = pack(
         recipes.read(PackingRecipe, arguments.recipe),
         parts,

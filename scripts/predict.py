@@ -18,7 +18,7 @@ os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # deterministic mat
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # as in scripts/pretrain.py
 
 from pubmill.errors import run
-from pubmill.privacy import keep_private
+from pubmill.privacy import keep_private, write_label_beside
 
 FORMATS = ("text", "jsonl", "bioc-json", "bioc-xml", "pubtator")
 
@@ -46,6 +46,7 @@ def main() -> None:
     split = load_splitter(arguments.punkt)
     predictor = load_task_model(arguments.model, choose_device())
     annotator = Annotator(predictor, read_facts(arguments.model)["argument_types"], split)
+    write_label_beside(arguments.output)
     annotate_file(annotator, arguments.input, arguments.output, form)
     for what, number in sorted(annotator.counts.items()):
         if number:

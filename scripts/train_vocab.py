@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.parts import part_files
+from pubmill.parts import access_of_parts, part_files
 from pubmill.privacy import keep_private
 from pubmill.recipes import VocabRecipe
 from pubmill.vocabs.training import train
@@ -33,7 +33,7 @@ def main() -> None:
     arguments = parser.parse_args()
     recipe = recipes.read(VocabRecipe, arguments.recipe)
     counts = part_files(arguments.words, arguments.parts)
-    keep_private(counts)
+    keep_private(counts, access_of_parts(counts))
     diagnosis = train(recipe, counts, arguments.output)
     print(
         f"{arguments.output}: {diagnosis['size']} pieces of {diagnosis['asked']} asked for, from "

@@ -15,6 +15,7 @@ from pubmill.entities import Transformed, dummies
 from pubmill.errors import PubmillError
 from pubmill.examples import KINDS, SequenceExample, read_examples
 from pubmill.files import make_private, writing
+from pubmill.privacy import PUBLIC, access_of, strictest, write_label_beside
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +59,8 @@ def publish(recipe: PublishedRecipe, examples: Path, output: Path) -> dict[str, 
 
     Returns split -> `{"name", "sha256", "equal"}`; `equal` is None where the published bytes aren't
     known. Bytes that differ from the published ones are a `PubmillError`, and no file is written. Only its
-    owner may read a file of a dataset that isn't public.
+    owner may read a file of a dataset that isn't public, by its spec or by the card of the examples; the
+    label lies beside it.
     """
     writer = _writer(recipe)
     texts: dict[str, bytes] = {}
@@ -69,9 +71,11 @@ def publish(recipe: PublishedRecipe, examples: Path, output: Path) -> dict[str, 
         found = hashlib.sha256(texts[split]).hexdigest()
         told[split] = {"name": file["name"], "sha256": found, "equal": _equal(found, file["sha256"])}
     _refuse(recipe, told)
+    access = strictest([recipe.access, access_of(examples)])
     for split, text in texts.items():
+        write_label_beside(output / told[split]["name"])
         with writing(output / told[split]["name"]) as temporary:
-            if recipe.access != "public":
+            if access != PUBLIC:
                 make_private(temporary)
             temporary.write_bytes(text)
     return told

@@ -18,6 +18,8 @@ import pyarrow.parquet as pq
 
 from pubmill.errors import PubmillError
 from pubmill.files import make_private, writing
+from pubmill.parts import access_of_parts
+from pubmill.privacy import CREDENTIALED, PUBLIC
 
 _SECTIONS = pa.list_(pa.struct([("label", pa.string()), ("text", pa.string())]))
 SCHEMA = pa.schema(
@@ -147,15 +149,20 @@ def read_shard(path: Path) -> Iterator[tuple[int, Document]]:
 
 
 def parquet_writer(path: Path, schema: pa.Schema, private: bool) -> pq.ParquetWriter:
-    """A writer of a new file, which, if `private`, only its owner may read from its first byte on."""
+    """A writer of a new file; a `private` one is labelled, and only its owner may read it from its first byte
+    on."""
     if private:
         make_private(path)
-    return pq.ParquetWriter(path, schema, compression="zstd")
+    writer = pq.ParquetWriter(path, schema, compression="zstd")
+    if private:
+        writer.add_key_value_metadata({"access": CREDENTIALED})
+    return writer
 
 
 def is_private(path: Path) -> bool:
     """Whether a parsed shard holds licensed text."""
-    return (_open(path).metadata.metadata or {}).get(b"private") == b"yes"
+    _open(path)
+    return access_of_parts([path]) != PUBLIC
 
 
 def read_source(path: Path) -> tuple[str, ShardCounts]:

@@ -42,7 +42,7 @@ def task_model_card(name: str, account: Mapping[str, Any], dataset: Path, standa
         _metadata(name, account, data),
         f"# {name}",
         f"`{account['model']}`, fine-tuned by pubmill on `{data}` with seed {account['seed']}.",
-        ACCESS.get(card.get("access", ""), UNKNOWN),
+        _access(card, account),
         _use(standard),
         f"## Intended use and limits\n\n{LIMITS}",
         f"## Licence\n\n{LICENCE}",
@@ -51,6 +51,13 @@ def task_model_card(name: str, account: Mapping[str, Any], dataset: Path, standa
         _table("Made with", _surroundings(account)),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _access(card: Mapping[str, Any], account: Mapping[str, Any]) -> str:
+    """Who may have the data, in words; the pretrained model's may be stricter than the dataset's."""
+    if "access" in account:
+        return ACCESS[account["access"]]
+    return ACCESS.get(card.get("access", ""), UNKNOWN)
 
 
 def _metadata(name: str, account: Mapping[str, Any], data: str) -> str:
@@ -68,6 +75,7 @@ def _metadata(name: str, account: Mapping[str, Any], data: str) -> str:
         "base_model": account["model"],
         "datasets": [data],
         "tags": ["pubmill", "biomedical"],
+        **({"pubmill_access": account["access"]} if "access" in account else {}),
     }
     if dev["best"] is not None:
         fields["model-index"] = [{"name": name, "results": [result]}]

@@ -8,6 +8,7 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
+from pubmill.privacy import PUBLIC
 
 AS_RELEASED = (
     "weights as they were (a pickle turned into safetensors), the tokenizer rewritten with its treatment of "
@@ -31,6 +32,10 @@ LIMITS = (
     "It knows no more than its corpus, with this corpus's errors, gaps and leanings, and was examined on "
     "the test sets of the tables alone. Nothing that is built on it is fit to decide on a patient."
 )
+LICENSED_DATA = (
+    "**Made of data that are not public.** They are given only to those who agreed to their terms, which "
+    "also decide whether this model may be shared: weights can hold what they learnt from.\n"
+)
 OWN_LICENCE = (
     "None is given by pubmill, whose code is under the Apache License 2.0: it is for those who trained the "
     "model to say, within the terms of what it was trained on."
@@ -49,14 +54,19 @@ def model_card(
     checkpoint: Path | None = None,
     vocab: Path | None = None,
     original: Path | None = None,
+    access: str = PUBLIC,
 ) -> str:
     """The card as Markdown; figures of training come from the checkpoint's own state and log, the licence of
     released weights from the `original` card.
 
+    `access` is the class of the text that it learnt from.
+
     The same inputs give the same text: it holds no date but those of its sources.
     """
     trained = weights["kind"] == "pretraining"
-    parts = [f"---\nlibrary_name: transformers\n---\n\n# {model}\n", INTRODUCTIONS[weights["kind"]] + "\n"]
+    label = f"pubmill_access: {access}\n" if access != PUBLIC else ""
+    top = f"---\nlibrary_name: transformers\n{label}---\n\n# {model}\n"
+    parts = [top, INTRODUCTIONS[weights["kind"]] + "\n", LICENSED_DATA if label else ""]
     if scale != "full":
         parts.append(f"**Scale `{scale}`: a reduced recipe, not comparable with published models.**\n")
     parts.append(_section("Weights", weights))

@@ -23,6 +23,7 @@ from pubmill.files import read_json, writing_folder
 from pubmill.model_folders import COPIED, PICKLED, folder_fault
 from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.cards import model_card
+from pubmill.privacy import label_of_process
 from pubmill.recipes import PretrainingRecipe, build
 
 TOKENIZER_FILES = (
@@ -97,6 +98,7 @@ def export(
                 checkpoint,
                 vocab,
                 temporary / "README.original.md",
+                **label_of_process(),
             )
         )
 

@@ -1,12 +1,27 @@
 """What all specs share."""
 
+import re
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*(@[a-z0-9-]+)?$")]
+from pubmill import names
+
+
+def _stays_below(address: str) -> str:
+    """An address whose path becomes a file's: it may not leave the folder, nor hold wildcards."""
+    if re.search(r"[?#{}\\]|(^|/)\.\.?(/|$)", address):
+        raise ValueError("`?`, `#`, braces, backslashes and the folders `.` and `..` are not allowed here")
+    return address
+
+
+Name = Annotated[str, Field(pattern=f"^{names.SPEC}$")]
+LocalKey = Annotated[str, Field(pattern=f"^{names.KEY}$")]
+FileName = Annotated[str, Field(pattern=f"^{names.FILE}$")]
+FilePattern = Annotated[str, Field(pattern=f"^{names.FILES}$")]
+FilePath = Annotated[str, Field(pattern=f"^{names.PATH}$"), AfterValidator(_stays_below)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Https = Annotated[str, Field(pattern=r"^https://[^\s?#]+$")]
+Https = Annotated[str, Field(pattern=f"^{names.URL}$"), AfterValidator(_stays_below)]
 
 
 class Strict(BaseModel):

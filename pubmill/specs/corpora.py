@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from pubmill.recipes import PretrainingRecipe, VocabRecipe
-from pubmill.specs.base import Https, Name, Spec, Strict
+from pubmill.specs.base import FileName, FilePattern, Https, LocalKey, Name, Spec, Strict
 from pubmill.specs.filtering import Contamination, Day, Duplicates
 from pubmill.specs.mimic import MimicSource
 from pubmill.specs.pmc import Flag, LicenceGroup, PmcPackagesSource, PmcSource
@@ -33,8 +33,8 @@ class TextSource(Strict):
 
     name: Name
     kind: Literal["text"]
-    local: str
-    files: str = "*.jsonl.gz"
+    local: LocalKey
+    files: FilePattern = "*.jsonl.gz"
     documents: Literal["json", "file", "line", "blank-line"] = "json"
     language: str = ""
 
@@ -70,8 +70,8 @@ Source = PubmedSource | TextSource | PmcSource | PmcPackagesSource | MimicSource
 class Lock(Strict):
     """The lock of a corpus that is built again: a file of the folder `local_files: {KEY: ...}`."""
 
-    local: str
-    file: str = "corpus.lock"
+    local: LocalKey
+    file: FileName = "corpus.lock"
 
 
 class CorpusSpec(Spec):

@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from pubmill.metrics import METRICS, dev_scores
-from pubmill.specs.base import Https, Sha256, Spec, Strict
+from pubmill.specs.base import FileName, Https, LocalKey, Sha256, Spec, Strict
 
 Split = Literal["train", "dev", "test"]
 Role = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -83,8 +83,8 @@ class File(Strict):
 class LocalFile(Strict):
     """A file of the user's own: `file` in the folder that the configuration's `local_files.KEY` names."""
 
-    local: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$")]
-    file: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]*$")]
+    local: LocalKey
+    file: FileName
     sha256: Sha256 | None = None
 
 
@@ -111,7 +111,7 @@ class Dummies(Strict):
 
 
 class PublishedFile(Strict):
-    name: str
+    name: FileName
     sha256: Sha256 | None = None
 
 

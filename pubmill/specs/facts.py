@@ -108,7 +108,7 @@ class FactTableSpec(Spec):
 
     kind: Literal["facts"]
     subjects: Subjects
-    paper: str
+    paper: Name
     title: str
     caption: str
     rows: Annotated[tuple[FactRow, ...], Field(min_length=1)]

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from pubmill import strict_yaml
+from pubmill import names, strict_yaml
 from pubmill.errors import PubmillError
 from pubmill.metrics import metrics_of
 from pubmill.specs.base import Name, Strict, shown, told
@@ -90,6 +90,10 @@ def scales(folder: Path) -> list[str]:
     return [path.stem for path in paths if re.search("(?m)^name:", path.read_text(encoding="utf-8"))]
 
 
+SPEC_PATHS = {"tables": f"{names.SPEC}/{names.SPEC}"}
+"""What the paths of specs look like below the folder of their kind, where they are not names alone."""
+
+
 def load(folder: Path, scale: str) -> Specs:
     """Read, overlay and check all specs; raise one `PubmillError` that lists every mistake."""
     if scale not in scales(folder):
@@ -135,6 +139,9 @@ def _read_kind(folder: Path, kind: str, overlay: Document, errors: list[str]) ->
     for path in sorted((folder / kind).rglob("*.yaml")):
         key = path.relative_to(folder / kind).with_suffix("").as_posix()
         shown = path.relative_to(folder.parent).as_posix()
+        if not names.fits(SPEC_PATHS.get(kind, names.SPEC), key):
+            errors.append(_misnamed(kind, shown))
+            continue
         document, base = with_base(path, shown, errors, kind)
         for one in filter(None, (base, key)):
             if one in shares and (one == key or kind in FOLLOWING):
@@ -150,6 +157,14 @@ def _read_kind(folder: Path, kind: str, overlay: Document, errors: list[str]) ->
     return documents
 
 
+def _misnamed(kind: str, shown: str) -> str:
+    where = "PAPER/NAME.yaml, where PAPER and NAME" if kind in SPEC_PATHS else "NAME.yaml, where NAME"
+    return (
+        f"{shown!a}: expected {kind}/{where} have lower-case letters, digits and . + -, and perhaps a "
+        f"variant after @ (at most 150 characters); rename it"
+    )
+
+
 def with_base(path: Path, shown: str, errors: list[str], kind: str) -> tuple[Document, str | None]:
     """A spec with the one that it `include`s (by name, from the same folder) laid under it; and that name.
 
@@ -161,9 +176,12 @@ def with_base(path: Path, shown: str, errors: list[str], kind: str) -> tuple[Doc
     if base_name is None:
         return document, None
     include = document.where(("include",))
-    base_path = path.parent / f"{base_name}.yaml"
-    if base_path.parent != path.parent or not base_path.is_file():
-        errors.append(f"{include}: there is no {base_name}.yaml beside this file")
+    if not isinstance(base_name, str) or not names.fits(names.SPEC, base_name):
+        errors.append(f"{include}: expected the name of a spec, found {base_name!a:.120}")
+        return document, None
+    base_path = path.with_name(f"{base_name}.yaml")
+    if not base_path.is_file():
+        errors.append(f"{include}: there is no {base_path.name} beside this file")
         return document, None
     base = strict_yaml.read(base_path, shown.replace(path.name, base_path.name), errors=[])
     if "include" in base.value:

@@ -1,10 +1,8 @@
 """The source of clinical notes."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from pubmill.specs.base import Https, Name, Strict
+from pubmill.specs.base import Https, LocalKey, Name, Strict
 
 
 class MimicSource(Strict):
@@ -17,7 +15,7 @@ class MimicSource(Strict):
 
     name: Name
     kind: Literal["mimic"]
-    local: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$")]
+    local: LocalKey
     file: Literal["NOTEEVENTS.csv.gz", "NOTEEVENTS.csv"] = "NOTEEVENTS.csv.gz"
     access: Literal["credentialed"]
     apply: Https

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from pubmill.specs.base import Name, Spec, Strict
+from pubmill.specs.base import LocalKey, Name, Spec, Strict
 
 
 class RecipeWeights(Strict):
@@ -26,7 +26,7 @@ class FolderWeights(Strict):
     """A Hugging Face folder of the user's own: `local_files: {KEY: ...}` says where."""
 
     kind: Literal["folder"]
-    local: str
+    local: LocalKey
 
 
 MentionType = Annotated[str, Field(pattern=r"^\S*$")]
@@ -41,7 +41,7 @@ class SpacyWeights(Strict):
     """
 
     kind: Literal["spacy"]
-    local: str
+    local: LocalKey
     types: dict[Name, dict[str, MentionType]]
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from pubmill.specs.base import Https, Name, Strict
+from pubmill.specs.base import FilePath, Https, Name, Strict
 
 LicenceGroup = Literal["commercial", "noncommercial", "other"]
 Flag = Literal["retracted", "manuscript", "ocr"]
@@ -51,4 +51,4 @@ class PmcPackagesSource(Articles):
 
     kind: Literal["pmc-packages"]
     url: Https
-    packages: tuple[str, ...]
+    packages: tuple[FilePath, ...]

@@ -111,7 +111,7 @@ class TableSpec(Spec):
     dataset, or `any` -> why its published values of the same models are not those of this table."""
 
     kind: Literal["results"]
-    paper: str
+    paper: Name
     title: str
     caption: str
     protocol: Name

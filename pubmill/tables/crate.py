@@ -35,7 +35,9 @@ CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 WORKFLOW_PROFILE = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
 CODE_LICENCE = "https://spdx.org/licenses/Apache-2.0"
 COMPLETED = "http://schema.org/CompletedActionStatus"
-STUDY, README = "study.yaml", "README.md"
+STUDY, README, CONFIG = "study.yaml", "README.md", "config.yaml"
+NOWHERE: dict[str, Any] = {"results": "results", "mirror": None, "local_files": {}}
+"""Keys of config.yaml that name folders of a machine, as they stand in a crate."""
 CONTENT = (
     "Tables, report, reproducibility checklist and dataset pages of a study that pubmill ran, with the "
     "workflow, its specifications and the list of all source files. Sources, examples, predictions and "
@@ -46,7 +48,7 @@ TERMS_OF_USE = (
     "those who ran the study. Source files, which are not in this crate, are under the terms that stand "
     "with each of them."
 )
-WORKFLOW = ("Snakefile", "LICENSE", "config.yaml", "rules/*.smk", "specs/**/*.yaml", "specs/**/*.csv")
+WORKFLOW = ("Snakefile", "LICENSE", "rules/*.smk", "specs/**/*.yaml", "specs/**/*.csv")
 """What decides a study, below the checkout; the package is told by its commit."""
 FORMATS = {
     ".csv": "text/csv",
@@ -94,21 +96,30 @@ def write_crate(recipe: CrateRecipe, results: Path, checkout: Path, output: Path
     """Write the crate's folder `output`; a `PubmillError` names the first file that is absent."""
     made_with = [read_table(results / "tables" / f"{name}.json").provenance for name in recipe.tables]
     with writing_folder(output) as temporary:
-        text = yaml.safe_dump(recipe.configuration, sort_keys=True, allow_unicode=True)
-        (temporary / STUDY).write_text(text, encoding="utf-8")
+        _write_yaml(temporary / STUDY, recipe.configuration)
+        config = yaml.safe_load((checkout / CONFIG).read_text(encoding="utf-8"))
+        _write_yaml(temporary / CONFIG, config | NOWHERE)
         readme = f"# {recipe.title}\n\n{CONTENT}\n\n{describe(recipe, made_with)}\n\n{TERMS_OF_USE}\n"
         (temporary / README).write_text(readme, encoding="utf-8")
         make_crate(recipe, results, checkout, temporary, made_with).write(temporary)
 
 
+def _write_yaml(path: Path, values: Mapping[str, Any]) -> None:
+    text = yaml.safe_dump(dict(values), sort_keys=True, allow_unicode=True)
+    path.write_text(text, encoding="utf-8")
+
+
 def make_crate(
     recipe: CrateRecipe, results: Path, checkout: Path, written: Path, made_with: Sequence[Provenance]
 ) -> ROCrate:
-    """The crate of a study; `written` has its configuration and a README, `made_with` is of its tables."""
+    """The crate of a study; `written` has its configurations and a README, `made_with` is of its tables."""
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append(CONTEXT)
     workflow = _add_workflow(crate, checkout, made_with)
     _add(crate, written / README, README, "What is in this crate")["about"] = crate.root_dataset
+    _add(
+        crate, written / CONFIG, CONFIG, "Defaults of pubmill's configuration, without folders of the machine"
+    )
     configuration = _add(crate, written / STUDY, STUDY, "Configuration, without folders of the machine")
     sources = [_add_source(crate, recipe, results, path) for path in sorted(paths_of(recipe.sources))]
     products = [
@@ -168,7 +179,7 @@ def _add_workflow(crate: ROCrate, checkout: Path, made_with: Sequence[Provenance
             "encodingFormat": "text/x-python",
             "name": "pubmill",
             "description": "From PubMed citations to the result tables of biomedical language model papers",
-            "version": provenance.commit() or f"pubmill {version('pubmill')}",
+            "version": provenance.commit() or "not recorded",
             "conformsTo": {"@id": WORKFLOW_PROFILE},
         },
     )

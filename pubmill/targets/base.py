@@ -1,6 +1,7 @@
 """What all targets share: the study, its specs, and where its results lie."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,16 @@ def how_to_bring(key: str) -> str:
     )
 
 
+def without_braces(paths: Sequence[Path], key: str) -> list[str]:
+    """Paths of a user's folder as text; a `PubmillError` names one with braces."""
+    for path in paths:
+        if set("{}") & set(str(path.resolve())):
+            raise PubmillError(
+                f"{path} ({key}): Snakemake takes braces in a path for wildcards; rename the folder or file"
+            )
+    return [str(path) for path in paths]
+
+
 class Base:
     """A study and its specs."""
 
@@ -46,10 +57,8 @@ class Base:
             found = Path(self.study.local_files[key]).expanduser()
         elif found and not found.is_dir():
             return None
-        if found and set("{}") & set(str(found.resolve())):
-            raise PubmillError(
-                f"{found} ({key}): Snakemake takes braces in a path for wildcards; rename the folder"
-            )
+        if found:
+            without_braces([found], key)
         return found
 
     def called(self, key: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pubmill.errors import PubmillError
+from pubmill.names import FILE, FILE_WORDS, fits
 from pubmill.specs import File, MimicSource, PmcPackagesSource, PmcSource, PubmedSource, Specs, TextSource
 from pubmill.specs.corpora import Source
 from pubmill.study import Study
@@ -154,6 +155,11 @@ class CorpusTargets(Base):
         if not files:
             raise PubmillError(
                 f"corpus {corpus}: no file in {folder} matches {pattern!r} (local_files.{key})"
+            )
+        if strange := [file.name for file in files if not fits(FILE, file.name)]:
+            raise PubmillError(
+                f"corpus {corpus}: {folder} (local_files.{key}): a file is called {strange[0]!a}; expected "
+                f"{FILE_WORDS}. Rename it, or let `files:` of the source match others"
             )
         names = [_ENDING.sub("", file.name) for file in files]
         alike = sorted({name for name in names if names.count(name) > 1})

@@ -30,5 +30,5 @@ VERSIONS = {
     "contradictions": 3,
     "report": 8,
     "checklist": 2,
-    "crate": 1,
+    "crate": 2,
 }

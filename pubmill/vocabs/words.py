@@ -20,6 +20,7 @@ from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 from pubmill.database import database
 from pubmill.errors import PubmillError
 from pubmill.files import temporary_name, writing
+from pubmill.privacy import label_of_process
 from pubmill.recipes import Splitting
 
 Split = Callable[[str], list[str]]
@@ -135,7 +136,7 @@ def write_counts(part: Path, splitting: Splitting, output: Path) -> Counted:
         "count": pa.array(map(counted.words.__getitem__, words), pa.int64()),
     }
     told = {"splitting": splitting, "documents": counted.documents, "running": counted.running}
-    table = pa.table(columns).replace_schema_metadata({METADATA: json.dumps(told)})
+    table = pa.table(columns).replace_schema_metadata({METADATA: json.dumps(told)} | label_of_process())
     with writing(output) as temporary:
         pq.write_table(table, temporary, compression="zstd")
     return counted

@@ -86,6 +86,9 @@ def checkout(tmp_path: Path) -> Path:
         path = tmp_path / "checkout" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
+    (tmp_path / "checkout/config.yaml").write_text(
+        f"study: demo\nresults: {tmp_path}/r\nmirror: {tmp_path}/m\nlocal_files: {{a: {tmp_path}/a}}\n"
+    )
     return tmp_path / "checkout"
 
 

@@ -36,6 +36,7 @@ COMMON = {
     "names",
     "weights",
     "precision",
+    "privacy",
     "provenance",
     "specs",
     "study",

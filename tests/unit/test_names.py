@@ -1,9 +1,78 @@
-"""Many paths in few words, and back."""
+"""Names that are refused, and many paths in few words, and back."""
 
+import shutil
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
 
-from pubmill.names import by_folder, paths_of
+from pubmill.errors import PubmillError
+from pubmill.names import FILE, PATH, SPEC, URL, by_folder, fits, paths_of
+from pubmill.specs import load
+from pubmill.specs.base import FileName, FilePath, Https, LocalKey, Name
+
+HOSTILE = (
+    "x;touch P;y",
+    "$(x)",
+    "`x`",
+    "a b'c",
+    "..",
+    "../x",
+    "-x",
+    "{x}",
+    "x\n",
+    "\x1b[2J",
+    "x\x00",
+    "a" * 300,
+)
+"""Names that no kind of name may be."""
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_are_refused(name: str) -> None:
+    assert not any(fits(pattern, name) for pattern in (SPEC, FILE, URL))
+    for kind in (Name, LocalKey, FileName, FilePath, Https):
+        with pytest.raises(ValidationError):
+            TypeAdapter(kind).validate_python(name)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://../x", "https://a/../../x", "https://a/x/..", "https://a/{x}", "https://a@b/"]
+)
+def test_addresses_stay_below_their_folder(url: str) -> None:
+    with pytest.raises(ValidationError):
+        TypeAdapter(Https).validate_python(url)
+
+
+def test_ordinary_names_are_taken() -> None:
+    assert (
+        fits(SPEC, "ebm-pico@scibert") and fits(FILE, "2014 training-PHI_Gold.tar.gz") and fits(PATH, "a/b.c")
+    )
+    assert TypeAdapter(Https).validate_python("https://a.org:8080/x%20y/(z)..v1;w")
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["tables/x;touch P;y/table06.yaml", "tables/table06.yaml", "models/x/bert.yaml", "datasets/a b.yaml"],
+)
+def test_a_spec_in_an_odd_place_is_refused(root: Path, tmp_path: Path, place: str) -> None:
+    specs = Path(shutil.copytree(root / "specs", tmp_path / "specs"))
+    (specs / place).parent.mkdir(exist_ok=True)
+    (specs / place).write_text(f"name: {Path(place).stem}\n")
+    with pytest.raises(PubmillError) as caught:
+        load(specs, "demo")
+    assert f"'specs/{place}': expected" in str(caught.value)
+
+
+def test_an_included_name_is_a_name(root: Path, tmp_path: Path) -> None:
+    specs = Path(shutil.copytree(root / "specs", tmp_path / "specs"))
+    (specs / "models/odd.yaml").write_text("include: ../datasets/bc2gm\nname: odd\n")
+    with pytest.raises(
+        PubmillError, match=r"odd.yaml:1: expected the name of a spec, found '../datasets/bc2gm'"
+    ):
+        load(specs, "demo")
 
 
 def test_numbered_names_become_runs() -> None:

@@ -278,7 +278,7 @@ def test_the_program_says_what_is_wrong_without_a_traceback(tmp_path: Path) -> N
 def test_a_full_disk_leaves_nothing_at_the_output(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(response: object, part: Path) -> None:
+    def full(*given: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(network, "_receive", full)

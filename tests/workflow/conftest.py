@@ -192,6 +192,8 @@ def make_project(root: Path, world: Path, folder: Path) -> Project:
     assert count == 1
     text = re.sub(r"save_minutes: .*", "save_minutes: 0", text)
     config.write_text(re.sub(r"mirror: .*", f"mirror: {world}", text))
+    # Braces in text must stay text: Snakemake takes them for wildcards wherever it formats a string.
+    project.edit("specs/models/no-pretraining.yaml", "label: No", "label: '{id} {wildcards.model} {0}' # No")
     return project
 
 

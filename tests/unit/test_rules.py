@@ -1,0 +1,47 @@
+"""What the rules say, read as text: fields of shell commands are quoted, and text of specs stays text."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+_SHELL = re.compile(r'^ +shell:\n((?: +f?"(?:[^"\\]|\\.)*"\n)+)', re.MULTILINE)
+_PARAMS = re.compile(r"^    params:\n((?:        .*\n)+)", re.MULTILINE)
+
+
+def found(root: Path, pattern: re.Pattern[str]) -> list[tuple[str, str]]:
+    """The file and the text of all that matches in the rules."""
+    return [
+        (path.name, text)
+        for path in sorted((root / "rules").glob("*.smk"))
+        for text in pattern.findall(path.read_text())
+    ]
+
+
+def unquoted(command: str) -> list[str]:
+    """The fields of a shell command that a hostile name could turn into commands."""
+    return [field for field in re.findall(r"(?<!\{)\{([^{}]+)\}(?!\})", command) if not field.endswith(":q")]
+
+
+def test_every_field_of_every_shell_command_is_quoted(root: Path) -> None:
+    commands = found(root, _SHELL)
+    rules = sum(path.read_text().count("    shell:") for path in (root / "rules").glob("*.smk"))
+    assert len(commands) == rules > 25
+    assert {name: fields for name, text in commands if (fields := unquoted(text))} == {}
+
+
+def test_unquoted_fields_are_found() -> None:
+    assert unquoted('"a {wildcards.x} {input:q} {params.y:d} {{z}}"') == ["wildcards.x", "params.y:d"]
+
+
+def test_recipes_are_given_by_functions(root: Path) -> None:
+    """Snakemake takes braces in the text of a parameter for wildcards, unless a function gives it."""
+    params = "".join(text for _, text in found(root, _PARAMS))
+    assert params.count("as_json(") > 20
+    assert [line for line in params.splitlines() if "as_json(" in line and "lambda w:" not in line] == []
+
+
+@pytest.mark.parametrize("word", ["shell=True", "os.system", "subprocess.getoutput"])
+def test_the_package_starts_no_shell(root: Path, word: str) -> None:
+    files = [*(root / "pubmill").rglob("*.py"), *(root / "scripts").glob("*.py")]
+    assert [path.name for path in files if word in path.read_text()] == []
