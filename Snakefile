@@ -17,7 +17,7 @@ from pubmill.errors import PubmillError
 from pubmill.files import lock
 from pubmill.inspection.gpus import read_gpus
 from pubmill.inspection.resources import resources
-from pubmill.study import check_study
+from pubmill.study import check_files, check_study
 from pubmill.targets import Targets, as_json
 from pubmill.targets.failed_jobs import forget_failed_jobs
 
@@ -28,6 +28,7 @@ configfile: ROOT / "config.yaml"
 
 
 try:
+    check_files(workflow.configfiles)
     STUDY, SPECS = check_study(config, ROOT / "specs")
     T = Targets(STUDY, SPECS)
 except PubmillError as error:

@@ -143,7 +143,9 @@ class _Reader:
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node, line)
         if id(node) in self.open or len(at) > DEEPEST:
-            raise _Fault(line, "an alias stands within its own anchor, or leads too deep; write the value out")
+            raise _Fault(
+                line, "an alias stands within its own anchor, or leads too deep; write the value out"
+            )
         self.open.add(id(node))
         if isinstance(node, yaml.SequenceNode):
             made: Any = [self.value(item, (*at, i)) for i, item in enumerate(node.value)]

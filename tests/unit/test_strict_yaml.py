@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from pubmill import strict_yaml
+from pubmill.errors import PubmillError
+from pubmill.inspection.doctor import merged_config
 
 
 def faults(path: Path, content: bytes) -> list[str]:
@@ -115,3 +117,22 @@ def test_files_that_cannot_be_read_or_are_too_large_are_errors(
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
     assert faults(tmp_path / "x.yaml", b"a: 1") == ["x.yaml:1: cannot be read: Permission denied"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("title: a\ntitle: b\n", ":2: duplicate key 'title'"),
+        ("__use_yte__: true\ntitle: ?open('ran', 'w')\n", ":1: __use_yte__: expressions are not evaluated"),
+        ("title: a\n<<: {study: b}\n", ":2: merge keys"),
+    ],
+)
+def test_a_study_is_read_strictly_before_snakemake_reads_it(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch, text: str, expected: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").write_text(text)
+    with pytest.raises(PubmillError) as caught:
+        merged_config(root / "config.yaml", [str(tmp_path / "mine.yaml")], [])
+    assert str(caught.value).startswith(f"{tmp_path}/mine.yaml{expected}")
+    assert not (tmp_path / "ran").exists()
