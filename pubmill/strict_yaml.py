@@ -56,7 +56,7 @@ class Document:
         return self.lines.get(location, "?")
 
 
-class _Fault(Exception):
+class _FaultError(Exception):
     """A fault after which no more of the file is read, at a line counted from 1."""
 
     def __init__(self, line: int, message: str) -> None:
@@ -66,7 +66,7 @@ class _Fault(Exception):
 
 def read(path: Path, shown: str, errors: list[str]) -> Document:
     """Read one YAML file. `shown` is its name in messages; what is wrong is added to `errors`."""
-    lines = {(): f"{shown}:1"}
+    lines: dict[Location, str] = {(): f"{shown}:1"}
     try:
         text = _text(path)
         _check_depth(text)
@@ -75,8 +75,8 @@ def read(path: Path, shown: str, errors: list[str]) -> Document:
         if isinstance(node, yaml.MappingNode):
             return Document(_Reader(loader, shown, lines, errors).value(node, ()), lines)
         if node is not None:
-            raise _Fault(1, f"expected keys with values, found a {node.id}")
-    except _Fault as fault:
+            raise _FaultError(1, f"expected keys with values, found a {_kind(node)}")
+    except _FaultError as fault:
         errors.append(f"{shown}:{fault.line}: {fault}")
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
@@ -91,20 +91,22 @@ def _text(path: Path) -> str:
     """The text of a plain file of bounded size; a pipe or device, which may never end, is not opened."""
     try:
         if not path.is_file():
-            raise _Fault(1, "not a plain file; expected a YAML file")
+            raise _FaultError(1, "not a plain file; expected a YAML file")
         if (size := path.stat().st_size) > LARGEST_FILE:
-            raise _Fault(1, f"{size:,} bytes; expected a YAML file of at most {LARGEST_FILE:,}")
+            raise _FaultError(1, f"{size:,} bytes; expected a YAML file of at most {LARGEST_FILE:,}")
         content = path.read_bytes()
     except OSError as error:
-        raise _Fault(1, f"cannot be read: {error.strerror or error}") from None
+        raise _FaultError(1, f"cannot be read: {error.strerror or error}") from None
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise _Fault(line, "not UTF-8; save the file in that encoding") from None
+        raise _FaultError(line, "not UTF-8; save the file in that encoding") from None
     if unprintable := yaml.reader.Reader.NON_PRINTABLE.search(text):
         line = text.count("\n", 0, unprintable.start()) + 1
-        raise _Fault(line, f"holds the character U+{ord(unprintable[0]):04X}, which YAML forbids; remove it")
+        raise _FaultError(
+            line, f"holds the character U+{ord(unprintable[0]):04X}, which YAML forbids; remove it"
+        )
     return text
 
 
@@ -115,7 +117,8 @@ def _check_depth(text: str) -> None:
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > DEEPEST:
-                raise _Fault(event.start_mark.line + 1, f"more than {DEEPEST} levels of keys and lists")
+                line = event.start_mark.line + 1 if event.start_mark else 1
+                raise _FaultError(line, f"more than {DEEPEST} levels of keys and lists")
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
 
@@ -137,25 +140,25 @@ class _Reader:
         self.lines.setdefault(at, f"{self.shown}:{line}")
         self.left -= 1
         if self.left < 0:
-            raise _Fault(line, f"more than {MOST_VALUES:,} values, those that aliases repeat included")
+            raise _FaultError(line, f"more than {MOST_VALUES:,} values, those that aliases repeat included")
         if node.tag not in _TAGS:
-            raise _Fault(line, f"the tag {_short(node.tag)} has no meaning here; remove it")
+            raise _FaultError(line, f"the tag {_short(node.tag)} has no meaning here; remove it")
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node, line)
         if id(node) in self.open or len(at) > DEEPEST:
-            raise _Fault(
-                line, "an alias stands within its own anchor, or leads too deep; write the value out"
-            )
+            raise _FaultError(line, "an alias leads into its own anchor, or too deep; write the value out")
         self.open.add(id(node))
         if isinstance(node, yaml.SequenceNode):
             made: Any = [self.value(item, (*at, i)) for i, item in enumerate(node.value)]
         else:
-            made = dict(self._pairs(node, at))
+            made = dict(self._pairs(node.value, at))
         self.open.remove(id(node))
         return made
 
-    def _pairs(self, node: yaml.MappingNode, at: Location) -> Iterator[tuple[str | int, Any]]:
-        for key_node, value_node in node.value:
+    def _pairs(
+        self, nodes: list[tuple[yaml.Node, yaml.Node]], at: Location
+    ) -> Iterator[tuple[str | int, Any]]:
+        for key_node, value_node in nodes:
             key, line = self._key(key_node), key_node.start_mark.line + 1
             if first := self.lines.get((*at, key)):
                 self.errors.append(
@@ -168,11 +171,11 @@ class _Reader:
     def _key(self, node: yaml.Node) -> Any:
         line = node.start_mark.line + 1
         if node.tag == "tag:yaml.org,2002:merge":
-            raise _Fault(line, "merge keys (<<) are not read; write the keys out")
+            raise _FaultError(line, "merge keys (<<) are not read; write the keys out")
         if not isinstance(node, yaml.ScalarNode):
-            raise _Fault(line, f"a {node.id} as a key; expected a name")
+            raise _FaultError(line, f"a {_kind(node)} as a key; expected a name")
         if node.tag not in _TAGS:
-            raise _Fault(line, f"the tag {_short(node.tag)} has no meaning here; remove it")
+            raise _FaultError(line, f"the tag {_short(node.tag)} has no meaning here; remove it")
         return self._scalar(node, line)
 
     def _scalar(self, node: yaml.ScalarNode, line: int) -> Any:
@@ -181,8 +184,12 @@ class _Reader:
         except (ValueError, KeyError, OverflowError):
             made = math.nan
         if isinstance(made, float) and not math.isfinite(made):
-            raise _Fault(line, f"{_short(node.value)} is not a finite number that can be read")
+            raise _FaultError(line, f"{_short(node.value)} is not a finite number that can be read")
         return made
+
+
+def _kind(node: yaml.Node) -> str:
+    return type(node).__name__.removesuffix("Node").lower()
 
 
 def _short(value: object) -> str:

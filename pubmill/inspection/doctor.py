@@ -48,7 +48,7 @@ class Finding:
 
 def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
     """The configuration that Snakemake makes of `config.yaml`, `--configfile` and `--config`."""
-    check_files(file for file in (base, *overlays) if Path(file).exists())
+    check_files([base, *(overlay for overlay in overlays if Path(overlay).exists())])
     try:
         config = load_configfile(base)
         for overlay in overlays:

@@ -13,6 +13,7 @@ MAY_ALSO = {"prediction": {"finetuning"}, "corpus": {"sources"}}
 """A room that another one is made for, or what brings its files; never the other way round."""
 COMMON = {
     "contributions",
+    "control_characters",
     "errors",
     "files",
     "network",
