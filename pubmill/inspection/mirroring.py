@@ -58,7 +58,8 @@ def _fetch(url: str, checks: list[str], folder: Path) -> None:
 
 def _fetch_model(model: HubModel, cache: Path) -> list[str]:
     say(f"fetching {HUB}/{model.id}")
-    from pubmill.pretraining.export import COPIED, PICKLED  # here, as it loads torch and a list needs none
+    from pubmill.pretraining.export import COPIED  # here, as it loads torch and a list needs none
+    from pubmill.pretraining.model_folders import PICKLED
 
     try:
         huggingface_hub.snapshot_download(
