@@ -12,6 +12,7 @@ ROOMS = ("corpus", "vocabs", "convert", "pretraining", "finetuning", "metrics", 
 MAY_ALSO = {"prediction": {"finetuning"}, "corpus": {"sources"}}
 """A room that another one is made for, or what brings its files; never the other way round."""
 COMMON = {
+    "archives",
     "contributions",
     "control_characters",
     "errors",
@@ -31,6 +32,7 @@ COMMON = {
     "specs",
     "study",
     "targets",
+    "whole_numbers",
 }
 RULES_MAY = {"errors", "files", "inspection", "specs", "study", "targets"}
 BARE = {"torch", "transformers", "numpy", "tokenizers", "safetensors", "tqdm", "yaml", "pubmill"}
