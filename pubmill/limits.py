@@ -1,14 +1,14 @@
-"""Limits for programs that read files made by others: memory, processor time, and the size of what they write.
+"""Limits for programs that read files made by others: memory, processor time, size of what they write.
 
-The system enforces them, so a file made to harm ends its own job alone. They are far above what any known file
-needs (benchmarks/README.md); a cluster's own limits, from the rule's `mem_mb` and `runtime`, may be lower.
+The system enforces them, so a file made to harm ends its own job alone. They are far above what any known
+file needs (benchmarks/README.md); a cluster's own limits, from the rule's `mem_mb` and `runtime`, may be lower.
 """
 
 import errno
 import resource
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from pubmill.errors import PubmillError
@@ -17,6 +17,8 @@ MEMORY = 32_000_000_000
 """Bytes of address space; libraries reserve several times what they use."""
 SECONDS = 24 * 3600
 """Of processor time."""
+GRACE = 60
+"""Further seconds in which a program may say that its time is over, before it is killed."""
 WRITTEN = 200_000_000_000
 """Bytes of one file that is written."""
 
@@ -55,8 +57,11 @@ def _limits() -> Iterator[None]:
 def _lower(kind: int, most: int) -> None:
     """Set a limit unless a lower one holds already."""
     soft, hard = resource.getrlimit(kind)
-    bounds = [bound for bound in (soft, hard, most) if bound != resource.RLIM_INFINITY]
-    resource.setrlimit(kind, (min(bounds), hard))
+    lowest = min(bound for bound in (soft, hard, most) if bound != resource.RLIM_INFINITY)
+    if kind == resource.RLIMIT_CPU:  # where the signal is not looked at, the system ends the program
+        hard = lowest + GRACE if hard == resource.RLIM_INFINITY else min(hard, lowest + GRACE)
+    with suppress(ValueError):  # a Mac has no limit of address space
+        resource.setrlimit(kind, (lowest, hard))
 
 
 def _number(error: BaseException) -> int | None:

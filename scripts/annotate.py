@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.errors import PubmillError, run
 from pubmill.files import write_json, write_jsonl_gz
+from pubmill.limits import limited
 from pubmill.off_the_shelf import AnnotationRecipe, annotate
 
 SUFFIX = ".predictions.jsonl.gz"
@@ -41,4 +42,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    run(limited(main))

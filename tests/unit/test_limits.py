@@ -33,7 +33,11 @@ def said(root: Path, limit: str, body: str) -> tuple[int, str]:
     [
         ("limits.MEMORY = 10**9", "bytes(2 * 10**9)", "needs more than 1,000,000,000 bytes of memory"),
         ("limits.SECONDS = 1", "while True: pass", "needs more than 1 s of processor time"),
-        ("limits.WRITTEN = 10**6", "open({path!r}, 'wb').write(bytes(10**7))", "has more than 1,000,000 bytes"),
+        (
+            "limits.WRITTEN = 10**6",
+            "open({path!r}, 'wb').write(bytes(10**7))",
+            "has more than 1,000,000 bytes",
+        ),
         (
             "limits.WRITTEN = 10**6",
             "with writing(Path({path!r})) as file:\n    file.write_bytes(bytes(10**7))",
@@ -57,7 +61,7 @@ def test_within_the_limits_nothing_changes_and_a_lower_one_holds(root: Path) -> 
 
 UNTRUSTED = (
     "annotate", "convert", "export_model", "parse_clinical", "parse_medline", "parse_pmc", "parse_text",
-    "predict", "take_vocab",
+    "take_vocab",
 )  # fmt: skip
 
 
