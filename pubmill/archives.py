@@ -118,6 +118,7 @@ def tar_members(
     with tarfile.open(fileobj=bounded, mode="r:") as opened:
         tar: Any = opened
         while (member := tar.next()) is not None:
+            _check_name(member.name)
             if member.issparse() or member.size < 0:
                 raise tarfile.ReadError(f"{member.name} is sparse, or of {member.size:,} bytes")
             _check_size(member.name, member.size, largest_member)
@@ -163,6 +164,7 @@ def _zip_members(archive: Path) -> Iterator[tuple[str, bytes]]:
         if sum(member.file_size for member in files) > LARGEST_ARCHIVE:
             raise _too_large(LARGEST_ARCHIVE)
         for member in files:
+            _check_name(member.filename)
             if not stat.S_ISLNK(member.external_attr >> 16):
                 yield member.filename, _zip_member(archive, zipped, member)
 
@@ -183,6 +185,12 @@ def _zip_member(archive: Path, zipped: zipfile.ZipFile, member: zipfile.ZipInfo)
     if len(found) != member.file_size:
         raise zipfile.BadZipFile(f"{member.filename} is not as large as it says")
     return found
+
+
+def _check_name(name: str) -> None:
+    """That a name is one line, as messages quote it."""
+    if any(character < " " for character in name):
+        raise ValueError(f"the name of a member holds control characters: {name!r:.80}")
 
 
 def _check_size(name: str, size: int, most: int) -> None:

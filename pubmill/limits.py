@@ -1,7 +1,7 @@
 """Limits for programs that read files made by others: memory, processor time, size of what they write.
 
 The system enforces them, so a file made to harm ends its own job alone. They are far above what any known
-file needs (benchmarks/README.md); a cluster's own limits, from the rule's `mem_mb` and `runtime`, may be lower.
+file needs (benchmarks/README.md); a cluster's own, from the rule's `mem_mb` and `runtime`, may be lower.
 """
 
 import errno
