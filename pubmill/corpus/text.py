@@ -27,7 +27,6 @@ from pubmill.corpus.gzipped import BROKEN, open_gzip
 from pubmill.corpus.paragraphs import paragraphs
 from pubmill.corpus.shards import Document, single_spaced
 from pubmill.errors import PubmillError
-from pubmill.whole_numbers import whole_number
 
 # ISO 639-1 to the three letters that PubMed writes (ISO 639-2/B), for PubMed's commoner languages.
 LANGUAGES = {
@@ -82,7 +81,7 @@ def _document(line: bytes, source: str, language: str, where: str) -> Document:
 def _row(line: bytes, where: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
-    except (ValueError, RecursionError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise PubmillError(f"{where}: not valid JSON: {error}") from None
     texts = [row[key] for key in ("abstract", "text") if key in row] if isinstance(row, dict) else []
     if not isinstance(row, dict) or len(texts) != 1 or not isinstance(texts[0], str):
@@ -115,9 +114,9 @@ def _id(row: dict[str, Any], source: str, title: str, text: str, where: str) -> 
         name = str(value).strip()
         if key == "id":
             return f"{source}:{name}"
-        if (number := whole_number(name)) is None:
-            raise PubmillError(f'{where}: "pmid" must be a number, found {value!r:.60}')
-        return f"pmid:{number}"
+        if not (name.isascii() and name.isdigit()):
+            raise PubmillError(f'{where}: "pmid" must be a number, found {value!r}')
+        return f"pmid:{int(name)}"
     return "text:" + hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()[:16]
 
 
