@@ -54,7 +54,7 @@ ATTACKS = (
         fault="ANSI sequences, bidirectional controls, noncharacters, half surrogate pairs in quoted text",
         survived="errors, lists, HTML, Markdown and LaTeX show them as codes",
         case=_case,
-        cases=5_000,
+        cases=3_000,
         quick=60,
     ),
 )

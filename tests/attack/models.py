@@ -156,7 +156,7 @@ ATTACKS = (
         fault="model folders with hostile settings, weights, indexes, links, tokenizers, pickles, adapters",
         survived="exported, or refused in one line; no code runs, nothing is left",
         case=_case,
-        cases=1_000,
+        cases=400,
         quick=8,
     ),
 )

@@ -106,7 +106,7 @@ ATTACKS = (
         fault="hostile YAML (tags, aliases, depth, merge keys, encodings, control characters), damaged specs",
         survived="a value, or messages of one line each with file and line",
         case=_case,
-        cases=5_000,
+        cases=3_000,
         quick=60,
     ),
 )
