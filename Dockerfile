@@ -1,15 +1,29 @@
 # pubmill with everything it needs, on a processor or an NVIDIA GPU:
-#   docker build -t pubmill .
+#   docker build -t pubmill --build-arg BASE=python:3.11-slim@sha256:DIGEST --build-arg USER_ID="$(id -u)" .
 #   docker run --rm -v "$PWD/results:/pubmill/results" pubmill --cores all --scheduler greedy --nolock
 #   apptainer build pubmill.sif docker-daemon://pubmill:latest
-# On a GPU, add `--gpus all` and build with --build-arg TORCH_INDEX=https://download.pytorch.org/whl/cu128
-FROM python:3.11-slim
+# For a GPU, build with --build-arg BUILD=cuda (Linux x86-64 or arm64, CUDA 13) and run with `--gpus all`.
+#
+# BASE: a tag is moved to newer images, a digest is one image. `docker buildx imagetools inspect
+# python:3.11-slim` prints today's digest; give it, and note it where you report your results.
+ARG BASE=python:3.11-slim
+FROM ${BASE}
 
-ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+ARG BUILD=cpu
+ARG USER_ID=1000
 WORKDIR /pubmill
 COPY requirements requirements
 RUN pip install --no-cache-dir --use-pep517 --no-deps --require-hashes -r requirements/lock.txt \
-    && pip install --no-cache-dir --no-deps --index-url "$TORCH_INDEX" -r requirements/torch.txt
-COPY . .
+    && case "$BUILD" in \
+        cuda) pip install --no-cache-dir --no-deps --require-hashes -r requirements/cuda.txt ;; \
+        cpu) pip install --no-cache-dir --no-deps --index-url https://download.pytorch.org/whl/cpu \
+            "$(sed -n 's/^\(torch==[^ ]*\).*/\1+cpu/p' requirements/torch.txt)" ;; \
+        *) echo "BUILD is $BUILD; expected cpu or cuda" >&2; exit 1 ;; \
+    esac \
+    && python -c "import torch"
+# USER_ID owns what is written into a mounted folder.
+RUN useradd --create-home --uid "$USER_ID" pubmill && chown pubmill /pubmill
+USER pubmill
+COPY --chown=pubmill . .
 RUN python -m tests.world tests/world/mirror
 ENTRYPOINT ["snakemake"]

@@ -5,15 +5,17 @@ READY := .venv/ready
 WORLD := tests/world/mirror
 REPORT := results/demo/reports/demo.html
 CPU_BUILDS := https://download.pytorch.org/whl/cpu
-TORCH := $(shell sed -n 's/^torch==//p' requirements/torch.txt)
+TORCH := $(shell sed -n 's/^torch==\([^ ]*\).*/\1/p' requirements/torch.txt)
+CUDA ?= $(shell command -v nvidia-smi)
+HASHED = --no-deps --require-hashes -r requirements
 # The CPU build on Linux has a version of its own, so that the CUDA build (several GB) is never taken in its
 # place. An index that cannot be reached is only a warning, but each retry would cost seconds.
-CPU_TORCH = --retries 0 --extra-index-url $(CPU_BUILDS) torch==$(TORCH)$(if $(filter Linux,$(shell uname)),+cpu)
-TORCH_BUILD = $(if $(shell command -v nvidia-smi),torch==$(TORCH),$(CPU_TORCH))
+CPU_TORCH = --retries 0 --extra-index-url $(CPU_BUILDS) torch==$(TORCH)+cpu
+TORCH_BUILD = $(if $(filter-out Linux,$(shell uname)),$(HASHED)/torch.txt,$(if $(CUDA),$(HASHED)/cuda.txt,$(CPU_TORCH)))
 
 PYTEST = $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup world demo test test-all attack data-check lint format lock clean
+.PHONY: help setup world demo test test-all attack data-check lint format lock sbom clean
 .DELETE_ON_ERROR:
 
 help:
@@ -26,14 +28,15 @@ help:
 	@echo "make lint    ruff, mypy and snakefmt, as before every commit"
 	@echo "make format  mend what make lint finds in layout and import order"
 	@echo "make setup   only set up .venv (all of the above do so when needed)"
-	@echo "make lock    write requirements/lock.txt anew from pyproject.toml, and envs/ from it"
+	@echo "make lock    write requirements/ anew from pyproject.toml, and envs/ from it"
+	@echo "make sbom    the packages that pubmill runs on, with hashes, as CycloneDX: results/sbom.cdx.json"
 	@echo "make clean   remove .venv and the miniature data; results/ stays"
 	@echo "Another Python: make PYTHON=python3.12 demo"
 
 setup: $(READY)
 
 # Written last: a set-up that was interrupted begins again, one that is complete does nothing.
-$(READY): requirements/lock.txt requirements/torch.txt
+$(READY): requirements/lock.txt requirements/torch.txt requirements/cuda.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v <= (3, 13) or sys.exit("pubmill needs Python 3.11, 3.12 or 3.13, and $(PYTHON) is %d.%d. Name another one: make PYTHON=python3.11 $(MAKECMDGOALS)" % v)'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --use-pep517 --no-deps --require-hashes -r requirements/lock.txt
@@ -78,7 +81,12 @@ lock:
 	CUSTOM_COMPILE_COMMAND="make lock" .venv/lock/bin/pip-compile --quiet --generate-hashes --allow-unsafe \
 		--strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 		--extra torch-needs --extra dev --output-file requirements/lock.txt pyproject.toml
+	$(BIN)/python -m tests.torch_lock --write
 	$(BIN)/python -m tests.envs --write
+
+sbom: $(READY)
+	@mkdir -p results
+	$(BIN)/python -m tests.sbom > results/sbom.cdx.json
 
 clean:
 	rm -rf .venv $(WORLD)

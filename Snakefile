@@ -17,7 +17,7 @@ from pubmill.inspection.asked import check_before_graph
 from pubmill.inspection.gpus import read_gpus
 from pubmill.inspection.left_out import announce_left_out
 from pubmill.inspection.resources import resources
-from pubmill.study import check_study
+from pubmill.study import check_files, check_study
 from pubmill.targets import Targets, as_json
 from pubmill.targets.failed_jobs import forget_failed_jobs
 
@@ -27,6 +27,7 @@ forget_failed_jobs()
 configfile: ROOT / "config.yaml"
 
 
+plainly(check_files)(workflow.configfiles)
 STUDY, SPECS = plainly(check_study)(config, ROOT / "specs")
 TARGETS = plainly(Targets)(STUDY, SPECS)
 T = Plain(TARGETS)  # what it finds wrong ends the run as it stands

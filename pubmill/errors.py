@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
+from pubmill.control_characters import escape_controls
+
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
 
@@ -12,8 +14,12 @@ class PubmillError(Exception):
     """Something the person at the keyboard can mend.
 
     The message says what was wrong, where (file, line, PMID, document), what was expected and
-    what to do; it is printed as it stands, without a traceback.
+    what to do; it is printed as it stands, without a traceback. Whatever it quotes, no control character
+    of a terminal is in it.
     """
+
+    def __init__(self, message: object) -> None:
+        super().__init__(escape_controls(str(message)))
 
 
 def plainly(function: Callable[Given, Made]) -> Callable[Given, Made]:

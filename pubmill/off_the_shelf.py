@@ -5,6 +5,7 @@ pipeline is given the dataset's words, so its own tokenizer has no part in it.
 """
 
 import hashlib
+import pickletools
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -20,7 +21,13 @@ from pubmill.tagging import to_labels
 CODE = {".py", ".pyc", ".pyd", ".so", ".dll", ".dylib"}
 PICKLES = {".pkl", ".pickle", ".joblib", ".pt", ".pth"}
 PICKLED = tuple(bytes([0x80, protocol]) for protocol in range(2, 6))
-"""How a pickle begins; spaCy's own files (JSON, MessagePack with something in it) never do."""
+"""How a pickle of protocol 2 or later begins; spaCy's own files (JSON, MessagePack with something in it)
+never do."""
+CALLS = {"MARK": {"INST", "OBJ"}, "GLOBAL": {"REDUCE", "BUILD"}}
+"""Instructions of a pickle of protocol 0 or 1 that call something, by one that must come before them; a
+pickle without them does nothing."""
+LOOKED_AT = 1_000_000
+"""Bytes of a file in which such instructions are looked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,8 +108,24 @@ def check_folder(folder: Path) -> None:
 
 
 def _is_pickle(path: Path) -> bool:
+    """Whether a file is a pickle of any protocol; 0 and 1 have no mark, so their instructions are read."""
     with path.open("rb") as content:
-        return content.read(2) in PICKLED
+        start = content.read(LOOKED_AT)
+    callable_now: set[str] = set()
+    for instruction in _instructions(start):
+        if instruction in callable_now:
+            return True
+        callable_now |= CALLS.get(instruction, set())
+    return start.startswith(PICKLED)
+
+
+def _instructions(content: bytes) -> Iterator[str]:
+    """The names of a pickle's instructions, as far as the bytes can be read as such; nothing is run."""
+    try:
+        for instruction, _, _ in pickletools.genops(content):
+            yield instruction.name
+    except (ValueError, IndexError, UnicodeDecodeError, OverflowError):
+        return
 
 
 def files_of(folder: Path) -> list[Path]:

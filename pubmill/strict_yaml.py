@@ -1,7 +1,11 @@
-"""YAML that forgives nothing: duplicate keys are errors, and every value knows its file and line."""
+"""YAML that forgives nothing: duplicate keys are errors, and every value knows its file and line.
 
+What is read is bounded (`LARGEST_FILE`, `MOST_VALUES`, `DEEPEST`), and every fault is an error with its line.
+"""
+
+import math
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,16 +14,26 @@ import yaml
 
 Location = tuple[str | int, ...]
 
+LARGEST_FILE = 4_000_000
+"""Bytes; the largest spec has 31 thousand."""
+MOST_VALUES = 100_000
+"""Keys, items and values of one file, those that aliases repeat included."""
+DEEPEST = 40
+"""Levels of keys and lists within each other."""
+
+_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "map", "seq")}
+
 
 class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  # type: ignore[misc]
-    """The safe loader, with `1e-5` read as the number that its writer meant (YAML 1.1 calls it text).
+    """The safe loader with `1e-5` as a number, as its writer meant (YAML 1.1 reads text), and dates as text.
 
     The parser in C, where PyYAML has it, reads all specs in a tenth of a second instead of two.
     """
 
 
 _Loader.yaml_implicit_resolvers = {
-    first: list(resolvers) for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float",
@@ -42,41 +56,144 @@ class Document:
         return self.lines.get(location, "?")
 
 
+class _FaultError(Exception):
+    """A fault after which no more of the file is read, at a line counted from 1."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+
+
 def read(path: Path, shown: str, errors: list[str]) -> Document:
     """Read one YAML file. `shown` is its name in messages; what is wrong is added to `errors`."""
-    document = Document({}, {(): f"{shown}:1"})
+    lines: dict[Location, str] = {(): f"{shown}:1"}
     try:
-        loader = _Loader(path.read_text())
+        text = _text(path)
+        _check_depth(text)
+        loader = _Loader(text)
         node = loader.get_single_node()
+        if isinstance(node, yaml.MappingNode):
+            return Document(_Reader(loader, shown, lines, errors).value(node, ()), lines)
+        if node is not None:
+            raise _FaultError(1, f"expected keys with values, found a {_kind(node)}")
+    except _FaultError as fault:
+        errors.append(f"{shown}:{fault.line}: {fault}")
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         errors.append(f"{shown}:{line}: not valid YAML: {error.problem}")
-        return document
-    if isinstance(node, yaml.MappingNode):
-        document.value = _construct(loader, node, (), shown, document.lines, errors)
-    elif node is not None:
-        errors.append(f"{shown}:1: expected keys with values, found {type(node).__name__}")
-    return document
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        errors.append(f"{shown}:{line}: not valid YAML: {error.reason}")
+    return Document({}, {(): f"{shown}:1"})
 
 
-def _construct(
-    loader: _Loader, node: yaml.Node, at: Location, shown: str, lines: dict[Location, str], errors: list[str]
-) -> Any:
-    lines.setdefault(at, f"{shown}:{node.start_mark.line + 1}")
-    if isinstance(node, yaml.SequenceNode):
-        return [_construct(loader, item, (*at, i), shown, lines, errors) for i, item in enumerate(node.value)]
-    if not isinstance(node, yaml.MappingNode):
-        return loader.construct_object(node, deep=True)
-    made: dict[Hashable, Any] = {}
-    for key_node, value_node in node.value:
-        key = loader.construct_object(key_node, deep=True)
-        place = f"{shown}:{key_node.start_mark.line + 1}"
-        if key in made:
-            errors.append(f"{place}: duplicate key {key!r}, first at {lines[(*at, key)]}; remove one")
-            continue
-        lines[(*at, key)] = place
-        made[key] = _construct(loader, value_node, (*at, key), shown, lines, errors)
-    return made
+def _text(path: Path) -> str:
+    """The text of a plain file of bounded size; a pipe or device, which may never end, is not opened."""
+    try:
+        if not path.is_file():
+            raise _FaultError(1, "not a plain file; expected a YAML file")
+        if (size := path.stat().st_size) > LARGEST_FILE:
+            raise _FaultError(1, f"{size:,} bytes; expected a YAML file of at most {LARGEST_FILE:,}")
+        content = path.read_bytes()
+    except OSError as error:
+        raise _FaultError(1, f"cannot be read: {error.strerror or error}") from None
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise _FaultError(line, "not UTF-8; save the file in that encoding") from None
+    if unprintable := yaml.reader.Reader.NON_PRINTABLE.search(text):
+        line = text.count("\n", 0, unprintable.start()) + 1
+        raise _FaultError(
+            line, f"holds the character U+{ord(unprintable[0]):04X}, which YAML forbids; remove it"
+        )
+    return text
+
+
+def _check_depth(text: str) -> None:
+    """Raise a fault for levels deeper than `DEEPEST`, before anything is called for each of them."""
+    depth = 0
+    for event in yaml.parse(text, _Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > DEEPEST:
+                line = event.start_mark.line + 1 if event.start_mark else 1
+                raise _FaultError(line, f"more than {DEEPEST} levels of keys and lists")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+
+
+@dataclass
+class _Reader:
+    """Values from the nodes of one file."""
+
+    loader: _Loader
+    shown: str
+    lines: dict[Location, str]
+    errors: list[str]
+    left: int = MOST_VALUES
+    open: set[int] = field(default_factory=set)
+
+    def value(self, node: yaml.Node, at: Location) -> Any:
+        """The value of a node; the lines of all locations below `at` are noted."""
+        line = node.start_mark.line + 1
+        self.lines.setdefault(at, f"{self.shown}:{line}")
+        self.left -= 1
+        if self.left < 0:
+            raise _FaultError(line, f"more than {MOST_VALUES:,} values, those that aliases repeat included")
+        if node.tag not in _TAGS:
+            raise _FaultError(line, f"the tag {_short(node.tag)} has no meaning here; remove it")
+        if isinstance(node, yaml.ScalarNode):
+            return self._scalar(node, line)
+        if id(node) in self.open or len(at) > DEEPEST:
+            raise _FaultError(line, "an alias leads into its own anchor, or too deep; write the value out")
+        self.open.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            made: Any = [self.value(item, (*at, i)) for i, item in enumerate(node.value)]
+        else:
+            made = dict(self._pairs(node.value, at))
+        self.open.remove(id(node))
+        return made
+
+    def _pairs(
+        self, nodes: list[tuple[yaml.Node, yaml.Node]], at: Location
+    ) -> Iterator[tuple[str | int, Any]]:
+        for key_node, value_node in nodes:
+            key, line = self._key(key_node), key_node.start_mark.line + 1
+            if first := self.lines.get((*at, key)):
+                self.errors.append(
+                    f"{self.shown}:{line}: duplicate key {_short(key)}, first at {first}; remove one"
+                )
+                continue
+            self.lines[(*at, key)] = f"{self.shown}:{line}"
+            yield key, self.value(value_node, (*at, key))
+
+    def _key(self, node: yaml.Node) -> Any:
+        line = node.start_mark.line + 1
+        if node.tag == "tag:yaml.org,2002:merge":
+            raise _FaultError(line, "merge keys (<<) are not read; write the keys out")
+        if not isinstance(node, yaml.ScalarNode):
+            raise _FaultError(line, f"a {_kind(node)} as a key; expected a name")
+        if node.tag not in _TAGS:
+            raise _FaultError(line, f"the tag {_short(node.tag)} has no meaning here; remove it")
+        return self._scalar(node, line)
+
+    def _scalar(self, node: yaml.ScalarNode, line: int) -> Any:
+        try:
+            made = self.loader.construct_object(node)
+        except (ValueError, KeyError, OverflowError):
+            made = math.nan
+        if isinstance(made, float) and not math.isfinite(made):
+            raise _FaultError(line, f"{_short(node.value)} is not a finite number that can be read")
+        return made
+
+
+def _kind(node: yaml.Node) -> str:
+    return type(node).__name__.removesuffix("Node").lower()
+
+
+def _short(value: object) -> str:
+    return f"{value!r:.80}"
 
 
 def merge(base: Document, over: Document, whole: Sequence[Location] = ()) -> Document:

@@ -1,5 +1,6 @@
 """The configuration of a run: which part of the specs, at which scale, and where files are."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,6 +38,21 @@ class Study(Strict):
     keep_models: bool = False
     author: Author | None = None
     local_files: dict[str, str] = Field(default_factory=dict)
+
+
+def check_files(files: Iterable[str | Path]) -> None:
+    """Raise a `PubmillError` for faults of configuration files that Snakemake reads without a word.
+
+    These are duplicate keys, of which it takes the last, and `__use_yte__`, whose expressions are Python.
+    """
+    errors: list[str] = []
+    for file in files:
+        document = strict_yaml.read(Path(file), str(file), errors)
+        if "__use_yte__" in document.value:
+            place = document.where(("__use_yte__",))
+            errors.append(f"{place}: __use_yte__: expressions are not evaluated; write the values out")
+    if errors:
+        raise PubmillError("\n".join(errors))
 
 
 def check_study(config: dict[str, Any], specs_folder: Path) -> tuple[Study, Specs]:

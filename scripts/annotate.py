@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.errors import PubmillError, run
 from pubmill.files import write_json, write_jsonl_gz
+from pubmill.limits import limited
 from pubmill.off_the_shelf import AnnotationRecipe, annotate
 from pubmill.privacy import keep_private, label_of_process
 
@@ -44,4 +45,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    run(limited(main))

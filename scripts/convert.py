@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.convert.dataset import ConversionRecipe, convert
 from pubmill.errors import PubmillError, run
+from pubmill.limits import limited
 
 SHOWN = ("examples", "sentences", "documents", "mentions", "questions")
 """The counts that are printed; the card has all of them."""
@@ -53,4 +54,4 @@ def read_inputs(arguments: list[str]) -> dict[str, Path]:
 
 
 if __name__ == "__main__":
-    run(main)
+    run(limited(main))

@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
+from pubmill.limits import limited
 from pubmill.pretraining.export import ExportRecipe, export
 from pubmill.privacy import keep_private
 
@@ -47,4 +48,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    run(limited(main))

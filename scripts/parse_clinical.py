@@ -19,6 +19,7 @@ from pubmill import recipes
 from pubmill.corpus.clinical import read_notes
 from pubmill.corpus.shards import write_shard
 from pubmill.errors import run
+from pubmill.limits import limited
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,4 +45,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    run(limited(main))

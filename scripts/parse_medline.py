@@ -19,6 +19,7 @@ from pubmill.corpus.medline import file_order, read_medline
 from pubmill.corpus.shards import write_shard
 from pubmill.corpus.with_pubmed_parser import read_medline_with_pubmed_parser
 from pubmill.errors import run
+from pubmill.limits import limited
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,4 +47,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    run(limited(main))

@@ -21,6 +21,7 @@ from pubmill.corpus.articles import read_articles
 from pubmill.corpus.packages import package_order, read_fetched, read_package
 from pubmill.corpus.shards import write_shard
 from pubmill.errors import run
+from pubmill.limits import limited
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,4 +61,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    run(limited(main))

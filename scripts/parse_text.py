@@ -21,6 +21,7 @@ from pubmill.corpus.plain_text import read_plain_text
 from pubmill.corpus.shards import write_shard
 from pubmill.corpus.text import read_text
 from pubmill.errors import run
+from pubmill.limits import limited
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,4 +55,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    run(limited(main))

@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
+from pubmill.limits import limited
 from pubmill.privacy import keep_private
 from pubmill.vocabs.released import take
 
@@ -29,4 +30,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    run(limited(main))

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pubmill.convert.archives import members
+from pubmill.archives import members
 from pubmill.convert.given import Given
 from tests.world import clinical
 from tests.world.archives import tarball

@@ -15,8 +15,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from pubmill.archives import members
 from pubmill.convert import json_files, squad
-from pubmill.convert.archives import members
 from pubmill.convert.given import Given, SpecError, check_id, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.examples import Answer, SequenceExample, SpanExample

@@ -21,6 +21,7 @@ from pubmill.convert.given import Given, lines, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.examples import Entity, SequenceExample
 from pubmill.sentences import SentenceSplitter
+from pubmill.whole_numbers import whole_number
 
 CHEMICAL, GENES = "CHEMICAL", ("GENE-Y", "GENE-N")
 GROUPS = frozenset(f"CPR:{number}" for number in range(11))
@@ -199,12 +200,13 @@ def _add_entities(documents: dict[str, _Document], path: Path) -> None:
             raise PubmillError(
                 f"{where}: expected the type {CHEMICAL}, {' or '.join(GENES)}, found {quote(kind)}"
             )
-        if not (start.isdecimal() and end.isdecimal() and int(start) < int(end) <= len(document.text)):
+        first, last = whole_number(start), whole_number(end)
+        if first is None or last is None or not first < last <= len(document.text):
             raise PubmillError(
                 f"{where}: {name} of PMID {pmid} is from {quote(start)} to {quote(end)}; expected two "
                 f"offsets, in this order, within its {len(document.text)} characters"
             )
-        found = document.text[int(start) : int(end)]
+        found = document.text[first:last]
         if found != text:
             raise PubmillError(
                 f"{where}: {name} of PMID {pmid} is {quote(text)}, but at its offsets stands {quote(found)}; "
@@ -212,7 +214,7 @@ def _add_entities(documents: dict[str, _Document], path: Path) -> None:
             )
         if name in document.entities:
             raise PubmillError(f"{where}: PMID {pmid} has a second entity {name}")
-        document.entities[name] = Entity(start=int(start), end=int(end), type=kind, id=name)
+        document.entities[name] = Entity(start=first, end=last, type=kind, id=name)
 
 
 def _add_relations(documents: dict[str, _Document], path: Path) -> int:

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
-from pubmill.convert.archives import decode, members
+from pubmill.archives import decode, members
 from pubmill.convert.given import Given, SpecError, check_no_mark, lines, quote, show, withheld
 from pubmill.convert.published import Form
 from pubmill.errors import PubmillError

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 from lxml import etree
 
+from pubmill.archives import decode, members
 from pubmill.convert import safe_xml
-from pubmill.convert.archives import decode, members
 from pubmill.convert.given import Given, SpecError, lines, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.examples import Entity, SequenceExample
@@ -27,7 +27,7 @@ TYPES = frozenset({"drug", "brand", "group", "drug_n"})
 INTERACTIONS = frozenset({"advise", "effect", "int", "mechanism"})
 NEGATIVE = "DDI-false"
 
-_RANGES = re.compile(r"\d+-\d+(;\d+-\d+)*")
+_RANGES = re.compile(r"[0-9]{1,9}-[0-9]{1,9}(;[0-9]{1,9}-[0-9]{1,9})*")
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from pubmill.convert.archives import decode, members
+from pubmill.archives import decode, members
 from pubmill.convert.given import Given, lines, quote
 from pubmill.convert.published import Form
 from pubmill.errors import PubmillError

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pubmill.convert.archives import decode, members
+from pubmill.archives import decode, members
 from pubmill.convert.given import Given, one_line, quote
 from pubmill.convert.published import Form
 from pubmill.errors import PubmillError

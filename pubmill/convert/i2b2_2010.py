@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path, PurePosixPath
 
+from pubmill.archives import decode, members
 from pubmill.convert import held_out, words
-from pubmill.convert.archives import decode, members
 from pubmill.convert.given import Given, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.examples import Entity, SequenceExample, TokensExample

@@ -25,8 +25,8 @@ from xml.sax.saxutils import unescape
 
 from lxml import etree
 
+from pubmill.archives import decode, members
 from pubmill.convert import safe_xml, words
-from pubmill.convert.archives import decode, members
 from pubmill.convert.given import Given, SpecError, quote
 from pubmill.errors import PubmillError
 from pubmill.examples import TokensExample

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pubmill.convert.archives import LARGEST_MEMBER, decode
+from pubmill.archives import LARGEST_MEMBER, decode
 from pubmill.convert.given import show
 from pubmill.errors import PubmillError
 

@@ -19,6 +19,7 @@ from pubmill.corpus.gzipped import BROKEN, open_gzip
 from pubmill.corpus.paragraphs import paragraphs
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
+from pubmill.whole_numbers import whole_number
 
 COLUMNS = ("ROW_ID", "CATEGORY", "ISERROR", "TEXT")
 LICENCE = "PhysioNet Credentialed Health Data License"
@@ -95,15 +96,15 @@ def _places(header: list[str], path: Path) -> list[int]:
 
 def _note(fields: list[str], brackets: str, where: str) -> Document:
     row, category, is_error, text = fields
-    if not (row.isascii() and row.isdigit()):
+    if (number := whole_number(row)) is None:
         raise PubmillError(f"{where}: its ROW_ID is no number")
     if is_error.strip() not in ("", "0", "1"):
-        raise PubmillError(f"{where}: ROW_ID {int(row)}: ISERROR must be 1 or empty")
+        raise PubmillError(f"{where}: ROW_ID {number}: ISERROR must be 1 or empty")
     kind = category.strip()
     if brackets == "normalise":
         text = normalised(text)
     return Document(
-        id=f"mimic:{int(row)}",
+        id=f"mimic:{number}",
         languages=("eng",),
         types=(kind,) if kind else (),
         licence=LICENCE,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from pubmill.corpus.shards import Document
+from pubmill.whole_numbers import whole_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,4 +36,4 @@ class Facts:
 def plain_pmid(written: str) -> str:
     """A PMID as PubMed writes it; "" for what is none (lists have 0 for articles that PubMed lacks)."""
     number = written.strip()
-    return number.lstrip("0") if number.isascii() and number.isdigit() else ""
+    return number.lstrip("0") if whole_number(number) is not None else ""

@@ -11,19 +11,21 @@ import re
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
+from pubmill.archives import BROKEN, TooLargeError, tar_members
 from pubmill.corpus.facts import Facts, plain_pmid
-from pubmill.corpus.gzipped import BROKEN, open_gzip
+from pubmill.corpus.gzipped import open_gzip
 from pubmill.errors import PubmillError
+from pubmill.whole_numbers import whole_number
 
 # Far above the largest real article (tens of MB).
 ARTICLE_LIMIT = 1 << 27
-PADDING_LIMIT = 1 << 20
-DAMAGED: tuple[type[Exception], ...] = (*BROKEN, tarfile.TarError, OSError)
+# Far above all articles of a package (some 10 GB).
+PACKAGE_LIMIT = 1 << 38
 
 _PACKAGE = re.compile(r"(?P<kind>\w+)\.(?:PMC\d+x+\.baseline|incr)\.(?P<date>\d{4}-\d\d-\d\d)\.tar\.gz", re.I)
-_OBJECT = re.compile(r"PMC(?P<pmcid>\d+)\.(?P<version>\d+)\.(?P<kind>json|xml)")
+_OBJECT = re.compile(r"PMC(?P<pmcid>[0-9]{1,18})\.(?P<version>[0-9]{1,18})\.(?P<kind>json|xml)")
 _COLUMNS = (
     "Article File",
     "AccessionID",
@@ -42,20 +44,6 @@ class Article(NamedTuple):
     facts: Facts
 
 
-class _Bounded:
-    """A stream that ends with an error where a member or the padding is larger than can be."""
-
-    def __init__(self, stream: IO[bytes], path: Path) -> None:
-        self.stream, self.path, self.left = stream, path, ARTICLE_LIMIT
-
-    def read(self, size: int = -1) -> bytes:
-        data = self.stream.read(size)
-        self.left -= len(data)
-        if self.left < 0:
-            raise PubmillError(f"{self.path}: more than {ARTICLE_LIMIT >> 20} MiB without an end of a member")
-        return data
-
-
 def read_members(path: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
     """Yield every file of an archive with its content; folders are passed over.
 
@@ -65,22 +53,15 @@ def read_members(path: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
     last = "none"
     try:
         with open_gzip(path) as stream:
-            bounded = _Bounded(stream, path)
-            with tarfile.open(fileobj=cast(IO[bytes], bounded), mode="r|") as archive:
-                for member in archive:
-                    if _is_file(member, path):
-                        last = member.name
-                        content = archive.extractfile(member)
-                        assert content is not None
-                        yield member, content.read()
-                    bounded.left = ARTICLE_LIMIT + PADDING_LIMIT
-                    archive.members = []  # type: ignore[attr-defined]  # it keeps every member that it has seen
-            bounded.left = PADDING_LIMIT
-            while bounded.read(1 << 16):  # the checksum stands at the end
-                pass
+            for member, content in tar_members(stream, ARTICLE_LIMIT, PACKAGE_LIMIT):
+                if _is_file(member, path):
+                    last = member.name
+                    yield member, content
     except FileNotFoundError:
         raise PubmillError(f"{path} does not exist") from None
-    except DAMAGED as error:
+    except TooLargeError as error:
+        raise PubmillError(f"{path}: {error}; refused") from None
+    except BROKEN as error:
         raise PubmillError(
             f"{path}: truncated or damaged archive ({error}); last member read: {last}. "
             f"Delete the file and download it again."
@@ -96,10 +77,6 @@ def _is_file(member: tarfile.TarInfo, path: Path) -> bool:
         return False
     if not member.isfile():
         raise PubmillError(f"{path}: {member.name!r} is a link or device, not a file; refused")
-    if member.size > ARTICLE_LIMIT:
-        raise PubmillError(
-            f"{path}: {member.name!r} has {member.size:,} bytes, more than any article; refused"
-        )
     return True
 
 
@@ -137,8 +114,8 @@ def read_fetched(path: Path) -> Iterator[Article]:
         if found["kind"] == "json":
             if waiting:
                 yield waiting
-            day = datetime.datetime.fromtimestamp(member.mtime, datetime.UTC).date().isoformat()
             where = f"{path}:{member.name}"
+            day = _day(member, where)
             waiting = Article(member.name, b"", _facts_of_json(read_metadata(data, where), day, where))
         elif waiting and (waiting.facts.pmcid, waiting.facts.version) == (int(found[1]), int(found[2])):
             yield waiting._replace(name=member.name, data=data)
@@ -149,16 +126,25 @@ def read_fetched(path: Path) -> Iterator[Article]:
         yield waiting
 
 
+def _day(member: tarfile.TarInfo, where: str) -> str:
+    try:
+        return datetime.datetime.fromtimestamp(member.mtime, datetime.UTC).date().isoformat()
+    except (ValueError, OverflowError, OSError):
+        raise PubmillError(f"{where}: its time {member.mtime!r:.40} is no date; fetch it again") from None
+
+
 def read_metadata(data: bytes, where: str) -> dict[str, Any]:
     """The bucket's JSON on one article; a `PubmillError` where it is not such."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise PubmillError(f"{where}: not valid JSON: {error}") from None
-    if not isinstance(value, dict) or not re.fullmatch(r"PMC\d+", str(value.get("pmcid"))):
+    if not isinstance(value, dict) or not re.fullmatch(r"PMC[0-9]{1,18}", str(value.get("pmcid"))):
         raise PubmillError(f"{where}: expected an object with a `pmcid` such as PMC13901")
-    if not str(value.get("version")).isdecimal():
-        raise PubmillError(f"{where}: expected a whole number as `version`, found {value.get('version')!r}")
+    if whole_number(str(value.get("version"))) is None:
+        raise PubmillError(
+            f"{where}: expected a whole number as `version`, found {value.get('version')!r:.60}"
+        )
     return value
 
 
@@ -206,12 +192,12 @@ def _read_filelist(path: Path) -> dict[str, dict[str, str]]:
 
 
 def _facts_of_row(row: dict[str, str], flags: tuple[str, ...], path: Path) -> Facts:
-    found = re.fullmatch(r"PMC(\d+)", row["AccessionID"] or "")
+    found = re.fullmatch(r"PMC([0-9]{1,18})", row["AccessionID"] or "")
     retracted = {"no": (), "yes": ("retracted",)}.get(row["Retracted"] or "")
     if not found or retracted is None:
         raise PubmillError(
             f"{path}: {row['Article File']}: expected an AccessionID such as PMC13901 and Retracted yes or "
-            f"no, found {row['AccessionID']!r}, {row['Retracted']!r}"
+            f"no, found {row['AccessionID']!r:.60}, {row['Retracted']!r:.60}"
         )
     return Facts(
         pmcid=int(found[1]),

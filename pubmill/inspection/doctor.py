@@ -18,6 +18,7 @@ from pubmill.inspection.links import Links
 from pubmill.inspection.places import Place, places
 from pubmill.sources import path_in_mirror
 from pubmill.specs import DatasetSpec, File
+from pubmill.study import check_files
 from pubmill.targets.access import AccessTargets
 from pubmill.targets.base import how_to_bring
 
@@ -48,6 +49,7 @@ class Finding:
 
 def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
     """The configuration that Snakemake makes of `config.yaml`, `--configfile` and `--config`."""
+    check_files([base, *(overlay for overlay in overlays if Path(overlay).exists())])
     try:
         config = load_configfile(base)
         for overlay in overlays:

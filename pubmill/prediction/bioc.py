@@ -24,6 +24,7 @@ from pubmill.prediction.documents import (
     check_characters,
     read_text,
 )
+from pubmill.whole_numbers import whole_number
 
 Node = dict[str, Any]
 LISTS = {
@@ -141,9 +142,9 @@ def _from_xml(element: etree._Element, path: Path) -> Node:
 def _number(name: str, value: str, where: str) -> str | int:
     if name not in NUMBERS:
         return value
-    if not value.strip().isdecimal():
+    if (number := whole_number(value.strip())) is None:
         raise PubmillError(f"{where}: {name} must be a number of characters")
-    return int(value)
+    return number
 
 
 def _to_xml(tag: str, node: Node) -> etree._Element:

@@ -24,6 +24,7 @@ from pubmill.prediction.documents import (
     Relation,
     read_lines,
 )
+from pubmill.whole_numbers import whole_number
 
 _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)")
 Block = list[tuple[int, str]]
@@ -92,9 +93,9 @@ def _mention_line(document: Document, mention: Mention) -> str:
 
 
 def _mention(columns: list[str], text: str, where: str, line: str) -> Mention:
-    if len(columns) < 5 or not columns[2].isdecimal():
+    start, end = (whole_number(column) for column in columns[1:3])
+    if len(columns) < 5 or start is None or end is None:
         raise PubmillError(f"{where}: a mention has the columns id, start, end, text, type")
-    start, end = int(columns[1]), int(columns[2])
     if start >= end or text[start:end].replace("\n", " ") != columns[3].replace("\n", " "):
         raise PubmillError(
             f"{where}: the mention's text isn't what stands at its offsets; these must count characters of "

@@ -85,7 +85,7 @@ def _licence(kind: str, original: Path | None) -> str:
     """The licence that the card of released weights names in its metadata."""
     if kind in ("pretraining", "random"):
         return OWN_LICENCE
-    text = original.read_text(encoding="utf-8") if original and original.is_file() else ""
+    text = original.read_text(encoding="utf-8", errors="replace") if original and original.is_file() else ""
     top = text.split("\n---", 1)[0] if text.startswith("---\n") else ""
     named = re.search(r"(?m)^license:[ \t]*(\S.*)$", top)
     return f"`{named[1].strip()}`, as README.original.md says." if named else UNKNOWN_LICENCE

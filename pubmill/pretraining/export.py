@@ -5,9 +5,9 @@ folder of the user's own. `hub`: a pinned revision of a public model. Every fold
 `AutoModelForMaskedLM`, `AutoModelForTokenClassification` and `AutoTokenizer`, and has a model card.
 """
 
-import pickle
 import re
 import shutil
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,6 @@ from typing import Any
 
 import huggingface_hub
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-from safetensors import SafetensorError, safe_open
 from transformers import AutoConfig, AutoModelForPreTraining, AutoTokenizer
 
 from pubmill.errors import PubmillError
@@ -23,6 +22,16 @@ from pubmill.files import read_json, writing_folder
 from pubmill.model_folders import COPIED, PICKLED, folder_fault
 from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.cards import model_card
+from pubmill.pretraining.model_folder_checks import (
+    check_finite,
+    check_links,
+    check_shapes,
+    pickled_shapes,
+    read_shapes,
+    reported,
+    take_settings,
+    weight_files,
+)
 from pubmill.privacy import label_of_process
 from pubmill.recipes import PretrainingRecipe, build
 
@@ -77,9 +86,9 @@ def export(
             _copy(vocab, TOKENIZER_FILES, temporary)
             _make_random(recipe, vocab, temporary)
         elif kind == "folder":
-            _copy_released(_needed(folder, kind, "--folder"), temporary)
+            _copy_released(_needed(folder, kind, "--folder"), temporary, recipe.model)
         elif kind == "hub":
-            _copy_released(_download(recipe), temporary)
+            _copy_released(_download(recipe), temporary, recipe.model)
         else:
             raise PubmillError(
                 f"{recipe.model}: weights.kind is {kind!r}; pretraining, random, folder or hub"
@@ -110,18 +119,12 @@ def check_model(folder: Path, name: str, exact: bool) -> None:
     """
     if fault := folder_fault(folder):
         raise PubmillError(f"{name}: the model folder {fault}")
-    if "auto_map" in read_json(folder / "config.json"):
-        raise PubmillError(
-            f"{name}: config.json asks for code of its own (auto_map), which is never run here"
-        )
-    try:
-        for path in sorted(folder.glob("*.safetensors")):
-            with safe_open(path, "pt"):
-                pass
+    weights = weight_files(folder, name)
+    check_shapes(folder, read_shapes(weights, name), name)
+    check_finite(weights, name)
+    with reported(f"{name}: transformers can't load this model folder"):
         pieces = len(AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False))
         rows = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False).vocab_size
-    except (SafetensorError, OSError, ValueError, KeyError, AttributeError) as error:
-        raise PubmillError(f"{name}: transformers can't load this model folder: {error}") from None
     if pieces > rows or (exact and pieces != rows):
         raise PubmillError(
             f"{name}: the tokenizer has {pieces} pieces, the model {rows} embeddings; was it trained with "
@@ -142,32 +145,40 @@ def _copy(source: Path, patterns: Iterable[str], target: Path) -> None:
                 shutil.copyfile(path, target / path.name)
 
 
-def _copy_released(source: Path, target: Path) -> None:
+def _copy_released(source: Path, target: Path, name: str) -> None:
     """Copy a folder made elsewhere; weights that it has only as a pickle are turned into safetensors."""
+    check_links(source, name)
     _copy(source, COPIED, target)
-    if any(target.glob("*.safetensors")) or not (source / PICKLED).is_file():
+    if taken := take_settings(target, name):
+        print(f"{name}: settings left out: {', '.join(sorted(set(taken)))}", file=sys.stderr)
+    if weight_files(target, name) or not (
+        (source / PICKLED).is_file() and (source / "config.json").is_file()
+    ):
         return
-    try:
+    check_shapes(target, pickled_shapes(source / PICKLED, name), name)
+    with reported(f"{name}: transformers can't load {PICKLED}"):
+        config = AutoConfig.from_pretrained(target, local_files_only=True, trust_remote_code=False)
         model = AutoModelForPreTraining.from_pretrained(
-            source, local_files_only=True, trust_remote_code=False, weights_only=True, use_safetensors=False
+            source,
+            config=config,
+            local_files_only=True,
+            trust_remote_code=False,
+            weights_only=True,
+            use_safetensors=False,
         )
-    except (OSError, ValueError, RuntimeError, pickle.UnpicklingError) as error:
-        raise PubmillError(
-            f"{source / PICKLED} is damaged or holds more than tensors ({type(error).__name__}). Nothing in "
-            f"a pickle is ever run here: if you trust the file, write it as safetensors with save_pretrained."
-        ) from None
-    model.save_pretrained(target)
+        model.save_pretrained(target)
 
 
 def _set_lowercase(folder: Path, recipe: ExportRecipe) -> None:
     """Write the tokenizer with its treatment of capitals made explicit, and see that it holds."""
-    tokenizer = AutoTokenizer.from_pretrained(
-        folder, local_files_only=True, trust_remote_code=False, do_lower_case=recipe.lowercase
-    )
-    tokenizer.save_pretrained(folder)
-    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    normalizer = tokenizer.backend_tokenizer.normalizer
-    lowers = normalizer is not None and normalizer.normalize_str("Protein") == "protein"
+    with reported(f"{recipe.model}: transformers can't load this tokenizer"):
+        tokenizer = AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False, do_lower_case=recipe.lowercase
+        )
+        tokenizer.save_pretrained(folder)
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        normalizer = tokenizer.backend_tokenizer.normalizer
+        lowers = normalizer is not None and normalizer.normalize_str("Protein") == "protein"
     if lowers != recipe.lowercase:
         raise PubmillError(
             f"{recipe.model}: its spec says lowercase: {str(recipe.lowercase).lower()}, but its tokenizer "

@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from pydantic import BaseModel
 
+from pubmill.control_characters import escape_controls
 from pubmill.metrics import METRICS
 from pubmill.tables.cells import Cell, Column, Row, Table
 from pubmill.tables.shapes import Verdict
@@ -191,12 +192,17 @@ SORTING = (TEMPLATES / "sorting.js").read_text(encoding="utf-8")
 
 
 def environment(escape: Callable[[str], str] | None = None) -> Environment:
-    """Templates in which every value is escaped: by `escape`, or as HTML without one."""
+    """Templates in which every value is escaped: by `escape`, or as HTML without one.
+
+    Control characters are shown as their codes.
+    """
 
     def finalize(value: Any) -> Any:
-        if escape is None or isinstance(value, Markup):
-            return value
-        return escape(str(value))
+        if isinstance(value, Markup):
+            return Markup(escape_controls(value))
+        if escape is None:
+            return escape_controls(value) if isinstance(value, str) else value
+        return escape(escape_controls(str(value)))
 
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from pubmill.convert.archives import members
+from pubmill.archives import members
 from pubmill.convert.dataset import convert
 from pubmill.convert.published import publish
 from pubmill.entities import dummies, markers, original

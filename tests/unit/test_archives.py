@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pubmill.convert import archives
-from pubmill.convert.archives import decode, members
+from pubmill import archives
+from pubmill.archives import decode, members
 from pubmill.errors import PubmillError
 
 FILES = [

@@ -18,7 +18,9 @@ MAY_ALSO = {
 """A room that another one is made for, or what brings its files; never the other way round."""
 COMMON = {
     "commands",
+    "archives",
     "contributions",
+    "control_characters",
     "errors",
     "files",
     "network",
@@ -41,6 +43,7 @@ COMMON = {
     "specs",
     "study",
     "targets",
+    "whole_numbers",
 }
 RULES_MAY = {"errors", "files", "inspection", "specs", "study", "targets"}
 BARE = {"torch", "transformers", "numpy", "tokenizers", "safetensors", "tqdm", "yaml", "pubmill"}

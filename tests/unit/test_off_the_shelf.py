@@ -151,11 +151,31 @@ def test_a_folder_with_programs_or_pickles_is_refused(pipeline: Path, name: str)
         load_pipeline(pipeline)
 
 
-@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
-def test_a_pickle_is_known_by_how_it_begins(pipeline: Path, protocol: int) -> None:
-    (pipeline / "vocab/lookups.bin").write_bytes(pickle.dumps({"a": 1}, protocol))
+class Evil:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return print, ("a pickle was run",)
+
+
+PICKLED = [
+    *(pickle.dumps({"a": Evil()}, protocol) for protocol in range(6)),
+    b"(S'a'\nios\nmkdir\n.",
+    b"(cos\nmkdir\no.",
+]
+
+
+@pytest.mark.parametrize("content", PICKLED)
+def test_a_pickle_of_any_protocol_is_known_by_its_instructions(pipeline: Path, content: bytes) -> None:
+    (pipeline / "vocab/lookups.bin").write_bytes(content)
     with pytest.raises(PubmillError, match=r"holds vocab/lookups\.bin"):
         load_pipeline(pipeline)
+
+
+@pytest.mark.parametrize(
+    "content", [b"in\nof\nthe\n", b"cat\ndog\nmouse\n", b"import re\n", b"[]", b"{}", b"(1)"]
+)
+def test_text_is_no_pickle(pipeline: Path, content: bytes) -> None:
+    (pipeline / "vocab/words.txt").write_bytes(content)
+    check_folder(pipeline)
 
 
 def test_the_outer_folder_of_a_package_is_told_where_the_pipeline_is(pipeline: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pubmill import archives
 from pubmill.corpus import packages, pmc
 from pubmill.corpus.articles import read_articles
 from pubmill.corpus.packages import package_order, read_fetched, read_members, read_package
@@ -287,16 +288,16 @@ def test_harmful_members_are_refused(tmp_path: Path, bad: tuple[tarfile.TarInfo,
 
 def test_huge_members_and_endless_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "ARTICLE_LIMIT", 1 << 16)
-    monkeypatch.setattr(packages, "PADDING_LIMIT", 1 << 16)
+    monkeypatch.setattr(archives, "MOST_PADDING", 1 << 16)
     path = pack(tmp_path / "a.tar.gz", member("PMC0.xml", bytes(1 << 17)))
-    with pytest.raises(PubmillError, match="131,072 bytes, more than any article"):
+    with pytest.raises(PubmillError, match="131,072 bytes; expected at most 65,536"):
         list(read_members(path))
     pack(path, member("PMC0.xml", b"x", pax_headers={"comment": "y" * (1 << 20)}))
-    with pytest.raises(PubmillError, match="without an end of a member"):
+    with pytest.raises(PubmillError, match=r"a header asks for 1,04\d,\d+ bytes"):
         list(read_members(path))
     pack(path, member("PMC0.xml", b"x"))
     path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()) + bytes(1 << 20)))
-    with pytest.raises(PubmillError, match="without an end of a member"):
+    with pytest.raises(PubmillError, match="more than 65,536 bytes follow its end"):
         list(read_members(path))
 
 
@@ -319,6 +320,71 @@ def test_truncated_and_damaged(tmp_path: Path) -> None:
         list(read_members(path))
     with pytest.raises(PubmillError, match=r"b.tar.gz does not exist"):
         list(read_members(tmp_path / "b.tar.gz"))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (tarfile.TarInfo("PMC0.xml").tobuf(), "breaks off, or a header within it is damaged"),
+        (member("PMC0.xml", bytes(512))[0].tobuf() + bytes(512), "breaks off"),
+        (bytes(512) + tarfile.TarInfo("PMC0.xml").tobuf() + bytes(1024), "truncated or damaged"),
+        (tarfile.TarInfo("PMC0.xml").tobuf() + b"x" * 512 + bytes(1024), "a header within it is damaged"),
+        (tarfile.TarInfo("PMC0.xml").tobuf() + bytes(512) + b"more".ljust(512), "something follows its end"),
+    ],
+)
+def test_tars_without_a_whole_end(tmp_path: Path, content: bytes, words: str) -> None:
+    """tarfile takes any of these for an archive that ends there."""
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(gzip.compress(content))
+    with pytest.raises(PubmillError, match=words):
+        list(read_members(path))
+
+
+@pytest.mark.parametrize(
+    "records",
+    [b"6 a=b", b"999999999 path=x\n", b"0 =\n", b"11 size=-5\n", b"30 hdrcharset=\xff\xff\xff\xffxxxxxxxxx\n",
+     b"28 GNU.sparse.major=1\n\0\0\0\0\0\0", b"99999999999999999999999 a=b\n"],
+)  # fmt: skip
+def test_broken_pax_headers(tmp_path: Path, records: bytes) -> None:
+    extended = tarfile.TarInfo("x")
+    extended.type, extended.size = tarfile.XHDTYPE, len(records)
+    path = tmp_path / "a.tar.gz"
+    article = member("PMC0.xml", b"y" * 512)
+    content = extended.tobuf() + records.ljust(512, b"\0") + article[0].tobuf() + article[1] + bytes(1024)
+    path.write_bytes(gzip.compress(content))
+    try:
+        assert [data for _, data in read_members(path)] == [article[1]]
+    except PubmillError as error:
+        assert "truncated or damaged archive" in str(error)
+
+
+def test_headers_upon_headers_and_times_beyond_all_dates(tmp_path: Path) -> None:
+    name = tarfile.TarInfo("x")
+    name.type, name.size = tarfile.GNUTYPE_LONGNAME, 1
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(gzip.compress((name.tobuf() + b"x".ljust(512)) * 3_000 + bytes(1024)))
+    with pytest.raises(PubmillError, match="truncated or damaged archive"):
+        list(read_members(path))
+    pack(path, member("PMC7.1.json", b"{}", mtime=10**15))
+    with pytest.raises(PubmillError, match="its time 1000000000000000.0 is no date"):
+        list(read_fetched(path))
+
+
+def test_numbers_of_thousands_of_digits(tmp_path: Path) -> None:
+    digits = "9" * 5_000
+    for value in ({"pmcid": f"PMC{digits}"}, {"pmcid": "PMC7", "version": digits}):
+        with pytest.raises(PubmillError) as caught:
+            packages.read_metadata(json.dumps(value).encode(), "x")
+        assert len(str(caught.value)) < 200
+    with pytest.raises(PubmillError, match="not valid JSON"):
+        packages.read_metadata(b'{"pmcid": %s}' % digits.encode(), "x")
+    path = package(tmp_path, ROW.replace(",PMC7,", f",PMC{digits},"))
+    with pytest.raises(PubmillError, match="expected an AccessionID") as caught:
+        list(read_package(path, tmp_path / f"{NAME}.filelist.csv"))
+    assert len(str(caught.value)) < 400
+    path = package(tmp_path, ROW.replace(",1,CC", f",{digits},CC"))
+    (article,) = read_package(path, tmp_path / f"{NAME}.filelist.csv")
+    assert article.facts.pmid == ""
 
 
 def test_fetched_archives_hold_pairs(tmp_path: Path) -> None:

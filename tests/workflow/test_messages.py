@@ -51,6 +51,15 @@ def test_a_misspelt_setting_of_the_run_is_told(project: Project) -> None:
     assert "resutls: unknown key" in said(project, CARD)
 
 
+def test_a_key_twice_in_a_study_is_told(project: Project) -> None:
+    """Snakemake itself takes the last."""
+    (project.folder / "mine.yaml").write_text("title: mine\nmodels: [a]\nmodels: [b]\n")
+    done = project.run(CARD, "-n", "--configfile", "mine.yaml", check=False)
+    text = done.stdout + done.stderr
+    assert done.returncode != 0 and "Traceback" not in text
+    assert "/mine.yaml:3: duplicate key 'models', first at " in text and "/mine.yaml:2; remove one" in text
+
+
 def test_counts_that_differ_are_told_with_their_difference(project: Project) -> None:
     pinned = "specs/scales/demo-datasets.yaml"
     text = (project.folder / pinned).read_text()

@@ -1,0 +1,239 @@
+"""Model folders made elsewhere: checked from their headers, before anything in them is run or allocated.
+
+What transformers reads of such a folder are settings, weights and a tokenizer. Settings that lead to code, to
+other files or to other models are taken out or refused; names and shapes of the weights must be those that
+config.json describes; every number must be finite.
+"""
+
+import json
+import math
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from transformers import AutoConfig, AutoModel
+
+from pubmill.errors import PubmillError
+
+WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
+SETTINGS = ("config.json", "tokenizer_config.json")
+LARGEST_SETTINGS = 10_000_000
+"""Bytes of a file of settings."""
+LARGEST_NUMBER = 100_000_000
+MOST_LAYERS = 1_000
+"""Layers, and groups of layers, each of which is an object even before it has weights."""
+DTYPES = {"F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U8", "BOOL"}
+
+_REFUSED = {
+    "auto_map": "asks for code of its own, which is never run here",
+    "quantization_config": "describes quantised weights, which are not trained here; take the original",
+    "compression_config": "describes compressed weights, which are not trained here; take the original",
+}
+_TAKEN_OUT = re.compile(r"_?(attn|experts)_implementation\w*|transformers_weights|trust_remote_code|\w+_file")
+"""Settings that choose how attention is computed (which may name a program to fetch) or another file."""
+_LAYERS = re.compile(r"layers?$|^n_layer|groups?$|group_num")
+_ADAPTER = "adapter_config.json"
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+@contextmanager
+def reported(what: str) -> Iterator[None]:
+    """Raise whatever the libraries raise for a folder that is damaged or made to harm as a `PubmillError`.
+
+    The tokenizers' library may panic, which is no `Exception`.
+    """
+    try:
+        yield
+    except (PubmillError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:
+        text = " ".join(str(error).split())
+        raise PubmillError(f"{what} ({type(error).__name__}: {text[:300]})") from None
+
+
+def check_links(folder: Path, name: str) -> None:
+    """Refuse links that lead out of the folder; those of the hub's cache lead to its own blobs."""
+    real = Path(os.path.realpath(folder))
+    blobs = real.parent.parent / "blobs" if real.parent.name == "snapshots" else real
+    for path in sorted(folder.iterdir()):
+        target = Path(os.path.realpath(path))  # as `resolve`, without an error for links in a circle
+        if path.is_symlink() and not any(place in target.parents for place in (real, blobs)):
+            raise PubmillError(f"{name}: {path} is a link out of its folder; put the file itself there")
+
+
+def take_settings(folder: Path, name: str) -> list[str]:
+    """Take settings out of a folder's config.json and tokenizer_config.json that the user's run decides.
+
+    Returns their names. Raises a `PubmillError` for settings that are refused and for numbers beyond reason.
+    """
+    if (folder / _ADAPTER).exists():
+        raise PubmillError(f"{name}: {_ADAPTER} makes this an adapter of another model; merge the two first")
+    taken: list[str] = []
+    for path in (folder / file for file in SETTINGS):
+        if path.is_file():
+            found = _read_settings(path, name)
+            kept = _without(found, f"{name}: {path.name}", taken, numbers=path.name == "config.json")
+            if kept != found:
+                path.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
+    return taken
+
+
+def _read_settings(path: Path, name: str) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > LARGEST_SETTINGS:
+            raise PubmillError(f"{name}: {path.name} has more than {LARGEST_SETTINGS:,} bytes")
+        found = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise PubmillError(f"{name}: {path.name} is not valid JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise PubmillError(f"{name}: {path.name} must hold an object, found {type(found).__name__}")
+    return found
+
+
+def _without(found: Any, where: str, taken: list[str], numbers: bool) -> Any:
+    """The settings without what is taken out, at any depth."""
+    if isinstance(found, list):
+        return [_without(item, where, taken, numbers) for item in found]
+    if not isinstance(found, dict):
+        return found
+    kept = {}
+    for key, value in found.items():
+        if key in _REFUSED and value not in (None, {}):
+            raise PubmillError(f"{where}: {key} {_REFUSED[key]}")
+        if numbers:
+            _check_number(key, value, where)
+        if _TAKEN_OUT.fullmatch(key):
+            taken += [key] if value is not None else []
+        else:
+            kept[key] = _without(value, where, taken, numbers)
+    return kept
+
+
+def _check_number(key: str, value: Any, where: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return
+    most = MOST_LAYERS if _LAYERS.search(key) else LARGEST_NUMBER
+    if (isinstance(value, float) and not math.isfinite(value)) or abs(value) > most:
+        raise PubmillError(f"{where}: {key} is {value!r:.40}; expected a number of at most {most:,}")
+
+
+def weight_files(folder: Path, name: str) -> list[Path]:
+    """The safetensors files that transformers reads, all of them in the folder itself."""
+    index = folder / INDEX
+    if (folder / WEIGHTS).is_file():
+        return [folder / WEIGHTS]
+    if not index.is_file():
+        return []
+    files = _read_settings(index, name).get("weight_map")
+    if not isinstance(files, dict) or not files or not all(isinstance(f, str) for f in files.values()):
+        raise PubmillError(f"{name}: {INDEX} has no `weight_map` from tensors to files")
+    for tensor, file in files.items():
+        if not re.fullmatch(r"[\w-][\w.-]*\.safetensors", file):
+            raise PubmillError(
+                f"{name}: {INDEX} gives {file!r:.80} as the file of {tensor!r:.80}; expected a .safetensors "
+                f"file of this folder"
+            )
+        if not (folder / file).is_file():
+            raise PubmillError(f"{name}: {INDEX} names {file}, which is not in the folder")
+    return [folder / file for file in sorted(set(files.values()))]
+
+
+def read_shapes(files: list[Path], name: str) -> Shapes:
+    """Name -> shape of every tensor, from the files' headers."""
+    shapes: Shapes = {}
+    for path in files:
+        with _opened(path, name) as tensors:
+            for tensor in tensors.keys():  # noqa: SIM118 (it is no mapping)
+                found = tensors.get_slice(tensor)
+                if tensor in shapes:
+                    raise PubmillError(f"{name}: {tensor!r:.80} is in two of the weight files")
+                if found.get_dtype() not in DTYPES:
+                    raise PubmillError(
+                        f"{name}: {path.name}: {tensor!r:.80} is of type {found.get_dtype()}, as quantised "
+                        f"weights are; expected one of {', '.join(sorted(DTYPES))}"
+                    )
+                shapes[tensor] = tuple(found.get_shape())
+    return shapes
+
+
+@contextmanager
+def _opened(path: Path, name: str) -> Iterator[Any]:
+    try:
+        with safe_open(path, "pt") as tensors:
+            yield tensors
+    except (SafetensorError, OSError, ValueError) as error:
+        raise PubmillError(f"{name}: {path.name} is damaged: {error}; get the file again") from None
+
+
+def pickled_shapes(path: Path, name: str) -> Shapes:
+    """Name -> shape of every tensor of a pickle, of which nothing but tensors is read, and none allocated."""
+    advice = (
+        f"{name}: {path.name} is damaged or holds more than tensors. Nothing in a pickle is ever run here; "
+        f"if you trust the file, write it as safetensors with save_pretrained"
+    )
+    with reported(advice):
+        found = torch.load(path, map_location="meta", weights_only=True)
+    if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
+        raise PubmillError(advice)
+    tensors = {key: value for key, value in found.items() if isinstance(value, torch.Tensor)}
+    if sum(tensor.numel() for tensor in tensors.values()) > path.stat().st_size:
+        raise PubmillError(f"{name}: {path.name} describes more numbers than it has bytes; it is damaged")
+    return {key: tuple(tensor.shape) for key, tensor in tensors.items()}
+
+
+def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str) -> None:
+    """Compare tensors with the encoder that config.json describes, which is built without memory for it.
+
+    The pooler may be missing, as it is where a model was trained without one.
+    """
+    auto: Any = AutoModel
+    with reported(f"{name}: transformers can't load this model folder"):
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        with torch.device("meta"):
+            encoder = auto.from_config(config, trust_remote_code=False)
+    prefix = f"{encoder.base_model_prefix}."
+    found = {_renamed(key).removeprefix(prefix): shape for key, shape in shapes.items()}
+    missing = []
+    for key, parameter in encoder.named_parameters():
+        shape = found.get(key.removeprefix(prefix))
+        if shape is None:
+            missing += [key] if "pooler" not in key else []
+        elif shape != tuple(parameter.shape):
+            raise PubmillError(
+                f"{name}: {key} has the shape {_times(shape)} in the weights, and by config.json "
+                f"{_times(tuple(parameter.shape))}; the two don't belong together"
+            )
+    if missing:
+        raise PubmillError(
+            f"{name}: the weights lack {len(missing):,} tensors that config.json describes, such as "
+            f"{missing[0]}; the two don't belong together"
+        )
+
+
+def _renamed(key: str) -> str:
+    """The name that a tensor has today; those of TensorFlow's time end otherwise."""
+    return re.sub(r"(LayerNorm\.)(gamma|beta)$", lambda m: m[1] + _MODERN[m[2]], key)
+
+
+_MODERN = {"gamma": "weight", "beta": "bias"}
+
+
+def _times(shape: tuple[int, ...]) -> str:
+    return " x ".join(map(str, shape)) or "one number"
+
+
+def check_finite(files: list[Path], name: str) -> None:
+    """Refuse weights that hold NaN or infinity; one tensor at a time is in memory."""
+    for path in files:
+        with _opened(path, name) as tensors:
+            for tensor in tensors.keys():  # noqa: SIM118
+                if not bool(torch.isfinite(tensors.get_tensor(tensor)).all()):
+                    raise PubmillError(
+                        f"{name}: {path.name}: {tensor!r:.80} holds NaN or infinity; get the file again"
+                    )

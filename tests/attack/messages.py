@@ -1,0 +1,60 @@
+"""Text that acts on a terminal or turns the order of a line, in every place that shows text."""
+
+import io
+from pathlib import Path
+
+from pubmill.control_characters import escape_controls
+from pubmill.errors import PubmillError
+from pubmill.inspection.printing import console, table
+from pubmill.tables.rendering import environment, escape_markdown, escape_tex
+from tests.attack import Attack
+from tests.world.dice import Dice
+
+PIECES = (
+    "a", "naïve", "中", " ", "\t", "\n", "<b>", "&amp;", "|", "\\", "{{ x }}", "[bold]", "\x1b[31m",
+    "\x1b]0;x\x07", "\x9b2J", "\r", "\b",
+    "\x7f", "\u202e", "\u2066", "\u2069", "\u200f", "\u061c", "\u2028", "\ufeff", "\ufdd0", "\ufffe",
+    "\U000e0041", "\ud800", "\x00",
+)  # fmt: skip
+TEMPLATE = "{{ text }}{% for one in [text] %}{{ one | e }}{% endfor %}{{ [text, text] | join }}"
+
+
+def _text(dice: Dice) -> str:
+    pieces = [
+        chr(dice.below(0x110000)) if dice.chance(0.3) else dice.pick(PIECES)
+        for _ in range(dice.between(1, 30))
+    ]
+    return "".join(pieces)
+
+
+def _shown(text: str) -> dict[str, str]:
+    """Where the text is shown -> what stands there."""
+    to, rows = console(), table("name")
+    to.file = io.StringIO()
+    rows.add_row(text)
+    to.print(rows)
+    to.print(text)
+    forms = {"HTML": None, "Markdown": escape_markdown, "LaTeX": escape_tex}
+    pages = {name: environment(how).from_string(TEMPLATE).render(text=text) for name, how in forms.items()}
+    return {"an error": str(PubmillError(f"found {text}")), "a list": to.file.getvalue(), **pages}
+
+
+def _case(dice: Dice, folder: Path) -> str:
+    text = _text(dice)
+    for place, shown in _shown(text).items():
+        if escape_controls(shown) != shown:
+            return f"{place} holds a control character of {text!r}"
+        shown.encode()
+    return ""
+
+
+ATTACKS = (
+    Attack(
+        name="messages",
+        fault="ANSI sequences, bidirectional controls, noncharacters, half surrogate pairs in quoted text",
+        survived="errors, lists, HTML, Markdown and LaTeX show them as codes",
+        case=_case,
+        cases=3_000,
+        quick=60,
+    ),
+)

@@ -1,0 +1,162 @@
+"""Model folders that nobody should load: hostile settings, weights, indexes, links, tokenizers, pickles."""
+
+import contextlib
+import io
+import json
+import pickle
+import shutil
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pubmill.errors import PubmillError
+from tests.attack import Attack
+from tests.damage import damage
+from tests.world.dice import Dice
+
+EVIDENCE = "evidence"
+VALUES: tuple[Any, ...] = (
+    None, True, -1, 0, 1, 3, 10**9, 10**30, -(10**9), 0.5, float("nan"), float("inf"), "", "x",
+    "../../x", "/etc/passwd",
+    "strangers/kernel", [], [1], ["x.Y"], {}, {"a": 1}, {"AutoModel": "x.Y"}, "\x1b[2J\u202e",
+)  # fmt: skip
+KEYS = (
+    "auto_map", "quantization_config", "_attn_implementation", "attn_implementation",
+    "_attn_implementation_autoset", "transformers_weights",
+    "model_type", "architectures", "tokenizer_class", "tokenizer_file", "vocab_file",
+    "trust_remote_code", "gguf_file", "dtype",
+    "torch_dtype", "num_labels", "id2label", "chunk_size_feed_forward", "text_config", "encoder",
+    "is_decoder", "pruned_heads",
+)  # fmt: skip
+DEEP = "[" * 100_000
+
+
+class _Evil:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.mkdir, (self.folder / EVIDENCE,)
+
+
+@cache
+def _sound() -> Path:
+    from tests.unit.encoder_families import save_encoder  # here, as it loads torch
+
+    return save_encoder(Path(tempfile.mkdtemp(prefix="attack-models-sound-")) / "bert", "bert")
+
+
+def _settings(folder: Path, dice: Dice) -> None:
+    path = folder / dice.pick(["config.json", "config.json", "tokenizer_config.json"])
+    found = json.loads(path.read_text())
+    for _ in range(dice.between(1, 3)):
+        found[dice.pick([*found, *KEYS])] = dice.pick(VALUES)
+    path.write_text(json.dumps(found))
+
+
+def _text(folder: Path, dice: Dice) -> None:
+    path = folder / dice.pick(["config.json", "tokenizer_config.json", "tokenizer.json", "vocab.txt"])
+    hostile = [b"", b"{}", b"[]", b"null", b"\xff\xfe", DEEP.encode(), b'{"a": ' + b"9" * 5_000 + b"}"]
+    path.write_bytes(dice.pick(hostile) if dice.chance(0.3) else damage(path.read_bytes(), dice).content)
+
+
+def _weights(folder: Path, dice: Dice) -> None:
+    """The header with other text of any length, or a byte or a length changed."""
+    path = folder / "model.safetensors"
+    content = path.read_bytes()
+    size = int.from_bytes(content[:8], "little")
+    header = content[8 : 8 + size]
+    kind = dice.below(4)
+    if kind == 0:
+        content = dice.pick([0, 1, 2**31, 2**63, size - 1, size + 1]).to_bytes(8, "little") + content[8:]
+    elif kind == 1:
+        tensors = json.loads(header)
+        one = tensors[dice.pick([name for name in tensors if name != "__metadata__"])]
+        values: list[Any] = [[10**9, 10**9], [-1], [], [1, 32], "F8_E5M2", "I8", None, [0, 2**60], [5, 3]]
+        one[dice.pick(list(one))] = dice.pick(values)
+        new = json.dumps(tensors).encode()
+        content = len(new).to_bytes(8, "little") + new + content[8 + size :]
+    elif kind == 2:
+        content = content[: 8 + size] + damage(content[8 + size :], dice).content
+    else:
+        content = damage(content, dice).content
+    path.write_bytes(content)
+
+
+def _index(folder: Path, dice: Dice) -> None:
+    (folder / "model.safetensors").rename(folder / "part.safetensors")
+    files: list[Any] = [
+        "../x.safetensors",
+        "/etc/passwd",
+        "a/b.safetensors",
+        "part.safetensors",
+        "gone.safetensors",
+        7,
+        None,
+        "\0",
+        "",
+    ]
+    where: list[Any] = [{"a": dice.pick(files), "b": dice.pick(files)}, [], "x", None, {}]
+    (folder / "model.safetensors.index.json").write_text(
+        json.dumps({"weight_map": where[0] if dice.chance(0.8) else dice.pick(where)})
+    )
+
+
+def _links(folder: Path, dice: Dice) -> None:
+    path = folder / dice.pick(["config.json", "model.safetensors", "tokenizer.json", "vocab.txt"])
+    path.unlink(missing_ok=True)
+    path.symlink_to(dice.pick(["/etc/passwd", "/dev/zero", "/", "..", path.name, "gone", "../outside"]))
+
+
+def _pickle(folder: Path, dice: Dice) -> None:
+    """Weights as a pickle: hostile, of any protocol, or of anything but tensors, perhaps damaged."""
+    (folder / "model.safetensors").unlink()
+    value: Any = dice.pick([{"a": _Evil(folder)}, _Evil(folder), {"a": 1}, [1], None, {1: 2}])
+    content = pickle.dumps(value, dice.below(6))
+    (folder / "pytorch_model.bin").write_bytes(damage(content, dice).content if dice.chance(0.4) else content)
+
+
+def _adapter(folder: Path, dice: Dice) -> None:
+    (folder / "adapter_config.json").write_text(
+        json.dumps({"base_model_name_or_path": dice.pick(["x/y", ".."])})
+    )
+
+
+KINDS: tuple[Callable[[Path, Dice], None], ...] = (
+    _settings, _settings, _settings, _text, _weights, _weights, _index, _links, _pickle, _adapter,
+)  # fmt: skip
+
+
+def _case(dice: Dice, folder: Path) -> str:
+    from pubmill.pretraining.export import ExportRecipe, export  # here, as it loads torch
+
+    theirs = folder / "theirs"
+    shutil.copytree(_sound(), theirs)
+    kind = dice.pick(KINDS)
+    kind(theirs, dice)
+    recipe = ExportRecipe(model="m", lowercase=True, weights={"kind": "folder"})
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):
+            export(recipe, folder / "m", folder=theirs)
+    except PubmillError as error:
+        if (folder / "m").exists():
+            return f"{kind.__name__}: refused, and a folder is left"
+        if len(str(error)) > 1_000 or "\n" in str(error):
+            return f"{kind.__name__}: not one line: {error!s:.300}"
+    except BaseException as error:
+        return f"{kind.__name__}: {type(error).__name__}: {error!s:.200}"
+    return f"{kind.__name__}: a pickle was run" if (theirs / EVIDENCE).exists() else ""
+
+
+ATTACKS = (
+    Attack(
+        name="models",
+        fault="model folders with hostile settings, weights, indexes, links, tokenizers, pickles, adapters",
+        survived="exported, or refused in one line; no code runs, nothing is left",
+        case=_case,
+        cases=400,
+        quick=8,
+    ),
+)

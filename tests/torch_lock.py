@@ -1,0 +1,118 @@
+"""Hashes of PyTorch's wheels on the package index, and of what its CUDA build needs.
+
+    python -m tests.torch_lock --write      (make lock)
+
+Writes requirements/torch.txt: the wheels of the index (CUDA on Linux, processors on a Mac) of the version
+that it names, and requirements/cuda.txt: those for Linux and the CUDA libraries that they ask for, each for
+every Python and machine below. pip resolves both from metadata; nothing is installed, no wheel is fetched.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from tests.envs import ROOT, pins
+
+PYTHONS = ("3.11", "3.12", "3.13")
+GLIBC = ("manylinux_2_28", *(f"manylinux_2_{minor}" for minor in range(27, 16, -1)), "manylinux2014")
+LINUX = ("x86_64", "aarch64")
+MAC = ("macosx_14_0_arm64",)
+TORCH, CUDA = ROOT / "requirements/torch.txt", ROOT / "requirements/cuda.txt"
+
+Hashes = dict[str, set[str]]
+"""`name==version` -> SHA-256 of each wheel."""
+
+
+def resolved(version: str, python: str, platforms: Iterable[str], whole: bool) -> Hashes:
+    """What pip would install of torch, with what it asks for if `whole`."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "report.json")
+        options = [f"--platform={platform}" for platform in platforms]
+        command = [
+            *(sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed"),
+            *("--only-binary=:all:", f"--python-version={python}", *options, f"--target={folder}"),
+            *([] if whole else ["--no-deps"]),
+            *(f"--report={report}", f"torch=={version}"),
+        ]
+        # The machine's own places for wheels are left out: the lock is for everybody.
+        alone = {"PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": "", "PIP_EXTRA_INDEX_URL": ""}
+        subprocess.run(command, check=True, env=os.environ | alone)
+        return {
+            f"{_normal(found['metadata']['name'])}=={found['metadata']['version']}": {
+                found["download_info"]["archive_info"]["hashes"]["sha256"]
+            }
+            for found in json.loads(report.read_text())["install"]
+        }
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def joined(parts: Iterable[Hashes]) -> Hashes:
+    """The hashes of all parts by package."""
+    made: Hashes = {}
+    for part in parts:
+        for pin, hashes in part.items():
+            made.setdefault(pin, set()).update(hashes)
+    return made
+
+
+def written(comment: str, hashes: Hashes) -> str:
+    """A requirements file with these hashes."""
+    lines = [f"# {line}" for line in comment.strip().splitlines()]
+    for pin, known in sorted(hashes.items()):
+        lines.append(" \\\n".join([pin, *(f"    --hash=sha256:{one}" for one in sorted(known))]))
+    return "\n".join(lines) + "\n"
+
+
+def cuda_closure(version: str) -> Hashes:
+    """torch for Linux and the CUDA libraries that it asks for, without what lock.txt has."""
+    runs = [(python, machine) for machine in LINUX for python in PYTHONS]
+    found = joined(
+        resolved(version, python, [f"{glibc}_{machine}" for glibc in GLIBC], whole=True)
+        for python, machine in runs
+    )
+    locked = pins().keys() - {"torch"}
+    return {pin: hashes for pin, hashes in found.items() if pin.partition("==")[0] not in locked}
+
+
+TORCH_COMMENT = """
+The one package outside lock.txt, as the right build depends on the machine. Written by `make lock`; for
+another version, change it here first. `make` installs these wheels on a Mac, requirements/cuda.txt on Linux
+with an NVIDIA GPU, and on Linux without one the build for processors (version +cpu) of PyTorch's own index:
+that one is pinned by its version alone, its hashes are not known here.
+"""
+CUDA_COMMENT = """
+PyTorch for NVIDIA GPUs on Linux (CUDA 13) and the CUDA libraries that it asks for; all else is in lock.txt.
+Written by `make lock` from requirements/torch.txt.
+"""
+
+
+def main() -> None:
+    """Write both files."""
+    version = pins()["torch"]
+    mac = joined(resolved(version, python, MAC, whole=False) for python in PYTHONS)
+    cuda = cuda_closure(version)
+    pin = f"torch=={version}"
+    TORCH.write_text(written(TORCH_COMMENT, {pin: mac[pin] | cuda[pin]}))
+    CUDA.write_text(written(CUDA_COMMENT, cuda))
+
+
+def pinned(path: Path) -> Hashes:
+    """The packages of a requirements file with their hashes."""
+    blocks = re.findall(
+        r"(?m)^([a-z0-9._-]+==[^\s\\]+)((?:\s*\\\n\s+--hash=sha256:[0-9a-f]{64})*)", path.read_text()
+    )
+    return {pin: set(re.findall(r"[0-9a-f]{64}", hashes)) for pin, hashes in blocks}
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--write"]:
+        sys.exit(__doc__)
+    main()
