@@ -19,7 +19,7 @@ import torch
 from transformers import AutoModel, AutoModelForMaskedLM
 
 from pubmill.errors import PubmillError
-from pubmill.files import lock, sha256
+from pubmill.files import locked, sha256
 from pubmill.pretraining import segments
 from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.engine import Pretraining
@@ -214,7 +214,7 @@ def test_other_surroundings_are_told(data: Path, tmp_path: Path, capsys: Any) ->
 
 
 def test_only_one_process_works_on_a_segment(data: Path, tmp_path: Path) -> None:
-    with lock(tmp_path / ".step-1.lock"), pytest.raises(PubmillError, match="another process"):
+    with locked(tmp_path / ".step-1.lock"), pytest.raises(PubmillError, match="another process"):
         pretrain(data, tmp_path / "step-1", 1)
     assert not (tmp_path / "step-1").exists()
     pretrain(data, tmp_path / "step-1", 1)
