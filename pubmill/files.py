@@ -27,7 +27,7 @@ SEAL = "content_sha256"
 """The key of a JSON object that has the digest of the others."""
 
 REMAKE = (
-    "Delete it, and run the command again that made it; `python scripts/fsck.py` finds all damaged results."
+    "Delete it and run the same command again; `.venv/bin/python scripts/fsck.py` finds all damaged results."
 )
 """What to do about a damaged file."""
 

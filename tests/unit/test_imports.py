@@ -32,7 +32,7 @@ COMMON = {
     "targets",
 }
 RULES_MAY = {"errors", "files", "inspection", "specs", "study", "targets"}
-BARE = {"torch", "transformers", "numpy", "tokenizers", "safetensors", "tqdm", "yaml", "pubmill"}
+BARE = {"filelock", "torch", "transformers", "numpy", "tokenizers", "safetensors", "tqdm", "yaml", "pubmill"}
 
 
 @pytest.mark.parametrize("room", ROOMS)
