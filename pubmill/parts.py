@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pubmill.errors import PubmillError
+from pubmill.parquet import open_parquet
 
 # str.split breaks at these control characters; BERT's normaliser deletes them, joining what is around them
 _DELETED = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
@@ -31,7 +31,7 @@ def read_texts(parts: Iterable[Path], title: bool = False) -> Iterator[tuple[str
     columns = ["id", "title", "text"] if title else ["id", "text"]
     for part in parts:
         try:
-            with pq.ParquetFile(part) as file:
+            with open_parquet(part) as file:
                 for batch in file.iter_batches(1000, columns=columns):
                     rows = zip(*batch.to_pydict().values(), strict=True)
                     yield from ((name, "\n".join(texts)) for name, *texts in rows)

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import PubmillError, run
-from pubmill.files import write_json, write_jsonl_gz
+from pubmill.files import sealed, write_json, write_jsonl_gz
 from pubmill.off_the_shelf import AnnotationRecipe, annotate
 
 SUFFIX = ".predictions.jsonl.gz"
@@ -36,7 +36,7 @@ def main() -> None:
     recipe = recipes.read(AnnotationRecipe, arguments.recipe)
     made = annotate(recipe, arguments.pipeline, arguments.model, arguments.examples, arguments.split)
     name = arguments.output.name.removesuffix(SUFFIX)
-    write_json(arguments.output.with_name(f"{name}.training.json"), made.account)
+    write_json(arguments.output.with_name(f"{name}.training.json"), sealed(made.account))
     write_jsonl_gz(arguments.output, made.predictions)
 
 

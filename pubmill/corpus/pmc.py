@@ -31,6 +31,7 @@ from pubmill.database import copy, database
 from pubmill.errors import PubmillError
 from pubmill.files import read_json, write_json, writing
 from pubmill.network import GoneError, say
+from pubmill.parquet import open_parquet, verified
 from pubmill.sources import bring
 
 INVENTORY = "inventory-reports/pmc-oa-opendata/metadata"
@@ -127,14 +128,14 @@ def read_plan(path: Path, shard: str) -> list[Planned]:
         raise PubmillError(f"{path} does not exist; make the plan of the inventory first")
     first, end = shard_bounds(shard)
     chosen = (pc.field("pmcid") >= first) & (pc.field("pmcid") < end)
-    rows = ds.dataset(path).to_table(filter=chosen).to_pylist()
+    rows = ds.dataset(verified(path)).to_table(filter=chosen).to_pylist()
     return [Planned(row["pmcid"], row["version"], row["etag"], row["modified"]) for row in rows]
 
 
 def count_by_shard(path: Path, digits: int) -> dict[str, int]:
     """Articles of a plan by shard, where `digits` of the nine are a shard's."""
     size = 10 ** (9 - digits)
-    numbers = pq.read_table(path, columns=["pmcid"])["pmcid"].to_numpy()
+    numbers = open_parquet(path).read(["pmcid"])["pmcid"].to_numpy()
     shards, counts = np.unique(numbers // size, return_counts=True)
     named = (f"PMC{shard:0{digits}d}{'x' * (9 - digits)}" for shard in shards.tolist())
     return dict(zip(named, counts.tolist(), strict=True))

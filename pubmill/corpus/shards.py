@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pubmill.errors import PubmillError
-from pubmill.files import make_private, writing
+from pubmill.files import writing
+from pubmill.parquet import open_parquet, parquet_writer
 
 _SECTIONS = pa.list_(pa.struct([("label", pa.string()), ("text", pa.string())]))
 SCHEMA = pa.schema(
@@ -146,13 +147,6 @@ def read_shard(path: Path) -> Iterator[tuple[int, Document]]:
                 yield position, Document(**row)
 
 
-def parquet_writer(path: Path, schema: pa.Schema, private: bool) -> pq.ParquetWriter:
-    """A writer of a new file, which, if `private`, only its owner may read from its first byte on."""
-    if private:
-        make_private(path)
-    return pq.ParquetWriter(path, schema, compression="zstd")
-
-
 def is_private(path: Path) -> bool:
     """Whether a parsed shard holds licensed text."""
     return (_open(path).metadata.metadata or {}).get(b"private") == b"yes"
@@ -172,7 +166,7 @@ def read_source(path: Path) -> tuple[str, ShardCounts]:
 
 def _open(path: Path) -> pq.ParquetFile:
     try:
-        return pq.ParquetFile(path)
+        return open_parquet(path)
     except FileNotFoundError:
         raise PubmillError(f"{path} does not exist; parse the source file first") from None
     except pa.ArrowInvalid as error:

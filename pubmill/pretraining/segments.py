@@ -68,6 +68,8 @@ def pretrain(recipe: PretrainingRecipe, segment: Segment) -> None:
     world = join()
     with checkpoints.hold(segment.output) if world.first else nullcontext():
         packed = PackedTokens(segment.tokens)
+        if world.first:
+            packed.verify()
         vocabulary = read_vocabulary(segment.vocab, packed.special)
         check(recipe, packed, vocabulary, segment, world)
         torch.use_deterministic_algorithms(not torch.cuda.is_available())
@@ -225,6 +227,7 @@ def judge(work: Pretraining, folder: Path) -> dict[str, Any] | None:
     if not (folder / "index.json").is_file():
         return None
     packed, found = PackedTokens(folder), dict[str, Any]()
+    packed.verify()
     for masking in dict.fromkeys((work.recipe.objective.masking, "subword")):
         sums: Sums | None = work.judge(packed, masking)
         if sums is None:

@@ -18,6 +18,7 @@ COMMON = {
     "network",
     "examples",
     "database",
+    "parquet",
     "entities",
     "tagging",
     "sentences",
