@@ -15,6 +15,7 @@ save is continued only by the same work, which has the same `fingerprints` and r
 
 import json
 import shutil
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -121,7 +122,7 @@ def save(folder: Path, work: "Pretraining", progress: Progress, facts: dict[str,
             "loss_start": progress.log[0]["loss"] if progress.log else None,
             "loss_end": progress.log[-1]["loss"] if progress.log else None,
         }
-        digests = {"files": {name: sha256(temporary / name) for name in CHECKPOINT_FILES[1:]}}
+        digests = {"files": {path.name: sha256(path) for path in sorted(temporary.iterdir())}}
         write_json(temporary / "state.json", sealed(stood | ends | facts | digests))
 
 
@@ -176,9 +177,7 @@ def verified(folder: Path) -> tuple[dict[str, Any], Log]:
     Raises `DamagedCheckpointError` with the name of the file that is missing or damaged. Checkpoints of
     pubmill 0.1 have no digests; of these only what is missing or cannot be read is noticed.
     """
-    missing = [name for name in CHECKPOINT_FILES if not (folder / name).is_file()]
-    if missing:
-        raise _damaged(folder, f"it lacks {', '.join(missing)}")
+    _check_complete(folder, CHECKPOINT_FILES)
     try:
         state = read_json(folder / "state.json")
     except PubmillError as error:
@@ -186,12 +185,18 @@ def verified(folder: Path) -> tuple[dict[str, Any], Log]:
     if not isinstance(state, dict) or (absent := {"recipe", "inputs", *STOOD} - state.keys()):
         found = f"without {', '.join(sorted(absent))}" if isinstance(state, dict) else "not an object"
         raise _damaged(folder / "state.json", f"it is {found}")
+    _check_complete(folder, state.get("files", ()))
     for name, digest in state.get("files", {}).items():
         if sha256(folder / name) != digest:
             raise DamagedCheckpointError(
                 f"{folder / name} is damaged: it has another SHA-256 than state.json says"
             )
     return state, _read_log(folder / "log.jsonl", state)
+
+
+def _check_complete(folder: Path, names: Iterable[str]) -> None:
+    if missing := [name for name in names if not (folder / name).is_file()]:
+        raise _damaged(folder, f"it lacks {', '.join(missing)}")
 
 
 def _read_log(path: Path, state: dict[str, Any]) -> Log:
