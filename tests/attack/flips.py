@@ -8,8 +8,10 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+import numpy as np
 import torch
 
+from pubmill.contributions import Contributions, Items, read_items, write_items
 from pubmill.corpus.shards import Document, is_private, read_shard, read_source, write_shard
 from pubmill.corpus.versions import read_reasons, write_latest
 from pubmill.errors import PubmillError
@@ -132,7 +134,21 @@ def read_checkpoint(folder: Path) -> Any:
     return astuple(progress), weights, state, (folder / "step-3" / "config.json").read_bytes()
 
 
+VALUES = np.arange(60, dtype=np.float64).reshape(30, 2) / 7
+ITEMS = Items("tokens", "document", "d" * 64, Contributions(("right", "wrong"), VALUES))
+
+
+def read_contributions(folder: Path) -> Any:
+    items = read_items(folder / "seed-1.items.npz")
+    found = items.contributions
+    return items[:3], found and (found.names, found.values.tolist())
+
+
 KINDS = {
+    "contributions": (
+        Results(lambda folder: write_items(folder / "seed-1.items.npz", ITEMS), read_contributions),
+        "the contributions of documents",
+    ),
     "parquet": (Results(make_shard, read_shards), "a parsed shard, read by Arrow and by DuckDB"),
     "predictions": (
         Results(
