@@ -1,4 +1,4 @@
-"""Damaged results: each finished file compared with its own digest, or with the one another file has of it."""
+"""Damaged results: each finished file compared with its own digest, or with another file's digest of it."""
 
 import gzip
 import json
