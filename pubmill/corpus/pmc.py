@@ -209,7 +209,7 @@ def _bring_article(article: Planned, part: Path, url: str, mirror: str | None) -
     described = part / article.described
     where = f"{url}/metadata/{article.name}.json"
     try:
-        if not described.is_file():
+        if not described.is_file() or not described.stat().st_size:  # a power cut may have emptied it
             bring(where, described, mirror)
         value = read_metadata(described.read_bytes(), where)
         if (value["pmcid"], int(value["version"])) != (f"PMC{article.pmcid}", article.version):
@@ -218,12 +218,17 @@ def _bring_article(article: Planned, part: Path, url: str, mirror: str | None) -
             return [described]
         key, md5 = _xml_at(str(value["xml_url"]), where)
         content = part / f"{article.name}.{md5}.xml"
-        if not content.is_file():
+        if not content.is_file() or _md5(content) != md5:
             bring(f"{url}/{key}", content, mirror, md5)
     except GoneError as error:
         say(str(error))
         return []
     return [described, content]
+
+
+def _md5(path: Path) -> str:
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 
 def _xml_at(address: str, where: str) -> tuple[str, str]:
