@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import asdict, astuple, dataclass
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.tokens import PackedTokens
 from pubmill.records import read_predictions, read_record, write_record
 from tests.attack import Attack
+from tests.attack.running import template
 from tests.unit.tables_made_up import record
 from tests.unit.toy_pretraining import RECIPE, make_data
 from tests.world.dice import Dice
@@ -41,7 +41,7 @@ class Results:
 @cache
 def made(results: Results) -> tuple[Path, Any]:
     """A folder of such results, made once, and what is read of it."""
-    folder = Path(mkdtemp(prefix="attack-flips-"))
+    folder = template()
     results.make(folder)
     return folder, results.read(folder)
 
@@ -109,7 +109,7 @@ def make_tokens(folder: Path) -> None:
 
 @cache
 def data() -> Path:
-    return make_data(Path(mkdtemp(prefix="attack-flips-data-")))
+    return make_data(template())
 
 
 def untrained() -> Pretraining:

@@ -7,11 +7,11 @@ from contextlib import redirect_stderr
 from functools import cache
 from io import StringIO
 from pathlib import Path
-from tempfile import mkdtemp
 from unittest import mock
 
 from pubmill.pretraining.engine import Pretraining
 from tests.attack import Attack
+from tests.attack.running import template
 from tests.unit.toy_pretraining import losses, make_data, pretrain, weights
 from tests.world.dice import Dice
 
@@ -20,20 +20,20 @@ STEPS, ENDED = 20, 15
 
 @cache
 def data() -> Path:
-    return make_data(Path(mkdtemp(prefix="attack-saves-data-")))
+    return make_data(template())
 
 
 @cache
 def whole() -> tuple[object, object]:
     """Weights and losses of the segment, undisturbed."""
-    made = pretrain(data(), Path(mkdtemp(prefix="attack-saves-whole-")) / "step", STEPS)
+    made = pretrain(data(), template() / "step", STEPS)
     return weights(made), losses(made)
 
 
 @cache
 def interrupted() -> Path:
     """A folder with the last two saves of the segment."""
-    folder, update = Path(mkdtemp(prefix="attack-saves-ended-")), Pretraining.update
+    folder, update = template(), Pretraining.update
 
     def stop(self: Pretraining, step: int) -> dict[str, float]:
         if step + 1 == ENDED:
