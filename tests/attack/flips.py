@@ -98,7 +98,8 @@ def make_predictions(folder: Path) -> None:
 def read_tokens(folder: Path) -> Any:
     packed = PackedTokens(folder / "tokens")
     packed.verify()
-    return packed.index, packed.ids.tolist(), packed.sentences.tolist(), packed.documents.tolist()
+    said = packed.n_tokens, packed.n_sentences, packed.n_documents, packed.vocab_size, packed.special
+    return said, packed.ids.tolist(), packed.sentences.tolist(), packed.documents.tolist()
 
 
 def make_tokens(folder: Path) -> None:
