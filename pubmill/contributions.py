@@ -6,6 +6,7 @@ can be computed anew for any resampling of the documents, without gold, predicti
 """
 
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -163,7 +164,7 @@ def read_items(path: Path) -> Items:
         with np.load(path, allow_pickle=False) as file:
             kind, unit, data = map(str, file["about"])
             names, values = tuple(map(str, file["names"])), file["values"]
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, KeyError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
         raise PubmillError(f"{path}: no contributions of a run ({error}); score the run again") from None
     if values.dtype != np.float64 or values.ndim != 2 or values.shape[1] != len(names):
         raise PubmillError(f"{path}: expected a column of values for each name; score the run again")

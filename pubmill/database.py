@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 
 from pubmill.errors import PubmillError
+from pubmill.parquet import seal
 
 
 @contextmanager
@@ -30,6 +31,7 @@ def database(spill: Path, memory: str, fault: str) -> Iterator[duckdb.DuckDBPyCo
 
 
 def copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
-    """Write what a query gives as a parquet file."""
+    """Write what a query gives as a parquet file, sealed."""
     target = str(path).replace("'", "''")
     connection.execute(f"COPY ({query}) TO '{target}' (FORMAT parquet, COMPRESSION zstd)")
+    seal(path)

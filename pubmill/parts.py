@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pubmill.errors import PubmillError
+from pubmill.parquet import open_parquet, verified
 from pubmill.privacy import CREDENTIALED, PUBLIC, known_class, strictest
 
 # str.split breaks at these control characters; BERT's normaliser deletes them, joining what is around them
@@ -31,7 +32,7 @@ def access_of_parts(parts: Iterable[Path]) -> str:
 
 def _access(part: Path) -> str:
     try:
-        metadata = pq.read_metadata(part).metadata or {}
+        metadata = pq.read_metadata(verified(part)).metadata or {}
     except (pa.ArrowException, OSError) as error:
         raise PubmillError(
             f"{part}: not readable as Parquet ({error}); delete it and make it again"
@@ -49,7 +50,7 @@ def read_texts(parts: Iterable[Path], title: bool = False) -> Iterator[tuple[str
     columns = ["id", "title", "text"] if title else ["id", "text"]
     for part in parts:
         try:
-            with pq.ParquetFile(part) as file:
+            with open_parquet(part) as file:
                 for batch in file.iter_batches(1000, columns=columns):
                     rows = zip(*batch.to_pydict().values(), strict=True)
                     yield from ((name, "\n".join(texts)) for name, *texts in rows)

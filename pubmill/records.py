@@ -25,7 +25,7 @@ from pubmill.examples import (
     is_label_list,
     read_examples,
 )
-from pubmill.files import read_json, read_jsonl_gz, sha256, write_json
+from pubmill.files import read_json, read_jsonl_gz, sealed, sha256, write_json
 from pubmill.provenance import provenance
 
 Scorer = Callable[[Sequence[Any], Sequence[Any], str | None], Scored]
@@ -120,8 +120,8 @@ class Record(BaseModel):
 
 
 def write_record(path: Path, record: Record) -> None:
-    """Write a record, whole or not at all."""
-    write_json(path, record.model_dump())
+    """Write a record with its digest, whole or not at all."""
+    write_json(path, sealed(record.model_dump()))
 
 
 def read_record(path: Path) -> Record:

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import PubmillError, run
-from pubmill.files import write_json, write_jsonl_gz
+from pubmill.files import sealed, write_json, write_jsonl_gz
 from pubmill.limits import limited
 from pubmill.off_the_shelf import AnnotationRecipe, annotate
 from pubmill.privacy import keep_private, label_of_process
@@ -40,7 +40,7 @@ def main() -> None:
     keep_private([arguments.pipeline, arguments.examples])
     made = annotate(recipe, arguments.pipeline, arguments.model, arguments.examples, arguments.split)
     name = arguments.output.name.removesuffix(SUFFIX)
-    write_json(arguments.output.with_name(f"{name}.training.json"), made.account | label_of_process())
+    write_json(arguments.output.with_name(f"{name}.training.json"), sealed(made.account | label_of_process()))
     write_jsonl_gz(arguments.output, made.predictions)
 
 

@@ -33,7 +33,7 @@ os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # two at once on two cores: a s
 
 from pubmill import recipes
 from pubmill.errors import PubmillError, run
-from pubmill.files import read_json, write_json, write_jsonl_gz
+from pubmill.files import read_json, sealed, write_json, write_jsonl_gz
 from pubmill.finetuning.selection import chosen_values, first_tried
 from pubmill.privacy import keep_private, label_of_process
 
@@ -84,7 +84,7 @@ def fine_tune(arguments: argparse.Namespace) -> None:
         made = predict_kept(arguments.kept, *asked) if arguments.kept else finetune(*asked)
     account = made.account | label_of_process()
     name = arguments.output.name.removesuffix(SUFFIX)
-    write_json(arguments.output.with_name(f"{name}.training.json"), account)
+    write_json(arguments.output.with_name(f"{name}.training.json"), sealed(account))
     write_jsonl_gz(arguments.output, made.predictions)
     if arguments.keep and isinstance(made, Run):
         keep(arguments.keep, made.task, made.model, account, arguments.dataset)

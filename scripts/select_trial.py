@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
-from pubmill.files import read_json, write_json
+from pubmill.files import read_json, sealed, write_json
 from pubmill.finetuning.selection import read_decides, select
 
 
@@ -30,7 +30,8 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True, help="selected.json to write")
     arguments = parser.parse_args()
     decides = read_decides(arguments.recipe)
-    write_json(arguments.output, select(((path, read_json(path)) for path in arguments.trials), decides))
+    chosen = select(((path, read_json(path)) for path in arguments.trials), decides)
+    write_json(arguments.output, sealed(chosen))
 
 
 if __name__ == "__main__":

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pubmill.corpus.ngrams import Hashes, WordHashes, ngram_hashes, plain_words
 from pubmill.errors import PubmillError
 from pubmill.files import read_jsonl_gz, writing
+from pubmill.parquet import open_parquet, parquet_writer
 
 RUN = 13
 """Words of a run."""
@@ -68,7 +68,7 @@ def write_index(path: Path, datasets: Iterable[Evaluated], folder: Path) -> int:
     """
     rows = 0
     words = WordHashes()
-    with writing(path) as temporary, pq.ParquetWriter(temporary, INDEX, compression="zstd") as writer:
+    with writing(path) as temporary, parquet_writer(temporary, INDEX) as writer:
         for data in datasets:
             for split in data.splits:
                 texts = _texts(folder / data.dataset / f"{split}.jsonl.gz", data.pmids)
@@ -120,7 +120,7 @@ class EvaluationTexts:
 
     def __init__(self, index: Path) -> None:
         try:
-            table = pq.read_table(index, columns=["pmid", "runs"])
+            table = open_parquet(index).read(["pmid", "runs"]).select(["pmid", "runs"])
         except (pa.ArrowException, OSError, KeyError) as error:
             raise PubmillError(f"{index}: no index of evaluation texts: {error}") from None
         self._words = WordHashes()

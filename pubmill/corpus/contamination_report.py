@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from pubmill.corpus.contamination import RUN, SHARE, EvaluationTexts
 from pubmill.errors import PubmillError
 from pubmill.files import read_json, write_json
+from pubmill.parquet import open_parquet
 
 
 def find_in_parts(parts: Iterable[Path], index: Path, output: Path) -> int:
@@ -30,7 +29,7 @@ def find_in_parts(parts: Iterable[Path], index: Path, output: Path) -> int:
 
 def _documents(parts: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
     for part in parts:
-        with pq.ParquetFile(part) as file:
+        with open_parquet(part) as file:
             for batch in file.iter_batches(1000, columns=["id", "pmid", "title", "text"]):
                 for row in batch.to_pylist():
                     yield row["id"], row["pmid"], f"{row['title']}\n{row['text']}"
@@ -109,6 +108,6 @@ def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]
 
 
 def _texts(index: Path) -> Iterator[dict[str, Any]]:
-    with pq.ParquetFile(index) as file:
+    with open_parquet(index) as file:
         for batch in file.iter_batches(1000, columns=["dataset", "split", "examples", "pmid", "runs"]):
             yield from batch.to_pylist()

@@ -17,9 +17,10 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from pubmill.corpus.fingerprints import BAND_COLUMNS, HASHES
-from pubmill.database import database
+from pubmill.database import copy, database
 from pubmill.errors import PubmillError
 from pubmill.files import temporary_name, writing
+from pubmill.parquet import all_verified, verified
 
 # Rows beyond this spill to a folder beside the output.
 MEMORY = "3GB"
@@ -73,19 +74,20 @@ def write_duplicates(path: Path, fingerprints: Sequence[Path], similarity: float
             raise PubmillError(f"{file} does not exist; make the fingerprints first")
     spill = temporary_name(path.with_suffix(".spill"))
     with writing(path) as temporary, database(spill, MEMORY, f"cannot write {path}") as connection:
-        _load(connection, [str(file) for file in fingerprints])
+        _load(connection, all_verified(fingerprints))
         connection.execute(_SAME)
         if similarity is not None:
             _add_similar(connection, similarity)
-        target = _quoted(str(temporary))
-        connection.execute(f"COPY ({_RESULT}) TO {target} (FORMAT parquet, COMPRESSION zstd)")
+        copy(connection, _RESULT, temporary)
 
 
 def read_duplicates(path: Path, shard: int) -> dict[int, str]:
     """Position -> reason of the copies in one shard."""
     if not path.is_file():
         raise PubmillError(f"{path} does not exist; find the duplicates first")
-    found = ds.dataset(path).to_table(columns=["position", "reason"], filter=ds.field("shard") == shard)
+    found = ds.dataset(verified(path)).to_table(
+        columns=["position", "reason"], filter=ds.field("shard") == shard
+    )
     return dict(zip(found["position"].to_pylist(), found["reason"].to_pylist(), strict=True))
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from rensa import RMinHash
 
 from pubmill.corpus.contamination import EvaluationTexts
@@ -22,6 +21,7 @@ from pubmill.corpus.judging import judge
 from pubmill.corpus.ngrams import plain_words
 from pubmill.corpus.shards import joined
 from pubmill.files import writing
+from pubmill.parquet import parquet_writer
 from pubmill.specs import Selection
 
 SHINGLE = 5
@@ -55,7 +55,7 @@ def write_fingerprints(
     schema = SIMILAR if similar else EXACT
     rows = _rows(shard, index, latest, selection, excluded, similar)
     count = 0
-    with writing(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+    with writing(output) as temporary, parquet_writer(temporary, schema) as writer:
         while group := list(islice(rows, ROWS_PER_GROUP)):
             writer.write_table(pa.Table.from_pylist(group, schema))
             count += len(group)

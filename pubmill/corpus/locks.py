@@ -25,6 +25,7 @@ from pubmill.corpus.versions import add_events, merging
 from pubmill.database import copy
 from pubmill.errors import PubmillError
 from pubmill.files import read_json, write_json, writing
+from pubmill.parquet import parquet_writer, verified
 
 LOCK = pa.schema([("id", pa.string()), ("version", pa.int32()), ("date", pa.string())])
 ROWS_PER_GROUP = 1 << 20
@@ -88,13 +89,13 @@ def write_lock(path: Path, manifest: Path, files: Sequence[SourceFile]) -> int:
     with (
         writing(path) as temporary,
         merging(path) as connection,
-        pq.ParquetWriter(
-            temporary, LOCK, compression="zstd", use_dictionary=["version", "date"],
+        parquet_writer(
+            temporary, LOCK, use_dictionary=["version", "date"],
             column_encoding={"id": "DELTA_BYTE_ARRAY"}, store_schema=False,
         ) as writer,
     ):  # fmt: skip
         query = "SELECT id, version, date FROM read_parquet(?) ORDER BY id, version, date"
-        found = connection.sql(query, params=[str(manifest)])
+        found = connection.sql(query, params=[str(verified(manifest))])
         for batch in found.to_arrow_reader(ROWS_PER_GROUP):
             writer.write_table(pa.Table.from_batches([batch]).cast(LOCK))
             rows += len(batch)
@@ -106,7 +107,7 @@ def write_lock(path: Path, manifest: Path, files: Sequence[SourceFile]) -> int:
 def read_files(path: Path) -> list[SourceFile]:
     """The files that a locked corpus was made from."""
     try:
-        metadata = pq.read_metadata(path).metadata or {}
+        metadata = pq.read_metadata(verified(path)).metadata or {}
         return [SourceFile(**file) for file in json.loads(metadata[b"files"])]
     except FileNotFoundError:
         raise PubmillError(f"{path} does not exist; expected the lock of a corpus") from None

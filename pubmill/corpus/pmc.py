@@ -31,6 +31,7 @@ from pubmill.database import copy, database
 from pubmill.errors import PubmillError
 from pubmill.files import read_json, write_json, writing
 from pubmill.network import GoneError, say
+from pubmill.parquet import open_parquet, verified
 from pubmill.sources import bring
 
 INVENTORY = "inventory-reports/pmc-oa-opendata/metadata"
@@ -127,14 +128,14 @@ def read_plan(path: Path, shard: str) -> list[Planned]:
         raise PubmillError(f"{path} does not exist; make the plan of the inventory first")
     first, end = shard_bounds(shard)
     chosen = (pc.field("pmcid") >= first) & (pc.field("pmcid") < end)
-    rows = ds.dataset(path).to_table(filter=chosen).to_pylist()
+    rows = ds.dataset(verified(path)).to_table(filter=chosen).to_pylist()
     return [Planned(row["pmcid"], row["version"], row["etag"], row["modified"]) for row in rows]
 
 
 def count_by_shard(path: Path, digits: int) -> dict[str, int]:
     """Articles of a plan by shard, where `digits` of the nine are a shard's."""
     size = 10 ** (9 - digits)
-    numbers = pq.read_table(path, columns=["pmcid"])["pmcid"].to_numpy()
+    numbers = open_parquet(path).read(["pmcid"])["pmcid"].to_numpy()
     shards, counts = np.unique(numbers // size, return_counts=True)
     named = (f"PMC{shard:0{digits}d}{'x' * (9 - digits)}" for shard in shards.tolist())
     return dict(zip(named, counts.tolist(), strict=True))
@@ -208,7 +209,7 @@ def _bring_article(article: Planned, part: Path, url: str, mirror: str | None) -
     described = part / article.described
     where = f"{url}/metadata/{article.name}.json"
     try:
-        if not described.is_file():
+        if not described.is_file() or not described.stat().st_size:  # a power cut may have emptied it
             bring(where, described, mirror)
         value = read_metadata(described.read_bytes(), where)
         if (value["pmcid"], int(value["version"])) != (f"PMC{article.pmcid}", article.version):
@@ -217,12 +218,17 @@ def _bring_article(article: Planned, part: Path, url: str, mirror: str | None) -
             return [described]
         key, md5 = _xml_at(str(value["xml_url"]), where)
         content = part / f"{article.name}.{md5}.xml"
-        if not content.is_file():
+        if not content.is_file() or _md5(content) != md5:
             bring(f"{url}/{key}", content, mirror, md5)
     except GoneError as error:
         say(str(error))
         return []
     return [described, content]
+
+
+def _md5(path: Path) -> str:
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 
 def _xml_at(address: str, where: str) -> tuple[str, str]:

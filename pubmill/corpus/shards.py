@@ -17,9 +17,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pubmill.errors import PubmillError
-from pubmill.files import make_private, writing
+from pubmill.files import writing
+from pubmill.parquet import open_parquet, parquet_writer
 from pubmill.parts import access_of_parts
-from pubmill.privacy import CREDENTIALED, PUBLIC
+from pubmill.privacy import PUBLIC
 
 _SECTIONS = pa.list_(pa.struct([("label", pa.string()), ("text", pa.string())]))
 SCHEMA = pa.schema(
@@ -148,17 +149,6 @@ def read_shard(path: Path) -> Iterator[tuple[int, Document]]:
                 yield position, Document(**row)
 
 
-def parquet_writer(path: Path, schema: pa.Schema, private: bool) -> pq.ParquetWriter:
-    """A writer of a new file; a `private` one is labelled, and only its owner may read it from its first byte
-    on."""
-    if private:
-        make_private(path)
-    writer = pq.ParquetWriter(path, schema, compression="zstd")
-    if private:
-        writer.add_key_value_metadata({"access": CREDENTIALED})
-    return writer
-
-
 def is_private(path: Path) -> bool:
     """Whether a parsed shard holds licensed text."""
     _open(path)
@@ -179,7 +169,7 @@ def read_source(path: Path) -> tuple[str, ShardCounts]:
 
 def _open(path: Path) -> pq.ParquetFile:
     try:
-        return pq.ParquetFile(path)
+        return open_parquet(path)
     except FileNotFoundError:
         raise PubmillError(f"{path} does not exist; parse the source file first") from None
     except pa.ArrowInvalid as error:

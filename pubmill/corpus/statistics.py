@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pubmill.corpus.contamination import EvaluationTexts
 from pubmill.corpus.duplicates import read_duplicates
 from pubmill.corpus.filters import chosen
 from pubmill.corpus.judging import judge
-from pubmill.corpus.shards import Document, count_words, is_private, joined, parquet_writer, read_source
+from pubmill.corpus.shards import Document, count_words, is_private, joined, read_source
 from pubmill.errors import PubmillError
 from pubmill.files import read_json, write_json, writing
+from pubmill.parquet import open_parquet, parquet_writer
 from pubmill.specs import Selection
 
 PART = pa.schema(
@@ -136,10 +136,10 @@ def _kept(
 def write_manifest(path: Path, parts: Sequence[Path]) -> list[int]:
     """Write id, version, date, part and row of every document of a corpus; give the rows of each part."""
     rows = []
-    with writing(path) as temporary, pq.ParquetWriter(temporary, MANIFEST, compression="zstd") as writer:
+    with writing(path) as temporary, parquet_writer(temporary, MANIFEST) as writer:
         for part in parts:
             row = 0
-            for batch in pq.ParquetFile(part).iter_batches(columns=["id", "version", "date"]):
+            for batch in open_parquet(part).iter_batches(columns=["id", "version", "date"]):
                 names = pa.array([part.stem] * len(batch), pa.string())
                 numbers = pa.array(range(row, row + len(batch)), pa.int64())
                 writer.write_table(pa.table([*batch.columns, names, numbers], schema=MANIFEST))

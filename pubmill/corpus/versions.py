@@ -21,6 +21,7 @@ import pyarrow.dataset as ds
 from pubmill.database import copy, database
 from pubmill.errors import PubmillError
 from pubmill.files import temporary_name, writing
+from pubmill.parquet import all_verified, verified
 
 # Rows beyond this spill to a folder beside the output; all of PubMed is about 40 million rows.
 MEMORY = "2GB"
@@ -73,12 +74,12 @@ def merging(path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
 
 def add_events(connection: duckdb.DuckDBPyConnection, shards: Sequence[Path], sources: Sequence[int]) -> None:
     """Make the view `events`: every row of the parsed shards, with its shard's number and source's rank."""
-    files = [str(shard) for shard in shards]
-    if len(set(files)) != len(files):
+    if len(set(shards)) != len(shards):
         raise PubmillError("--shards names a file more than once")
     for shard in shards:
         if not shard.is_file():
             raise PubmillError(f"{shard} does not exist; parse the source file first")
+    files = all_verified(shards)
     connection.execute("CREATE TABLE shards (shard INTEGER, source INTEGER, file VARCHAR)")
     rows = [[shard, *pair] for shard, pair in enumerate(zip(sources, files, strict=True))]
     connection.executemany("INSERT INTO shards VALUES (?, ?, ?)", rows)
@@ -90,6 +91,8 @@ def read_reasons(path: Path, shard: int) -> Iterator[tuple[int, str | None]]:
     """Yield (position, reason it is not in force or None) for each citation of one shard, in order."""
     if not path.is_file():
         raise PubmillError(f"{path} does not exist; find the latest versions first")
-    rows = ds.dataset(path).scanner(columns=["position", "reason"], filter=ds.field("shard") == shard)
+    rows = ds.dataset(verified(path)).scanner(
+        columns=["position", "reason"], filter=ds.field("shard") == shard
+    )
     for batch in rows.to_batches():
         yield from zip(batch["position"].to_pylist(), batch["reason"].to_pylist(), strict=True)

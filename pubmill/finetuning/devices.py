@@ -4,14 +4,14 @@ import itertools
 import os
 import tempfile
 from pathlib import Path
-from typing import IO
 
 import torch
+from filelock import FileLock
 
 from pubmill.errors import PubmillError
-from pubmill.files import lock
+from pubmill.files import LockHeldError, lock
 
-_HELD: list[IO[str]] = []
+_HELD: list[FileLock] = []
 """Locks of this process's GPU: the system frees them when it ends, however it ends."""
 
 
@@ -36,8 +36,8 @@ def visible_gpus() -> list[str]:
     return (allowed.split(",") if allowed else [str(number) for number in range(count)])[:count]
 
 
-def claim(names: list[str], folder: Path) -> tuple[int, IO[str]]:
-    """The number (in `names`) of a GPU that no other has more claims on, and the file that claims it.
+def claim(names: list[str], folder: Path) -> tuple[int, FileLock]:
+    """The number (in `names`) of a GPU that no other has more claims on, and the lock that claims it.
 
     Claims are locks on files of `folder`: the first of each GPU, then the second of each, and so on.
     """
@@ -45,7 +45,7 @@ def claim(names: list[str], folder: Path) -> tuple[int, IO[str]]:
         for number, name in enumerate(names):
             try:
                 return number, lock(folder / f"gpu-{name.strip()}.{turn}")
-            except PubmillError:  # another process holds it
+            except LockHeldError:
                 continue
     raise AssertionError("there is always another turn")
 

@@ -19,7 +19,7 @@ from transformers import AutoModelForQuestionAnswering, AutoModelForTokenClassif
 
 from pubmill.errors import PubmillError
 from pubmill.examples import SequenceExample
-from pubmill.files import read_json, sha256, write_json, writing_folder
+from pubmill.files import read_json, sealed, sha256, write_json, writing_folder
 from pubmill.finetuning.cards import task_model_card
 from pubmill.finetuning.encoders import forward, load_encoder, load_tokenizer
 from pubmill.finetuning.heads import TaskModel
@@ -57,7 +57,7 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, account: dict[str, Any
         return
     model.eval()
     with writing_folder(folder) as temporary:
-        write_json(temporary / ACCOUNT, account)
+        write_json(temporary / ACCOUNT, sealed(account))
         standard = _standard(task, model)
         (standard or model.encoder).save_pretrained(temporary)
         head = {name: value.detach().cpu().contiguous() for name, value in model.head.state_dict().items()}
@@ -78,7 +78,7 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, account: dict[str, Any
 def keep_account(folder: Path, account: dict[str, Any]) -> None:
     """Write what is kept of a run that has no model to keep: that it failed is its result."""
     with writing_folder(folder) as temporary:
-        write_json(temporary / ACCOUNT, account)
+        write_json(temporary / ACCOUNT, sealed(account))
 
 
 def load_task_model(folder: Path, device: torch.device) -> Predictor:

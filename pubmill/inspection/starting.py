@@ -1,7 +1,9 @@
 """What is looked at when a run begins, before its first job."""
 
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
+
+from filelock import FileLock
 
 from pubmill import commands
 from pubmill.errors import PubmillError
@@ -12,7 +14,7 @@ from pubmill.inspection.needed import needed, out_of_reach
 from pubmill.targets import Targets
 
 
-def begin(workflow: Any, targets: Targets) -> IO[str]:
+def begin(workflow: Any, targets: Targets) -> FileLock:
     """The lock that the run holds on its results, once nothing hinders it; a `PubmillError` says what does.
 
     All files that are out of reach are named at once, not job by job.

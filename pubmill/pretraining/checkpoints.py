@@ -4,28 +4,30 @@
     auxiliary.safetensors            weights that are trained beside the model's (ELECTRA's generator, a
                                      distillation's projection); often none
     optimizer.safetensors            NAME.STATE of every weight, for each state of the optimiser
-    state.json                       step, recipe, inputs, sums not yet logged, held-out losses, packages,
-                                     hardware
     log.jsonl                        a line for every stretch of steps
+    state.json                       step, recipe, inputs, sums not yet logged, held-out losses, packages,
+                                     hardware, and the SHA-256 of the other files
 
 The random numbers of a step come from (seed, step), so there is no state of a generator to keep.
-While a segment runs, it saves itself in a hidden folder beside its output; such a save is gone on from only
-by the same work, which `fingerprints` and the recipe tell.
+While a segment runs, it saves itself in a hidden folder beside its output, which keeps the last two saves. A
+save is continued only by the same work, which has the same `fingerprints` and recipe.
 """
 
 import json
 import shutil
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
 from pubmill.errors import PubmillError
-from pubmill.files import locked, read_json, sha256, write_json, writing_folder
+from pubmill.files import REMAKE, locked, read_json, sealed, sha256, write_json, writing_folder
 from pubmill.optimisers import OPTIMISERS
 from pubmill.pretraining.objectives import Term
 from pubmill.pretraining.tokens import PackedTokens
@@ -42,6 +44,9 @@ CHECKPOINT_FILES = (
     "optimizer.safetensors",
     "log.jsonl",
 )
+GENERATIONS = 2
+"""How many saves of a running segment are kept: if the last one is damaged, the one before is continued."""
+
 MODEL = "model."
 """What the names of the exported model's weights begin with, among those of all that is trained."""
 
@@ -83,6 +88,18 @@ class Progress:
         return self.average is not None and self.lowest is not None and self.average > self.lowest + limit
 
 
+STOOD = [part.name for part in fields(Progress) if part.name != "log"]
+"""What state.json has of a progress."""
+
+
+class DamagedCheckpointError(PubmillError):
+    """A checkpoint lacks a file, or one of its files is damaged; the message names it."""
+
+
+def _damaged(path: Path, fault: object) -> DamagedCheckpointError:
+    return DamagedCheckpointError(f"{path} is damaged: {fault}. {REMAKE}")
+
+
 def save(folder: Path, work: "Pretraining", progress: Progress, facts: dict[str, Any]) -> None:
     """Write a checkpoint, from the first process; all take part. `facts` (recipe, inputs, hardware) go into
     state.json as they are."""
@@ -101,12 +118,13 @@ def save(folder: Path, work: "Pretraining", progress: Progress, facts: dict[str,
         save_file(state, temporary / "optimizer.safetensors")
         lines = (json.dumps(line, sort_keys=True) + "\n" for line in progress.log)
         (temporary / "log.jsonl").write_text("".join(lines))
-        stood = {name: value for name, value in asdict(progress).items() if name != "log"}
+        stood = {name: value for name, value in asdict(progress).items() if name in STOOD}
         ends = {
             "loss_start": progress.log[0]["loss"] if progress.log else None,
             "loss_end": progress.log[-1]["loss"] if progress.log else None,
         }
-        write_json(temporary / "state.json", stood | ends | facts)
+        digests = {"files": {path.name: sha256(path) for path in sorted(temporary.iterdir())}}
+        write_json(temporary / "state.json", sealed(stood | ends | facts | digests))
 
 
 def gathered(work: "Pretraining") -> dict[str, torch.Tensor]:
@@ -138,16 +156,11 @@ def _in_order(work: "Pretraining") -> list[str]:
 def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Progress:
     """Put a checkpoint's weights and optimiser into `work`; return where it stood.
 
-    Raises `PubmillError` where the checkpoint is not whole, or was made by another recipe; unless
+    Raises `PubmillError` where the checkpoint is damaged, or was made by another recipe; unless
     `same_recipe`, only its architecture has to be the same.
     """
-    missing = [name for name in CHECKPOINT_FILES if not (folder / name).is_file()]
-    if missing:
-        raise PubmillError(
-            f"{folder} is no whole checkpoint: it lacks {', '.join(missing)}; delete it, run again"
-        )
-    state, recipe = read_json(folder / "state.json"), asdict(work.recipe)
-    differing = _differing(state["recipe"], recipe)
+    state, log = verified(folder)
+    differing = _differing(state["recipe"], asdict(work.recipe))
     if same_recipe and differing:
         raise PubmillError(
             f"{folder} was made by another recipe (differing: {', '.join(differing)}); "
@@ -157,28 +170,82 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Progres
         raise PubmillError(f"{folder} has another architecture, so it can't be gone on with by this recipe")
     _load_weights(folder, work.learner)
     _load_optimiser(folder / "optimizer.safetensors", work)
-    log = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
-    stood = {name: state[name] for name in asdict(Progress()) if name != "log"}
+    stood = {name: state[name] for name in STOOD}
     if not same_recipe:
         # on another corpus, or with other masks, the loss may well be higher
         stood |= {"average": None, "lowest": None}
     return Progress(log=log, **stood)
 
 
+def verified(folder: Path) -> tuple[dict[str, Any], Log]:
+    """The state and the log of a checkpoint, all of whose files agree with their digests.
+
+    Raises `DamagedCheckpointError` with the name of the file that is missing or damaged. Checkpoints of
+    pubmill 0.1 have no digests; of these only what is missing or cannot be read is noticed.
+    """
+    _check_complete(folder, CHECKPOINT_FILES)
+    try:
+        state = read_json(folder / "state.json")
+    except PubmillError as error:
+        raise DamagedCheckpointError(str(error)) from None
+    if not isinstance(state, dict) or (absent := {"recipe", "inputs", *STOOD} - state.keys()):
+        found = f"without {', '.join(sorted(absent))}" if isinstance(state, dict) else "not an object"
+        raise _damaged(folder / "state.json", f"it is {found}")
+    _check_complete(folder, state.get("files", ()))
+    for name, digest in state.get("files", {}).items():
+        if sha256(folder / name) != digest:
+            raise DamagedCheckpointError(
+                f"{folder / name} is damaged: it has another SHA-256 than state.json says"
+            )
+    return state, _read_log(folder / "log.jsonl", state)
+
+
+def _check_complete(folder: Path, names: Iterable[str]) -> None:
+    if missing := [name for name in names if not (folder / name).is_file()]:
+        raise _damaged(folder, f"it lacks {', '.join(missing)}")
+
+
+def _read_log(path: Path, state: dict[str, Any]) -> Log:
+    try:
+        log = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        if (log[-1]["loss"] if log else None) != state.get("loss_end"):
+            raise ValueError(f"{len(log)} lines, of which the last has another loss than state.json says")
+    except (ValueError, TypeError, KeyError) as error:
+        raise _damaged(path, error) from None
+    return log
+
+
+def _read_tensors(path: Path) -> dict[str, torch.Tensor]:
+    try:
+        return load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise _damaged(path, error) from None
+
+
+def _check_form(path: Path, name: str, tensor: torch.Tensor, expected: torch.Size) -> None:
+    """Refuse a tensor of another type or shape, such as (1, n), which would be broadcast to (m, n)."""
+    if tensor.shape != expected or tensor.dtype != torch.float32:
+        raise PubmillError(
+            f"{path}: {name} is {tensor.dtype} of shape {list(tensor.shape)}, expected float32 of shape "
+            f"{list(expected)}: it is damaged, or of another model"
+        )
+
+
 def _load_weights(folder: Path, learner: nn.Module) -> None:
     path = folder / "model.safetensors"
-    tensors = {MODEL + name: tensor for name, tensor in load_file(path).items()}
-    tensors |= load_file(folder / "auxiliary.safetensors")
+    tensors = {MODEL + name: tensor for name, tensor in _read_tensors(path).items()}
+    tensors |= _read_tensors(folder / "auxiliary.safetensors")
     weights = dict(learner.named_parameters())
     if differing := sorted(tensors.keys() ^ weights.keys()):
         raise PubmillError(f"{path} is of another model: only one of them has {', '.join(differing[:3])}")
     with torch.no_grad():
         for name, weight in weights.items():
+            _check_form(path, name, tensors[name], weight.shape)
             weight.copy_(tensors[name])
 
 
 def _load_optimiser(path: Path, work: "Pretraining") -> None:
-    tensors, numbers = load_file(path), _in_order(work)
+    tensors, numbers = _read_tensors(path), _in_order(work)
     try:
         state = {
             number: {key: tensors[f"{name}.{key}"] for key in _kept_of_each(work)}
@@ -186,6 +253,11 @@ def _load_optimiser(path: Path, work: "Pretraining") -> None:
         }
     except KeyError as error:
         raise PubmillError(f"{path} lacks {error}: it is of another model") from None
+    shapes = {name: weight.shape for name, weight in work.learner.named_parameters()}
+    for number, name in enumerate(numbers):
+        for key, tensor in state[number].items():
+            expected = torch.Size() if key == "step" else shapes[name]
+            _check_form(path, f"{name}.{key}", tensor, expected)
     counted, groups = 0, []
     for group in work.optimiser.param_groups:
         rest = {key: value for key, value in group.items() if key != "params"}
@@ -211,11 +283,10 @@ def fingerprints(
     }
 
 
-def other_work(folder: Path, facts: dict[str, Any]) -> list[str]:
+def other_work(state: dict[str, Any], facts: dict[str, Any]) -> list[str]:
     """In what the work that a save belongs to differs from this one; nothing if it is the same."""
-    state = read_json(folder / "state.json")
     recipe = _differing(state["recipe"], facts["recipe"])
-    return _differing(state.get("inputs", {}), facts["inputs"]) + [f"recipe.{key}" for key in recipe]
+    return _differing(state["inputs"], facts["inputs"]) + [f"recipe.{key}" for key in recipe]
 
 
 def _differing(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
@@ -239,20 +310,21 @@ def partial_folder(output: Path) -> Path:
     return output.with_name(f".{output.name}.partial")
 
 
-def latest_partial(output: Path) -> Path | None:
-    """The last whole save of an interrupted segment, if there is one."""
-    saves = [path for path in partial_folder(output).glob("step-*") if (path / "state.json").is_file()]
-    return max(saves, key=lambda path: int(path.name.removeprefix("step-")), default=None)
+def partials(output: Path) -> list[Path]:
+    """The saves of an interrupted segment, the last one first."""
+    saves = partial_folder(output).glob("step-*")
+    return sorted(saves, key=lambda path: int(path.name.removeprefix("step-")), reverse=True)
 
 
 def save_partial(output: Path, work: "Pretraining", progress: Progress, facts: dict[str, Any]) -> Path:
-    """Save a running segment; earlier saves go only after the new one is whole."""
+    """Save a running segment; the last two saves are kept, and earlier ones go after the new one is whole."""
     folder = partial_folder(output)
     made = folder / f"step-{progress.step}"
     save(made, work, progress, facts)
     if work.world.first:
+        kept = partials(output)[:GENERATIONS]
         for path in folder.iterdir():
-            if path != made:
+            if path not in kept:
                 shutil.rmtree(path, ignore_errors=True)
     return made
 

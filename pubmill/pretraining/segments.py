@@ -14,7 +14,7 @@ import torch
 from pubmill.errors import PubmillError
 from pubmill.files import read_json
 from pubmill.pretraining import checkpoints
-from pubmill.pretraining.checkpoints import Progress
+from pubmill.pretraining.checkpoints import DamagedCheckpointError, Progress
 from pubmill.pretraining.distributed import World, join
 from pubmill.pretraining.engine import Pretraining, Sums
 from pubmill.pretraining.flops import measured_rate
@@ -68,6 +68,8 @@ def pretrain(recipe: PretrainingRecipe, segment: Segment) -> None:
     world = join()
     with checkpoints.hold(segment.output) if world.first else nullcontext():
         packed = PackedTokens(segment.tokens)
+        if world.first:
+            packed.verify()
         vocabulary = read_vocabulary(segment.vocab, packed.special)
         check(recipe, packed, vocabulary, segment, world)
         torch.use_deterministic_algorithms(not torch.cuda.is_available())
@@ -127,13 +129,19 @@ def resume(work: Pretraining, segment: Segment, known: dict[str, Any]) -> Progre
 
 
 def own_save(output: Path, known: dict[str, Any]) -> Path | None:
-    """The last save of this segment; one that belongs to other work is removed."""
-    own = checkpoints.latest_partial(output)
-    if own and (others := checkpoints.other_work(own, known)):
-        say(f"{own} belongs to other work (differing: {', '.join(others)}): discarded, beginning anew")
-        checkpoints.remove_partial(output)
-        return None
-    return own
+    """The last whole save of this segment; saves that belong to other work are removed."""
+    for own in checkpoints.partials(output):
+        try:
+            state, _ = checkpoints.verified(own)
+        except DamagedCheckpointError as error:
+            say(f"{error} Now the save before it is continued, if there is one.")
+            continue
+        if others := checkpoints.other_work(state, known):
+            say(f"{own} belongs to other work (differing: {', '.join(others)}): discarded, beginning anew")
+            checkpoints.remove_partial(output)
+            return None
+        return own
+    return None
 
 
 def warn_of_changes(before: dict[str, Any], now: dict[str, Any]) -> None:
@@ -219,6 +227,7 @@ def judge(work: Pretraining, folder: Path) -> dict[str, Any] | None:
     if not (folder / "index.json").is_file():
         return None
     packed, found = PackedTokens(folder), dict[str, Any]()
+    packed.verify()
     for masking in dict.fromkeys((work.recipe.objective.masking, "subword")):
         sums: Sums | None = work.judge(packed, masking)
         if sums is None:
@@ -230,7 +239,7 @@ def judge(work: Pretraining, folder: Path) -> dict[str, Any] | None:
 
 def lost(error: FloatingPointError, step: int, output: Path) -> PubmillError:
     """What to tell when the training has diverged."""
-    good = checkpoints.latest_partial(output) or "the checkpoint it started from"
+    good = next(iter(checkpoints.partials(output)), "the checkpoint it started from")
     return PubmillError(
         f"step {step + 1}: {error}; nothing of it was kept. Last good save: {good}. Lower "
         "optimisation.learning_rate or lengthen warmup; `precision: float32` excludes rounding as the cause"

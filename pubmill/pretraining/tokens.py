@@ -5,7 +5,8 @@ The folder holds
     ids.bin         token ids, little-endian uint16 (uint32 where the vocabulary needs it), no special tokens
     sentences.npy   int64, S + 1: sentence s is ids[sentences[s] : sentences[s + 1]]
     documents.npy   int64, D + 1: document d is the sentences documents[d] .. documents[d + 1] - 1
-    index.json      counts, dtype, vocabulary size, ids of the special tokens; written last
+    index.json      counts, dtype, vocabulary size, ids of the special tokens, SHA-256 of the files above;
+                    written last
     held-out/       the same of documents that are not trained on, where there are such
 
 No sentence and no document is empty. Needs numpy only: pretraining reads it where nothing else is installed.
@@ -25,9 +26,10 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from pubmill.errors import PubmillError
-from pubmill.files import read_json, sha256, write_json, writing_folder
+from pubmill.files import read_json, sealed, sha256, write_json, writing_folder
 
 HELD_OUT = "held-out"
+FILES = ("ids.bin", "sentences.npy", "documents.npy")
 SPECIAL = ("pad", "unk", "cls", "sep", "mask")
 FINGERPRINTED = 2**19  # ids at either end: a MiB where they are of 16 bits
 
@@ -146,7 +148,7 @@ class PackedWriter:
         self.empty_documents += shard.empty_documents
 
     def index(self) -> dict[str, Any]:
-        """What index.json says."""
+        """What index.json says, less the digests of the files."""
         return {
             "tokens": self._sentences.end,
             "sentences": self._documents.end,
@@ -166,7 +168,8 @@ class PackedWriter:
     ) -> None:
         self._files.__exit__(kind, error, trace)
         if error is None:
-            write_json(self.folder / "index.json", self.index())
+            digests = {"files": {name: sha256(self.folder / name) for name in FILES}}
+            write_json(self.folder / "index.json", sealed(self.index() | digests))
 
 
 def write_packed(
@@ -210,6 +213,17 @@ class PackedTokens:
         self.ids: Ids = self._map_ids()
         self.sentences: Offsets = self._map_offsets("sentences.npy", self.n_sentences, self.n_tokens)
         self.documents: Offsets = self._map_offsets("documents.npy", self.n_documents, self.n_sentences)
+
+    def verify(self) -> None:
+        """Read all that is packed, and raise a `PubmillError` unless it agrees with the index.
+
+        What pubmill 0.1 packed has no digests, and is not read for that.
+        """
+        for name, digest in self.index.get("files", {}).items():
+            if sha256(self.folder / name) != digest:
+                raise PubmillError(
+                    f"{self.folder / name} is damaged: its SHA-256 is not that of index.json; pack again"
+                )
 
     def _map_ids(self) -> Ids:
         path, dtype = self.folder / "ids.bin", id_dtype(self.vocab_size)

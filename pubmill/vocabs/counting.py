@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from pubmill.database import database
 from pubmill.errors import PubmillError
 from pubmill.files import temporary_name
+from pubmill.parquet import all_verified, verified
 from pubmill.recipes import Splitting
 from pubmill.vocabs.words import METADATA, Counted
 
@@ -53,7 +54,7 @@ def merge_counts(parts: Sequence[Path], splitting: Splitting, most_words: int, s
     told = [_told(part, splitting) for part in parts]
     fault = f"{parts[0].parent}: the word counts can't be merged"
     with database(temporary_name(spill), MEMORY, fault) as connection:
-        merged = _merge(connection, [str(part) for part in parts], most_words)
+        merged = _merge(connection, all_verified(parts), most_words)
     words, minimum, pruned_words, pruned_occurrences = merged
     documents, running = (sum(int(part[name]) for part in told) for name in ("documents", "running"))
     if pruned_words and not words:
@@ -96,7 +97,7 @@ def _merge(
 def _told(part: Path, splitting: Splitting) -> dict[str, Any]:
     """What a part's counts say of themselves."""
     try:
-        metadata = pq.read_schema(part).metadata or {}
+        metadata = pq.read_schema(verified(part)).metadata or {}
         told: dict[str, Any] = json.loads(metadata[METADATA])
     except (pa.ArrowException, OSError, KeyError, ValueError) as error:
         raise PubmillError(f"{part}: no readable word counts ({error}); remove it and run again") from None

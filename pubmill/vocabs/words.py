@@ -13,13 +13,13 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 
 from pubmill.database import database
 from pubmill.errors import PubmillError
 from pubmill.files import temporary_name, writing
+from pubmill.parquet import parquet_writer, verified
 from pubmill.privacy import label_of_process
 from pubmill.recipes import Splitting
 
@@ -107,7 +107,7 @@ def count_part(part: Path, splitting: Splitting, spill: Path) -> Counted:
         raise PubmillError(f"{part} does not exist; select the corpus's documents first")
     fault = f"{part}: no readable corpus part with a column text"
     with database(spill, MEMORY, fault) as connection:
-        name = str(part).replace("'", "''")
+        name = str(verified(part)).replace("'", "''")
         return _count(connection, f"read_parquet('{name}')", splitting)
 
 
@@ -137,6 +137,6 @@ def write_counts(part: Path, splitting: Splitting, output: Path) -> Counted:
     }
     told = {"splitting": splitting, "documents": counted.documents, "running": counted.running}
     table = pa.table(columns).replace_schema_metadata({METADATA: json.dumps(told)} | label_of_process())
-    with writing(output) as temporary:
-        pq.write_table(table, temporary, compression="zstd")
+    with writing(output) as temporary, parquet_writer(temporary, table.schema) as writer:
+        writer.write_table(table)
     return counted

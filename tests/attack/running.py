@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from tests.attack import Attack
@@ -34,6 +35,17 @@ def run(attack: Attack, seed: int, cases: Iterable[int]) -> Tally:
         else:
             tally.survived += 1
     return tally
+
+
+@cache
+def _templates() -> tempfile.TemporaryDirectory[str]:
+    """A folder that is removed when the process ends."""
+    return tempfile.TemporaryDirectory(prefix="attack-templates-")
+
+
+def template() -> Path:
+    """An empty folder for what all cases of an attack begin with."""
+    return Path(tempfile.mkdtemp(dir=_templates().name))
 
 
 def _one(attack: Attack, seed: int, case: int) -> str:

@@ -19,7 +19,7 @@ import torch
 from transformers import AutoModel, AutoModelForMaskedLM
 
 from pubmill.errors import PubmillError
-from pubmill.files import lock, sha256
+from pubmill.files import locked, sealed, sha256, write_json
 from pubmill.pretraining import segments
 from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.engine import Pretraining
@@ -207,14 +207,14 @@ def test_other_surroundings_are_told(data: Path, tmp_path: Path, capsys: Any) ->
     start = pretrain(data, tmp_path / "step-1", 1)
     before = state(start)
     before["packages"]["torch"] = "1.0"
-    (start / "state.json").write_text(json.dumps(before))
+    write_json(start / "state.json", sealed(before))
     pretrain(data, tmp_path / "step-2", 2, start)
     (told,) = [line for line in capsys.readouterr().err.splitlines() if "TensorBoard" not in line]
     assert "torch was 1.0" in told and "last digits may differ" in told
 
 
 def test_only_one_process_works_on_a_segment(data: Path, tmp_path: Path) -> None:
-    with lock(tmp_path / ".step-1.lock"), pytest.raises(PubmillError, match="another process"):
+    with locked(tmp_path / ".step-1.lock"), pytest.raises(PubmillError, match="another process"):
         pretrain(data, tmp_path / "step-1", 1)
     assert not (tmp_path / "step-1").exists()
     pretrain(data, tmp_path / "step-1", 1)

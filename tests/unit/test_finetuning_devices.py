@@ -22,7 +22,7 @@ def test_each_run_takes_the_gpu_that_fewest_have(tmp_path: Path) -> None:
 
 def test_what_a_run_gives_back_is_taken_first(tmp_path: Path) -> None:
     claims = [claim(GPUS, tmp_path) for _ in range(3)]
-    claims[1][1].close()
+    claims[1][1].release()
     assert claim(GPUS, tmp_path)[0] == 1
 
 
@@ -36,7 +36,7 @@ def test_a_killed_process_gives_its_gpu_back(tmp_path: Path) -> None:
         assert other.stdout and other.stdout.readline() == b"0\n"
         number, held = claim(["0", "1"], tmp_path)
         assert number == 1
-        held.close()
+        held.release()
         other.kill()
     assert claim(["0", "1"], tmp_path)[0] == 0
 

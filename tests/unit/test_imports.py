@@ -28,6 +28,7 @@ COMMON = {
     "learning_rates",
     "optimisers",
     "database",
+    "parquet",
     "entities",
     "model_folders",
     "tagging",
@@ -46,7 +47,7 @@ COMMON = {
     "whole_numbers",
 }
 RULES_MAY = {"errors", "files", "inspection", "specs", "study", "targets"}
-BARE = {"torch", "transformers", "numpy", "tokenizers", "safetensors", "tqdm", "yaml", "pubmill"}
+BARE = {"filelock", "torch", "transformers", "numpy", "tokenizers", "safetensors", "tqdm", "yaml", "pubmill"}
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -101,8 +101,10 @@ def test_asked_to_stop_all_processes_stop_with_a_save(data: Path, tmp_path: Path
         run.send_signal(signal.SIGTERM)
         _, told = run.communicate(timeout=patience(60))
     assert run.returncode and "asked to stop; saved" in told
-    (save,) = folder.glob("step-*")
-    assert json.loads((save / "state.json").read_text())["step"] == int(save.name.removeprefix("step-"))
+    saves = list(folder.glob("step-*"))
+    assert 1 <= len(saves) <= 2
+    for save in saves:
+        assert json.loads((save / "state.json").read_text())["step"] == int(save.name.removeprefix("step-"))
     assert not list(folder.glob(".*"))
 
 

@@ -1,0 +1,182 @@
+"""Attacks on finished results: one bit of a file is flipped before it is read."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, astuple, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from pubmill.contributions import Contributions, Items, read_items, write_items
+from pubmill.corpus.shards import Document, is_private, read_shard, read_source, write_shard
+from pubmill.corpus.versions import read_reasons, write_latest
+from pubmill.errors import PubmillError
+from pubmill.examples import TokensExample
+from pubmill.files import write_jsonl_gz
+from pubmill.pretraining import checkpoints
+from pubmill.pretraining.checkpoints import Progress
+from pubmill.pretraining.distributed import World
+from pubmill.pretraining.engine import Pretraining
+from pubmill.pretraining.masking import read_vocabulary
+from pubmill.pretraining.tokens import PackedTokens
+from pubmill.records import read_predictions, read_record, write_record
+from tests.attack import Attack
+from tests.attack.running import template
+from tests.unit.tables_made_up import record
+from tests.unit.toy_pretraining import RECIPE, make_data
+from tests.world.dice import Dice
+
+
+@dataclass(frozen=True)
+class Results:
+    """Finished results of one kind: how they are made in a folder, and all that is read of them."""
+
+    make: Callable[[Path], None]
+    read: Callable[[Path], Any]
+
+
+@cache
+def made(results: Results) -> tuple[Path, Any]:
+    """A folder of such results, made once, and what is read of it."""
+    folder = template()
+    results.make(folder)
+    return folder, results.read(folder)
+
+
+def flip(results: Results) -> Callable[[Dice, Path], str]:
+    """A case: flip a bit, and see that the readers refuse the file, or find in it what was written."""
+
+    def case(dice: Dice, folder: Path) -> str:
+        template, expected = made(results)
+        shutil.copytree(template, folder, dirs_exist_ok=True)
+        files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+        path = dice.pick(files)
+        content = bytearray(path.read_bytes())
+        place = dice.below(len(content) * 8)
+        content[place // 8] ^= 1 << place % 8
+        path.write_bytes(content)
+        try:
+            found = results.read(folder)
+        except PubmillError as error:
+            return "" if str(folder) in str(error) else f"the message names no file: {error}"
+        return "" if found == expected else f"bit {place} of {path.name} changed what is read"
+
+    return case
+
+
+SHARD, PART, LATEST = "shard.parquet", "part.parquet", "latest.parquet"
+
+
+def make_shard(folder: Path) -> None:
+    documents = [
+        Document(id=f"pmid:{n}", version=1 + n % 3, title=f"Title {n}", sections=(("", f"word {n}"),) * 3)
+        for n in range(120)
+    ]
+    write_shard(folder / SHARD, documents, source="pubmed", file="f", order=1, private=True)
+
+
+def read_shards(folder: Path) -> Any:
+    """By Arrow, its metadata and its rows, and by DuckDB."""
+    write_latest(folder / LATEST, [folder / SHARD], [0])
+    documents = list(read_shard(folder / SHARD))
+    reasons = list(read_reasons(folder / LATEST, 0))
+    return is_private(folder / SHARD), read_source(folder / SHARD), documents, reasons
+
+
+EXAMPLES = [TokensExample(id=f"{n}", document=None, words=["a", "b"], labels=["O", "B"]) for n in range(200)]
+
+
+def make_predictions(folder: Path) -> None:
+    labels = (["O", "B"], ["B", "O"], ["B", "I"])
+    rows = ({"id": example.id, "labels": labels[n * n % 3]} for n, example in enumerate(EXAMPLES))
+    write_jsonl_gz(folder / "seed-1.predictions.jsonl.gz", rows)
+
+
+def read_tokens(folder: Path) -> Any:
+    packed = PackedTokens(folder / "tokens")
+    packed.verify()
+    said = packed.n_tokens, packed.n_sentences, packed.n_documents, packed.vocab_size, packed.special
+    return said, packed.ids.tolist(), packed.sentences.tolist(), packed.documents.tolist()
+
+
+def make_tokens(folder: Path) -> None:
+    made_of = make_data(folder / "data")
+    shutil.move(made_of / "tokens", folder / "tokens")
+    shutil.rmtree(folder / "data")
+
+
+@cache
+def data() -> Path:
+    return make_data(template())
+
+
+def untrained() -> Pretraining:
+    packed = PackedTokens(data() / "tokens")
+    return Pretraining(RECIPE, packed, read_vocabulary(data(), packed.special), World(torch.device("cpu")))
+
+
+def make_checkpoint(folder: Path) -> None:
+    work, progress = untrained(), Progress()
+    for step in range(3):
+        sums = work.update(step) | {"seconds": 1.0}
+        progress.count(sums, 50, 10.0)
+    progress.log.append({"step": 3, "loss": 1.0})
+    checkpoints.save(folder / "step-3", work, progress, {"recipe": asdict(RECIPE), "inputs": {}})
+
+
+def read_checkpoint(folder: Path) -> Any:
+    work = untrained()
+    progress = checkpoints.load(folder / "step-3", work)
+    weights = {name: weight.tolist() for name, weight in work.learner.named_parameters()}
+    state = {name: value.tolist() for name, value in checkpoints.gathered(work).items()}
+    return astuple(progress), weights, state, (folder / "step-3" / "config.json").read_bytes()
+
+
+VALUES = np.arange(60, dtype=np.float64).reshape(30, 2) / 7
+ITEMS = Items("tokens", "document", "d" * 64, Contributions(("right", "wrong"), VALUES))
+
+
+def read_contributions(folder: Path) -> Any:
+    items = read_items(folder / "seed-1.items.npz")
+    found = items.contributions
+    return items[:3], found and (found.names, found.values.tolist())
+
+
+KINDS = {
+    "contributions": (
+        Results(lambda folder: write_items(folder / "seed-1.items.npz", ITEMS), read_contributions),
+        "the contributions of documents",
+    ),
+    "parquet": (Results(make_shard, read_shards), "a parsed shard, read by Arrow and by DuckDB"),
+    "predictions": (
+        Results(
+            make_predictions,
+            lambda folder: read_predictions(folder / "seed-1.predictions.jsonl.gz", EXAMPLES),
+        ),
+        "predictions",
+    ),
+    "tokens": (Results(make_tokens, read_tokens), "packed tokens"),
+    "checkpoints": (Results(make_checkpoint, read_checkpoint), "a checkpoint of a pretraining"),
+    "records": (
+        Results(
+            lambda folder: write_record(folder / "seed-1.json", record("bert", "bc2gm", 1, 0.8125)),
+            lambda folder: read_record(folder / "seed-1.json"),
+        ),
+        "the record of a run",
+    ),
+}
+
+ATTACKS = tuple(
+    Attack(
+        name=f"flips-{kind}",
+        fault=f"a flipped bit in {of}",
+        survived="it is refused with the file's name, or what is read is unchanged",
+        case=flip(results),
+        cases=400,
+        quick=10,
+    )
+    for kind, (results, of) in KINDS.items()
+)
