@@ -49,7 +49,7 @@ def _limits() -> Iterator[None]:
     except MemoryError:
         raise PubmillError(f"the program needs more than {MEMORY:,} bytes of memory; {_ADVICE}") from None
     except (OSError, PubmillError) as error:
-        if _number(error) == errno.EFBIG:
+        if _number(error) == errno.EFBIG and resource.getrlimit(resource.RLIMIT_FSIZE)[0] == WRITTEN:
             raise PubmillError(f"a file that is written has more than {WRITTEN:,} bytes; {_ADVICE}") from None
         raise
 

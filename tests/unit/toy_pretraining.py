@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pubmill.files import read_json
 from pubmill.pretraining import segments
 from pubmill.pretraining.segments import Segment
 from pubmill.pretraining.tokens import HELD_OUT, make_shard, write_packed
@@ -66,7 +67,7 @@ def weights(folder: Path) -> tuple[bytes, bytes, bytes]:
 
 def state(folder: Path) -> dict[str, Any]:
     """What state.json says."""
-    return dict(json.loads((folder / "state.json").read_text()))
+    return dict(read_json(folder / "state.json"))
 
 
 def log(folder: Path) -> list[dict[str, Any]]:
