@@ -15,9 +15,10 @@ from typing import Any
 import pubmed_parser
 from lxml import etree
 
+from pubmill.corpus.article_xml import parse
 from pubmill.corpus.facts import Facts
 from pubmill.corpus.gzipped import BROKEN
-from pubmill.corpus.jats import check_pmcid, languages, parse, pmid, types
+from pubmill.corpus.jats import check_pmcid, languages, pmid, types
 from pubmill.corpus.medline import read_medline
 from pubmill.corpus.shards import BOOK, UNREADABLE, Document, single_spaced
 from pubmill.errors import PubmillError
