@@ -62,6 +62,7 @@ INLINE = ("alt-text", "label", "long-desc", "object-id", "tex-math", *NEVER[-2:]
 # Lines of text, in which a footnote may stand; and what else encloses footnotes.
 SENTENCES = ("p", "subtitle", "term", "attrib", "verse-line", "speaker", "td", "th", "title")
 ENCLOSURES = ("fn-group", "table-wrap-foot", *FLOATS)
+BLOCKS = frozenset((*LINES, *FLOATS, "sec", "title"))
 TITLED = ("sec", "body", "abstract", "floats-group")
 PROSE_ABSTRACTS = ("normal", "summary", "executive-summary", "short", "precis")
 # Dates of a manuscript's way into PMC are no dates of publication.
@@ -176,7 +177,9 @@ def _put_after_its_line(note: etree._Element) -> None:
 
 def _mark_line(element: etree._Element) -> None:
     element.text = f"{LINE}{element.text or ''}"
-    if (tail := element.tail) and not tail.isspace():
+    tail = element.tail or ""
+    following = element.getnext()
+    if (tail and not tail.isspace()) or (following is not None and following.tag not in BLOCKS):
         element.tail = f"{LINE}{tail}"
 
 

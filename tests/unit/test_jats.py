@@ -138,6 +138,8 @@ def test_formulas() -> None:
          "</list>f</p>", "a b c\nd e\nm\nf\nn", "a b c\nd e\nf"),
         ("<fig><caption><title>cap<fn><p>n</p></fn>s</title><p>t</p></caption></fig>", "cap s\nn\nt",
          "cap s\nt"),
+        ("<p>one<list><list-item><p>two</p></list-item></list><bold>three</bold> four</p>",
+         "one\ntwo\nthree four", "one\ntwo\nthree four"),
         ("<p>one<boxed-text><sec><title>T</title><p>in</p></sec></boxed-text>two</p>", "one two in",
          "one two in"),
     ],
