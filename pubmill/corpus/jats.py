@@ -49,9 +49,9 @@ NEVER = (
 )  # fmt: skip
 LINES = (
     "p", "subtitle", "term", "attrib", "verse-line", "preformat", "code", "speaker", "kwd", "td", "th",
-    "address", "answer", "answer-set", "array", "block-alternatives", "chem-struct-wrap", "def-list",
-    "disp-quote", "explanation", "fn", "fn-group", "kwd-group", "list", "question", "question-wrap",
-    "question-wrap-group", "speech", "statement", "table", "verse-group",
+    "address", "answer", "answer-set", "array", "block-alternatives", "caption", "chem-struct-wrap", "def",
+    "def-list", "disp-quote", "explanation", "fn", "fn-group", "kwd-group", "list", "list-item", "question",
+    "question-wrap", "question-wrap-group", "speech", "statement", "table", "table-wrap-foot", "verse-group",
 )  # fmt: skip
 SPACED = ("break", "disp-formula", "disp-formula-group", "graphic", "media")
 FLOATS = (
