@@ -18,7 +18,7 @@ from pubmill.corpus.shards import Sections
 from pubmill.errors import PubmillError
 from tests.articles import INLINE, USUAL
 from tests.attack import Attack
-from tests.attack.markup import Node, damaged, hidden, is_malformed, markup, serialised
+from tests.attack.markup import DAMAGE_TAGS, Node, damaged, hidden, is_malformed, markup, serialised
 from tests.world.dice import Dice
 
 Words = dict[str, Counter[str]]
@@ -62,7 +62,7 @@ class Walk:
         return text
 
     def piece(self, child: ElementTree.Element, parent: ElementTree.Element, label: str) -> str:
-        edge = "" if child.tag in INLINE or child.tag.startswith("{") else " "
+        edge = "" if child.tag in (*INLINE, *DAMAGE_TAGS) or child.tag.startswith("{") else " "
         if child.tag in (*NEVER, *self.left_out) or (child.tag == "title" and parent.tag == "sec"):
             return edge
         if child.tag == "sec":
