@@ -267,7 +267,7 @@ def check_pmcid(meta: etree._Element, expected: int, where: str) -> None:
         if element.get("pub-id-type") in ("pmc", "pmcid"):
             number = (element.text or "").strip().removeprefix("PMC")
             if number != str(expected):
-                raise PubmillError(f"{where}: is filed as PMC{expected}, but its XML says PMC{number}")
+                raise PubmillError(f"{where}: is filed as PMC{expected}, but its XML says PMC{number[:40]}")
 
 
 def pmid(meta: etree._Element) -> str:

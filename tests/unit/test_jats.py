@@ -88,6 +88,7 @@ def test_pmid_of_the_source_or_else_of_the_xml() -> None:
         ("<license><license-p>See <ext-link xlink:href='http://creativecommons.org/publicdomain/zero/1.0/'>it"
          "</ext-link></license-p></license>", "CC0"),
         ("<license><p>under (http://creativecommons.org/licenses/by-nd/2.0) it</p></license>", "CC BY-ND"),
+        ("<license xlink:href='https://creativecommons.org/publicdomain/mark/1.0/'/>", ""),
     ],
 )  # fmt: skip
 def test_licence_of_the_xml(permissions: str, code: str) -> None:
