@@ -299,6 +299,10 @@ def test_unexpected_content(tmp_path: Path, content: str, word: str) -> None:
 
 def test_wrong_root_and_encoding(tmp_path: Path) -> None:
     refused(write(tmp_path, "", head="", root="articles"), "not one of PubMed's citation files")
+    namespace = f"{HEAD}<PubmedArticleSet xmlns='urn:x'>{articles(citation(1))}</PubmedArticleSet>"
+    path = tmp_path / "pubmed26n0001.xml.gz"
+    path.write_bytes(gzip.compress(namespace.encode()))
+    refused(path, "its root is <{urn:x}PubmedArticleSet>")
     refused(write(tmp_path, "", head='<?xml version="1.0" encoding="ISO-8859-1"?>'), "encoded as ISO-8859-1")
 
 
