@@ -40,6 +40,19 @@ HIDDEN = (
 )  # fmt: skip
 
 
+TEXTLESS = (
+    "sec",
+    "body",
+    "floats-group",
+    "list",
+    "fig",
+    "boxed-text",
+    "supplementary-material",
+    "table-wrap",
+)
+"""JATS allows no text in these, so no CDATA."""
+
+
 class Walk:
     """Collects the words of one part of an article."""
 
@@ -109,7 +122,8 @@ def plain(data: bytes, leave_out: tuple[str, ...]) -> Reading:
         abstract.section(part, "")
     for part in [*root.findall("body"), *root.findall("floats-group")]:
         body.section(part, "")
-    titles = [heading(title) for title in meta.findall("title-group/article-title")]
+    group = meta.find("title-group")
+    titles = [] if group is None else [heading(title) for title in group.findall("article-title")]
     return " ".join(filter(None, titles)), worded(abstract.words), worded(body.words)
 
 
@@ -237,7 +251,9 @@ def article(dice: Dice) -> Node:
     for _ in range(dice.pick((0, 0, 1, 2, 3))):
         spots = list(back.nodes()) if dice.chance(0.4) else [node for part in parts for node in part.nodes()]
         spot = dice.pick([node for node in spots if not node.raw and node.tag not in ("table", "tr")])
-        spot.children.insert(dice.below(len(spot.children) + 1), hidden(dice.pick(HIDDEN), dice))
+        made = hidden(dice.pick(HIDDEN), dice)
+        if spot.tag not in TEXTLESS or not made.raw.startswith("<![CDATA["):
+            spot.children.insert(dice.below(len(spot.children) + 1), made)
     if dice.chance(0.2):
         parts.insert(dice.below(len(parts) + 1), hidden(dice.pick(HIDDEN), dice))
     return Node("article", list(SPACES), parts)
