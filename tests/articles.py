@@ -21,6 +21,51 @@ def characters(sections: Sections) -> Counter[str]:
     return Counter(bare("".join(text for _, text in sections)))
 
 
+INLINE = {
+    "abbrev", "abbreviation", "alt-text", "alternatives", "award-id", "bold", "chem-struct", "collab",
+    "email",
+    "ext-link", "fixed-case", "fn", "funding-source", "glyph-data", "glyph-ref", "grant-num", "grant-sponsor",
+    "hr", "index-term", "inline-formula", "inline-graphic", "inline-media", "inline-supplementary-material",
+    "institution", "italic", "label", "long-desc", "milestone-end", "milestone-start", "monospace",
+    "named-content", "object-id", "overline", "private-char", "rb", "related-article", "related-object",
+    "roman",
+    "rt", "ruby", "sans-serif", "sc", "strike", "styled-content", "sub", "sup", "target", "tex-math",
+    "textual-form", "underline", "uri", "xref",
+}  # fmt: skip
+"""Tags of JATS that may stand inside a word; MathML's may, too. All others part words.
+
+`hr` is a rule below a table's head: the one that stands between letters in the real articles is in a word.
+"""
+
+
+def words(sections: Sections) -> Counter[str]:
+    return Counter(word for _, text in sections for word in text.split())
+
+
+def words_below(
+    root: etree._Element, path: str, unwanted: list[str], titled: tuple[str, ...]
+) -> Counter[str]:
+    """The words by the plainest reading: as `characters_below`, with a blank at both ends of every block."""
+    found: Counter[str] = Counter()
+    for place in [copy.deepcopy(place) for place in root.xpath(path)]:
+        place.tail = None
+        for title in list(place.iter("title")):
+            if title.getparent() is place or title.getparent().tag in titled:
+                title.tag = "taken-title"
+        for element in place.iterdescendants():
+            if not (element.tag in INLINE or element.tag.startswith("{")):
+                element.text, element.tail = f" {element.text or ''}", f" {element.tail or ''}"
+            elif element.tag == "fn" and (element.tail or "")[:1].isalnum():
+                element.tail = f" {element.tail}"
+        etree.strip_elements(place, "taken-title", *unwanted, with_tail=False)
+        for note in reversed(list(place.iter("fn"))):
+            found.update("".join(note.xpath(".//text()")).split())
+            note.tag = "taken-note"
+            etree.strip_elements(place, "taken-note", with_tail=False)
+        found.update("".join(place.itertext()).split())
+    return found
+
+
 def characters_below(
     root: etree._Element, path: str, unwanted: list[str], titled: tuple[str, ...]
 ) -> Counter[str]:
@@ -36,6 +81,14 @@ def characters_below(
 
 
 def body_characters(root: etree._Element, leave_out: tuple[str, ...]) -> Counter[str]:
+    return characters_below(root, *_of_body(leave_out))
+
+
+def body_words(root: etree._Element, leave_out: tuple[str, ...]) -> Counter[str]:
+    return words_below(root, *_of_body(leave_out))
+
+
+def _of_body(leave_out: tuple[str, ...]) -> tuple[str, list[str], tuple[str, ...]]:
     places = "/article" if "sub-articles" in leave_out else "//*"
     left = [tag for name in leave_out for tag in LEAVABLE.get(name, ())]
-    return characters_below(root, f"{places}/*[self::body or self::floats-group]", [*NEVER, *left], ("sec",))
+    return f"{places}/*[self::body or self::floats-group]", [*NEVER, *left], ("sec",)

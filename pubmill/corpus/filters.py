@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pydantic import ValidationError
 
 from pubmill.corpus.licences import flagged, licence
-from pubmill.corpus.shards import UNREADABLE, Document, Sections, count_words
+from pubmill.corpus.shards import BOOK, UNREADABLE, Document, Sections, count_words
 from pubmill.errors import PubmillError
 from pubmill.specs import Selection
 
@@ -72,6 +72,11 @@ def unreadable(document: Document, selection: Selection) -> str | None:
     return UNREADABLE if UNREADABLE in document.flags else None
 
 
+def book(document: Document, selection: Selection) -> str | None:
+    """It is a citation, not a book."""
+    return BOOK if BOOK in document.flags else None
+
+
 def types(document: Document, selection: Selection) -> str | None:
     """At least one of the types that are asked for, and none of those that are not wanted."""
     if selection.types is not None and not set(document.types) & set(selection.types):
@@ -109,7 +114,7 @@ def length(document: Document, selection: Selection) -> str | None:
 
 
 FILTERS: tuple[Filter, ...] = (
-    error_note, unreadable, text, parts, licence, flagged, types, language, published, dated, length,
+    error_note, unreadable, book, text, parts, licence, flagged, types, language, published, dated, length,
 )  # fmt: skip
 
 

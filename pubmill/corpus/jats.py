@@ -9,7 +9,8 @@ What becomes text:
 - The body by section; nested titles stand in the label, `Methods > Statistics`. Paragraphs, list items'
   paragraphs, terms and captions are lines. Figures, tables and boxes float in print, often in the middle of
   a sentence: their captions and paragraphs follow the paragraphs of their section. Those that a
-  `floats-group` holds come last.
+  `floats-group` holds come last. A footnote inside a sentence is a line after the one that it stands in.
+- A blank parts words wherever an element that is no inline tag begins or ends, kept or left out.
 
 All text inside paragraphs is kept whole: inline tags, sub- and superscripts, Greek, and the markers of
 citations and other cross-references ("as shown before [12]"). Of formulas the characters of MathML are kept,
@@ -26,6 +27,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from lxml import etree
 
+from pubmill.corpus.article_xml import parse
 from pubmill.corpus.facts import Facts, plain_pmid
 from pubmill.corpus.licences import licence_at
 from pubmill.corpus.shards import Document, Sections
@@ -46,23 +48,30 @@ NEVER = (
     "{http://www.w3.org/1998/Math/MathML}annotation", "{http://www.w3.org/1998/Math/MathML}annotation-xml",
 )  # fmt: skip
 LINES = (
-    "p", "subtitle", "term", "attrib", "verse-line", "preformat", "speaker", "kwd", "list", "def-list",
-    "disp-quote", "statement", "speech", "verse-group", "table", "array", "td", "th",
+    "p", "subtitle", "term", "attrib", "verse-line", "preformat", "code", "speaker", "kwd", "td", "th",
+    "address", "answer", "answer-set", "array", "block-alternatives", "caption", "chem-struct-wrap", "def",
+    "def-list", "disp-quote", "explanation", "fn", "fn-group", "kwd-group", "list", "list-item", "question",
+    "question-wrap", "question-wrap-group", "speech", "statement", "table", "table-wrap-foot", "verse-group",
 )  # fmt: skip
-SPACED = ("break", "disp-formula")
+SPACED = ("break", "disp-formula", "disp-formula-group", "graphic", "media")
 FLOATS = (
     "boxed-text", "fig", "fig-group", "supplementary-material", "table-wrap", "table-wrap-group",
 )  # fmt: skip
+# Left out, these part no words: a blank stands there if the author wrote one.
+INLINE = ("alt-text", "label", "long-desc", "object-id", "tex-math", *NEVER[-2:])
+# Lines of text, in which a footnote may stand; and what else encloses footnotes.
+SENTENCES = ("p", "subtitle", "term", "attrib", "verse-line", "speaker", "td", "th", "title")
+ENCLOSURES = ("fn-group", "table-wrap-foot", *FLOATS)
+BLOCKS = frozenset((*LINES, *FLOATS, "sec", "title"))
 TITLED = ("sec", "body", "abstract", "floats-group")
 PROSE_ABSTRACTS = ("normal", "summary", "executive-summary", "short", "precis")
 # Dates of a manuscript's way into PMC are no dates of publication.
 OTHER_DATES = ("pmc-release", "nihms-submitted", "received", "accepted", "preprint", "epreprint")
 # Marks that sort the text: a noncharacter of Unicode, which no text may hold, and what begins or ends there.
 MARK = "\ufdd0"
-LINE, SECTION, TITLE, OWN, FLOAT, END = (MARK + letter for letter in "lstofe")
+LINE, SECTION, TITLE, FLOAT, END = (MARK + letter for letter in "lstfe")
 
 _XML = "{http://www.w3.org/XML/1998/namespace}"
-_DOCTYPE = re.compile(rb"<!DOCTYPE[^<>\[]*>")
 _RUNS = re.compile("  +")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
@@ -124,6 +133,9 @@ class JatsReader:
     def _sections(self, whole: etree._Element) -> Sections:
         """The text of `whole` by section, in order, a nested section after its parent's own text."""
         marks = self._marks
+        if "fn" not in self._chosen:
+            for note in reversed(list(whole.iter("fn"))):
+                _put_after_its_line(note)
         for element in list(whole.iter(*marks)):
             marks[element.tag](element)
         return _by_section(_text(whole))
@@ -132,22 +144,53 @@ class JatsReader:
         """What is left out loses its content; the text that follows it stays."""
         if element.tag in self._chosen:
             self.left_out[str(element.tag)] += 1
+        if element.tag == "fn":
+            _take_out(element)
+            return
         element.clear(keep_tail=True)  # type: ignore[call-arg]
+        if element.tag not in INLINE:
+            element.tail = f" {element.tail or ''}"
+
+
+def _take_out(note: etree._Element) -> None:
+    """Detach a footnote; the text behind it stays, and joins no word before it."""
+    tail, before, parent = note.tail or "", note.getprevious(), note.getparent()
+    tail = f" {tail}" if tail[:1].isalnum() else tail
+    if parent is None:
+        return
+    if before is not None:
+        before.tail = f"{before.tail or ''}{tail}"
+    else:
+        parent.text = f"{parent.text or ''}{tail}"
+    note.tail = None
+    parent.remove(note)
+
+
+def _put_after_its_line(note: etree._Element) -> None:
+    """Move a footnote out of the sentence that it stands in, which goes on without it."""
+    line = next((one for one in note.iterancestors(*SENTENCES, *ENCLOSURES)), None)
+    if line is None or line.tag in ENCLOSURES or _is_heading(line):
+        return
+    _take_out(note)
+    line.addnext(note)
 
 
 def _mark_line(element: etree._Element) -> None:
     element.text = f"{LINE}{element.text or ''}"
-    if (tail := element.tail) and not tail.isspace():
+    tail = element.tail or ""
+    following = element.getnext()
+    if (tail and not tail.isspace()) or (following is not None and following.tag not in BLOCKS):
         element.tail = f"{LINE}{tail}"
 
 
 def _mark_space(element: etree._Element) -> None:
+    element.text = f" {element.text or ''}"
     element.tail = f" {element.tail or ''}"
 
 
 def _mark_section(element: etree._Element) -> None:
     element.text = f"{SECTION}{element.text or ''}"
-    element.tail = f"{END}{element.tail or ''}"
+    element.tail = f"{END} {element.tail or ''}"
 
 
 def _mark_float(element: etree._Element) -> None:
@@ -157,15 +200,19 @@ def _mark_float(element: etree._Element) -> None:
 
 def _mark_title(element: etree._Element) -> None:
     """The title of a section is its label; that of a caption or list is a line."""
-    parent = element.getparent()
-    if parent is None or parent.tag not in TITLED:
+    if not _is_heading(element):
         _mark_line(element)
-    elif len(element):
+        return
+    if len(element):
         _clear_markers(element)
-        element[-1].tail = f"{element[-1].tail or ''}{OWN}"
-        element.text = f"{TITLE}{element.text or ''}"
-    else:
-        element.text = f"{TITLE}{element.text or ''}{OWN}"
+    element.text = f"{TITLE}{element.text or ''}"
+    element.tail = f"{LINE}{element.tail or ''}"
+
+
+def _is_heading(element: etree._Element) -> bool:
+    """Whether it is the title of a section."""
+    parent = element.getparent()
+    return element.tag == "title" and parent is not None and parent.tag in TITLED
 
 
 class _Section:
@@ -186,12 +233,10 @@ def _by_section(marked: str) -> Sections:
     """Sort marked text by section."""
     outermost = section = _Section("")
     sections, lines, outer = [outermost], outermost.own, [(outermost, outermost.own)]
-    for piece in f"{OWN}{marked}".split(MARK)[1:]:
+    for piece in f"{LINE}{marked}".split(MARK)[1:]:
         mark, text = piece[0], piece[1:]
         if mark == "l":
             lines.append(text)
-        elif mark == "o":
-            lines[-1] += text
         elif mark == "e":
             section, lines = outer.pop()
             lines[-1] += text
@@ -216,71 +261,13 @@ def _clean(line: str) -> str:
     return _RUNS.sub(" ", line) if "  " in line else line
 
 
-def parse(data: bytes, where: str) -> etree._Element:
-    """The root of an article, `back` emptied; nothing is expanded or fetched."""
-    plain = without_doctype(data, where)
-    root = _without_back(plain)
-    if root is None:
-        try:
-            root = etree.fromstring(plain, _PARSER)
-        except etree.XMLSyntaxError as fault:
-            raise PubmillError(f"{where}:{fault.lineno}: malformed XML: {fault.msg}") from None
-    described = root.getroottree().docinfo
-    if described.internalDTD is not None:
-        raise _declares(where)
-    encoding = (described.encoding or "UTF-8").upper()
-    if encoding not in ("UTF-8", "US-ASCII", "ASCII"):
-        raise PubmillError(f"{where}: is encoded as {encoding}; PMC's articles are UTF-8")
-    if root.tag != "article":
-        raise PubmillError(f"{where}: its root is <{root.tag}>; expected <article>, JATS as PMC gives it")
-    return root
-
-
-def _without_back(data: bytes) -> etree._Element | None:
-    """The root without its `back`, which is a third of an article and never text; None where that fails.
-
-    An empty element takes its place. If it is there after parsing, the tag stood in no comment or CDATA; and
-    if the first end tag that followed was not its own, that one is left over, and nothing is parsed. So what
-    is malformed inside `back` alone goes unnoticed: no other text depends on it, a download is checked by its
-    md5, and a parser that only checks it would take a sixth of the speed.
-    """
-    start = data.find(b"<back>")
-    end = data.find(b"</back>", start)
-    if start < 0 or end < 0:
-        return None
-    try:
-        root: etree._Element = etree.fromstring(data[:start] + b"<cut-back/>" + data[end + 7 :], _PARSER)
-    except etree.XMLSyntaxError:
-        return None
-    return root if root.find("cut-back") is not None else None
-
-
-def without_doctype(data: bytes, where: str) -> bytes:
-    """The XML without its document type, which the parser so never sees; one that declares is refused."""
-    head = data[: data.find(b"<article") + 1 or len(data)]
-    start = head.find(b"<!DOCTYPE")
-    plain = _DOCTYPE.match(data, start) if start >= 0 else None
-    if b"<!ENTITY" in head or (start >= 0 and plain is None):
-        raise _declares(where)
-    if plain is None:
-        return data
-    return data[:start] + b"\n" * plain[0].count(b"\n") + data[plain.end() :]
-
-
-def _declares(where: str) -> PubmillError:
-    return PubmillError(
-        f"{where}: declares entities or other markup of its own in its document type, which PMC's articles "
-        f"never do; expanding such entities can exhaust memory or read local files, so it is refused"
-    )
-
-
 def check_pmcid(meta: etree._Element, expected: int, where: str) -> None:
     """That the article names no other PMCID than the one it is filed under."""
     for element in meta.iterchildren("article-id"):
         if element.get("pub-id-type") in ("pmc", "pmcid"):
             number = (element.text or "").strip().removeprefix("PMC")
             if number != str(expected):
-                raise PubmillError(f"{where}: is filed as PMC{expected}, but its XML says PMC{number}")
+                raise PubmillError(f"{where}: is filed as PMC{expected}, but its XML says PMC{number[:40]}")
 
 
 def pmid(meta: etree._Element) -> str:
@@ -289,12 +276,6 @@ def pmid(meta: etree._Element) -> str:
         if element.get("pub-id-type") == "pmid":
             return plain_pmid(element.text or "")
     return ""
-
-
-_PARSER = etree.XMLParser(
-    resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False,
-    remove_comments=True, remove_pis=True, collect_ids=False,
-)  # fmt: skip
 
 
 def _heading(element: etree._Element) -> str:
@@ -308,6 +289,8 @@ def _clear_markers(title: etree._Element) -> None:
     for element in list(title.iter("xref", "fn", "break", *NEVER)):
         if element.tag == "break":
             _mark_space(element)
+        elif element.tag == "fn":
+            _take_out(element)
         else:
             element.clear(keep_tail=True)  # type: ignore[call-arg]
 

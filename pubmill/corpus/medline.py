@@ -4,7 +4,7 @@ A file is cut at its `</PubmedArticle>` bytes into blocks of about 128 kB, and e
 on its own between the file's own root tags. That is faster than one incremental parse, needs
 constant memory, and is exact: a block that is well-formed content ends outside every comment,
 CDATA section and tag, so the blocks together are well-formed as the whole is, and give the same
-elements. A cut inside a comment leaves two malformed blocks: refused, never misread.
+elements. A block that is not well-formed grows until it is, up to `CITATION_LIMIT`.
 Nearly all citations are then read without a tree (`usual.py`).
 No block has a document type, so entities can be neither declared nor fetched; a declaration at the
 file's head is refused before anything is parsed.
@@ -16,21 +16,23 @@ What is taken is the text of the original record, whole and unchanged but for ru
 - A note such as `(ABSTRACT TRUNCATED AT 250 WORDS)` is kept: it stands in the abstract as NLM publishes it.
 - `CopyrightInformation` is the licence, never text. A title in brackets (translated) keeps them;
   `VernacularTitle` is left out.
+- A book (`PubmedBookArticle`) gives a row without text that has the flag `book`; selections count it and
+  leave it out.
 - Unicode is kept as it is; no normal form is imposed.
 """
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Literal
 
 from lxml import etree
 
 from pubmill.corpus.dates import day, year
 from pubmill.corpus.gzipped import BROKEN, open_gzip
-from pubmill.corpus.shards import Document, Sections, single_spaced
-from pubmill.corpus.usual import ARTICLE_END, Check, read_usual
+from pubmill.corpus.shards import BOOK, Document, Sections, single_spaced
+from pubmill.corpus.usual import ARTICLE_END, PMID_DIGITS, VERSION_DIGITS, Check, read_usual
+from pubmill.corpus.xml_parser import fault, parser
 from pubmill.errors import PubmillError
 
 BLOCK = 1 << 17
@@ -43,7 +45,15 @@ SMALL = 1 << 28  # bytes; smaller ones may be as compressible as they like
 MATHML = b' xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 
 # Of what is read, NLM's DTD allows these once in their element.
-ONCE = {"MedlineCitation", "PMID", "Article", "ArticleTitle", "Abstract", "Journal", "PublicationTypeList"}
+ONCE = {
+    "PubmedArticle": {"MedlineCitation"},
+    "PubmedBookArticle": {"BookDocument"},
+    "BookDocument": {"PMID"},
+    "MedlineCitation": {"PMID", "Article"},
+    "Article": {"Journal", "ArticleTitle", "Abstract", "PublicationTypeList"},
+}
+
+Form = Literal["usual", "tree"]
 
 _NAME = re.compile(r"(?:pubmed|medline)(\d\d)n(\d{4,5})\.xml\.gz")
 _ROOT = re.compile(rb"<(PubmedArticleSet|MedlineCitationSet)(\s[^<>]*)?>")
@@ -96,29 +106,31 @@ class _Reader:
         self.path = path
         self.done = 0  # bytes
         self.last = "none"
-        self.parser = _parser()
-        self.checker = _parser(Check())
+        self.parser = parser()
+        self.checker = parser(Check())
+        self.start = self.end = b""  # the root's tags
 
     def documents(self, stream: IO[bytes]) -> Iterator[Document]:
-        start, kind, rest = self._head(stream)
-        end = b"</%s>" % kind
+        self.start, kind, data = self._head(stream)
+        self.end = b"</%s>" % kind
         cut = ARTICLE_END if kind == b"PubmedArticleSet" else b"</MedlineCitation>"
-        pieces = [rest]
         while True:
-            data = b"".join(pieces)
-            at = data.rfind(cut)
-            if at >= 0:
-                whole, data = memoryview(data)[: at + len(cut)], data[at + len(cut) :]
-                yield from self._block(start, whole, end)
-            block = stream.read(BLOCK)
-            if not block:
-                yield from self._block(start, data, b"")
-                return
+            size = data.rfind(cut) + len(cut) if cut in data else 0
+            if size and (form := self._form(data[:size])):
+                yield from self._block(data[:size], form)
+                data = data[size:]
+            elif len(data) > CITATION_LIMIT:
+                if size:
+                    self._parse(data[:size])  # which reports what is malformed
+                raise self._error(f"no {cut.decode()} within {CITATION_LIMIT >> 20} MiB")
             if self.done > SMALL and self.done > RATIO_LIMIT * self.path.stat().st_size:
                 raise self._error(f"unpacks to more than {RATIO_LIMIT} times its size")
-            pieces = [data, block]
-            if len(data) > CITATION_LIMIT:
-                raise self._error(f"no {cut.decode()} within {CITATION_LIMIT >> 20} MiB")
+            block = stream.read(max(BLOCK, len(data)))
+            if not block:
+                self.end = b""
+                yield from self._tree(data)
+                return
+            data += block
 
     def _head(self, stream: IO[bytes]) -> tuple[bytes, bytes, bytes]:
         """Check all up to the root's start tag; give that tag, the root's name, and what follows."""
@@ -139,7 +151,10 @@ class _Reader:
         plain = _DOCTYPE.sub(lambda doctype: b"\n" * doctype[0].count(b"\n"), head, count=1)
         if b"<!DOCTYPE" in plain:
             raise self._error("malformed XML: the document type is not as in NLM's files")
-        root = self._parse(plain + b"</%s>" % kind)
+        self.end = b"</%s>" % kind
+        root = self._parse(plain)
+        if root.tag != kind.decode():
+            raise self._error(f"its root is <{root.tag}>, not one of PubMed's citation files")
         encoding = root.getroottree().docinfo.encoding or "UTF-8"
         if encoding.upper() != "UTF-8":
             raise self._error(f"is encoded as {encoding}; PubMed's files are UTF-8")
@@ -148,40 +163,38 @@ class _Reader:
         prefix = b"" if b"xmlns:mml" in attributes else MATHML
         return b"<%s%s%s>" % (kind, attributes, prefix), kind, data[found.end() :]
 
-    def _block(self, start: bytes, content: bytes | memoryview, end: bytes) -> Iterator[Document]:
-        """The documents of some whole citations, or of the end of the file with the root's end tag."""
-        data = b"".join((start, content, end))
-        if not self._plain(data):
-            yield from self._tree(data, len(start), len(content))
-            return
-        text_of = partial(self._content, start, end)
-        *articles, rest = bytes(content).split(ARTICLE_END)
-        for article in articles:
-            if document := read_usual(article, text_of):
+    def _form(self, content: bytes) -> Form | None:
+        """How content is read, or None if it isn't well-formed."""
+        try:
+            plain = bool(etree.fromstring(b"".join((self.start, content, self.end)), self.checker))
+        except etree.XMLSyntaxError:
+            return None
+        if len(self.checker.error_log):
+            return None  # names with colons out of place are no error without a tree, but are noted
+        return "usual" if plain and b"<![CDATA[" not in content else "tree"
+
+    def _block(self, content: bytes, form: Form) -> Iterator[Document]:
+        """The documents of well-formed content."""
+        *articles, rest = content.split(ARTICLE_END) if form == "usual" else [content]
+        for number, article in enumerate(articles):
+            if document := read_usual(article, self._content):
                 self.last = document.pmid
                 self.done += len(article) + len(ARTICLE_END)
                 yield document
-            else:
-                whole = article + ARTICLE_END
-                yield from self._tree(b"".join((start, whole, end)), len(start), len(whole))
+            elif self._form(whole := article + ARTICLE_END):
+                yield from self._tree(whole)
+            else:  # an article in another element
+                rest = ARTICLE_END.join([*articles[number:], rest])
+                break
         if rest:
-            yield from self._tree(b"".join((start, rest, end)), len(start), len(rest))
+            yield from self._tree(rest)
 
-    def _plain(self, data: bytes) -> bool:
-        """Whether XML is well-formed, and nothing but elements and their text."""
-        try:
-            plain = bool(etree.fromstring(data, self.checker))
-        except etree.XMLSyntaxError:
-            return False  # the tree's parser says why
-        # names with colons out of place are no error without a tree, but are noted
-        return plain and not len(self.checker.error_log) and b"<![CDATA[" not in data
+    def _content(self, content: bytes) -> str:
+        return _text(etree.fromstring(b"".join((self.start, content, self.end)), self.parser))
 
-    def _content(self, start: bytes, end: bytes, content: bytes) -> str:
-        return _text(etree.fromstring(b"".join((start, content, end)), self.parser))
-
-    def _tree(self, data: bytes, added: int, size: int) -> Iterator[Document]:
-        """The same from a tree, of XML whose `size` bytes after the first `added` ones are the file's."""
-        for child in self._parse(data, added):
+    def _tree(self, content: bytes) -> Iterator[Document]:
+        """The documents of content, from a tree."""
+        for child in self._parse(content):
             if child.tag == "PubmedArticle":
                 yield self._citation(child)
             elif child.tag == "MedlineCitation":
@@ -189,12 +202,15 @@ class _Reader:
             elif child.tag == "DeleteCitation":
                 for pmid in child.iterchildren("PMID"):
                     yield Document(id=self._id(pmid), version=self._version(pmid), deleted=True)
+            elif child.tag == "PubmedBookArticle":
+                yield self._book(child)
             else:
-                raise self._error(f"<{child.tag}> where a citation was expected; books are not read")
-        self.done += size
+                raise self._error(f"<{child.tag}> where a citation was expected")
+        self.done += len(content)
 
-    def _parse(self, data: bytes, added: int = 0) -> etree._Element:
-        """The root of some XML, of which the first `added` bytes are not the file's at this place."""
+    def _parse(self, content: bytes) -> etree._Element:
+        """The root of some content of the file, between the root's tags."""
+        data = b"".join((self.start, content, self.end))
         try:
             return etree.fromstring(data, self.parser)
         except etree.XMLSyntaxError as error:
@@ -203,8 +219,19 @@ class _Reader:
             read = sum(len(text) + 1 for text in lines[: line - 1]) + column
             cited = _CITED.findall(data[:read])
             self.last = cited[-1].decode() if cited else self.last
-            self.done += max(0, sum(len(text) + 1 for text in lines[: line - 1]) - added)
-            raise self._error(f"malformed XML: {error.msg}") from None
+            self.done += max(0, sum(len(text) + 1 for text in lines[: line - 1]) - len(self.start))
+            raise self._error(f"malformed XML: {fault(error)}") from None
+
+    def _book(self, article: etree._Element) -> Document:
+        book = self._required(article, self._parts(article), "BookDocument")
+        pmid = self._required(book, self._parts(book), "PMID")
+        identifier = self._id(pmid)
+        return Document(
+            id=identifier,
+            version=self._version(pmid),
+            pmid=identifier.removeprefix("pmid:"),
+            flags=(BOOK,),
+        )
 
     def _citation(self, article: etree._Element) -> Document:
         return self._document(self._required(article, self._parts(article), "MedlineCitation"))
@@ -234,11 +261,12 @@ class _Reader:
     def _parts(self, element: etree._Element) -> dict[str, etree._Element]:
         """The first child of each name; one pass over all costs less than a search for each name."""
         parts: dict[str, etree._Element] = {}
+        once = ONCE[str(element.tag)]
         for child in element:
             tag = child.tag
             if tag not in parts:
                 parts[tag] = child
-            elif tag in ONCE:
+            elif tag in once:
                 raise self._error(f"<{element.tag}> with <{tag}> more than once")
         return parts
 
@@ -251,16 +279,18 @@ class _Reader:
 
     def _id(self, pmid: etree._Element) -> str:
         text = (pmid.text or "").strip()
-        if not (text.isascii() and text.isdigit()):
-            raise self._error(f"<PMID> holds {text!r}, not a number")
+        if not _is_number(text, PMID_DIGITS):
+            raise self._error(f"<PMID> holds {text[:40]!r}, not a number of at most {PMID_DIGITS} digits")
         self.last = text
         return f"pmid:{int(text)}"
 
     def _version(self, pmid: etree._Element) -> int:
         # Files from before 2010 have no versions; NLM counts a citation without one as version 1.
         text = pmid.get("Version", "1")
-        if not (text.isascii() and text.isdigit()):
-            raise self._error(f"<PMID Version={text!r}>: not a number")
+        if not _is_number(text, VERSION_DIGITS):
+            raise self._error(
+                f"<PMID Version={text[:40]!r}>: not a number of at most {VERSION_DIGITS} digits"
+            )
         return int(text)
 
     def line(self) -> int:
@@ -276,12 +306,8 @@ class _Reader:
         return PubmillError(f"{self.path}:{self.line() + 1}: {message}. Last PMID read: {self.last}.")
 
 
-def _parser(target: Check | None = None) -> etree.XMLParser:
-    return etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False,
-        remove_comments=True, remove_pis=True, collect_ids=False,
-        target=cast(Any, target),
-    )  # fmt: skip
+def _is_number(text: str, digits: int) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= digits
 
 
 def _text(element: etree._Element) -> str:

@@ -47,6 +47,8 @@ CHARACTERS_PER_GROUP = 8_000_000
 
 UNREADABLE = "unreadable"
 """The flag of a document that its parser cannot read; it has no text."""
+BOOK = "book"
+"""The flag of a book or chapter among PubMed's citations; its text is not read."""
 
 Sections = tuple[tuple[str, str], ...]
 

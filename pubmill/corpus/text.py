@@ -6,7 +6,8 @@ One JSON object a line, UTF-8, gzipped or not. Keys:
   paragraphs (what blank lines part) are its sections. May be empty, and is then rejected later
   (`no_abstract`).
 - `title`, `licence` or `license`: text.
-- `pmid`: digits; the row's id is then `pmid:N`, so that PubMed and this source know each other's rows.
+- `pmid`: at most 18 digits; the row's id is then `pmid:N`, so that PubMed and this source know each other's
+  rows.
 - `id`: the user's own id; the row's id is then `SOURCE:ID`. With neither, `text:` and the first 16
   hex digits of the SHA-256 of title, line feed and text, so that equal texts are one document.
 - `lang` or `language`: one or more codes, by two or three letters, separated by spaces or commas.
@@ -26,6 +27,7 @@ from typing import Any
 from pubmill.corpus.gzipped import BROKEN, open_gzip
 from pubmill.corpus.paragraphs import paragraphs
 from pubmill.corpus.shards import Document, single_spaced
+from pubmill.corpus.usual import PMID_DIGITS
 from pubmill.errors import PubmillError
 
 # ISO 639-1 to the three letters that PubMed writes (ISO 639-2/B), for PubMed's commoner languages.
@@ -81,7 +83,7 @@ def _document(line: bytes, source: str, language: str, where: str) -> Document:
 def _row(line: bytes, where: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also of what is no UTF-8, and of endless numbers
         raise PubmillError(f"{where}: not valid JSON: {error}") from None
     texts = [row[key] for key in ("abstract", "text") if key in row] if isinstance(row, dict) else []
     if not isinstance(row, dict) or len(texts) != 1 or not isinstance(texts[0], str):
@@ -114,8 +116,10 @@ def _id(row: dict[str, Any], source: str, title: str, text: str, where: str) -> 
         name = str(value).strip()
         if key == "id":
             return f"{source}:{name}"
-        if not (name.isascii() and name.isdigit()):
-            raise PubmillError(f'{where}: "pmid" must be a number, found {value!r}')
+        if not (name.isascii() and name.isdigit() and len(name) <= PMID_DIGITS):
+            raise PubmillError(
+                f'{where}: "pmid" must be a number of at most {PMID_DIGITS} digits, found {name[:40]!r}'
+            )
         return f"pmid:{int(name)}"
     return "text:" + hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()[:16]
 

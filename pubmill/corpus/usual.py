@@ -2,12 +2,15 @@
 
 Most of the work of reading PubMed would be a tree of authors, terms and references, of which nothing is
 taken. So libxml2 only checks a block of citations (`Check`), and each is matched against one pattern: the
-elements of NLM's DTD in their order, up to `</Article>`, with the attributes and the plain values they have.
+elements of NLM's DTD in their order, up to `</MedlineCitation>`, with the attributes and plain values that
+they have.
 
-That is exact, because in well-formed XML of nothing but elements and text the pattern leaves no room. It
-spells out every tag on its way, but for those inside of an element that is left unread up to the first end
-tag of its name; were that the end of another one, nested in it, then something else would follow than the
-pattern asks for. What doesn't match is left to a tree, which tells what is wrong with it, if anything.
+That is exact, because in well-formed XML of nothing but elements and text (no comment, processing
+instruction or CDATA section) each `<` begins a tag, and the pattern leaves no room. It spells out every tag
+on its way, but for those inside of an element that is left unread; such an element may hold no tag of its
+own name, so the first end tag of that name is its own. Behind the pattern neither citation nor article may
+begin or end. No attribute that the pattern allows declares a namespace, and no end tag has a blank. What
+doesn't match is left to a tree, which reports what is wrong with it, if anything.
 """
 
 import re
@@ -18,19 +21,24 @@ from pubmill.corpus.dates import day, year
 from pubmill.corpus.shards import Document, Sections, single_spaced
 
 ARTICLE_END = b"</PubmedArticle>"
+PMID_DIGITS, VERSION_DIGITS = 18, 9
+"""Most digits of a PMID (there are 8 in 2026) and of a version, which shards keep in 32 bits."""
 
 TextOf = Callable[[bytes], str]
 """The text of well-formed content with references to characters, or with elements that have attributes."""
 
+BLANKS = b" \t\r\n"
 _B = rb"[ \t\r\n]*+"
-_ATTRIBUTES = rb'(?: [A-Za-z]++="[^"<>&]*+")*+'
+_ATTRIBUTES = rb'(?: (?!xmlns)[A-Za-z]++="[^"<>&]*+")*+'
 _VALUE = rb"[^<>&]*+"
+_PMID = rb"([0-9]{1,%d}+)" % PMID_DIGITS
+_VERSION = rb"([0-9]{1,%d}+)" % VERSION_DIGITS
 _NUMBER = rb"([0-9]++)"
 
 
 def _inside(name: bytes) -> bytes:
-    """All up to the first end tag of this name."""
-    return rb"[^<]*+(?:<(?!/%s>)[^<]*+)*+" % name
+    """All up to the first tag of this name, start or end."""
+    return rb"[^<]*+(?:<(?!/?%s\b)[^<]*+)*+" % name
 
 
 def _unread(*names: bytes, inside: Callable[[bytes], bytes] = _inside) -> bytes:
@@ -53,13 +61,19 @@ def _listed(name: bytes, attributes: bytes = b"") -> bytes:
 
 _DAY = _B.join(_read(part, _NUMBER) for part in (b"Year", b"Month", b"Day"))
 _REVISED = _read(b"DateRevised", _B + _DAY + _B)
+_BEHIND = (
+    b"MedlineJournalInfo", b"ChemicalList", b"SupplMeshList", b"CitationSubset", b"CommentsCorrectionsList",
+    b"GeneSymbolList", b"MeshHeadingList", b"NumberOfReferences", b"PersonalNameSubjectList", b"OtherID",
+    b"OtherAbstract", b"KeywordList", b"CoiStatement", b"SpaceFlightMission", b"InvestigatorList",
+    b"GeneralNote",
+)  # fmt: skip
 _CITATION = re.compile(
     _B.join(
         (
             b"",
             b"<PubmedArticle>",
             rb"<MedlineCitation%s>" % _ATTRIBUTES,
-            rb'<PMID Version="%s">%s</PMID>' % (_NUMBER, _NUMBER),
+            rb'<PMID Version="%s">%s</PMID>' % (_VERSION, _PMID),
             _unread(b"DateCreated", b"DateCompleted"),
             rb"(?:%s%s)?+<Article%s>" % (_REVISED, _B, _ATTRIBUTES),
             b"<Journal>",
@@ -73,14 +87,15 @@ _CITATION = re.compile(
             _unread(b"DataBankList", b"GrantList") + b"<PublicationTypeList>",
             _listed(b"PublicationType", rb'(?: UI="[^"<>&]*+")?+') + b"</PublicationTypeList>",
             _unread(b"VernacularTitle", b"ArticleDate") + b"</Article>",
+            _unread(*_BEHIND) + b"</MedlineCitation>",
         )
     )
 )
-_PART = re.compile(
-    rb'<AbstractText(?: Label="([^"<>&\t\r\n]*+)")?+(?: NlmCategory="[A-Z]*+")?+>(%s)</AbstractText>%s'
-    rb"|<CopyrightInformation>(%s)</CopyrightInformation>%s"
-    % (_inside(b"AbstractText"), _B, _inside(b"CopyrightInformation"), _B)
+_TEXT_START = re.compile(
+    rb'%s<AbstractText(?: Label="([^"<>&\t\r\n]*+)")?+(?: NlmCategory="[A-Z]*+")?+>' % _B
 )
+_COPYRIGHT = re.compile(_B + _read(b"CopyrightInformation", rb"(%s)" % _inside(b"CopyrightInformation")) + _B)
+_ONLY_ONCE = (b"MedlineCitation", b"PubmedArticle")
 _MARKUP = re.compile(rb"</?[a-z]++/?>")
 _LISTED = re.compile(rb">([^<]*+)</")
 
@@ -88,7 +103,7 @@ _LISTED = re.compile(rb">([^<]*+)</")
 class Check:
     """A parser's target that makes nothing: what is left is the parser's own check of what is well-formed.
 
-    The parser gives whether there was neither comment nor processing instruction.
+    The parser, which must not remove comments and processing instructions, returns whether there were none.
     """
 
     other = False
@@ -110,13 +125,11 @@ def read_usual(article: bytes, text_of: TextOf) -> Document | None:
     It must be well-formed, without comments, processing instructions and CDATA sections.
     """
     found = _CITATION.match(article)
-    if found is None or not _only_one(article, found.end()):
+    if found is None or any(article.find(name, found.end()) >= 0 for name in _ONLY_ONCE):
         return None
     version, pmid, *revised, published, title, abstract, languages, types = found.groups()
     parts = _abstract(abstract or b"", text_of)
     if parts is None or not (printed := year(published.decode())):
-        return None
-    if not any(revised) and b"<DateRevised" in article:
         return None
     number = str(int(pmid))
     return Document(
@@ -133,38 +146,25 @@ def read_usual(article: bytes, text_of: TextOf) -> Document | None:
     )
 
 
-def _only_one(article: bytes, at: int) -> bool:
-    """Whether no second citation, article or PMID of it follows, as it does where two have run into one."""
-    end = article.find(b"</MedlineCitation>", at)
-    identifiers = article.count(b"<PMID", at, end)
-    return (
-        article.find(b"<Article", at, end) < 0
-        and article.find(b"<MedlineCitation", at) < 0
-        and (not identifiers or identifiers == article.count(b"<CommentsCorrections ", at, end))
-    )
-
-
 def _text(content: bytes, text_of: TextOf) -> str:
     bare = _MARKUP.sub(b"", content) if b"<" in content else content
     return text_of(content) if b"<" in bare or b"&" in bare else single_spaced(bare.decode())
 
 
 def _abstract(content: bytes, text_of: TextOf) -> tuple[str, Sections] | None:
-    """The copyright lines, and the labelled parts that hold text."""
-    licences: list[str] = []
+    """The copyright line, and the labelled parts that hold text."""
+    *parts, rest = content.split(b"</AbstractText>")
     sections: list[tuple[str, str]] = []
-    at = 0
-    while at < len(content):
-        part = _PART.match(content, at)
-        if part is None:
+    for part in parts:
+        start = _TEXT_START.match(part)
+        if start is None or part.find(b"AbstractText", start.end()) >= 0:
             return None
-        label, abstract, licence = part.groups()
-        if licence is not None:
-            licences.append(_text(licence, text_of))
-        elif text := _text(abstract, text_of):
-            sections.append(((label or b"").decode().strip(), text))
-        at = part.end()
-    return " ".join(licences), tuple(sections)
+        if text := _text(part[start.end() :], text_of):
+            sections.append(((start[1] or b"").decode().strip(), text))
+    copyrighted = _COPYRIGHT.fullmatch(rest)
+    if copyrighted is None and rest.strip(BLANKS):
+        return None
+    return _text(copyrighted[1], text_of) if copyrighted else "", tuple(sections)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -15,11 +15,12 @@ from typing import Any
 import pubmed_parser
 from lxml import etree
 
+from pubmill.corpus.article_xml import parse
 from pubmill.corpus.facts import Facts
 from pubmill.corpus.gzipped import BROKEN
-from pubmill.corpus.jats import check_pmcid, languages, parse, pmid, types
+from pubmill.corpus.jats import check_pmcid, languages, pmid, types
 from pubmill.corpus.medline import read_medline
-from pubmill.corpus.shards import UNREADABLE, Document, single_spaced
+from pubmill.corpus.shards import BOOK, UNREADABLE, Document, single_spaced
 from pubmill.errors import PubmillError
 
 # What it raises on text that it did not expect.
@@ -31,11 +32,11 @@ def read_medline_with_pubmed_parser(path: Path) -> Iterator[Document]:
     """Yield the citations of a PubMed file, in its order.
 
     Of a citation that has several versions in the file the package does not tell which is which, and it
-    knows no deletions: versions, dates of revision and deletions are pubmill's.
+    knows neither deletions nor books: versions, dates of revision, deletions and books are pubmill's.
     """
     theirs = pubmed_parser.parse_medline_xml(str(path))
     for ours in read_medline(path):
-        if ours.deleted:
+        if ours.deleted or BOOK in ours.flags:
             yield ours
         else:
             try:

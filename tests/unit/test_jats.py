@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from pubmill.corpus.article_xml import _without_back
 from pubmill.corpus.facts import Facts
 from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
-from tests.articles import USUAL, body_characters, characters
+from tests.articles import USUAL, body_characters, body_words, characters, words
 
 DOCTYPE = (
     '<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) Journal Archiving and Interchange DTD v1.2 '
@@ -87,6 +88,7 @@ def test_pmid_of_the_source_or_else_of_the_xml() -> None:
         ("<license><license-p>See <ext-link xlink:href='http://creativecommons.org/publicdomain/zero/1.0/'>it"
          "</ext-link></license-p></license>", "CC0"),
         ("<license><p>under (http://creativecommons.org/licenses/by-nd/2.0) it</p></license>", "CC BY-ND"),
+        ("<license xlink:href='https://creativecommons.org/publicdomain/mark/1.0/'/>", ""),
     ],
 )  # fmt: skip
 def test_licence_of_the_xml(permissions: str, code: str) -> None:
@@ -111,6 +113,49 @@ def test_formulas() -> None:
     )
     assert body(inline) == (("", "Where y=2 and holds."),)
     assert body(inline, ()) == (("", "Where y=2 and E = mc2 holds."),)
+
+
+@pytest.mark.parametrize(
+    ("content", "kept", "without"),
+    [
+        ("<p>as<disp-formula>E=m</disp-formula>where</p>", "as E=m where", "as where"),
+        ("<p>as<disp-formula-group><disp-formula>E</disp-formula></disp-formula-group>so</p>",
+         "as E so", "as so"),
+        ("<p>C<sub>2</sub>H<inline-formula><alternatives><tex-math>x</tex-math><mml:math>z</mml:math>"
+         "</alternatives></inline-formula>O</p>", "C2HzO", "C2HzO"),
+        ("<p>(<inline-graphic><alt-text>x</alt-text></inline-graphic>)a<graphic/>b<break/>c</p>",
+         "()a b c", "()a b c"),
+        ("<p>one<code>two</code>three<question>four</question>five</p>", "one\ntwo\nthree\nfour\nfive",
+         "one\ntwo\nthree\nfour\nfive"),
+        ("<p>one<table><tr><td>1</td></tr></table>two</p>", "one\n1\ntwo", "one two"),
+        ("<p>one<fig><caption><p>cap</p></caption></fig>two</p>", "one two\ncap", "one two\ncap"),
+        ("<p>one<supplementary-material><caption><p>cap</p></caption></supplementary-material>two</p>",
+         "one two\ncap", "one two"),
+        ("<p>one<fn-group><fn><p>note</p></fn></fn-group>two</p>", "one\nnote\ntwo", "one two"),
+        ("<p>drug<fn><p>note</p></fn>was<fn><p>other</p></fn>, so</p><p>next</p>",
+         "drug was, so\nnote\nother\nnext", "drug was, so\nnext"),
+        ("<p><fn><p>first<fn><p>deep</p></fn> on</p></fn>word</p>", "word\nfirst on\ndeep", "word"),
+        ("<p>a <bold>b<fn><p>n</p></fn></bold> c<list><list-item><p>d<fn><p>m</p></fn> e</p></list-item>"
+         "</list>f</p>", "a b c\nd e\nm\nf\nn", "a b c\nd e\nf"),
+        ("<fig><caption><title>cap<fn><p>n</p></fn>s</title><p>t</p></caption></fig>", "cap s\nn\nt",
+         "cap s\nt"),
+        ("<p>one<list><list-item><p>two</p></list-item></list><bold>three</bold> four</p>",
+         "one\ntwo\nthree four", "one\ntwo\nthree four"),
+        ("<p>one<boxed-text><sec><title>T</title><p>in</p></sec></boxed-text>two</p>", "one two in",
+         "one two in"),
+    ],
+)  # fmt: skip
+def test_words_are_parted_by_blocks_and_by_nothing_else(content: str, kept: str, without: str) -> None:
+    for leave_out, text in (((), kept), (USUAL, without)):
+        found = body(content, leave_out)
+        assert " ".join(part for _, part in found) == text
+        root = etree.fromstring(article(content))
+        assert words(found) == body_words(root, leave_out)
+
+
+def test_a_note_in_the_title_of_a_section_is_no_text() -> None:
+    content = "<sec><title>Aim<fn><p>note</p></fn>s of it</title><p>x</p></sec>"
+    assert body(content, ()) == (("Aim s of it", "x"),)
 
 
 def test_lists_and_quotations_are_lines_in_their_place() -> None:
@@ -191,11 +236,33 @@ def test_of_several_abstracts(abstracts: str, text: str) -> None:
         "<back><p>no</p></back><floats-group><p>y</p></floats-group><!-- </back> -->",
         "<back/><sub-article><front-stub/><body><p>no</p></body><back><p>no</p></back></sub-article>",
         "<back id='b'><p>no</p></back><floats-group><p>y</p></floats-group>",
+        "<back><!-- </back><floats-group><p>no</p></floats-group><?x --></back> ?>",
+        "<back><?x </back><floats-group><p>no</p></floats-group><!-- ?></back> -->",
+        "<back><![CDATA[</back><floats-group><p>no</p></floats-group><!--]]></back> -->",
+        "<back></back ><floats-group><p>y</p></floats-group><back></back>",
+        "<back><back><p>no</p></back><floats-group><p>no</p></floats-group></back>",
     ],
 )
 def test_the_back_is_left_out_and_nothing_else(back: str) -> None:
     floats = (("", "y"),) if "floats-group" in back else ()
+    floats = () if "<p>y</p>" not in back else floats
     assert read(article("<p>x</p>", after=back)).body == (("", "x"), *floats)
+
+
+@pytest.mark.parametrize("comment", ["<!-- c -->", "<?pi c?>"])
+def test_comments_in_the_back_cost_no_second_parse(comment: str) -> None:
+    data = article("<p>x</p>", after=f"<back>{comment}<ref-list/></back>")
+    assert _without_back(data) is not None
+
+
+def test_what_is_malformed_in_the_back_alone_goes_unnoticed() -> None:
+    assert read(article("<p>x</p>", after="<back><p></back>")).body == (("", "x"),)
+    refused(article("<p>x</p>", after="<back><p></back><!-- -->" + "</p>"), "malformed XML")
+
+
+@pytest.mark.parametrize("written", ["\ufdd0", "&#xfDd0;", "&#064976;"])
+def test_the_noncharacter_that_sorts_text_is_refused_in_it(written: str) -> None:
+    refused(article(f"<p>a{written}e</p>"), "U+FDD0")
 
 
 def test_truncated_articles_are_refused() -> None:

@@ -209,12 +209,42 @@ def test_undeclared_entity(tmp_path: Path) -> None:
     )
 
 
-def test_cut_inside_a_comment_is_refused_not_misread(tmp_path: Path) -> None:
-    content = articles(citation(1)) + "<!-- <PubmedArticle></PubmedArticle> -->" + articles(citation(2))
+@pytest.mark.parametrize(
+    "hiding",
+    [
+        "<!-- <PubmedArticle></PubmedArticle> -->",
+        "<?x </PubmedArticle> ?>",
+        "<DeleteCitation><PubmedArticle></PubmedArticle>  </DeleteCitation>",
+    ],
+)
+def test_a_block_that_ends_inside_of_something_grows(tmp_path: Path, hiding: str) -> None:
+    content = articles(citation(1)) + hiding + articles(*(citation(n) for n in range(2, 9)))
     path = write(tmp_path, content)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(medline, "HEAD_LIMIT", len(HEAD) + content.index("-->") + 20)
-        refused(path, "malformed XML")
+    for place in range(content.index(hiding), content.index(hiding) + len(hiding) + 30):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(medline, "HEAD_LIMIT", len(HEAD) + len("<PubmedArticleSet>\n") + place)
+            patch.setattr(medline, "BLOCK", 20)
+            assert [row.id for row in read_medline(path)] == [f"pmid:{n}" for n in range(1, 9)]
+
+
+def test_a_block_that_never_becomes_well_formed_is_refused_at_its_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(medline, "CITATION_LIMIT", 1 << 19)
+    bad = citation(12).replace("</ArticleTitle>", "</Title>")
+    content = articles(citation(11), bad, *(citation(n, "<ArticleTitle>" + "x" * 900) for n in range(9000)))
+    refused(write(tmp_path, content), "gz:5:", "malformed XML", "Last PMID read: 12")
+
+
+def test_a_message_names_one_line(tmp_path: Path) -> None:
+    bad = citation(12).replace("</ArticleTitle>", "</Title>")
+    with pytest.raises(PubmillError) as raised:
+        read(tmp_path, articles(citation(11), bad))
+    where = tmp_path / "pubmed26n0001.xml.gz"
+    assert str(raised.value) == (
+        f"{where}:5: malformed XML: Opening and ending tag mismatch: ArticleTitle and Title. "
+        f"Last PMID read: 12."
+    )
 
 
 def test_entity_bomb_is_refused_unexpanded(tmp_path: Path) -> None:
@@ -249,10 +279,17 @@ def test_entities_declared_in_a_local_dtd_are_not_fetched(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("content", "word"),
     [
-        ("<PubmedBookArticle/>", "<PubmedBookArticle>"),
+        ("<PubmedBookArticle/>", "<PubmedBookArticle> without <BookDocument>"),
+        ("<Other/>", "<Other> where a citation was expected"),
         (articles("<Other/>"), "without <MedlineCitation>"),
         (articles("<MedlineCitation><PMID>x</PMID><Article/></MedlineCitation>"), "not a number"),
         (articles("<MedlineCitation><PMID>5</PMID></MedlineCitation>"), "without <Article>"),
+        (
+            articles("<MedlineCitation/><MedlineCitation/>"),
+            "<PubmedArticle> with <MedlineCitation> more than once",
+        ),
+        (articles(citation(0).replace(">0<", f">{'7' * 5000}<")), "not a number of at most 18 digits"),
+        (articles(citation(5, version=' Version="9999999999"')), "not a number of at most 9 digits"),
         (articles(citation(1, version=' Version="a"')), "Version='a'"),
     ],
 )
@@ -262,6 +299,10 @@ def test_unexpected_content(tmp_path: Path, content: str, word: str) -> None:
 
 def test_wrong_root_and_encoding(tmp_path: Path) -> None:
     refused(write(tmp_path, "", head="", root="articles"), "not one of PubMed's citation files")
+    namespace = f"{HEAD}<PubmedArticleSet xmlns='urn:x'>{articles(citation(1))}</PubmedArticleSet>"
+    path = tmp_path / "pubmed26n0001.xml.gz"
+    path.write_bytes(gzip.compress(namespace.encode()))
+    refused(path, "its root is <{urn:x}PubmedArticleSet>")
     refused(write(tmp_path, "", head='<?xml version="1.0" encoding="ISO-8859-1"?>'), "encoded as ISO-8859-1")
 
 

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from pubmill.corpus.filters import rejection
 from pubmill.corpus.medline import file_order, read_medline
 from pubmill.corpus.shards import Document, joined, write_shard
 from pubmill.corpus.versions import read_reasons, write_latest
 from pubmill.errors import PubmillError
+from pubmill.specs import Selection
 from tests.unit.test_medline import abstract, articles, citation, read, write
 
 MATHML = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'
@@ -109,10 +111,23 @@ def test_pmids_of_comments_and_references_are_not_the_citations(tmp_path: Path) 
     assert (document.id, document.version) == ("pmid:1", 1)
 
 
-def test_books_are_refused_by_name(tmp_path: Path) -> None:
-    book = "<PubmedBookArticle><BookDocument><PMID>1</PMID></BookDocument></PubmedBookArticle>"
-    with pytest.raises(PubmillError, match="<PubmedBookArticle> where a citation was expected; books are"):
-        read(tmp_path, articles(citation(1)) + book)
+def test_a_book_is_a_row_without_text_that_selections_leave_out_and_count(tmp_path: Path) -> None:
+    book = (
+        "<PubmedBookArticle><BookDocument><PMID Version='2'>8</PMID><Abstract><AbstractText>no</AbstractText>"
+        "</Abstract></BookDocument></PubmedBookArticle>"
+    )
+    found = read(tmp_path, articles(citation(1)) + book + articles(citation(2)))
+    assert [row.id for row in found] == ["pmid:1", "pmid:8", "pmid:2"]
+    assert found[1] == Document(id="pmid:8", version=2, pmid="8", flags=("book",))
+    assert rejection(found[1], Selection()) == "book"
+
+
+@pytest.mark.parametrize(
+    "book", ["", "<BookDocument/>", "<BookDocument><PMID>1</PMID><PMID>2</PMID></BookDocument>"]
+)
+def test_a_book_has_one_pmid(tmp_path: Path, book: str) -> None:
+    with pytest.raises(PubmillError, match="without <BookDocument>|without <PMID>|<PMID> more than once"):
+        read(tmp_path, f"<PubmedBookArticle>{book}</PubmedBookArticle>")
 
 
 @pytest.mark.parametrize("root", ["PubmedArticleSet", "MedlineCitationSet"])

@@ -150,9 +150,59 @@ def test_other_forms_are_left_to_a_tree(
     same(tmp_path, file_of(USUAL.replace(usual, other, 1), USUAL), monkeypatch)
 
 
-def test_an_article_in_another_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    content = file_of(USUAL.replace("<PubmedData>", "<PubmedArticle></PubmedArticle><PubmedData>"), USUAL)
-    assert "malformed XML" in outcome(tmp_path, content, monkeypatch, tree=False)
+@pytest.mark.parametrize(
+    ("place", "inner"),
+    [
+        ("<PubmedData>", "<PubmedArticle></PubmedArticle><PubmedData>"),
+        ("<PubmedData>", "<PubmedArticle><MedlineCitation/></PubmedArticle ><PubmedData>"),
+        ("K12", "<PubmedArticle><MedlineCitation/></PubmedArticle>"),
+    ],
+)
+def test_an_article_in_another_is_no_citation(
+    tmp_path: Path, place: str, inner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = same(tmp_path, file_of(USUAL.replace(place, inner), USUAL), monkeypatch)
+    assert [row.id for row in found] == ["pmid:17", "pmid:17"]
+
+
+FAKE = "<Abstract><AbstractText>FAKE</AbstractText></Abstract>"
+
+
+@pytest.mark.parametrize(
+    ("usual", "other"),
+    [
+        ("<MedlinePgn>1-2</MedlinePgn></Pagination>",
+         f"<!-- </Pagination>{FAKE}<AuthorList> --></Pagination>"),
+        ("<MedlinePgn>1-2</MedlinePgn></Pagination>",
+         f"<?x </Pagination>{FAKE}<AuthorList> ?></Pagination>"),
+        ("<MedlinePgn>1-2</MedlinePgn></Pagination>",
+         f"<![CDATA[ </Pagination>{FAKE}<AuthorList> ]]></Pagination>"),
+        ("<MedlinePgn>1-2</MedlinePgn></Pagination>",
+         f"<Pagination></Pagination>{FAKE}<AuthorList></AuthorList></Pagination>"),
+        ("</Pagination>", f"</Pagination ><x>{FAKE}<Pagination></Pagination></x>"),
+        ('<AbstractText Label="END">', '<AbstractText Label="END"><AbstractText>nested</AbstractText>'),
+        ('<AbstractText Label="END">', '<AbstractText Label="END"><AbstractText/>'),
+        ("</ArticleTitle>", "</ArticleTitle >"),
+        ("<MedlineCitation ", '<MedlineCitation xmlns="urn:x" '),
+        ("<Article ", '<Article xmlns="urn:x" '),
+        ("<JournalIssue ", '<JournalIssue xmlns="urn:x" '),
+        ("<PubmedArticle>", '<PubmedArticle xmlns="urn:x">'),
+        ("</Article>", '</Article><PMID>3</PMID><CommentsCorrections RefType="x"></CommentsCorrections>'),
+        ("<PubmedArticle>", "<DeleteCitation><PMID>99</PMID></DeleteCitation><PubmedArticle>"),
+        ("<PubmedArticle>", "<PubmedArticle><!-- </PubmedArticle> -->"),
+        ("</MedlineCitation>", "</MedlineCitation><Journal/><Journal/>"),
+        (">17<", f">{'1' * 5000}<"),
+    ],
+)  # fmt: skip
+def test_what_a_pattern_cannot_tell_apart_is_left_to_a_tree(
+    tmp_path: Path, usual: str, other: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert usual in USUAL
+    for block in (300, 1 << 17):
+        monkeypatch.setattr(medline, "BLOCK", block)
+        monkeypatch.setattr(medline, "HEAD_LIMIT", block)
+        found = same(tmp_path, file_of(USUAL, USUAL.replace(usual, other, 1), USUAL), monkeypatch)
+        assert "FAKE" not in str(found)
 
 
 def test_a_date_of_revision_out_of_its_place_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

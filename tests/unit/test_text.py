@@ -94,6 +94,8 @@ def test_gzip_and_plain_are_the_same(tmp_path: Path) -> None:
         ('{"abstract": "\\ud800"}', "surrogate"),
         ('{"abstract": "a", "pmid": "PMC5"}', '"pmid" must be a number'),
         ('{"abstract": "a", "pmid": 5.5}', '"pmid" must be text or a whole number'),
+        (f'{{"abstract": "a", "pmid": "{"7" * 5000}"}}', '"pmid" must be a number of at most 18 digits'),
+        (f'{{"abstract": "a", "pmid": {"7" * 5000}}}', "not valid JSON"),
         ('{"abstract": "a", "date": "2001-13"}', '"date" must be'),
         ('{"abstract": "a", "date": "May 2001"}', '"date" must be'),
     ],

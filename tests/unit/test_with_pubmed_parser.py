@@ -37,15 +37,16 @@ def test_citations_have_its_text_and_our_versions_and_deletions(tmp_path: Path) 
             2, abstract.format("<AbstractText Label='AIM'>A.</AbstractText><AbstractText>B.</AbstractText>")
         ),
         citation(3, abstract.format("")),
+        "<PubmedBookArticle><BookDocument><PMID>8</PMID></BookDocument></PubmedBookArticle>",
         "<DeleteCitation><PMID Version='1'>9</PMID></DeleteCitation>",
     )
     ours, theirs = list(read_medline(path)), list(read_medline_with_pubmed_parser(path))
     for one, other in zip(ours, theirs, strict=True):
-        same = ("id", "version", "date", "published", "languages", "types", "licence", "deleted")
+        same = ("id", "version", "date", "published", "languages", "types", "licence", "flags", "deleted")
         assert [getattr(one, name) for name in same] == [getattr(other, name) for name in same]
     assert theirs[0].title == "Of TP."
     assert [document.sections for document in theirs] == [
-        (("", "The TP gene."),), (("", "AIM\nA.\nB."),), (), (),
+        (("", "The TP gene."),), (("", "AIM\nA.\nB."),), (), (), (),
     ]  # fmt: skip
 
 
