@@ -13,13 +13,13 @@ ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=False))
 sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import Plain, plainly
-from pubmill.inspection.asked import check_before_graph
-from pubmill.inspection.gpus import read_gpus
-from pubmill.inspection.left_out import announce_left_out
-from pubmill.inspection.resources import resources
-from pubmill.study import check_files, check_study
-from pubmill.targets import Targets, as_json
-from pubmill.targets.failed_jobs import forget_failed_jobs
+from pubmill.workflow.requested_targets import check_before_graph
+from pubmill.planning.gpus import read_gpus
+from pubmill.workflow.left_out import announce_left_out
+from pubmill.workflow.resources import resources
+from pubmill.specs.study import check_files, check_study
+from pubmill.graph import Targets, as_json
+from pubmill.workflow.failed_jobs import forget_failed_jobs
 
 forget_failed_jobs()
 
@@ -59,7 +59,7 @@ onstart:
     # Freed by the system if the run is killed, so that the same command can simply be run again.
     global LOCK
     # Here, as only a run needs it, and the hub's library with it.
-    from pubmill.inspection.starting import begin
+    from pubmill.workflow.run_start import begin
 
     LOCK = plainly(begin)(workflow, TARGETS)
     say_what_is_left_out()

@@ -11,7 +11,8 @@ are taken. The last tenth of the files are updates, which revise and delete cita
 The programs are the pipeline's own: parse_medline, latest_versions, select_documents, corpus_statistics;
 each job is a process, `--jobs` of them at once. Files an hour are of the wall clock, with as many cores as
 jobs. The jobs over the whole corpus run twice, over one file and over all: their memory must not grow with
-the number of files, save that of latest_versions up to its limit (`MEMORY` in pubmill/corpus/versions.py).
+the number of files, except that of latest_versions up to its limit (`MEMORY` in
+pubmill/corpus/document_versions.py).
 What 1,334 files would take is extrapolated in proportion to the files.
 """
 

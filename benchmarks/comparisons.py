@@ -23,9 +23,9 @@ import numpy as np
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from benchmarks.baseline import Used, run
-from pubmill.contributions import Contributions, Items, write_items
+from pubmill.metrics.contributions import Contributions, Items, write_items
 from pubmill.metrics.entities import entity_metrics
-from pubmill.records import Record, write_record
+from pubmill.metrics.records import Record, write_record
 
 MODELS, SEEDS = 8, 5
 SIZES = (

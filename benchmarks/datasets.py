@@ -25,10 +25,10 @@ from nltk.data import path as nltk_paths
 from pubmill import recipes
 from pubmill.convert.conll import read
 from pubmill.convert.dataset import ConversionRecipe, convert
-from pubmill.convert.given import Given
+from pubmill.convert.source_files import Given
 from pubmill.errors import PubmillError
+from pubmill.graph.dataset_recipes import conversion_recipe
 from pubmill.specs import load
-from pubmill.targets.datasets import conversion_recipe
 from tests.dataset_specs import SPECS, inputs_of
 from tests.world import write_world
 

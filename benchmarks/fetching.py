@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.pmc import articles
 from pubmill.corpus.pmc import CONNECTIONS
-from pubmill.files import sha256
+from pubmill.storage.files import sha256
 from tests.bucket import Bucket
 
 FIRST = 1_230_000

@@ -12,8 +12,8 @@ from typing import Any
 from tokenizers.implementations import BertWordPieceTokenizer
 from transformers import BertConfig, BertModel, BertTokenizerFast
 
-from pubmill import entities
-from pubmill.examples import Entity, SequenceExample, TokensExample, read_examples
+from pubmill.annotation import argument_transforms as entities
+from pubmill.annotation.examples import Entity, SequenceExample, TokensExample, read_examples
 from pubmill.finetuning.tasks import TASKS
 from pubmill.recipes import Dummies, FinetuningRecipe
 

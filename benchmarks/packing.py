@@ -30,14 +30,14 @@ os.environ["HF_DATASETS_OFFLINE"] = "1"
 from nltk.tokenize.punkt import PunktSentenceTokenizer
 
 from benchmarks.vocabs import make_texts, write_parts
-from pubmill.files import read_jsonl_gz
+from pubmill.annotation.sentences import FOLDER, TABLES, SentenceSplitter, read_punkt
 from pubmill.pretraining.encoding import load_tokenizer, make_encoder, special_ids
 from pubmill.pretraining.packing import PackingRecipe, Splitter, pack, pack_documents
 from pubmill.pretraining.tokens import write_packed
 from pubmill.recipes import VocabRecipe
-from pubmill.sentences import FOLDER, TABLES, SentenceSplitter, read_punkt
+from pubmill.storage.files import read_jsonl_gz
 from pubmill.vocabs.training import train
-from pubmill.vocabs.words import write_counts
+from pubmill.vocabs.word_counts import write_counts
 
 BLOCK = 512
 OTHERS = {

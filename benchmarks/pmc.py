@@ -122,7 +122,7 @@ def with_pubmed_parser(folder: Path) -> int:
 
 
 def with_pubmill(folder: Path) -> int:
-    from pubmill.corpus.facts import Facts
+    from pubmill.corpus.article_metadata import Facts
     from pubmill.corpus.jats import JatsReader
 
     read = JatsReader(USUAL)

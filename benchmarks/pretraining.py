@@ -36,9 +36,9 @@ import torch
 import transformers
 
 from benchmarks.pretraining_ways import DEVICE, ON_GPU, Ours, Speed, TrainersWay, Way, fitting, make_packed
-from pubmill.files import write_json
 from pubmill.pretraining.flops import measured_rate
 from pubmill.recipes import Architecture, Generator, Objective, Optimisation, PretrainingRecipe
+from pubmill.storage.files import write_json
 
 GIB = 2**30
 MEMORY = 80 * GIB

@@ -25,12 +25,12 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])
 from benchmarks.baseline import Used, run
 from benchmarks.vocabs import make_texts
 from pubmill.corpus.contamination import Evaluated, write_index
+from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select
-from pubmill.corpus.versions import write_latest
-from pubmill.files import read_json, write_jsonl_gz
+from pubmill.graph.selection import PARTS_AT_ONCE
 from pubmill.specs import Selection
-from pubmill.targets.selection import PARTS_AT_ONCE
+from pubmill.storage.files import read_json, write_jsonl_gz
 
 EVALUATED = 5_000
 MANY_PARTS = f"contamination, {PARTS_AT_ONCE} parts"

@@ -27,13 +27,13 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[0] = str(ROOT)
 
 from benchmarks.baseline import Used, run
-from pubmill.records import Record, write_record
+from pubmill.graph import as_json
+from pubmill.graph.models import OFF_THE_SHELF
+from pubmill.metrics.records import Record, write_record
+from pubmill.publication.rendering import to_json
 from pubmill.tables.cells import read_table
-from pubmill.tables.rendering import to_json
-from pubmill.targets import as_json
-from pubmill.targets.models import OFF_THE_SHELF
 from tests.full_tables import SPECS, published, recipe, targets
-from tests.unit.tables_made_up import compared
+from tests.unit.toy_tables import compared
 
 PACKAGES = dict.fromkeys(
     ("duckdb", "nltk", "numpy", "pyarrow", "safetensors", "seqeval", "tokenizers", "torch", "transformers"),

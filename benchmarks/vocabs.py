@@ -30,10 +30,10 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.trainers import WordPieceTrainer
 
 from pubmill.recipes import VocabRecipe
-from pubmill.vocabs.counting import merge_counts
+from pubmill.vocabs.merged_counts import merge_counts
 from pubmill.vocabs.training import learn
+from pubmill.vocabs.word_counts import write_counts
 from pubmill.vocabs.wordpiece import SPECIAL
-from pubmill.vocabs.words import write_counts
 
 PARTS = 8
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from pubmill.control_characters import escape_controls
+from pubmill.messages.control_characters import escape_controls
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")

@@ -17,10 +17,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import PubmillError, run
-from pubmill.files import sealed, write_json, write_jsonl_gz
-from pubmill.limits import limited
-from pubmill.off_the_shelf import AnnotationRecipe, annotate
-from pubmill.privacy import keep_private, label_of_process
+from pubmill.hardware.process_limits import limited
+from pubmill.prediction.spacy_pipelines import AnnotationRecipe, annotate
+from pubmill.storage.files import sealed, write_json, write_jsonl_gz
+from pubmill.storage.privacy import keep_private, label_of_process
 
 SUFFIX = ".predictions.jsonl.gz"
 

@@ -17,13 +17,13 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import PubmillError, run
-from pubmill.inspection.checked import print_outcomes
-from pubmill.inspection.checks import check_all, cores, plan
-from pubmill.inspection.printing import console
-from pubmill.network import say
+from pubmill.graph.dataset_access import AccessTargets
+from pubmill.inspection.data_check.checks import check_all, cores, plan
+from pubmill.inspection.data_check.printing import print_outcomes
+from pubmill.planning.terminal_tables import console
 from pubmill.specs import load, scales
-from pubmill.study import Study
-from pubmill.targets.access import AccessTargets
+from pubmill.specs.study import Study
+from pubmill.storage.network import say
 
 
 def main() -> None:

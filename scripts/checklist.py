@@ -14,10 +14,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
-from pubmill.files import writing
+from pubmill.publication.checklist.document import FORMS, fill
+from pubmill.publication.checklist.evidence import ChecklistRecipe, read_study
+from pubmill.storage.files import writing
 from pubmill.tables.cells import parse_argument
-from pubmill.tables.checklist import FORMS, fill
-from pubmill.tables.checklist_data import ChecklistRecipe, read_study
 
 
 def main() -> None:

@@ -15,9 +15,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
-from pubmill.files import writing
+from pubmill.publication.comparison_rendering import FORMS
+from pubmill.storage.files import writing
 from pubmill.tables.cells import read_table
-from pubmill.tables.comparison_rendering import FORMS
 from pubmill.tables.comparisons import comparisons
 
 

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.corpus.contamination_report import report
 from pubmill.errors import run
-from pubmill.files import write_json
+from pubmill.storage.files import write_json
 
 
 def main() -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
-from pubmill.files import writing
+from pubmill.publication.contradictions import FORMS, ContradictionsRecipe, find_contradictions
+from pubmill.storage.files import writing
 from pubmill.tables.cells import parse_argument
-from pubmill.tables.contradictions import FORMS, ContradictionsRecipe, find_contradictions
 
 
 def main() -> None:

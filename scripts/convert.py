@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.convert.dataset import ConversionRecipe, convert
 from pubmill.errors import PubmillError, run
-from pubmill.limits import limited
+from pubmill.hardware.process_limits import limited
 
 SHOWN = ("examples", "sentences", "documents", "mentions", "questions")
 """The counts that are printed; the card has all of them."""

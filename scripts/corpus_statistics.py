@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.corpus.statistics import total, write_manifest
 from pubmill.errors import PubmillError, run
-from pubmill.files import write_json
-from pubmill.parts import part_files
+from pubmill.storage.corpus_parts import part_files
+from pubmill.storage.files import write_json
 
 
 def main() -> None:

@@ -4,7 +4,7 @@
         --output corpora/CORPUS/words/SPLITTING/part-0000.parquet
 
 Inputs: a corpus part, and how words are separated: {"splitting": "bert-uncased" | "bert-cased" | "byte-level"
-| "white-space"} (pubmill.vocabs.words).
+| "white-space"} (pubmill.vocabs.word_counts).
 Outputs: a parquet file of words and their counts, sorted; for its owner alone if the part is.
 """
 
@@ -17,10 +17,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.parts import access_of_parts
-from pubmill.privacy import keep_private
 from pubmill.recipes import Splitting
-from pubmill.vocabs.words import write_counts
+from pubmill.storage.corpus_parts import access_of_parts
+from pubmill.storage.privacy import keep_private
+from pubmill.vocabs.word_counts import write_counts
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import run
+from pubmill.publication.crate import CrateRecipe, write_crate
 from pubmill.tables.cells import parse_argument
-from pubmill.tables.crate import CrateRecipe, write_crate
 
 
 def main() -> None:

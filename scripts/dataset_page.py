@@ -15,9 +15,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
-from pubmill.files import writing
+from pubmill.publication.dataset_pages import FORMS, PageRecipe, make_page
+from pubmill.storage.files import writing
 from pubmill.tables.cells import parse_argument
-from pubmill.tables.dataset_pages import FORMS, PageRecipe, make_page
 
 
 def main() -> None:

@@ -15,15 +15,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from pubmill import commands
 from pubmill.errors import run
-from pubmill.inspection.diagnosis import print_findings, print_models
-from pubmill.inspection.doctor import examine, linked, merged_config
-from pubmill.inspection.links import check_links
-from pubmill.inspection.models import examine_models
-from pubmill.inspection.printing import console
-from pubmill.study import check_study
-from pubmill.targets.tables import TableTargets
+from pubmill.graph.tables import TableTargets
+from pubmill.inspection.doctor.datasets import examine, linked, merged_config
+from pubmill.inspection.doctor.links import check_links
+from pubmill.inspection.doctor.models import examine_models
+from pubmill.inspection.doctor.printing import print_findings, print_models
+from pubmill.messages import commands
+from pubmill.planning.terminal_tables import console
+from pubmill.specs.study import check_study
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
-from pubmill.sources import download
+from pubmill.storage.sources import download
 
 
 def main() -> None:

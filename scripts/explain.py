@@ -16,12 +16,12 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import run
-from pubmill.inspection.doctor import merged_config
-from pubmill.inspection.explained import print_explanation, to_json
-from pubmill.inspection.explanation import Explainer, explain
-from pubmill.inspection.printing import console
-from pubmill.study import check_study
-from pubmill.targets.facts import FactTableTargets
+from pubmill.graph.fact_tables import FactTableTargets
+from pubmill.inspection.doctor.datasets import merged_config
+from pubmill.inspection.explain.cells import Explainer, explain
+from pubmill.inspection.explain.printing import print_explanation, to_json
+from pubmill.planning.terminal_tables import console
+from pubmill.specs.study import check_study
 
 
 def main() -> None:

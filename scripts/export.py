@@ -14,14 +14,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from pubmill import commands, recipes
-from pubmill.convert.published import PublishedRecipe, publish
+from pubmill import recipes
+from pubmill.convert.exports import PublishedRecipe, publish
 from pubmill.errors import PubmillError, run
-from pubmill.nearest import unknown
-from pubmill.privacy import keep_private
+from pubmill.graph.dataset_recipes import published_recipe
+from pubmill.messages import commands
+from pubmill.messages.nearest_names import unknown
 from pubmill.specs import load
-from pubmill.study import study_of_scale
-from pubmill.targets.datasets import published_recipe
+from pubmill.specs.study import study_of_scale
+from pubmill.storage.privacy import keep_private
 
 
 def main() -> None:

@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.limits import limited
+from pubmill.hardware.process_limits import limited
 from pubmill.pretraining.export import ExportRecipe, export
-from pubmill.privacy import keep_private
+from pubmill.storage.privacy import keep_private
 
 
 def main() -> None:

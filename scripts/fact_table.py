@@ -16,12 +16,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
-from pubmill.files import writing
-from pubmill.tables.artefacts import read_artefacts
+from pubmill.publication.fact_rendering import FORMS
+from pubmill.storage.files import writing
 from pubmill.tables.cells import parse_argument
 from pubmill.tables.fact_cells import build, read_facts
-from pubmill.tables.fact_rendering import FORMS
-from pubmill.tables.facts import FactTableRecipe
+from pubmill.tables.fact_sources import read_artefacts
+from pubmill.tables.fact_table_models import FactTableRecipe
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.corpus.duplicates import write_duplicates
 from pubmill.errors import run
-from pubmill.parts import part_files
+from pubmill.storage.corpus_parts import part_files
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,9 +33,9 @@ os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # two at once on two cores: a s
 
 from pubmill import recipes
 from pubmill.errors import PubmillError, run
-from pubmill.files import read_json, sealed, write_json, write_jsonl_gz
 from pubmill.finetuning.selection import chosen_values, first_tried
-from pubmill.privacy import keep_private, label_of_process
+from pubmill.storage.files import read_json, sealed, write_json, write_jsonl_gz
+from pubmill.storage.privacy import keep_private, label_of_process
 
 SUFFIX = ".predictions.jsonl.gz"
 
@@ -73,8 +73,8 @@ def fine_tune(arguments: argparse.Namespace) -> None:
     recipe = recipes.read(recipes.FinetuningRecipe, arguments.recipe, values)
 
     # Only now, when the arguments are known to be right: this takes seconds, as it imports torch.
-    from pubmill.finetuning.keeping import keep, keep_account
     from pubmill.finetuning.run import Run, finetune, not_chosen, predict_kept
+    from pubmill.finetuning.task_models import keep, keep_account
 
     dev = None if arguments.dev == "none" else arguments.dev
     asked = (recipe, arguments.model, arguments.dataset, arguments.seed, arguments.split, dev)

@@ -13,7 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import PubmillError, run
-from pubmill.inspection.damage import examine, report
+from pubmill.inspection.damaged_results import examine, report
 
 
 def main() -> None:

@@ -16,8 +16,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
+from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.locks import write_locked
-from pubmill.corpus.versions import write_latest
 from pubmill.errors import run
 
 

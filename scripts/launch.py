@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
-from pubmill.launching import command, slurm_job
+from pubmill.hardware.launching import command, slurm_job
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import PubmillError, run
-from pubmill.listings import PubmedYear, list_folder, pubmed_years
+from pubmill.storage.listings import PubmedYear, list_folder, pubmed_years
 
 
 def describe(folder: str, year: PubmedYear) -> list[str]:

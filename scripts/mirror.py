@@ -18,12 +18,12 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import PubmillError, run
-from pubmill.inspection.dag import jobs_of
-from pubmill.inspection.doctor import merged_config
-from pubmill.inspection.mirroring import fetch_all, listed
-from pubmill.inspection.needed import needed
-from pubmill.study import check_study, study_file
-from pubmill.targets import Targets
+from pubmill.graph import Targets
+from pubmill.inspection.doctor.datasets import merged_config
+from pubmill.inspection.mirror.fetching import fetch_all, listed
+from pubmill.planning.required_files import needed
+from pubmill.specs.study import check_study, study_file
+from pubmill.workflow.jobs import jobs_of
 
 
 def main() -> None:

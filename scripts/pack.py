@@ -18,10 +18,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.parts import access_of_parts, part_files
 from pubmill.pretraining.packing import PackingRecipe, pack, useful_processes
 from pubmill.pretraining.tokens import HELD_OUT
-from pubmill.privacy import keep_private
+from pubmill.storage.corpus_parts import access_of_parts, part_files
+from pubmill.storage.privacy import keep_private
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from pubmill import recipes
 from pubmill.corpus.clinical import read_notes
 from pubmill.corpus.shards import write_shard
 from pubmill.errors import run
-from pubmill.limits import limited
+from pubmill.hardware.process_limits import limited
 
 
 @dataclass(frozen=True, kw_only=True)

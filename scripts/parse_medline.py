@@ -16,10 +16,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.corpus.medline import file_order, read_medline
+from pubmill.corpus.pubmed_parser_reading import read_medline_with_pubmed_parser
 from pubmill.corpus.shards import write_shard
-from pubmill.corpus.with_pubmed_parser import read_medline_with_pubmed_parser
 from pubmill.errors import run
-from pubmill.limits import limited
+from pubmill.hardware.process_limits import limited
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from pubmill.corpus.articles import read_articles
 from pubmill.corpus.packages import package_order, read_fetched, read_package
 from pubmill.corpus.shards import write_shard
 from pubmill.errors import run
-from pubmill.limits import limited
+from pubmill.hardware.process_limits import limited
 
 
 @dataclass(frozen=True, kw_only=True)

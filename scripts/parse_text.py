@@ -3,8 +3,8 @@
     .venv/bin/python scripts/parse_text.py --input notes.jsonl.gz --output notes.parquet \\
         --recipe '{"source": "notes"}'
 
-Input: one JSON object a line (`pubmill/corpus/text.py` names the keys), or plain text, which the recipe's
-`documents` divides (`pubmill/corpus/plain_text.py`).
+Input: one JSON object a line (`pubmill/corpus/json_lines.py` names the keys), or plain text, which the
+recipe's `documents` divides (`pubmill/corpus/plain_text.py`).
 Output: a parsed shard (see `pubmill/corpus/shards.py`).
 """
 
@@ -17,11 +17,11 @@ from typing import Literal
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
+from pubmill.corpus.json_lines import read_text
 from pubmill.corpus.plain_text import read_plain_text
 from pubmill.corpus.shards import write_shard
-from pubmill.corpus.text import read_text
 from pubmill.errors import run
-from pubmill.limits import limited
+from pubmill.hardware.process_limits import limited
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,17 +17,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from pubmill import commands
 from pubmill.errors import PubmillError, run
-from pubmill.inspection.dag import jobs_of
-from pubmill.inspection.doctor import merged_config
-from pubmill.inspection.gpus import read_gpus
-from pubmill.inspection.plan import make_plan, recipes_at_full
-from pubmill.inspection.plan_tables import print_plan, recipes_as_markdown
-from pubmill.inspection.printing import console
+from pubmill.graph import Targets
+from pubmill.inspection.doctor.datasets import merged_config
+from pubmill.messages import commands
+from pubmill.planning.gpus import read_gpus
+from pubmill.planning.plan import make_plan, recipes_at_full
+from pubmill.planning.plan_printing import print_plan, recipes_as_markdown
+from pubmill.planning.terminal_tables import console
 from pubmill.specs import load
-from pubmill.study import Study, check_study, study_file
-from pubmill.targets import Targets
+from pubmill.specs.study import Study, check_study, study_file
+from pubmill.workflow.jobs import jobs_of
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import PubmillError, run
-from pubmill.inspection.pubmed_plan import plan
+from pubmill.planning.pubmed_plan import plan
 from pubmill.specs import PubmedSource, load, scales
 
 ROOT = Path(__file__).resolve().parents[1]

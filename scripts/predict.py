@@ -18,7 +18,7 @@ os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # deterministic mat
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # as in scripts/pretrain.py
 
 from pubmill.errors import run
-from pubmill.privacy import keep_private, write_label_beside
+from pubmill.storage.privacy import keep_private, write_label_beside
 
 FORMATS = ("text", "jsonl", "bioc-json", "bioc-xml", "pubtator")
 
@@ -36,11 +36,11 @@ def main() -> None:
     keep_private([arguments.model, arguments.input])
 
     # Only now, when the arguments are known to be right: this takes seconds, as it imports torch.
-    from pubmill.finetuning.keeping import load_task_model, read_facts
     from pubmill.finetuning.predicting import choose_device
+    from pubmill.finetuning.task_models import load_task_model, read_facts
     from pubmill.prediction.annotating import Annotator
     from pubmill.prediction.formats import annotate_file, format_of
-    from pubmill.prediction.units import load_splitter
+    from pubmill.prediction.text_units import load_splitter
 
     form = arguments.format or format_of(arguments.input)
     split = load_splitter(arguments.punkt)

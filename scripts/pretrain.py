@@ -30,8 +30,8 @@ os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.pretraining.segments import Segment, pretrain
-from pubmill.privacy import keep_private
 from pubmill.recipes import PretrainingRecipe
+from pubmill.storage.privacy import keep_private
 
 
 def main() -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
-from pubmill.files import writing
+from pubmill.publication.report import ReportRecipe, read_report, render
+from pubmill.storage.files import writing
 from pubmill.tables.cells import parse_argument
-from pubmill.tables.report import ReportRecipe, read_report, render
 
 
 def main() -> None:

@@ -4,9 +4,9 @@ Command: .venv/bin/python scripts/score.py --recipe JSON --predictions RUN/seed-
          --examples datasets/DATASET/test.jsonl.gz --training RUN/seed-N.training.json
          --output RUN/seed-N.json
 Inputs:  the predictions, the examples of the same split, what the trainer noted, and the recipe
-         (pubmill.records.ScoringRecipe)
-Outputs: the record RUN/seed-N.json (pubmill.records.Record); without metrics if the run failed.
-         Beside it RUN/seed-N.items.npz: what each document adds to the metrics (pubmill.contributions)
+         (pubmill.metrics.records.ScoringRecipe)
+Outputs: the record RUN/seed-N.json (pubmill.metrics.records.Record); without metrics if the run failed.
+         Beside it RUN/seed-N.items.npz: the contributions of each document (pubmill.metrics.contributions)
 """
 
 import argparse
@@ -16,10 +16,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
-from pubmill.contributions import write_items
 from pubmill.errors import run
 from pubmill.metrics import SCORERS
-from pubmill.records import ScoringRecipe, score_run, write_record
+from pubmill.metrics.contributions import write_items
+from pubmill.metrics.records import ScoringRecipe, score_run, write_record
 
 
 def main() -> None:

@@ -17,8 +17,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
-from pubmill.files import read_json, sealed, write_json
 from pubmill.finetuning.selection import read_decides, select
+from pubmill.storage.files import read_json, sealed, write_json
 
 
 def main() -> None:

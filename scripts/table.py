@@ -14,11 +14,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
-from pubmill.files import writing
+from pubmill.publication.rendering import FORMS
+from pubmill.storage.files import writing
 from pubmill.tables.aggregation import build, read_records
 from pubmill.tables.cells import TableRecipe, parse_argument
-from pubmill.tables.published import read_published
-from pubmill.tables.rendering import FORMS
+from pubmill.tables.published_values import read_published
 
 
 def main() -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
-from pubmill.limits import limited
-from pubmill.privacy import keep_private
-from pubmill.vocabs.released import take
+from pubmill.hardware.process_limits import limited
+from pubmill.storage.privacy import keep_private
+from pubmill.vocabs.released_tokenizers import take
 
 
 def main() -> None:

@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.parts import access_of_parts, part_files
-from pubmill.privacy import keep_private
 from pubmill.recipes import VocabRecipe
+from pubmill.storage.corpus_parts import access_of_parts, part_files
+from pubmill.storage.privacy import keep_private
 from pubmill.vocabs.training import train
 
 

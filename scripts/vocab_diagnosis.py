@@ -4,7 +4,7 @@
         --output vocabs/VOCAB/on/DATASET.json
 
 Inputs: the folder of a vocabulary (or of a model: its tokenizer.json is read), that of a converted dataset,
-and the recipe (pubmill.vocabs.fit.FitRecipe).
+and the recipe (pubmill.vocabs.dataset_fit.FitRecipe).
 Outputs: one JSON of figures by split, and the pieces of the terms of gu2020 Table 1; none of the dataset's
 text.
 """
@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.files import write_json
-from pubmill.vocabs.fit import FitRecipe, diagnose_dataset
+from pubmill.storage.files import write_json
+from pubmill.vocabs.dataset_fit import FitRecipe, diagnose_dataset
 
 
 def main() -> None:

@@ -99,11 +99,11 @@ def main() -> None:
 
     folder, tasks = Path(sys.argv[1]), json.load(sys.stdin)
     sys.path.insert(0, str(folder))
-    import pubmill.inspection.asked
-    import pubmill.inspection.resources
-    import pubmill.study
+    import pubmill.specs.study
+    import pubmill.workflow.requested_targets
+    import pubmill.workflow.resources
 
-    assert Path(pubmill.study.__file__).is_relative_to(folder)
+    assert Path(pubmill.specs.study.__file__).is_relative_to(folder)
     with ThreadPoolExecutor(2) as pool:
         answers = pool.map(lambda task: answer(folder, task), tasks.values())
     json.dump(dict(zip(tasks, answers, strict=True)), sys.stdout)

@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pubmill.archives import members
-from pubmill.convert.given import Given
+from pubmill.convert.source_files import Given
+from pubmill.storage.archives import members
 from tests.world import clinical
 from tests.world.archives import tarball
 from tests.world.lexicon import make_lexicon

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from pubmill import recipes
 from pubmill.convert.dataset import ConversionRecipe
-from pubmill.convert.published import PublishedRecipe
+from pubmill.convert.exports import PublishedRecipe
+from pubmill.graph.dataset_recipes import conversion_recipe, published_recipe
 from pubmill.specs import DatasetSpec, LocalFile
 from pubmill.specs.loading import with_base
-from pubmill.targets.datasets import conversion_recipe, published_recipe
 
 SPECS = Path(__file__).resolve().parents[1] / "specs/datasets"
 

@@ -6,11 +6,11 @@ from functools import cache
 from pathlib import Path
 from statistics import fmean, stdev
 
+from pubmill.graph.publication import PublicationTargets
 from pubmill.specs import Specs, load
-from pubmill.study import Study
+from pubmill.specs.study import Study
 from pubmill.tables.cells import Column, Row, TableRecipe
-from pubmill.tables.published import PrintedAt, Published, places, read_published
-from pubmill.targets.publication import PublicationTargets
+from pubmill.tables.published_values import PrintedAt, Published, places, read_published
 
 SPECS = Path(__file__).resolve().parents[1] / "specs"
 

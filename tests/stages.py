@@ -2,7 +2,8 @@
 
     python -m tests.stages              what changed since the digests were stored
     python -m tests.stages --confirm    store the present digests: either the stage's version in
-                                        pubmill/targets/versions.py was bumped, or the change has no effect
+                                        pubmill/graph/stage_versions.py was raised, or the change has no
+                                        effect
 
 A stage's sources are its programs, every module of pubmill that they import, directly or through others,
 and templates. The digest is over the syntax trees without docstrings: comments and formatting don't count.
@@ -14,8 +15,8 @@ import json
 import sys
 from pathlib import Path
 
+from pubmill.graph import VERSIONS
 from pubmill.metrics import METRICS
-from pubmill.targets import VERSIONS
 from tests.imports import reached
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,18 +49,18 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "annotate": ("scripts/annotate.py",),
     "choose": ("scripts/select_trial.py",),
     "score": ("scripts/score.py",),
-    "table": ("scripts/table.py", "pubmill/tables/templates/*"),
-    "compare": ("scripts/compare.py", "pubmill/tables/templates/*"),
-    "fact_table": ("scripts/fact_table.py", "pubmill/tables/templates/*"),
-    "page": ("scripts/dataset_page.py", "pubmill/tables/templates/*"),
-    "contradictions": ("scripts/contradictions.py", "pubmill/tables/templates/*"),
-    "report": ("scripts/report.py", "pubmill/tables/templates/*"),
-    "checklist": ("scripts/checklist.py", "pubmill/tables/templates/*"),
+    "table": ("scripts/table.py", "pubmill/publication/templates/*"),
+    "compare": ("scripts/compare.py", "pubmill/publication/templates/*"),
+    "fact_table": ("scripts/fact_table.py", "pubmill/publication/templates/*"),
+    "page": ("scripts/dataset_page.py", "pubmill/publication/templates/*"),
+    "contradictions": ("scripts/contradictions.py", "pubmill/publication/templates/*"),
+    "report": ("scripts/report.py", "pubmill/publication/templates/*"),
+    "checklist": ("scripts/checklist.py", "pubmill/publication/templates/*"),
     "crate": ("scripts/crate.py",),
 }
 """Where the sources of each stage begin."""
 
-NO_SOURCES = ("pubmill.errors", "pubmill.specs", "pubmill.study", "pubmill.targets")
+NO_SOURCES = ("pubmill.errors", "pubmill.specs", "pubmill.graph")
 """Not followed: how errors are printed is no output, and of the specs a stage sees only its recipe."""
 
 

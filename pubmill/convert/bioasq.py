@@ -15,11 +15,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from pubmill.archives import members
+from pubmill.annotation.examples import Answer, SequenceExample, SpanExample
 from pubmill.convert import json_files, squad
-from pubmill.convert.given import Given, SpecError, check_id, one_line, quote
+from pubmill.convert.source_files import Given, SpecError, check_id, one_line, quote
 from pubmill.errors import PubmillError
-from pubmill.examples import Answer, SequenceExample, SpanExample
+from pubmill.storage.archives import members
 
 TYPES = {
     "yesno": "yes_no_questions",

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 
-from pubmill.convert.given import Given, lines, one_line, quote
+from pubmill.annotation.examples import Entity, SequenceExample
+from pubmill.annotation.sentences import SentenceSplitter
+from pubmill.convert.source_files import Given, lines, one_line, quote
 from pubmill.errors import PubmillError
-from pubmill.examples import Entity, SequenceExample
-from pubmill.sentences import SentenceSplitter
-from pubmill.whole_numbers import whole_number
+from pubmill.storage.whole_numbers import whole_number
 
 CHEMICAL, GENES = "CHEMICAL", ("GENE-Y", "GENE-N")
 GROUPS = frozenset(f"CPR:{number}" for number in range(11))

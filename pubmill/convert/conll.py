@@ -29,12 +29,12 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
-from pubmill.archives import decode, members
-from pubmill.convert.given import Given, SpecError, check_no_mark, lines, quote, show, withheld
-from pubmill.convert.published import Form
+from pubmill.annotation.examples import TokensExample
+from pubmill.annotation.tagging import to_labels, to_mentions
+from pubmill.convert.exports import Form
+from pubmill.convert.source_files import Given, SpecError, check_no_mark, lines, quote, show, withheld
 from pubmill.errors import PubmillError
-from pubmill.examples import TokensExample
-from pubmill.tagging import to_labels, to_mentions
+from pubmill.storage.archives import decode, members
 
 OPTIONS = ("labels", "types", "keep", "separator", "columns", "outside", "scheme", "documents", "files")
 LABELS: dict[str, Callable[[str], str]] = {
@@ -50,7 +50,7 @@ SCHEMES: dict[str, dict[str, str]] = {
     "iobes": {"B": "B", "I": "I", "E": "L", "S": "U"},
     "bare": {},
 }
-"""Scheme -> the prefixes that a file writes, and what `pubmill.tagging` calls them.
+"""Scheme -> the prefixes that a file writes, and what `pubmill.annotation.tagging` calls them.
 
 In `iob1` a B stands only where a mention touches another of its type, and so an I that continues nothing
 begins a mention, as in conlleval; `bare` labels are types without prefix, one a word. `iob2`, `bioul` and
@@ -328,7 +328,7 @@ def _is_shown(character: str) -> bool:
 
 
 def _label(text: str, form: _Form, place: str) -> str:
-    """The label in the words of `pubmill.tagging`."""
+    """The label in the words of `pubmill.annotation.tagging`."""
     if text == form.outside:
         return "O"
     prefix, dash, of = ("", "-", text) if form.scheme == "bare" else text.partition("-")

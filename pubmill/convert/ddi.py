@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from pubmill.archives import decode, members
+from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert import safe_xml
-from pubmill.convert.given import Given, SpecError, lines, one_line, quote
+from pubmill.convert.source_files import Given, SpecError, lines, one_line, quote
 from pubmill.errors import PubmillError
-from pubmill.examples import Entity, SequenceExample
+from pubmill.storage.archives import decode, members
 
 TYPES = frozenset({"drug", "brand", "group", "drug_n"})
 INTERACTIONS = frozenset({"advise", "effect", "int", "mechanism"})

@@ -16,11 +16,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from pubmill.archives import decode, members
-from pubmill.convert.given import Given, lines, quote
-from pubmill.convert.published import Form
+from pubmill.annotation.examples import TokensExample
+from pubmill.convert.exports import Form
+from pubmill.convert.source_files import Given, lines, quote
 from pubmill.errors import PubmillError
-from pubmill.examples import TokensExample
+from pubmill.storage.archives import decode, members
 
 LAYERS = {"participants": "I-PAR", "interventions": "I-INT", "outcomes": "I-OUT"}
 """Layer -> its label, which a later one of them overrides."""

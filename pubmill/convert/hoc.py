@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pubmill.archives import decode, members
-from pubmill.convert.given import Given, one_line, quote
-from pubmill.convert.published import Form
+from pubmill.annotation.examples import LabelledSentence, MultilabelExample
+from pubmill.convert.exports import Form
+from pubmill.convert.source_files import Given, one_line, quote
 from pubmill.errors import PubmillError
-from pubmill.examples import LabelledSentence, MultilabelExample
+from pubmill.storage.archives import decode, members
 
 HALLMARKS = [
     "activating invasion and metastasis",

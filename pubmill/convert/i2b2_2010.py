@@ -18,11 +18,12 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path, PurePosixPath
 
-from pubmill.archives import decode, members
-from pubmill.convert import held_out, words
-from pubmill.convert.given import Given, one_line, quote
+from pubmill.annotation.examples import Entity, SequenceExample, TokensExample
+from pubmill.convert import dev_split as held_out
+from pubmill.convert import words
+from pubmill.convert.source_files import Given, one_line, quote
 from pubmill.errors import PubmillError
-from pubmill.examples import Entity, SequenceExample, TokensExample
+from pubmill.storage.archives import decode, members
 
 HOSPITALS = ("beth", "partners")
 TYPES = ("problem", "test", "treatment")

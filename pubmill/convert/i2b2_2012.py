@@ -8,9 +8,10 @@ and its traits are described in `i2b2_xml`. dev is held out of train, by documen
 import re
 from collections.abc import Iterator
 
-from pubmill.convert import held_out, i2b2_xml
-from pubmill.convert.given import Given, SpecError
-from pubmill.examples import TokensExample
+from pubmill.annotation.examples import TokensExample
+from pubmill.convert import dev_split as held_out
+from pubmill.convert import i2b2_xml
+from pubmill.convert.source_files import Given, SpecError
 
 TYPES = {
     "EVENT": frozenset({"CLINICAL_DEPT", "EVIDENTIAL", "OCCURRENCE", "PROBLEM", "TEST", "TREATMENT"}),

@@ -8,10 +8,11 @@ patients, so that no patient is in both (as in ClinicalBERT and bio-lm).
 import re
 from collections.abc import Iterator
 
-from pubmill.convert import held_out, i2b2_xml
-from pubmill.convert.given import Given
+from pubmill.annotation.examples import TokensExample
+from pubmill.convert import dev_split as held_out
+from pubmill.convert import i2b2_xml
+from pubmill.convert.source_files import Given
 from pubmill.errors import PubmillError
-from pubmill.examples import TokensExample
 
 CATEGORIES = ("NAME", "PROFESSION", "LOCATION", "AGE", "DATE", "CONTACT", "ID", "OTHER", "PHI")
 """Names of the annotations. `PHI` stands for some of all types; the type alone says what one is."""

@@ -25,11 +25,11 @@ from xml.sax.saxutils import unescape
 
 from lxml import etree
 
-from pubmill.archives import decode, members
+from pubmill.annotation.examples import TokensExample
 from pubmill.convert import safe_xml, words
-from pubmill.convert.given import Given, SpecError, quote
+from pubmill.convert.source_files import Given, SpecError, quote
 from pubmill.errors import PubmillError
-from pubmill.examples import TokensExample
+from pubmill.storage.archives import decode, members
 
 _CDATA = re.compile(r"(<!\[CDATA\[.*?\]\]>)", re.DOTALL)
 _BARE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9A-Fa-f]+);)")

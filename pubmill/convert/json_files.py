@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pubmill.archives import LARGEST_MEMBER, decode
-from pubmill.convert.given import show
+from pubmill.convert.source_files import show
 from pubmill.errors import PubmillError
+from pubmill.storage.archives import LARGEST_MEMBER, decode
 
 _GZIP = b"\x1f\x8b"
 

@@ -9,11 +9,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pubmill.annotation.examples import SequenceExample, as_row
 from pubmill.convert import json_files
-from pubmill.convert.given import Given, SpecError, check_id, lines, one_line, quote
-from pubmill.convert.published import Form
+from pubmill.convert.exports import Form
+from pubmill.convert.source_files import Given, SpecError, check_id, lines, one_line, quote
 from pubmill.errors import PubmillError
-from pubmill.examples import SequenceExample, as_row
 
 _NEEDED, _OPTIONAL = ("text", "label"), ("text_pair", "id", "document")
 
@@ -49,7 +49,7 @@ def read(given: Given) -> Iterator[SequenceExample]:
 
 
 def write(examples: Sequence[Any], form: Form) -> Iterator[str]:
-    """One example a line with the keys that examples have (`pubmill.examples`), of any kind; no options."""
+    """One example a line, of any kind, with the keys of `pubmill.annotation.examples`; no options."""
     if form.options:
         raise PubmillError(f"published.options is {dict(form.options)}; this form has no options")
     for example in examples:

@@ -13,10 +13,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from pubmill.annotation.examples import SequenceExample
 from pubmill.convert import json_files
-from pubmill.convert.given import Given, one_line, show
+from pubmill.convert.source_files import Given, one_line, show
 from pubmill.errors import PubmillError
-from pubmill.examples import SequenceExample
 
 DECISIONS = ("yes", "no", "maybe")
 """In the order in which the authors' program draws."""

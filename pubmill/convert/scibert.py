@@ -12,12 +12,12 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
+from pubmill.annotation.argument_transforms import markers
+from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert import json_files
-from pubmill.convert.given import Given, SpecError, lines, one_line, quote
-from pubmill.convert.published import Form
-from pubmill.entities import markers
+from pubmill.convert.exports import Form
+from pubmill.convert.source_files import Given, SpecError, lines, one_line, quote
 from pubmill.errors import PubmillError
-from pubmill.examples import Entity, SequenceExample
 
 MARKS = (("<< ", " >>"), ("[[ ", " ]]"))
 MENTION = "ENTITY"

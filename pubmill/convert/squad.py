@@ -15,11 +15,11 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from pubmill.annotation.examples import Answer, SpanExample
 from pubmill.convert import json_files
-from pubmill.convert.given import Given, check_id, quote
-from pubmill.convert.published import Form
+from pubmill.convert.exports import Form
+from pubmill.convert.source_files import Given, check_id, quote
 from pubmill.errors import PubmillError
-from pubmill.examples import Answer, SpanExample
 
 VERSIONS = ("1.1", "v2.0")
 """As the files themselves name them."""

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from pubmill import recipes
-from pubmill.convert.given import Given, SpecError, check_id, for_split, lines, one_line, quote
-from pubmill.convert.published import Form
+from pubmill.annotation.examples import Entity, SequenceExample
+from pubmill.convert.exports import Form
+from pubmill.convert.source_files import Given, SpecError, check_id, for_split, lines, one_line, quote
 from pubmill.errors import PubmillError
-from pubmill.examples import Entity, SequenceExample
 
 READ = ("id", "document", "text", "text_pair", "label", "number", "skip")
 """What a column can hold. `number` is the row's place in its file from 0 on, and checked to be;

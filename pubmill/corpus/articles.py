@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
-from pubmill.corpus.facts import Facts
+from pubmill.corpus.article_metadata import Facts
 from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.packages import Article
+from pubmill.corpus.pubmed_parser_reading import ArticleReader
 from pubmill.corpus.shards import UNREADABLE, Document
-from pubmill.corpus.with_pubmed_parser import ArticleReader
 from pubmill.errors import PubmillError
 
 Reader = Callable[[bytes, Facts, str], Document]

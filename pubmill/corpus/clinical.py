@@ -19,7 +19,7 @@ from pubmill.corpus.gzipped import BROKEN, open_gzip
 from pubmill.corpus.paragraphs import paragraphs
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
-from pubmill.whole_numbers import whole_number
+from pubmill.storage.whole_numbers import whole_number
 
 COLUMNS = ("ROW_ID", "CATEGORY", "ISERROR", "TEXT")
 LICENCE = "PhysioNet Credentialed Health Data License"

@@ -22,8 +22,8 @@ import pyarrow as pa
 
 from pubmill.corpus.ngrams import Hashes, WordHashes, ngram_hashes, plain_words
 from pubmill.errors import PubmillError
-from pubmill.files import read_jsonl_gz, writing
-from pubmill.parquet import open_parquet, parquet_writer
+from pubmill.storage.files import read_jsonl_gz, writing
+from pubmill.storage.parquet import open_parquet, parquet_writer
 
 RUN = 13
 """Words of a run."""

@@ -7,8 +7,8 @@ from typing import Any
 
 from pubmill.corpus.contamination import RUN, SHARE, EvaluationTexts
 from pubmill.errors import PubmillError
-from pubmill.files import read_json, write_json
-from pubmill.parquet import open_parquet
+from pubmill.storage.files import read_json, write_json
+from pubmill.storage.parquet import open_parquet
 
 
 def find_in_parts(parts: Iterable[Path], index: Path, output: Path) -> int:

@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from pubmill.corpus.fingerprints import BAND_COLUMNS, HASHES
-from pubmill.database import copy, database
 from pubmill.errors import PubmillError
-from pubmill.files import temporary_name, writing
-from pubmill.parquet import all_verified, verified
+from pubmill.storage.database import copy, database
+from pubmill.storage.files import temporary_name, writing
+from pubmill.storage.parquet import all_verified, verified
 
 # Rows beyond this spill to a folder beside the output.
 MEMORY = "3GB"

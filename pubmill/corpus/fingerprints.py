@@ -17,12 +17,12 @@ from rensa import RMinHash
 
 from pubmill.corpus.contamination import EvaluationTexts
 from pubmill.corpus.filters import chosen
-from pubmill.corpus.judging import judge
 from pubmill.corpus.ngrams import plain_words
+from pubmill.corpus.rejection_reasons import judge
 from pubmill.corpus.shards import joined
-from pubmill.files import writing
-from pubmill.parquet import parquet_writer
 from pubmill.specs import Selection
+from pubmill.storage.files import writing
+from pubmill.storage.parquet import parquet_writer
 
 SHINGLE = 5
 HASHES = 128

@@ -27,11 +27,11 @@ from collections.abc import Callable, Collection, Iterator
 
 from lxml import etree
 
+from pubmill.corpus.article_metadata import Facts, plain_pmid
 from pubmill.corpus.article_xml import parse
-from pubmill.corpus.facts import Facts, plain_pmid
+from pubmill.corpus.json_lines import LANGUAGES
 from pubmill.corpus.licences import licence_at
 from pubmill.corpus.shards import Document, Sections
-from pubmill.corpus.text import LANGUAGES
 from pubmill.errors import PubmillError
 
 LEAVABLE: dict[str, tuple[str, ...]] = {

@@ -21,11 +21,11 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pubmill.corpus.versions import add_events, merging
-from pubmill.database import copy
+from pubmill.corpus.document_versions import add_events, merging
 from pubmill.errors import PubmillError
-from pubmill.files import read_json, write_json, writing
-from pubmill.parquet import parquet_writer, verified
+from pubmill.storage.database import copy
+from pubmill.storage.files import read_json, write_json, writing
+from pubmill.storage.parquet import parquet_writer, verified
 
 LOCK = pa.schema([("id", pa.string()), ("version", pa.int32()), ("date", pa.string())])
 ROWS_PER_GROUP = 1 << 20

@@ -30,8 +30,8 @@ from lxml import etree
 
 from pubmill.corpus.dates import day, year
 from pubmill.corpus.gzipped import BROKEN, open_gzip
+from pubmill.corpus.medline_bytes import ARTICLE_END, PMID_DIGITS, VERSION_DIGITS, Check, read_usual
 from pubmill.corpus.shards import BOOK, Document, Sections, single_spaced
-from pubmill.corpus.usual import ARTICLE_END, PMID_DIGITS, VERSION_DIGITS, Check, read_usual
 from pubmill.corpus.xml_parser import fault, parser
 from pubmill.errors import PubmillError
 

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pubmill.archives import BROKEN, TooLargeError, tar_members
-from pubmill.corpus.facts import Facts, plain_pmid
+from pubmill.corpus.article_metadata import Facts, plain_pmid
 from pubmill.corpus.gzipped import open_gzip
 from pubmill.errors import PubmillError
-from pubmill.whole_numbers import whole_number
+from pubmill.storage.archives import BROKEN, TooLargeError, tar_members
+from pubmill.storage.whole_numbers import whole_number
 
 # Far above the largest real article (tens of MB).
 ARTICLE_LIMIT = 1 << 27

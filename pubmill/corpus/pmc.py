@@ -27,12 +27,12 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from pubmill.corpus.packages import read_members, read_metadata
-from pubmill.database import copy, database
 from pubmill.errors import PubmillError
-from pubmill.files import read_json, write_json, writing
-from pubmill.network import GoneError, say
-from pubmill.parquet import open_parquet, verified
-from pubmill.sources import bring
+from pubmill.storage.database import copy, database
+from pubmill.storage.files import read_json, write_json, writing
+from pubmill.storage.network import GoneError, say
+from pubmill.storage.parquet import open_parquet, verified
+from pubmill.storage.sources import bring
 
 INVENTORY = "inventory-reports/pmc-oa-opendata/metadata"
 CONNECTIONS = 8  # at a time; NCBI names no limit, and a bucket bears far more

@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pubmill.errors import PubmillError
-from pubmill.files import writing
-from pubmill.parquet import open_parquet, parquet_writer
-from pubmill.parts import access_of_parts
-from pubmill.privacy import PUBLIC
+from pubmill.storage.corpus_parts import access_of_parts
+from pubmill.storage.files import writing
+from pubmill.storage.parquet import open_parquet, parquet_writer
+from pubmill.storage.privacy import PUBLIC
 
 _SECTIONS = pa.list_(pa.struct([("label", pa.string()), ("text", pa.string())]))
 SCHEMA = pa.schema(

@@ -11,12 +11,12 @@ import pyarrow as pa
 from pubmill.corpus.contamination import EvaluationTexts
 from pubmill.corpus.duplicates import read_duplicates
 from pubmill.corpus.filters import chosen
-from pubmill.corpus.judging import judge
+from pubmill.corpus.rejection_reasons import judge
 from pubmill.corpus.shards import Document, count_words, is_private, joined, read_source
 from pubmill.errors import PubmillError
-from pubmill.files import read_json, write_json, writing
-from pubmill.parquet import open_parquet, parquet_writer
 from pubmill.specs import Selection
+from pubmill.storage.files import read_json, write_json, writing
+from pubmill.storage.parquet import open_parquet, parquet_writer
 
 PART = pa.schema(
     [

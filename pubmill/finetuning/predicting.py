@@ -6,15 +6,15 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from pubmill.finetuning.batches import prediction_batches
-from pubmill.finetuning.devices import take_gpu
+from pubmill.finetuning.batch_sampling import prediction_batches
 from pubmill.finetuning.encoders import has_segments, longest_input
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.splits import Split
 from pubmill.finetuning.tasks.base import Task
-from pubmill.precision import choose_precision
+from pubmill.hardware.gpu_claims import take_gpu
+from pubmill.hardware.precision import choose_precision
 from pubmill.recipes import FinetuningRecipe
 
 PREDICTION_TOKENS = 4096

@@ -9,25 +9,25 @@ from typing import Any
 import torch
 
 from pubmill.errors import PubmillError
-from pubmill.files import sha256
 from pubmill.finetuning.encoders import load_encoder, load_tokenizer
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.keeping import (
+from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
+from pubmill.finetuning.splits import Split, encode_split, read_split, split_path
+from pubmill.finetuning.stabilisation import prepare_encoder
+from pubmill.finetuning.task_models import (
     base_model,
     continue_head,
     load_task_model,
     read_account,
     start_failed,
 )
-from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
-from pubmill.finetuning.splits import Split, encode_split, read_split, split_path
-from pubmill.finetuning.stabilisation import prepare_encoder
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.base import Task
 from pubmill.finetuning.training import Progress, Trainer, say
-from pubmill.provenance import provenance
+from pubmill.hardware.provenance import provenance
 from pubmill.recipes import FinetuningRecipe
-from pubmill.weights import folder_sha256
+from pubmill.storage.files import sha256
+from pubmill.storage.weights_digest import folder_sha256
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 
-from pubmill.finetuning.batches import epoch_size, training_batches
+from pubmill.finetuning.batch_sampling import epoch_size, training_batches
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import collate, moved
-from pubmill.finetuning.optimisation import Optimiser
+from pubmill.finetuning.parameter_groups import Optimiser
 from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.finetuning.splits import Split
 from pubmill.finetuning.tasks.base import Task

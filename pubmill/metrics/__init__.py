@@ -8,14 +8,20 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pubmill.contributions import Scored, together, units_of
-from pubmill.examples import MultilabelExample, RegressionExample, SequenceExample, SpanExample, TokensExample
+from pubmill.annotation.examples import (
+    MultilabelExample,
+    RegressionExample,
+    SequenceExample,
+    SpanExample,
+    TokensExample,
+)
 from pubmill.metrics.answers import Ranked, score_answers
 from pubmill.metrics.classes import score_label_sets, score_labels
+from pubmill.metrics.contributions import Scored, together, units_of
 from pubmill.metrics.correlation import score_correlation
 from pubmill.metrics.entities import score_entities, score_relaxed
 from pubmill.metrics.registry import METRICS, Metric, dev_scores, measure_of, metrics_of
-from pubmill.metrics.words import score_words
+from pubmill.metrics.word_labels import score_words
 
 __all__ = ["METRICS", "SCORERS", "Metric", "dev_score", "dev_scores", "metrics_of"]
 

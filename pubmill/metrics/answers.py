@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pubmill.contributions import Array, Scored, Totals, scored, units_of
-from pubmill.examples import SpanExample
+from pubmill.annotation.examples import SpanExample
+from pubmill.metrics.contributions import Array, Scored, Totals, scored, units_of
 from pubmill.metrics.ratios import quotient
 from pubmill.metrics.registry import Function, Metric, register
 

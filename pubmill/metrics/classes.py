@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pubmill.contributions import Array, Scored, Totals, scored
+from pubmill.metrics.contributions import Array, Scored, Totals, scored
 from pubmill.metrics.ratios import mean_f1, pooled, quotient, ratio, tallies, tally
 from pubmill.metrics.registry import Metric, measure_of, register
 

@@ -6,7 +6,7 @@ from statistics import fmean
 
 import numpy as np
 
-from pubmill.contributions import Array, Scored, Totals, scored
+from pubmill.metrics.contributions import Array, Scored, Totals, scored
 from pubmill.metrics.ratios import quotient
 from pubmill.metrics.registry import Metric, register
 

@@ -1,7 +1,7 @@
 """Entity-level precision, recall and F1 of BIO labels, micro-averaged: exact, and relaxed.
 
-`pubmill.tagging.to_mentions` decides which words form an entity, as seqeval 1.2.2's `get_entities`, which
-follows the CoNLL-2000 script `conlleval.pl` and is what LinkBERT's code for BLURB scores with:
+`pubmill.annotation.tagging.to_mentions` decides which words form an entity, as seqeval 1.2.2's
+`get_entities`, which follows the CoNLL-2000 script `conlleval.pl` and scores in LinkBERT's code for BLURB:
 
 - An entity is (type, first word, last word); labels without a type share one type.
 - B always begins an entity. An I with no entity of its type right before it (after O, at the start
@@ -12,11 +12,11 @@ follows the CoNLL-2000 script `conlleval.pl` and is what LinkBERT's code for BLU
 
 from collections.abc import Collection, Sequence
 
-from pubmill.contributions import Array, Scored, Totals, scored
+from pubmill.annotation.tagging import Mention, to_mentions
 from pubmill.errors import PubmillError
+from pubmill.metrics.contributions import Array, Scored, Totals, scored
 from pubmill.metrics.ratios import ratio
 from pubmill.metrics.registry import Metric, register
-from pubmill.tagging import Mention, to_mentions
 
 Labels = Sequence[Sequence[str]]
 

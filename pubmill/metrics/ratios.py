@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pubmill.contributions import Array, Totals
+from pubmill.metrics.contributions import Array, Totals
 
 COUNTS = ("gold", "predicted", "correct")
 

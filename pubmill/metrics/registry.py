@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from pubmill.contributions import Array, Measure, Totals
+from pubmill.metrics.contributions import Array, Measure, Totals
 
 Function = Callable[[Totals], Array]
 """Totals -> the metric (0..1; `pearson` -1..1), of the totals' shape; nan where it is not defined."""

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, islice
 from typing import Any
 
+from pubmill.annotation.examples import Entity, SequenceExample, TokensExample
+from pubmill.annotation.tagging import to_mentions
 from pubmill.errors import PubmillError
-from pubmill.examples import Entity, SequenceExample, TokensExample
 from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.finetuning.splits import encode_split
 from pubmill.prediction.documents import Annotated, Document, Mention, Relation
-from pubmill.prediction.units import Split, Unit, units, words
-from pubmill.tagging import to_mentions
+from pubmill.prediction.text_units import Split, Unit, units, words
 
 TOGETHER = 256
 """Documents that are predicted together, so that memory doesn't grow with the file."""

@@ -24,7 +24,7 @@ from pubmill.prediction.documents import (
     check_characters,
     read_text,
 )
-from pubmill.whole_numbers import whole_number
+from pubmill.storage.whole_numbers import whole_number
 
 Node = dict[str, Any]
 LISTS = {

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from pubmill.errors import PubmillError
-from pubmill.files import writing
 from pubmill.prediction.annotating import Annotator
 from pubmill.prediction.bioc import BioCJson, BioCXml
 from pubmill.prediction.documents import DocumentFile, JsonLines, TextFile, json_line, read_rows
+from pubmill.prediction.example_rows import predict_rows
 from pubmill.prediction.pubtator import PubTator
-from pubmill.prediction.rows import predict_rows
+from pubmill.storage.files import writing
 
 FORMATS: dict[str, type[DocumentFile]] = {
     "text": TextFile,

@@ -24,7 +24,7 @@ from pubmill.prediction.documents import (
     Relation,
     read_lines,
 )
-from pubmill.whole_numbers import whole_number
+from pubmill.storage.whole_numbers import whole_number
 
 _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)")
 Block = list[tuple[int, str]]

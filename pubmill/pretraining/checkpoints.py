@@ -27,11 +27,11 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from pubmill.errors import PubmillError
-from pubmill.files import REMAKE, locked, read_json, sealed, sha256, write_json, writing_folder
 from pubmill.optimisers import OPTIMISERS
 from pubmill.pretraining.objectives import Term
 from pubmill.pretraining.tokens import PackedTokens
 from pubmill.recipes.pretraining import MEMORY_ONLY
+from pubmill.storage.files import REMAKE, locked, read_json, sealed, sha256, write_json, writing_folder
 
 if TYPE_CHECKING:
     from pubmill.pretraining.engine import Pretraining

@@ -15,9 +15,9 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from pubmill.errors import PubmillError
-from pubmill.files import read_json
-from pubmill.parts import split_words
 from pubmill.pretraining.tokens import SPECIAL, id_dtype
+from pubmill.storage.corpus_parts import split_words
+from pubmill.storage.files import read_json
 
 # words kept in memory by each process, about 100 MB; the rest is encoded again when it comes
 CACHED_WORDS = 500_000

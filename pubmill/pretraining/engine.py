@@ -18,9 +18,8 @@ import numpy as np
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
-from pubmill.precision import choose_precision
+from pubmill.hardware.precision import choose_precision
 from pubmill.pretraining.architectures import build_model, load_model
-from pubmill.pretraining.batches import collate
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.flops import flops_of_step
 from pubmill.pretraining.instances import (
@@ -35,6 +34,7 @@ from pubmill.pretraining.instances import (
     seed_sequence,
 )
 from pubmill.pretraining.masking import Masked, Vocabulary, mask, masking_rate
+from pubmill.pretraining.micro_batches import collate
 from pubmill.pretraining.objectives import kind_of
 from pubmill.pretraining.objectives.learner import Learner
 from pubmill.pretraining.optimisation import build_optimiser, learning_rate, set_learning_rate

@@ -18,10 +18,8 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntry
 from transformers import AutoConfig, AutoModelForPreTraining, AutoTokenizer
 
 from pubmill.errors import PubmillError
-from pubmill.files import read_json, writing_folder
-from pubmill.model_folders import COPIED, PICKLED, folder_fault
 from pubmill.pretraining.architectures import build_model
-from pubmill.pretraining.cards import model_card
+from pubmill.pretraining.model_cards import model_card
 from pubmill.pretraining.model_folder_checks import (
     check_finite,
     check_links,
@@ -32,8 +30,10 @@ from pubmill.pretraining.model_folder_checks import (
     take_settings,
     weight_files,
 )
-from pubmill.privacy import label_of_process
 from pubmill.recipes import PretrainingRecipe, build
+from pubmill.storage.files import read_json, writing_folder
+from pubmill.storage.model_folders import COPIED, PICKLED, folder_fault
+from pubmill.storage.privacy import label_of_process
 
 TOKENIZER_FILES = (
     "tokenizer.json",

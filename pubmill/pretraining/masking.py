@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pubmill.errors import PubmillError
-from pubmill.files import read_json
 from pubmill.pretraining.instances import Ints, ranges
 from pubmill.recipes import Objective
+from pubmill.storage.files import read_json
 
 Flags = NDArray[np.bool_]
 Random = np.random.Generator

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import torch
 from torch import nn
 
-from pubmill.learning_rates import triangle
 from pubmill.optimisers import OPTIMISERS
+from pubmill.optimisers.learning_rates import triangle
 from pubmill.recipes import Optimisation
 
 

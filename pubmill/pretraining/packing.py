@@ -18,12 +18,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pubmill.annotation.sentences import SentenceSplitter
 from pubmill.errors import PubmillError
-from pubmill.files import writing_folder
-from pubmill.parts import read_texts
 from pubmill.pretraining.encoding import Encoder, load_tokenizer, make_encoder, special_ids
 from pubmill.pretraining.tokens import HELD_OUT, PackedWriter, Shard
-from pubmill.sentences import SentenceSplitter
+from pubmill.storage.corpus_parts import read_texts
+from pubmill.storage.files import writing_folder
 
 # bytes of parquet
 SMALL_CORPUS = 10_000_000

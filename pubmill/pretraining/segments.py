@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from pubmill.errors import PubmillError
-from pubmill.files import read_json
+from pubmill.hardware.provenance import provenance
 from pubmill.pretraining import checkpoints
 from pubmill.pretraining.checkpoints import DamagedCheckpointError, Progress
 from pubmill.pretraining.distributed import World, join
@@ -22,8 +22,8 @@ from pubmill.pretraining.logs import Line, TensorBoard, log_line, means, progres
 from pubmill.pretraining.masking import Vocabulary, read_vocabulary
 from pubmill.pretraining.optimisation import learning_rate
 from pubmill.pretraining.tokens import HELD_OUT, PackedTokens
-from pubmill.provenance import provenance
 from pubmill.recipes import PretrainingRecipe
+from pubmill.storage.files import read_json
 
 LOG_LINES, REPORT_SECONDS = 200, 5.0
 # The loss of masked tokens, averaged over about so many steps, may rise so far (in nats) above the lowest

@@ -26,7 +26,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from pubmill.errors import PubmillError
-from pubmill.files import read_json, sealed, sha256, write_json, writing_folder
+from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
 
 HELD_OUT = "held-out"
 FILES = ("ids.bin", "sentences.npy", "documents.npy")
@@ -123,7 +123,7 @@ class PackedWriter:
     """Write shards, one in memory at a time, as a packed folder; its index comes when all is well.
 
     `special` gives the ids of the tokens named in `SPECIAL`. The folder is not renamed when whole: that is
-    the caller's (`pubmill.files.writing_folder`).
+    the caller's (`pubmill.storage.files.writing_folder`).
     """
 
     def __init__(self, folder: Path, vocab_size: int, special: dict[str, int]) -> None:

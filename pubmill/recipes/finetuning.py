@@ -8,7 +8,7 @@ from pubmill.recipes.base import FORBID_UNKNOWN, Precision
 
 @dataclass(frozen=True, kw_only=True)
 class Dummies:
-    """What stands for a mention of each entity type, and for mentions that overlap (`pubmill.entities`)."""
+    """Dummies for mentions of each entity type, and for mentions that overlap (`argument_transforms`)."""
 
     __pydantic_config__ = FORBID_UNKNOWN
 

@@ -35,7 +35,7 @@ class VocabRecipe:
         return None
 
     def splitting(self) -> Splitting:
-        """How text is separated into the words that it is learnt from (`pubmill.vocabs.words`)."""
+        """How text is separated into the words that it is learnt from (`pubmill.vocabs.word_counts`)."""
         if self.kind == "wordpiece":
             return "bert-uncased" if self.lowercase else "bert-cased"
         return "byte-level" if self.kind == "byte-level-bpe" else "white-space"

@@ -12,7 +12,7 @@ from pubmill.specs.corpora import (
     VocabSpec,
 )
 from pubmill.specs.datasets import DatasetSpec, Dummies, File, LocalFile, Published
-from pubmill.specs.facts import FactTableSpec
+from pubmill.specs.fact_tables import FactTableSpec
 from pubmill.specs.filtering import Contamination, Duplicates
 from pubmill.specs.loading import ScaleSpec, Specs, load, scales
 from pubmill.specs.mimic import MimicSource

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from pubmill import names
+from pubmill.storage import name_patterns as names
 
 
 def _stays_below(address: str) -> str:

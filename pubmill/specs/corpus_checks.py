@@ -5,7 +5,7 @@ from typing import Any
 
 from pubmill.specs.corpora import CorpusSpec
 from pubmill.specs.datasets import DatasetSpec
-from pubmill.strict_yaml import Location
+from pubmill.specs.strict_yaml import Location
 
 _WHICH_FILES = {"files", "articles", "packages"}
 """Keys of a source that decide which files there are, not how one is read: a parsed file belongs to its

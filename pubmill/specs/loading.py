@@ -11,21 +11,22 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from pubmill import names, strict_yaml
 from pubmill.errors import PubmillError
 from pubmill.metrics import metrics_of
+from pubmill.specs import strict_yaml
 from pubmill.specs.base import Name, Strict, shown, told
 from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, ReleasedVocabSpec, VocabSpec
 from pubmill.specs.corpus_checks import faults_of_corpora
 from pubmill.specs.datasets import DatasetSpec
-from pubmill.specs.fact_checks import faults_of_facts, references_of_facts
-from pubmill.specs.facts import FactTableSpec
+from pubmill.specs.fact_table_checks import faults_of_facts, references_of_facts
+from pubmill.specs.fact_tables import FactTableSpec
 from pubmill.specs.models import FolderWeights, ModelSpec, RecipeWeights, SpacyWeights
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.protocols import ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
+from pubmill.specs.strict_yaml import Document
 from pubmill.specs.tables import TableSpec
-from pubmill.strict_yaml import Document
+from pubmill.storage import name_patterns as names
 
 
 class ScaleSpec(Strict):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from pubmill.pretraining.objectives import OBJECTIVES, PAIRS
 from pubmill.specs.corpora import PretrainingSpec
 from pubmill.specs.models import ModelSpec, RecipeWeights
-from pubmill.strict_yaml import Location
+from pubmill.specs.strict_yaml import Location
 
 Recipes = Mapping[str, PretrainingSpec]
 Models = Mapping[str, ModelSpec]

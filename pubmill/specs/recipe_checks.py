@@ -9,7 +9,7 @@ from pubmill.recipes import FinetuningRecipe
 from pubmill.specs.base import shown, told
 from pubmill.specs.datasets import DatasetSpec
 from pubmill.specs.protocols import ProtocolSpec
-from pubmill.strict_yaml import Location
+from pubmill.specs.strict_yaml import Location
 
 _RECIPE = TypeAdapter(FinetuningRecipe)
 

@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from pubmill.errors import PubmillError
-from pubmill.records import Record, read_record
+from pubmill.metrics.records import Record, read_record
 from pubmill.tables.cells import (
     NO_RECORD,
     Cell,
@@ -24,7 +24,7 @@ from pubmill.tables.cells import (
     cell_of_seeds,
     difference,
 )
-from pubmill.tables.published import Published, refuse_strangers, silences, with_recomputed
+from pubmill.tables.published_values import Published, refuse_strangers, silences, with_recomputed
 from pubmill.tables.verdicts import seeds_needed, with_verdicts
 
 NOT_RUN = "not run in this study"
@@ -370,7 +370,7 @@ def _pipeline(record: Record) -> str:
 
 
 def machine(hardware: Mapping[str, object]) -> str:
-    """One line for a machine, as `pubmill.provenance` describes it: GPUs, else the processor."""
+    """One line for a machine, as `pubmill.hardware.provenance` describes it: GPUs, else the processor."""
     gpus = hardware.get("gpus")
     if isinstance(gpus, list) and gpus:
         return ", ".join(f"{gpus.count(gpu)} x {gpu}" for gpu in dict.fromkeys(gpus))

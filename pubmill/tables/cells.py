@@ -12,9 +12,9 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.files import read_json
-from pubmill.names import paths_of
-from pubmill.tables.shapes import Aggregate, Equivalence, Need, Shape, Verdict
+from pubmill.statistics.verdict_models import Aggregate, Equivalence, Need, Shape, Verdict
+from pubmill.storage.files import read_json
+from pubmill.storage.path_lists import paths_of
 
 NO_RECORD = "no record"
 """What `SeedScore.failed` says of a run whose record does not exist."""

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from pubmill.contributions import Contributions, Items, needed, read_items
 from pubmill.errors import PubmillError
-from pubmill.files import read_json
 from pubmill.metrics import METRICS
+from pubmill.metrics.contributions import Contributions, Items, needed, read_items
+from pubmill.statistics.resampling import CONFIDENCE, RESAMPLINGS, Comparison, compare, fold, holm, observed
+from pubmill.statistics.verdict_models import Shape
+from pubmill.storage.files import read_json
 from pubmill.tables.cells import Cell, Column, Heading, Row, Table, parse
-from pubmill.tables.resampling import CONFIDENCE, RESAMPLINGS, Comparison, compare, fold, holm, observed
-from pubmill.tables.shapes import Shape
 
 ITEMS = ".items.npz"
 """How the file of a run's contributions ends, in the place of its record's `.json`."""

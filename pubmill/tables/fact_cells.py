@@ -9,12 +9,12 @@ import re
 from pathlib import Path
 
 from pubmill.errors import PubmillError
-from pubmill.tables.artefacts import Artefacts, found, machines
+from pubmill.statistics.verdict_models import Shape
 from pubmill.tables.cells import parse
-from pubmill.tables.facts import FactCell, FactColumn, FactRow, FactTable, FactTableRecipe, pieces
-from pubmill.tables.printed import FORMS, is_equal, is_of_kind
-from pubmill.tables.published import published_lines
-from pubmill.tables.shapes import Shape
+from pubmill.tables.fact_sources import Artefacts, found, machines
+from pubmill.tables.fact_table_models import FactCell, FactColumn, FactRow, FactTable, FactTableRecipe, pieces
+from pubmill.tables.printed_facts import FORMS, is_equal, is_of_kind
+from pubmill.tables.published_values import published_lines
 
 UNEXPLAINED = "differs, and neither the specs nor this table say why"
 

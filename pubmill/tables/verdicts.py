@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from pubmill.tables.cells import Cell, Column, Composite, TableRecipe
-from pubmill.tables.equivalence import (
+from pubmill.statistics.equivalence import (
     Uncertainty,
     combined,
     equivalence_p,
@@ -12,7 +11,8 @@ from pubmill.tables.equivalence import (
     need,
     uncertainty,
 )
-from pubmill.tables.shapes import Equivalence, Need, Verdict
+from pubmill.statistics.verdict_models import Equivalence, Need, Verdict
+from pubmill.tables.cells import Cell, Column, Composite, TableRecipe
 
 Cells = Mapping[str, Mapping[str, Cell]]
 """Column -> row or composite -> cell."""

@@ -12,7 +12,7 @@ from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.processors import RobertaProcessing
 
-from pubmill.files import write_json
+from pubmill.storage.files import write_json
 from pubmill.vocabs.merges import Learnt
 from pubmill.vocabs.wordpiece import MAX_POSITIONS, write_tokenizer
 

@@ -28,7 +28,7 @@ from tokenizers.pre_tokenizers import Sequence as SplitSequence
 from tokenizers.processors import TemplateProcessing
 
 from pubmill.errors import PubmillError
-from pubmill.files import write_json
+from pubmill.storage.files import write_json
 from pubmill.vocabs.wordpiece import MAX_POSITIONS, write_tokenizer
 
 Model = Literal["unigram", "bpe"]

@@ -8,11 +8,11 @@ from typing import Any, Literal
 from tokenizers import Tokenizer
 
 from pubmill.errors import PubmillError
-from pubmill.files import write_json, writing_folder
 from pubmill.recipes import VocabRecipe
+from pubmill.storage.files import write_json, writing_folder
 from pubmill.vocabs import byte_level, sentencepiece, wordpiece
-from pubmill.vocabs.counting import merge_counts
 from pubmill.vocabs.diagnosis import diagnose, split_terms
+from pubmill.vocabs.merged_counts import merge_counts
 from pubmill.vocabs.merges import learn_pieces
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from pubmill.annotation.examples import SpanExample, read_examples
 from pubmill.convert import squad
-from pubmill.convert.counting import count
 from pubmill.convert.dataset import convert
-from pubmill.convert.given import Given
-from pubmill.convert.published import Form, publish
-from pubmill.examples import SpanExample, read_examples
+from pubmill.convert.dataset_counts import count
+from pubmill.convert.exports import Form, publish
+from pubmill.convert.source_files import Given
 from tests.dataset_specs import conversion_of, published_of
 
 XQUAD = (

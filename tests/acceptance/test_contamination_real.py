@@ -7,14 +7,14 @@ import pyarrow.parquet as pq
 from pubmill.convert.dataset import convert
 from pubmill.corpus.contamination import Evaluated, EvaluationTexts, write_index
 from pubmill.corpus.contamination_report import find_in_parts, report
+from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.duplicates import write_duplicates
 from pubmill.corpus.fingerprints import write_fingerprints
+from pubmill.corpus.json_lines import read_text
 from pubmill.corpus.shards import write_shard
 from pubmill.corpus.statistics import select
-from pubmill.corpus.text import read_text
-from pubmill.corpus.versions import write_latest
-from pubmill.files import read_json
 from pubmill.specs import Selection
+from pubmill.storage.files import read_json
 from tests.dataset_specs import conversion_of, inputs_of
 
 DATASET = "chemprot@blurb"

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from pubmill.annotation.examples import TokensExample, read_examples
 from pubmill.convert.dataset import ConversionRecipe, convert
 from pubmill.errors import PubmillError
-from pubmill.examples import TokensExample, read_examples
-from pubmill.files import sha256
 from pubmill.metrics.entities import score_entities
+from pubmill.storage.files import sha256
 from tests.dataset_specs import conversion_of, inputs_of, spec_of
 
 TABLE_3 = {

@@ -10,7 +10,7 @@ from pathlib import Path
 import pubmed_parser
 from lxml import etree
 
-from pubmill.corpus.facts import Facts
+from pubmill.corpus.article_metadata import Facts
 from pubmill.corpus.jats import NEVER, JatsReader
 from pubmill.corpus.medline import read_medline
 from pubmill.corpus.packages import Article

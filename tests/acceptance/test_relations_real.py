@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from pubmill.archives import members
+from pubmill.annotation.argument_transforms import dummies, markers, original
+from pubmill.annotation.examples import SequenceExample, read_examples
 from pubmill.convert.dataset import convert
-from pubmill.convert.published import publish
-from pubmill.entities import dummies, markers, original
-from pubmill.examples import SequenceExample, read_examples
-from pubmill.files import read_json, sha256
+from pubmill.convert.exports import publish
+from pubmill.storage.archives import members
+from pubmill.storage.files import read_json, sha256
 from tests.dataset_specs import conversion_of, inputs_of, published_of, spec_of
 
 SPLITS = ("train", "dev", "test")

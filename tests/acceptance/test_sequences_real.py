@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from pubmill.annotation.examples import KINDS, read_examples
 from pubmill.convert.dataset import convert
-from pubmill.convert.published import publish
+from pubmill.convert.exports import publish
 from pubmill.errors import PubmillError
-from pubmill.examples import KINDS, read_examples
-from pubmill.files import sha256
+from pubmill.storage.files import sha256
 from tests.dataset_specs import conversion_of, inputs_of, published_of, spec_of
 
 FOLDS = [f"{name}@fold-{fold}" for name in ("gad", "eu-adr") for fold in range(1, 11)]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.listings import list_folder, pubmed_years
-from pubmill.sources import download
+from pubmill.storage.listings import list_folder, pubmed_years
+from pubmill.storage.sources import download
 
 BASE = "https://ftp.ncbi.nlm.nih.gov/pubmed"
 

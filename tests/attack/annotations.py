@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.attack import Attack
-from tests.unit.annotators_made_up import annotated, relater, tagger
+from tests.unit.prediction.toy_annotators import annotated, relater, tagger
 from tests.world.dice import Dice
 
 WORDS = ("Ann", "Bob", "binds", "é", "😀", "gene", "drug")

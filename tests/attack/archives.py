@@ -7,9 +7,9 @@ import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
-from pubmill.archives import members
 from pubmill.corpus.packages import read_fetched, read_members
 from pubmill.errors import PubmillError
+from pubmill.storage.archives import members
 from tests.attack import Attack
 from tests.damage import TEXT, damage
 from tests.world.archives import zipped

@@ -9,9 +9,9 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
-from pubmill import connections, network
 from pubmill.errors import PubmillError
-from pubmill.sources import download
+from pubmill.storage import connections, network
+from pubmill.storage.sources import download
 from tests.attack import Attack
 from tests.servers import Asked, Talk, serving
 from tests.world.dice import Dice
@@ -205,7 +205,7 @@ def attack(dice: Dice, folder: Path) -> str:
         patch.object(connections, "ANSWER", 0.5),
         patch.dict(os.environ, {"NO_PROXY": "*"}),
         patch.object(network, "say", lambda text: None),
-        patch("pubmill.sources.say", lambda text: None),
+        patch("pubmill.storage.sources.say", lambda text: None),
         serving(server.answer) as asked,
     ):
         for _ in range(3):

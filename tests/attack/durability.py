@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest import mock
 
-from pubmill.files import recover, writing, writing_folder
+from pubmill.storage.files import recover, writing, writing_folder
 from tests.attack import Attack
 from tests.world.dice import Dice
 

@@ -10,23 +10,23 @@ from typing import Any
 import numpy as np
 import torch
 
-from pubmill.contributions import Contributions, Items, read_items, write_items
+from pubmill.annotation.examples import TokensExample
+from pubmill.corpus.document_versions import read_reasons, write_latest
 from pubmill.corpus.shards import Document, is_private, read_shard, read_source, write_shard
-from pubmill.corpus.versions import read_reasons, write_latest
 from pubmill.errors import PubmillError
-from pubmill.examples import TokensExample
-from pubmill.files import write_jsonl_gz
+from pubmill.metrics.contributions import Contributions, Items, read_items, write_items
+from pubmill.metrics.records import read_predictions, read_record, write_record
 from pubmill.pretraining import checkpoints
 from pubmill.pretraining.checkpoints import Progress
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.tokens import PackedTokens
-from pubmill.records import read_predictions, read_record, write_record
+from pubmill.storage.files import write_jsonl_gz
 from tests.attack import Attack
 from tests.attack.running import template
-from tests.unit.tables_made_up import record
-from tests.unit.toy_pretraining import RECIPE, make_data
+from tests.unit.pretraining.toy_pretraining import RECIPE, make_data
+from tests.unit.toy_tables import record
 from tests.world.dice import Dice
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
-from pubmill.corpus.facts import Facts
+from pubmill.corpus.article_metadata import Facts
 from pubmill.corpus.jats import LEAVABLE, NEVER, JatsReader
 from pubmill.corpus.shards import Sections
 from pubmill.errors import PubmillError

@@ -3,10 +3,10 @@
 import io
 from pathlib import Path
 
-from pubmill.control_characters import escape_controls
 from pubmill.errors import PubmillError
-from pubmill.inspection.printing import console, table
-from pubmill.tables.rendering import environment, escape_markdown, escape_tex
+from pubmill.messages.control_characters import escape_controls
+from pubmill.planning.terminal_tables import console, table
+from pubmill.publication.rendering import environment, escape_markdown, escape_tex
 from tests.attack import Attack
 from tests.world.dice import Dice
 

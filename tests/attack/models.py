@@ -43,7 +43,7 @@ class _Evil:
 
 @cache
 def _sound() -> Path:
-    from tests.unit.encoder_families import save_encoder  # here, as it loads torch
+    from tests.unit.finetuning.encoder_families import save_encoder  # here, as it loads torch
 
     return save_encoder(Path(tempfile.mkdtemp(prefix="attack-models-sound-")) / "bert", "bert")
 

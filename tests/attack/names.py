@@ -9,9 +9,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from pubmill.errors import PubmillError
+from pubmill.graph import Targets, as_json
 from pubmill.specs import Specs, load
-from pubmill.study import Study
-from pubmill.targets import Targets, as_json
+from pubmill.specs.study import Study
 from tests.attack import Attack
 from tests.world.dice import Dice
 
@@ -41,7 +41,7 @@ PIECES = (
     *(" ", "\t", "\x1b[2J", "\x7f", "\u202e", "é", "a" * 120, "a", "B", "7", "@", "=", ",", "."),
 )
 HARMLESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 ._+@/:-]*")
-"""What may stand unquoted or in a pattern without harm, written apart from `pubmill.names`."""
+"""What is harmless unquoted and in patterns, written independently of `pubmill.storage.name_patterns`."""
 _SHELL = re.compile(r'^ +shell:\n((?: +"(?:[^"\\]|\\.)*"\n)+)', re.MULTILINE)
 _BASH = 'python() { printf "%s\\0" "$@" > arguments; }\ntee() { cat > /dev/null; }\n'
 """Programs are not run; what they would be given is written down."""

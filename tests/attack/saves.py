@@ -12,7 +12,7 @@ from unittest import mock
 from pubmill.pretraining.engine import Pretraining
 from tests.attack import Attack
 from tests.attack.running import template
-from tests.unit.toy_pretraining import losses, make_data, pretrain, weights
+from tests.unit.pretraining.toy_pretraining import losses, make_data, pretrain, weights
 from tests.world.dice import Dice
 
 STEPS, ENDED = 20, 15

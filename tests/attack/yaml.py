@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from pubmill import strict_yaml
+from pubmill.specs import strict_yaml
 from tests.attack import Attack
 from tests.conftest import ROOT
 from tests.damage import damage

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.targets import VERSIONS
+from pubmill.graph import VERSIONS
 from tests import stages
 
 
@@ -21,12 +21,12 @@ def test_every_stage_has_sources_that_exist(root: Path) -> None:
         ("parse", "corpus/gzipped.py"),
         ("select", "corpus/statistics.py"),
         ("pack", "pretraining/tokens.py"),
-        ("pack", "parts.py"),
-        ("export", "pretraining/cards.py"),
+        ("pack", "storage/corpus_parts.py"),
+        ("export", "pretraining/model_cards.py"),
         ("convert", "convert/conll.py"),
         ("finetune", "recipes/finetuning.py"),
-        ("score", "files.py"),
-        ("table", "tables/templates/table.html.j2"),
+        ("score", "storage/files.py"),
+        ("table", "publication/templates/table.html.j2"),
     ],
 )
 def test_what_programs_reach_through_others_counts(root: Path, stage: str, file: str) -> None:
@@ -35,14 +35,18 @@ def test_what_programs_reach_through_others_counts(root: Path, stage: str, file:
 
 def test_messages_specs_and_the_other_rooms_do_not_count(root: Path) -> None:
     found = {path.relative_to(root).as_posix() for path in stages.sources("select")}
-    assert not found & {"pubmill/errors.py", "pubmill/specs.py", "pubmill/strict_yaml.py"}
-    assert {Path(name).parent.as_posix() for name in found} == {"pubmill", "pubmill/corpus", "scripts"}
+    assert not found & {"pubmill/errors.py", "pubmill/specs/loading.py", "pubmill/specs/strict_yaml.py"}
+    assert {Path(name).parent.as_posix() for name in found} == {
+        "pubmill/corpus",
+        "pubmill/storage",
+        "scripts",
+    }
 
 
 def test_stages_are_as_confirmed() -> None:
     assert stages.changed() == [], (
         "\nDoes the output change for the same input? Then raise the stage's integer in "
-        "pubmill/targets/versions.py, so that its jobs rerun.\n"
+        "pubmill/graph/stage_versions.py, so that its jobs rerun.\n"
         "In either case confirm with: python -m tests.stages --confirm"
     )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from pubmill.targets.access import local_names
+from pubmill.graph.dataset_access import local_names
 from tests.dataset_specs import spec_of
 from tests.world import citations, dataset_parts, datasets, facts, medline, overlay, punkt, write_world
 from tests.world.__main__ import HEADING, written_out

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pubmill.examples import (
+from pubmill.annotation.examples import (
     Answer,
     Entity,
     Example,

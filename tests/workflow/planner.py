@@ -47,7 +47,7 @@ def _plan(folder: str, targets: Sequence[str]) -> dict[str, Any]:
     os.chdir(folder)
     sys.path.insert(0, folder)
     from pubmill.errors import PubmillError
-    from pubmill.inspection.dag import jobs_of
+    from pubmill.workflow.jobs import jobs_of
 
     try:
         jobs = jobs_of(Path(folder), {}, targets)

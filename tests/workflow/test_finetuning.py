@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pubmill.examples import TokensExample, read_examples
-from pubmill.off_the_shelf import pipeline_sha256
+from pubmill.annotation.examples import TokensExample, read_examples
+from pubmill.prediction.spacy_pipelines import pipeline_sha256
 from pubmill.specs.datasets import METRICS
-from pubmill.weights import folder_sha256
+from pubmill.storage.weights_digest import folder_sha256
 from tests.workflow.conftest import TABLE, Project, copy_of
 
 SQUAD = "shin2020/no-pretraining/squad-v1/standard"

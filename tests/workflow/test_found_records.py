@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 from pubmill import recipes
-from pubmill.contributions import write_items
-from pubmill.files import read_jsonl_gz, write_json, write_jsonl_gz
+from pubmill.graph import METRIC_VERSIONS, VERSIONS, Targets
 from pubmill.metrics import SCORERS
-from pubmill.records import ScoringRecipe, score_run, write_record
-from pubmill.study import check_study
-from pubmill.targets import METRIC_VERSIONS, VERSIONS, Targets
+from pubmill.metrics.contributions import write_items
+from pubmill.metrics.records import ScoringRecipe, score_run, write_record
+from pubmill.specs.study import check_study
+from pubmill.storage.files import read_jsonl_gz, write_json, write_jsonl_gz
 from tests.workflow.conftest import Project, copy_of
 from tests.workflow.planner import Planner
 from tests.workflow.test_reruns import DEMO, FIRST, REWRITTEN

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.files import lock
+from pubmill.storage.files import lock
 from tests.workflow.conftest import Project
 
 CARD = "results/demo/datasets/bc5-chem/card.json"

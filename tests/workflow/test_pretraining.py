@@ -8,7 +8,7 @@ import torch
 from transformers import AutoModel, AutoTokenizer
 
 from pubmill import specs
-from pubmill.files import read_json
+from pubmill.storage.files import read_json
 from tests.workflow.conftest import Project, make_project
 
 RESULTS = "results/demo"

@@ -18,15 +18,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from pubmill.finetuning import cards
-from pubmill.inspection import asked, doctor, explanation, starting
-from pubmill.inspection.explanation import Explainer
-from pubmill.inspection.pubmed_plan import PubmedPlan
-from pubmill.network import _where_it_went
-from pubmill.study import check_study
-from pubmill.tables.dataset_pages import Page
-from pubmill.targets.base import how_to_bring
-from pubmill.targets.facts import FactTableTargets
+from pubmill.finetuning import task_model_cards as cards
+from pubmill.graph.base import how_to_bring
+from pubmill.graph.fact_tables import FactTableTargets
+from pubmill.inspection.doctor.datasets import datasets as doctor
+from pubmill.inspection.explain import cells as explanation
+from pubmill.inspection.explain.cells import Explainer
+from pubmill.planning.pubmed_plan import PubmedPlan
+from pubmill.publication.dataset_pages import Page
+from pubmill.specs.study import check_study
+from pubmill.storage.network import _where_it_went
+from pubmill.workflow import requested_targets as asked
+from pubmill.workflow import run_start as starting
 from tests import printed
 from tests.conftest import ROOT
 from tests.printed import Printed
@@ -201,7 +204,7 @@ def test_no_command_is_printed_in_another_form() -> None:
         if path.name != "commands.py":
             said = [text for text in printed.literals(path) if printed.BARE.search(text) or ".venv/" in text]
             assert said == [], path
-    templates = (ROOT / "pubmill/tables/templates").iterdir()
+    templates = (ROOT / "pubmill/publication/templates").iterdir()
     assert [path.name for path in templates if printed.bare(path) or ".venv/" in path.read_text()] == []
 
 

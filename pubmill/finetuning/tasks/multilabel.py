@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
+from pubmill.annotation.examples import MultilabelExample
 from pubmill.errors import PubmillError
-from pubmill.examples import MultilabelExample
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.losses import label_weights, multilabel_loss
 from pubmill.finetuning.reader import Reader

@@ -6,7 +6,7 @@ from statistics import pstdev
 import torch
 from torch import nn
 
-from pubmill.examples import RegressionExample
+from pubmill.annotation.examples import RegressionExample
 from pubmill.finetuning.heads import Layers
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.reader import Reader

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
+from pubmill.annotation.examples import TokensExample
+from pubmill.annotation.tagging import Scheme, to_labels, to_mentions
 from pubmill.errors import PubmillError
-from pubmill.examples import TokensExample
 from pubmill.finetuning.crf import ChainHead, LinearChain
 from pubmill.finetuning.heads import Layers, by_instance
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
@@ -25,7 +26,6 @@ from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.recurrent import BiLstm
 from pubmill.finetuning.tasks.base import Task
 from pubmill.recipes import FinetuningRecipe
-from pubmill.tagging import Scheme, to_labels, to_mentions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

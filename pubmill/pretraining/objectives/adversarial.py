@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from pubmill.pretraining.batches import Part
 from pubmill.pretraining.forward import embed, encode
+from pubmill.pretraining.micro_batches import Part
 from pubmill.pretraining.objectives.learner import Learner, divergence
 
 

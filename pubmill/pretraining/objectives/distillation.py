@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from pubmill.errors import PubmillError
-from pubmill.pretraining.batches import Part
 from pubmill.pretraining.forward import masked_lm_logits
+from pubmill.pretraining.micro_batches import Part
 from pubmill.pretraining.objectives.learner import Learner, divergence
 from pubmill.recipes import Objective, PretrainingRecipe
 

@@ -1,8 +1,8 @@
 """What a model learns from a batch: the losses of each objective, as sums over what they are means of.
 
-A `Learner` holds the model that is exported, with whatever is trained or asked beside it. Given a micro-batch
-(see `collate` in `pubmill.pretraining.batches`), it returns for each of its `terms` the summed loss, and the
-number of right answers where there is such a thing. The whole loss is the weighted sum of the terms' means
+A `Learner` holds the exported model and the networks trained or asked beside it. Given a micro-batch (see
+`collate` in `pubmill.pretraining.micro_batches`), it returns the summed loss of each of its `terms`, and the
+number of right answers where there is one. The whole loss is the weighted sum of the terms' means
 over the *whole* batch, which only the engine knows.
 """
 
@@ -12,10 +12,10 @@ from typing import Any, Self
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from pubmill.pretraining.batches import Part
 from pubmill.pretraining.cross_entropy import cross_entropy
 from pubmill.pretraining.forward import embed, encode, masked_lm_logits, pair_logits
 from pubmill.pretraining.instances import UNLABELLED
+from pubmill.pretraining.micro_batches import Part
 from pubmill.pretraining.objectives import PAIRS, Term, kind_of
 from pubmill.recipes import Objective, PretrainingRecipe
 

@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from pubmill.pretraining.architectures import build_generator
-from pubmill.pretraining.batches import Part
 from pubmill.pretraining.forward import embed, encode, masked_lm_logits, replaced_logits
+from pubmill.pretraining.micro_batches import Part
 from pubmill.pretraining.objectives.learner import Learner
 from pubmill.recipes import Objective, PretrainingRecipe
 

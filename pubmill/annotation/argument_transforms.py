@@ -1,0 +1,108 @@
+"""Entity mentions as a model sees them: original text, dummies in their place, or markers around them.
+
+Examples keep mentions as character spans; these transforms are chosen when a model reads them
+(gu2020 section 5.2, Table 10) or when a published form is written. Standard library only.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pubmill.annotation.examples import Entity
+from pubmill.errors import PubmillError
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Transformed:
+    """A text, and the characters (start, end) at which each entity now stands, in the entities' order."""
+
+    text: str
+    spans: list[Span]
+
+
+def original(text: str, entities: Sequence[Entity]) -> Transformed:
+    """The text as it is."""
+    return Transformed(text, [(entity.start, entity.end) for entity in entities])
+
+
+def dummies(text: str, entities: Sequence[Entity], types: Mapping[str, str], overlap: str) -> Transformed:
+    """Each mention replaced by its type's dummy (`@GENE$`); mentions that overlap, as one, by `overlap`.
+
+    Each `{}` of `overlap` is the word of one of these mentions' dummies, in the entities' order: `@{}-{}$`
+    becomes `@GENE-DRUG$`. Mentions that only touch don't overlap.
+
+    Raises a `PubmillError` for an entity type without a dummy, and where not as many mentions overlap as
+    `overlap` has words for.
+    """
+    unknown = sorted({entity.type for entity in entities} - types.keys())
+    if unknown:
+        raise PubmillError(
+            f"no dummy is given for entities of type {', '.join(unknown)}; add it to `dummies`"
+        )
+    spans: list[Span] = [(0, 0)] * len(entities)
+    pieces: list[str] = []
+    length = done = 0
+    for group in _overlapping(entities):
+        start, end = min(entities[i].start for i in group), max(entities[i].end for i in group)
+        of_each = [types[entities[i].type] for i in sorted(group)]
+        dummy = of_each[0] if len(group) == 1 else _together(of_each, overlap)
+        pieces += [text[done:start], dummy]
+        length += start - done
+        for i in group:
+            spans[i] = (length, length + len(dummy))
+        length += len(dummy)
+        done = end
+    return Transformed("".join(pieces) + text[done:], spans)
+
+
+def _together(of_each: Sequence[str], overlap: str) -> str:
+    if overlap.count("{}") not in (0, len(of_each)):
+        raise PubmillError(
+            f"{len(of_each)} mentions overlap; the dummy {overlap} is for {overlap.count('{}')}"
+        )
+    for dummy in of_each:
+        overlap = overlap.replace("{}", dummy.strip("@$"), 1)
+    return overlap
+
+
+def _overlapping(entities: Sequence[Entity]) -> list[list[int]]:
+    """Places of the entities, those that share characters together, in the text's order."""
+    groups: list[list[int]] = []
+    end = -1
+    for i in sorted(range(len(entities)), key=lambda i: (entities[i].start, entities[i].end)):
+        if entities[i].start < end:
+            groups[-1].append(i)
+        else:
+            groups.append([i])
+        end = max(end, entities[i].end)
+    return groups
+
+
+def markers(text: str, entities: Sequence[Entity], marks: Sequence[tuple[str, str]]) -> Transformed:
+    """Each mention between its own pair of marks (`[E1] `, ` [/E1]`), one pair for each entity.
+
+    The spans are those of the mentions without their own marks; where mentions nest or cross, the
+    marks of the other one may stand inside.
+    """
+    if len(marks) != len(entities):
+        raise PubmillError(
+            f"{len(entities)} entities but {len(marks)} pairs of marks; give one pair for each"
+        )
+    # At one place: what ends closes before what begins opens; the longer mention opens first, closes last.
+    openings = [(e.start, 1, -e.end, i) for i, e in enumerate(entities)]
+    closings = [(e.end, 0, -e.start, -i) for i, e in enumerate(entities)]
+    starts, ends = [0] * len(entities), [0] * len(entities)
+    pieces: list[str] = []
+    length = done = 0
+    for place, opens, _, i in sorted(openings + closings):
+        mark = marks[i][0] if opens else marks[-i][1]
+        length += place - done
+        if not opens:
+            ends[-i] = length
+        length += len(mark)
+        if opens:
+            starts[i] = length
+        pieces += [text[done:place], mark]
+        done = place
+    return Transformed("".join(pieces) + text[done:], list(zip(starts, ends, strict=True)))

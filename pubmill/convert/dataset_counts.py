@@ -1,0 +1,211 @@
+"""What is counted of a dataset's examples: its size, labels, lengths, repetitions and overlaps.
+
+Nothing here is mended: repetitions and overlaps between splits are measured and told.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from itertools import combinations, groupby, pairwise
+from statistics import fmean, quantiles
+from typing import Any
+
+from pubmill.annotation.examples import (
+    Example,
+    MultilabelExample,
+    RegressionExample,
+    SequenceExample,
+    SpanExample,
+    TokensExample,
+)
+
+Counts = dict[str, int | None]
+OPEN = ("labels.", "mentions.", "words.", "left_out.")
+"""Beginnings of measures that are counted by name; one that isn't met is 0."""
+
+
+def count(examples: Sequence[Example]) -> Counts:
+    """Count one split, by the measures of its kind (`MEASURES`) and those of all kinds.
+
+    `documents` are counted as marked, None where they aren't; `repeated_documents` are those whose
+    identifier stood before, `repeated_texts` examples whose input (`key`) did.
+    """
+    documents = [name for name, _ in groupby(example.document for example in examples) if name is not None]
+    own = MEASURES[type(examples[0])](examples) if examples else {"examples": 0}
+    return {
+        **own,
+        "documents": len(documents) or None,
+        "repeated_documents": len(documents) - len(set(documents)),
+        "repeated_texts": len(examples) - len({key(example) for example in examples}),
+    }
+
+
+def unknown_names(
+    expect: Mapping[str, Mapping[str, int]], negative: str | None, counts: Mapping[str, Counts]
+) -> list[str]:
+    """What a spec says of labels and types that the dataset doesn't have in any split: a misspelt name of
+    which none is expected would hold for ever, and a `negative` label that isn't met leaves nothing out."""
+    names = {
+        measure.partition(".")[2] for found in counts.values() for measure in found if _is_named(measure)
+    }
+    told = [
+        f"{split} {measure}: there is no such name; there are {', '.join(sorted(names)) or 'none'}"
+        for split, measures in expect.items()
+        for measure, number in measures.items()
+        if number == 0 and _is_named(measure) and measure.partition(".")[2] not in names
+    ]
+    if negative is not None and negative not in names:
+        told.append(
+            f"negative: there is no label {negative!r}; there are {', '.join(sorted(names)) or 'none'}"
+        )
+    return told
+
+
+def _is_named(measure: str) -> bool:
+    return measure.startswith(OPEN) and not measure.startswith("left_out.")
+
+
+def _tokens(examples: Sequence[TokensExample]) -> Counts:
+    """`mentions` are the B labels: BLURB's counts (gu2020 Table 3) are these, not runs of non-O words,
+    but for PICO, whose count is that of all labelled words, `tokens_in_mentions`. `illegal_starts` are
+    I labels with no B or I of their type before them."""
+    words = Counter(word for example in examples for word in example.words)
+    labels = Counter(label for example in examples for label in example.labels)
+    prefixes: Counter[str] = Counter()
+    typed: Counter[str] = Counter()
+    for label, number in labels.items():
+        prefix, _, of = label.partition("-")
+        prefixes[prefix] += number
+        if of:
+            typed[f"words.{of}"] += number
+            typed[f"mentions.{of}"] += number * (prefix == "B")
+    return {
+        "sentences": len(examples),
+        "tokens": words.total(),
+        "mentions": prefixes["B"],
+        "tokens_in_mentions": prefixes["B"] + prefixes["I"],
+        "distinct_words": len(words),
+        "longest_sentence": max((len(example.words) for example in examples), default=0),
+        "illegal_starts": sum(_illegal_starts(example.labels) for example in examples),
+        **dict(sorted(typed.items())),
+    }
+
+
+def _illegal_starts(labels: list[str]) -> int:
+    return sum(
+        label[0] == "I" and (last == "O" or last[1:] != label[1:]) for last, label in pairwise(["O", *labels])
+    )
+
+
+def _sequence(examples: Sequence[SequenceExample]) -> Counts:
+    """`contradictory_texts`: inputs that stand there with more than one label."""
+    labelled = {(key(example), example.label) for example in examples}
+    inputs = Counter(found for found, _ in labelled)
+    return {
+        "examples": len(examples),
+        **_by_label(example.label for example in examples),
+        "contradictory_texts": sum(number > 1 for number in inputs.values()),
+    }
+
+
+def _multilabel(examples: Sequence[MultilabelExample]) -> Counts:
+    return {
+        "examples": len(examples),
+        "sentences": sum(len(example.sentences) for example in examples),
+        "without_label": sum(not example.labels for example in examples),
+        **_by_label(label for example in examples for label in example.labels),
+    }
+
+
+def _regression(examples: Sequence[RegressionExample]) -> Counts:
+    return {"examples": len(examples), "ratings": sum(len(example.ratings) for example in examples)}
+
+
+def _span(examples: Sequence[SpanExample]) -> Counts:
+    """`questions` are groups of examples where the source has them; `distinct_answers` are by text.
+
+    `fewest_repeats` and `most_repeats` are in how many examples the rarest and the commonest answer
+    stands (shin2020, caption of Table 8), `..._of_pair` those of a question together with an answer
+    (its section 5.5). An answer counts once an example, however many annotators gave it.
+    """
+    told = [
+        (example.question, answer) for example in examples for answer in {a.text for a in example.answers}
+    ]
+    answers, pairs = Counter(answer for _, answer in told), Counter(told)
+    return {
+        "examples": len(examples),
+        "questions": len({example.group or example.id for example in examples}),
+        "contexts": len({example.context for example in examples}),
+        "unanswerable": sum(not example.answers for example in examples),
+        "answers": sum(len(example.answers) for example in examples),
+        "distinct_answers": len(answers),
+        "fewest_repeats": min(answers.values(), default=0),
+        "most_repeats": max(answers.values(), default=0),
+        "fewest_repeats_of_pair": min(pairs.values(), default=0),
+        "most_repeats_of_pair": max(pairs.values(), default=0),
+    }
+
+
+MEASURES: dict[type[Example], Callable[[Any], Counts]] = {
+    TokensExample: _tokens,
+    SequenceExample: _sequence,
+    MultilabelExample: _multilabel,
+    RegressionExample: _regression,
+    SpanExample: _span,
+}
+
+
+def _by_label(labels: Any) -> dict[str, int]:
+    return {f"labels.{label}": number for label, number in sorted(Counter(labels).items())}
+
+
+def key(example: Example) -> Hashable:
+    """What a model is given of an example; two examples with one key are the same input."""
+    match example:
+        case TokensExample():
+            return tuple(example.words)
+        case SequenceExample():
+            spans = tuple((entity.start, entity.end, entity.type) for entity in example.entities)
+            return (example.text, example.text_pair, spans)
+        case RegressionExample():
+            return (example.text, example.text_pair)
+        case SpanExample():
+            return (example.question, example.context)
+        case MultilabelExample():
+            return example.text
+    raise TypeError(f"{type(example).__name__} is no kind of example")
+
+
+def lengths(examples: Sequence[Example]) -> dict[str, float]:
+    """Words of each input, as white space separates them: mean, median, 95th percentile, longest."""
+    words = [_words(example) for example in examples]
+    if not words:
+        return {}
+    cuts = quantiles(words, n=20, method="inclusive") if len(words) > 1 else words * 19
+    return {"mean": round(fmean(words), 2), "median": cuts[9], "p95": cuts[18], "max": max(words)}
+
+
+def _words(example: Example) -> int:
+    if isinstance(example, TokensExample):
+        return len(example.words)
+    texts = (getattr(example, name, None) for name in ("text", "text_pair", "question", "context"))
+    return sum(len(text.split()) for text in texts if text)
+
+
+def overlaps(splits: dict[str, Sequence[Example]]) -> list[dict[str, Any]]:
+    """For each two splits: inputs of the later one that the earlier one has too, and documents in both
+    (None where documents aren't marked)."""
+    keys = {name: [key(example) for example in examples] for name, examples in splits.items()}
+    documents = {name: {e.document for e in examples} - {None} for name, examples in splits.items()}
+    found = []
+    for earlier, later in combinations(splits, 2):
+        known = set(keys[earlier])
+        marked = documents[earlier] and documents[later]
+        found.append(
+            {
+                "split": later,
+                "with": earlier,
+                "texts": sum(one in known for one in keys[later]),
+                "documents": len(documents[earlier] & documents[later]) if marked else None,
+            }
+        )
+    return found

@@ -1,0 +1,48 @@
+"""A dev split from the training data of a corpus that has none.
+
+Documents are ordered by the SHA-256 of `SEED:DOCUMENT` and the first of them become dev, so the split
+depends on their names alone: not on the order of files in a folder, nor on a generator of random
+numbers, on which the splits of ClinicalBERT and bio-lm depend and so can't be had again.
+"""
+
+import hashlib
+import math
+from collections.abc import Collection, Mapping
+from fractions import Fraction
+from typing import Any
+
+from pubmill.convert.source_files import Given, SpecError
+from pubmill.errors import PubmillError
+
+
+def kept(given: Given, groups: Collection[str]) -> set[str]:
+    """Which of the training data's groups (documents, patients) belong to the split, `train` or `dev`.
+
+    The option `dev` is `{share: 0.1, seed: 1}`; dev is that share of the groups, rounded up. Raises a
+    `PubmillError` for any other form, and where nothing would be left for train.
+    """
+    share, seed = _option(given.options.get("dev"))
+    number = math.ceil(share * len(set(groups)))
+    if number >= len(set(groups)):
+        raise PubmillError(
+            f"of {len(set(groups))} documents or patients {number} would be dev, so none are left for train; "
+            "is the archive whole?"
+        )
+    ordered = sorted(set(groups), key=lambda group: hashlib.sha256(f"{seed}:{group}".encode()).digest())
+    return set(ordered[:number] if given.split == "dev" else ordered[number:])
+
+
+def _option(value: Any) -> tuple[Fraction, int]:
+    if isinstance(value, Mapping) and value.keys() == {"share", "seed"}:
+        share, seed = value["share"], value["seed"]
+        if (
+            isinstance(share, float)
+            and 0 < share < 1
+            and isinstance(seed, int)
+            and not isinstance(seed, bool)
+        ):
+            return Fraction(str(share)), seed
+    raise SpecError(
+        f"the converter's option `dev` is {value!r}; give the share of the training data that is held out "
+        "and a seed, such as {share: 0.1, seed: 1}"
+    )

@@ -1,0 +1,98 @@
+"""Which version of each document is in force, found in one pass over ids, never over text.
+
+NLM's rules (Technical Bulletin 2012 Jan-Feb;(384):e6, and the loading order of the PubMed folders):
+
+- PMID and version number together name a record. A record in a later file replaces the earlier
+  one of the same PMID and version; within a file, the later position does.
+- `DeleteCitation` withdraws that PMID and version. A later file can bring it back.
+- Of the versions that are left, only the highest is the citation that PubMed shows.
+
+Among sources the first named has authority: an id found there hides the same id in later sources.
+A deletion acts within its source.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import duckdb
+import pyarrow.dataset as ds
+
+from pubmill.errors import PubmillError
+from pubmill.storage.database import copy, database
+from pubmill.storage.files import temporary_name, writing
+from pubmill.storage.parquet import all_verified, verified
+
+# Rows beyond this spill to a folder beside the output; all of PubMed is about 40 million rows.
+MEMORY = "2GB"
+
+_REASONS = """
+WITH records AS (
+    SELECT *,
+        count(*) FILTER (NOT deleted) OVER later AS later_citations,
+        count(*) FILTER (deleted) OVER later AS later_deletions
+    FROM events
+    WINDOW later AS (
+        PARTITION BY source, id, version ORDER BY "order" DESC, shard DESC, position DESC
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    )
+), judged AS (
+    SELECT shard, position, source, id, version,
+        CASE WHEN later_citations > 0 THEN 'superseded' WHEN later_deletions > 0 THEN 'deleted' END AS reason
+    FROM records WHERE NOT deleted
+)
+SELECT shard, position, coalesce(reason,
+    CASE WHEN version < max(version) FILTER (reason IS NULL) OVER (PARTITION BY source, id) THEN 'superseded'
+         WHEN source > min(source) FILTER (reason IS NULL) OVER (PARTITION BY id) THEN 'duplicate' END
+) AS reason
+FROM judged ORDER BY shard, position
+"""
+_EVENTS = """
+CREATE VIEW events AS
+SELECT shard, source, rows.id, rows.version, rows.date, rows."order", rows.position, rows.deleted
+FROM read_parquet(getvariable('files'), filename = true) AS rows JOIN shards ON rows.filename = shards.file
+"""
+
+
+def write_latest(path: Path, shards: Sequence[Path], sources: Sequence[int]) -> None:
+    """Write which citations are in force.
+
+    `sources[i]` is the rank of the source of `shards[i]`, 0 for the one with most authority.
+    The parquet file has one row for each citation parsed: shard (index in `shards`, int32),
+    position (int32), and reason: null where the citation is in force, else `superseded`,
+    `deleted` or `duplicate` (in force in a source with more authority). Sorted by shard, position.
+    """
+    with writing(path) as temporary, merging(path) as connection:
+        add_events(connection, shards, sources)
+        copy(connection, _REASONS, temporary)
+
+
+def merging(path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+    """A database for what is written to `path`, beside which it spills."""
+    return database(temporary_name(path.with_suffix(".spill")), MEMORY, f"cannot write {path}")
+
+
+def add_events(connection: duckdb.DuckDBPyConnection, shards: Sequence[Path], sources: Sequence[int]) -> None:
+    """Make the view `events`: every row of the parsed shards, with its shard's number and source's rank."""
+    if len(set(shards)) != len(shards):
+        raise PubmillError("--shards names a file more than once")
+    for shard in shards:
+        if not shard.is_file():
+            raise PubmillError(f"{shard} does not exist; parse the source file first")
+    files = all_verified(shards)
+    connection.execute("CREATE TABLE shards (shard INTEGER, source INTEGER, file VARCHAR)")
+    rows = [[shard, *pair] for shard, pair in enumerate(zip(sources, files, strict=True))]
+    connection.executemany("INSERT INTO shards VALUES (?, ?, ?)", rows)
+    connection.execute("SET VARIABLE files = $files", {"files": files})
+    connection.execute(_EVENTS)
+
+
+def read_reasons(path: Path, shard: int) -> Iterator[tuple[int, str | None]]:
+    """Yield (position, reason it is not in force or None) for each citation of one shard, in order."""
+    if not path.is_file():
+        raise PubmillError(f"{path} does not exist; find the latest versions first")
+    rows = ds.dataset(verified(path)).scanner(
+        columns=["position", "reason"], filter=ds.field("shard") == shard
+    )
+    for batch in rows.to_batches():
+        yield from zip(batch["position"].to_pylist(), batch["reason"].to_pylist(), strict=True)

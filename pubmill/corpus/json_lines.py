@@ -1,0 +1,140 @@
+"""JSON lines of the user's own as a source of text.
+
+One JSON object a line, UTF-8, gzipped or not. Keys:
+
+- `abstract` or `text` (one of them, required): an abstract, one paragraph; or any other text, whose
+  paragraphs (what blank lines part) are its sections. May be empty, and is then rejected later
+  (`no_abstract`).
+- `title`, `licence` or `license`: text.
+- `pmid`: at most 18 digits; the row's id is then `pmid:N`, so that PubMed and this source know each other's
+  rows.
+- `id`: the user's own id; the row's id is then `SOURCE:ID`. With neither, `text:` and the first 16
+  hex digits of the SHA-256 of title, line feed and text, so that equal texts are one document.
+- `lang` or `language`: one or more codes, by two or three letters, separated by spaces or commas.
+- `date`: YYYY, YYYY-MM or YYYY-MM-DD.
+
+Every other key is ignored, and so are empty lines.
+"""
+
+import datetime
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pubmill.corpus.gzipped import BROKEN, open_gzip
+from pubmill.corpus.medline_bytes import PMID_DIGITS
+from pubmill.corpus.paragraphs import paragraphs
+from pubmill.corpus.shards import Document, single_spaced
+from pubmill.errors import PubmillError
+
+# ISO 639-1 to the three letters that PubMed writes (ISO 639-2/B), for PubMed's commoner languages.
+LANGUAGES = {
+    "af": "afr", "ar": "ara", "bg": "bul", "bs": "bos", "ca": "cat", "cs": "cze", "da": "dan",
+    "de": "ger", "el": "gre", "en": "eng", "es": "spa", "et": "est", "eu": "baq", "fa": "per",
+    "fi": "fin", "fr": "fre", "he": "heb", "hr": "hrv", "hu": "hun", "hy": "arm", "is": "ice",
+    "it": "ita", "ja": "jpn", "ka": "geo", "ko": "kor", "la": "lat", "lt": "lit", "lv": "lav",
+    "mk": "mac", "nl": "dut", "no": "nor", "pl": "pol", "pt": "por", "ro": "rum", "ru": "rus",
+    "sk": "slo", "sl": "slv", "sq": "alb", "sr": "srp", "sv": "swe", "th": "tha", "tr": "tur",
+    "uk": "ukr", "vi": "vie", "zh": "chi",
+}  # fmt: skip
+
+_DATE = re.compile(r"(\d{4})(-\d\d(-\d\d)?)?")
+
+
+def read_text(path: Path, source: str, language: str = "") -> Iterator[Document]:
+    """Yield every line of a JSON-lines file as a document.
+
+    `language` is that of lines which name none. Raises `PubmillError` with file and line for what
+    is not as the module says.
+    """
+    number = 0
+    try:
+        with open_gzip(path) if path.suffix == ".gz" else path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield _document(line, source, language, f"{path}:{number}")
+    except FileNotFoundError:
+        raise PubmillError(f"{path} does not exist") from None
+    except BROKEN as error:
+        raise PubmillError(f"{path}: truncated or damaged gzip after line {number}: {error}") from None
+
+
+def _document(line: bytes, source: str, language: str, where: str) -> Document:
+    row = _row(line, where)
+    title = _string(row, "title", where)
+    found = paragraphs(_raw(row, "text", where)) if "text" in row else [_string(row, "abstract", where)]
+    date = _string(row, "date", where)
+    identifier = _id(row, source, title, "\n".join(found), where)
+    return Document(
+        id=identifier,
+        pmid=identifier.removeprefix("pmid:") if identifier.startswith("pmid:") else "",
+        date=_checked(date, where),
+        published=date[:4],
+        languages=_languages(_string(row, "lang", where) or _string(row, "language", where) or language),
+        licence=_string(row, "licence", where) or _string(row, "license", where),
+        title=title,
+        sections=tuple(("", paragraph) for paragraph in found if paragraph),
+    )
+
+
+def _row(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:  # also of what is no UTF-8, and of endless numbers
+        raise PubmillError(f"{where}: not valid JSON: {error}") from None
+    texts = [row[key] for key in ("abstract", "text") if key in row] if isinstance(row, dict) else []
+    if not isinstance(row, dict) or len(texts) != 1 or not isinstance(texts[0], str):
+        raise PubmillError(f'{where}: expected a JSON object with the text under "abstract" or "text"')
+    return row
+
+
+def _string(row: dict[str, Any], key: str, where: str) -> str:
+    return single_spaced(_raw(row, key, where))
+
+
+def _raw(row: dict[str, Any], key: str, where: str) -> str:
+    value = row.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise PubmillError(f'{where}: "{key}" must be text, found {type(value).__name__}')
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise PubmillError(f'{where}: "{key}" holds half of a surrogate pair') from None
+    return value
+
+
+def _id(row: dict[str, Any], source: str, title: str, text: str, where: str) -> str:
+    given = {key: row[key] for key in ("pmid", "id") if row.get(key) not in (None, "")}
+    for key, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, int | str):
+            raise PubmillError(f'{where}: "{key}" must be text or a whole number, found {value!r}')
+        name = str(value).strip()
+        if key == "id":
+            return f"{source}:{name}"
+        if not (name.isascii() and name.isdigit() and len(name) <= PMID_DIGITS):
+            raise PubmillError(
+                f'{where}: "pmid" must be a number of at most {PMID_DIGITS} digits, found {name[:40]!r}'
+            )
+        return f"pmid:{int(name)}"
+    return "text:" + hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()[:16]
+
+
+def _languages(text: str) -> tuple[str, ...]:
+    return tuple(LANGUAGES.get(code, code) for code in re.split(r"[\s,;]+", text.lower()) if code)
+
+
+def _checked(date: str, where: str) -> str:
+    if not date:
+        return ""
+    try:
+        if not _DATE.fullmatch(date):
+            raise ValueError
+        datetime.date.fromisoformat((date + "-01-01")[:10])
+    except ValueError:
+        raise PubmillError(f'{where}: "date" must be YYYY, YYYY-MM or YYYY-MM-DD, found {date!r}') from None
+    return date

@@ -1,0 +1,108 @@
+"""Citations and articles as the package `pubmed_parser` reads them, for corpora that were made with it.
+
+lewis2020 section 3.1 took its text of PubMed and PMC from that package. What it loses is in docs/parsers.md;
+`pubmill.corpus.medline` and `pubmill.corpus.jats` lose none of it. The package opens files itself, and not
+before pubmill's own reader has refused those that declare entities.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pubmed_parser
+from lxml import etree
+
+from pubmill.corpus.article_metadata import Facts
+from pubmill.corpus.article_xml import parse
+from pubmill.corpus.gzipped import BROKEN
+from pubmill.corpus.jats import check_pmcid, languages, pmid, types
+from pubmill.corpus.medline import read_medline
+from pubmill.corpus.shards import BOOK, UNREADABLE, Document, single_spaced
+from pubmill.errors import PubmillError
+
+# What it raises on text that it did not expect.
+FAILURES = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+DAMAGED: tuple[type[Exception], ...] = (etree.XMLSyntaxError, *FAILURES, *BROKEN)
+
+
+def read_medline_with_pubmed_parser(path: Path) -> Iterator[Document]:
+    """Yield the citations of a PubMed file, in its order.
+
+    Of a citation that has several versions in the file the package does not tell which is which, and it
+    knows neither deletions nor books: versions, dates of revision, deletions and books are pubmill's.
+    """
+    theirs = pubmed_parser.parse_medline_xml(str(path))
+    for ours in read_medline(path):
+        if ours.deleted or BOOK in ours.flags:
+            yield ours
+        else:
+            try:
+                found = next(theirs, None)
+            except DAMAGED as error:
+                raise PubmillError(f"{path}: pubmed_parser fails at {ours.id}: {error!r}") from None
+            yield _citation(ours, found, path)
+
+
+def _citation(ours: Document, theirs: dict[str, Any] | None, path: Path) -> Document:
+    if theirs is None or f"pmid:{theirs['pmid']}" != ours.id:
+        found = theirs["pmid"] if theirs else "nothing"
+        raise PubmillError(f"{path}: pubmed_parser finds {found} where {ours.id} stands")
+    text = _lines(theirs["abstract"])
+    return Document(
+        id=ours.id,
+        version=ours.version,
+        pmid=ours.pmid,
+        date=ours.date,
+        published=ours.published,
+        languages=ours.languages,
+        types=ours.types,
+        licence=ours.licence,
+        title=single_spaced(theirs["title"]),
+        sections=(("", text),) if text else (),
+    )
+
+
+class ArticleReader:
+    """Reads articles of PMC with `parse_pubmed_xml` and `parse_pubmed_paragraph(all_paragraph=True)`."""
+
+    def __init__(self) -> None:
+        self.folder = tempfile.TemporaryDirectory(prefix="pubmill-")
+
+    def __call__(self, data: bytes, facts: Facts, where: str) -> Document:
+        """Read one article; what the package cannot read has the flag `unreadable` and no text."""
+        root = parse(data, where)
+        meta = root.find("front/article-meta")
+        if meta is not None:
+            check_pmcid(meta, facts.pmcid, where)
+            facts = replace(facts, pmid=facts.pmid or pmid(meta))
+        path = Path(self.folder.name, "article.xml")
+        path.write_bytes(data)
+        try:
+            article = pubmed_parser.parse_pubmed_xml(str(path))
+            paragraphs = pubmed_parser.parse_pubmed_paragraph(str(path), all_paragraph=True)
+        except FAILURES:
+            return facts.document(UNREADABLE)
+        abstract = single_spaced(article["abstract"])
+        return facts.document()._replace(
+            published=str(article["publication_year"] or ""),
+            languages=languages(root),
+            types=types(root),
+            title=single_spaced(article["full_title"]),
+            sections=(("", abstract),) if abstract else (),
+            body=tuple(_by_section(paragraphs)),
+        )
+
+
+def _by_section(paragraphs: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Neighbouring paragraphs under the same title as one section, without empty ones, as in the paper."""
+    for title, group in groupby(paragraphs, key=lambda paragraph: single_spaced(paragraph["section"])):
+        text = "\n".join(line for one in group if (line := single_spaced(one["text"])))
+        if text:
+            yield title, text
+
+
+def _lines(text: str) -> str:
+    return "\n".join(line for part in text.split("\n") if (line := single_spaced(part)))

@@ -1,0 +1,34 @@
+"""Document by document, why it does not enter a corpus, as far as one shard shows it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pubmill.corpus.contamination import EvaluationTexts
+from pubmill.corpus.document_versions import read_reasons
+from pubmill.corpus.filters import chosen, rejection
+from pubmill.corpus.shards import Document, joined, read_shard
+from pubmill.errors import PubmillError
+from pubmill.specs import Selection
+
+
+def judge(
+    shard: Path, index: int, latest: Path, selection: Selection, excluded: EvaluationTexts | None
+) -> Iterator[tuple[int, Document, str | None]]:
+    """Yield (position, document, reason or None) for each citation of a parsed shard.
+
+    `index` is the shard's in `latest`. The first reason counts: that the citation is not in force, then
+    the filters, then `contamination`: it holds one of the `excluded` texts.
+    """
+    reasons = read_reasons(latest, index)
+    for position, document in read_shard(shard):
+        judged, reason = next(reasons, (None, None))
+        if judged != position:
+            raise PubmillError(
+                f"{latest} knows position {judged} where {shard} has position {position} ({document.id}): "
+                f"it was made from other shards. Delete it and run again."
+            )
+        reason = reason or rejection(document, selection)
+        if reason is None and excluded is not None:
+            text = f"{document.title}\n{joined(chosen(document, selection))}"
+            reason = "contamination" if excluded.found(document.pmid, text) else None
+        yield position, document, reason

@@ -1,0 +1,287 @@
+"""Task models: what a run has trained, as a Hugging Face folder from which it predicts again.
+
+Where the head is what transformers itself has for the encoder, its own class loads the folder whole.
+Otherwise `AutoModel` loads the encoder. In both cases `head.safetensors` holds the head, `pubmill.json`
+what else is needed to predict, `training.json` how it was trained, and `README.md` is the model card.
+No text of the dataset is in it.
+"""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from transformers import AutoModelForQuestionAnswering, AutoModelForTokenClassification, PreTrainedModel
+
+from pubmill.annotation.examples import SequenceExample
+from pubmill.errors import PubmillError
+from pubmill.finetuning.encoders import forward, load_encoder, load_tokenizer
+from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.inputs import Batch, Instance, collate
+from pubmill.finetuning.predicting import Predictor, make_reader
+from pubmill.finetuning.reader import Reader
+from pubmill.finetuning.splits import read_split, split_path
+from pubmill.finetuning.task_model_cards import task_model_card
+from pubmill.finetuning.tasks import TASKS
+from pubmill.finetuning.tasks.base import Task
+from pubmill.recipes import FinetuningRecipe, build
+from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
+from pubmill.storage.weights_digest import ACCOUNT, folder_sha256
+
+FORMAT = 1
+"""Version of `pubmill.json`; raised when older programs would misread it."""
+FACTS, HEAD = "pubmill.json", "head.safetensors"
+HEAD_SETTINGS = ("task", "head", "head_sizes", "pooling", "crf")
+"""What two recipes must have in common for the head of one to fit the other."""
+STANDARD: dict[str, Any] = {
+    "tokens": AutoModelForTokenClassification,
+    "span": AutoModelForQuestionAnswering,
+}
+"""Kind of task -> transformers' own classes with a linear layer on each token."""
+TOLERANCE = 1e-4
+"""Most that scores of transformers' class may differ from ours: products of other shapes round otherwise."""
+
+
+def keep(folder: Path, task: Task[Any], model: TaskModel, account: dict[str, Any], dataset: Path) -> None:
+    """Write the task model `folder` from a run on `dataset`; nothing is left there if it does not load.
+
+    Of a run that diverged only its account is kept. Raises a `PubmillError` if what was written gives other
+    encodings.
+    """
+    if account["failed"] == "nan":
+        keep_account(folder, account)
+        return
+    model.eval()
+    with writing_folder(folder) as temporary:
+        write_json(temporary / ACCOUNT, sealed(account))
+        standard = _standard(task, model)
+        (standard or model.encoder).save_pretrained(temporary)
+        head = {name: value.detach().cpu().contiguous() for name, value in model.head.state_dict().items()}
+        save_file(head, temporary / HEAD)
+        _save_tokenizer(task.reader, temporary)
+        facts = {
+            "format": FORMAT,
+            "recipe": account["recipe"],
+            "labels": task.labels,
+            "argument_types": _argument_types(task, dataset),
+        }
+        write_json(temporary / FACTS, facts)
+        card = task_model_card(folder.name, account, dataset, type(standard).__name__ if standard else None)
+        (temporary / "README.md").write_text(card, encoding="utf-8")
+        _check(temporary, model, task.reader)
+
+
+def keep_account(folder: Path, account: dict[str, Any]) -> None:
+    """Write what is kept of a run that has no model to keep: that it failed is its result."""
+    with writing_folder(folder) as temporary:
+        write_json(temporary / ACCOUNT, sealed(account))
+
+
+def load_task_model(folder: Path, device: torch.device) -> Predictor:
+    """The model of a task model folder, ready to predict."""
+    facts = read_facts(folder)
+    recipe = build(FinetuningRecipe, facts["recipe"], str(folder / FACTS))
+    encoder = load_encoder(folder, recipe.dropout, device)
+    reader = make_reader(recipe, load_tokenizer(folder, words=recipe.task == "tokens"), encoder)
+    task = TASKS[recipe.task](recipe, reader, facts["labels"])
+    model = TaskModel(encoder, task.head(int(encoder.config.hidden_size)))
+    _load_head(model.head, folder)
+    return Predictor(recipe, task, model.to(device))
+
+
+def continue_head(head: torch.nn.Module, task: Task[Any], folder: Path) -> bool | None:
+    """Have the new head of a task begin with the weights of the task model in `folder`, where they are of the
+    same head; whether they are, and None where the folder is no task model.
+
+    The same head has the same settings and labels. Those of a span are kinds of questions, for which it has
+    no scores: a start and an end are the same with and without questions that can't be answered.
+    """
+    if not (folder / FACTS).is_file():
+        return None
+    facts = read_facts(folder)
+    before = build(FinetuningRecipe, facts["recipe"], str(folder / FACTS))
+    settings = all(getattr(before, name) == getattr(task.recipe, name) for name in HEAD_SETTINGS)
+    if not settings or (facts["labels"] != task.labels and task.recipe.task != "span"):
+        return False
+    _load_head(head, folder)
+    return True
+
+
+def _load_head(head: torch.nn.Module, folder: Path) -> None:
+    try:
+        head.load_state_dict(load_file(folder / HEAD))
+    except (OSError, SafetensorError, RuntimeError):
+        raise PubmillError(
+            f"{folder / HEAD} is missing, damaged, or not of the head that {FACTS} describes; "
+            "keep the model again"
+        ) from None
+
+
+def read_facts(folder: Path) -> dict[str, Any]:
+    """`pubmill.json`, its form checked."""
+    path = folder / FACTS
+    if not path.is_file():
+        raise PubmillError(
+            f"{folder} is no task model: it has no {FACTS}; scripts/finetune.py --keep writes such a folder"
+        )
+    facts = read_json(path)
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise PubmillError(f"{path}: its format is not {FORMAT}, the one that this version of pubmill reads")
+    labels, types = facts.get("labels"), facts.get("argument_types")
+    if not isinstance(facts.get("recipe"), dict) or not _texts(labels):
+        raise PubmillError(f"{path}: it must have a recipe and a list of labels; keep the model again")
+    if not isinstance(types, list) or not all(_texts(pair) and len(pair) == 2 for pair in types):
+        raise PubmillError(f"{path}: argument_types must be a list of pairs of types; keep the model again")
+    return facts
+
+
+def read_account(
+    folder: Path, recipe: FinetuningRecipe, model: Path, dataset: Path, seed: int, dev: str | None
+) -> dict[str, Any]:
+    """The training.json of a kept model, once it is known to be of this very run.
+
+    Raises a `PubmillError` that names what differs: the recipe, the seed, the pretrained model, the data, or
+    the split that its weights were chosen by.
+    """
+    if not (folder / ACCOUNT).is_file():
+        raise PubmillError(f"{folder} has no {ACCOUNT}; scripts/finetune.py --keep writes such a folder")
+    keys = ("recipe", "seed", "dev_split", "model", "model_sha256", "data_sha256", "failed")
+    account = _checked_account(folder / ACCOUNT, keys)
+    data = account["data_sha256"]
+    wanted: dict[str, tuple[Any, Any]] = {
+        "recipe": (account["recipe"], asdict(recipe)),
+        "seed": (account["seed"], seed),
+        "dev split": (account["dev_split"], dev),
+        "model": (account["model_sha256"], folder_sha256(model)),
+        "dataset": (data, {name: _sha256_if_there(split_path(dataset, name)) for name in data}),
+    }
+    other = [name for name, (found, expected) in wanted.items() if found != expected]
+    if other:
+        raise PubmillError(
+            f"{folder} was kept by another run: its {', '.join(other)} differ from what is asked for; "
+            "train again with --keep"
+        )
+    return account
+
+
+def base_model(folder: Path) -> str:
+    """The pretrained model that a folder's weights began as; of a task model, its account says it."""
+    account = _run_before(folder)
+    return str(account["model"]) if account else folder.name
+
+
+def start_failed(folder: Path) -> str | None:
+    """How the run failed that a folder's model is from; None where it didn't, or the model is pretrained."""
+    account = _run_before(folder)
+    return str(account["failed"]) if account and account["failed"] else None
+
+
+def _run_before(folder: Path) -> dict[str, Any] | None:
+    """The account of the run that a folder's model is from; None for a pretrained model."""
+    path = folder / ACCOUNT
+    return _checked_account(path, ("model", "failed")) if path.is_file() else None
+
+
+def _checked_account(path: Path, keys: Sequence[str]) -> dict[str, Any]:
+    account: Any = read_json(path)
+    lacks = [key for key in keys if not isinstance(account, dict) or key not in account]
+    if lacks or not isinstance(account.get("data_sha256", {}), dict):
+        what = f"has no {', '.join(lacks)}" if lacks else "must have an object as data_sha256"
+        raise PubmillError(f"{path} {what}, so it is no account of a fine-tuning; keep the model again")
+    return dict(account)
+
+
+def _sha256_if_there(path: Path) -> str | None:
+    return sha256(path) if path.is_file() else None
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _standard(task: Task[Any], model: TaskModel) -> PreTrainedModel | None:
+    """transformers' own class with these weights, where it has one that gives the same scores."""
+    state = {value.ndim: value for value in model.head.state_dict().values()}
+    kind = STANDARD.get(task.recipe.task)
+    if kind is None or len(model.head.state_dict()) != 2 or state.keys() != {1, 2}:
+        return None
+    config = copy.deepcopy(model.encoder.config)
+    config.num_labels = state[1].numel()
+    if task.recipe.task == "tokens":
+        config.id2label = dict(enumerate(task.labels))
+        config.label2id = {label: number for number, label in enumerate(task.labels)}
+    try:
+        whole: PreTrainedModel = kind.from_config(config, trust_remote_code=False)
+    except ValueError:
+        return None  # none for this encoder
+    layers = [child for child in whole.children() if isinstance(child, torch.nn.Linear)]
+    base, weights = whole.base_model, model.encoder.state_dict()
+    if (
+        len(layers) != 1
+        or layers[0].weight.shape != state[2].shape
+        or base.state_dict().keys() != weights.keys()
+    ):
+        return None
+    base.load_state_dict(weights)
+    layers[0].load_state_dict({"weight": state[2], "bias": state[1]})
+    torch.nn.Module.to(whole, model.encoder.device).train(False)
+    return whole if _same_scores(whole, task.reader, model) else None
+
+
+@torch.inference_mode()
+def _same_scores(whole: PreTrainedModel, reader: Reader, model: TaskModel) -> bool:
+    """Whether transformers' class gives our scores, in float32."""
+    batch = _probe(reader, model.encoder)
+    segments = {} if batch.segments is None else {"token_type_ids": batch.segments}
+    found = whole(input_ids=batch.ids, attention_mask=batch.mask, **segments)
+    scores = found.logits if "logits" in found else torch.stack([found.start_logits, found.end_logits], -1)
+    expected = model(batch)
+    given = scores.flatten(0, 1).index_select(0, batch.places)
+    return given.shape == expected.shape and torch.allclose(given, expected, rtol=TOLERANCE, atol=TOLERANCE)
+
+
+def _probe(reader: Reader, encoder: PreTrainedModel) -> Batch:
+    """Two inputs of different lengths, made of ids from all over the vocabulary."""
+    room, size = min(reader.room(pair=False), 30), len(reader.tokenizer)
+    instances = []
+    for length in (room, room // 2):
+        ids, segments = reader.framed([place * size // length for place in range(length)])
+        instances.append(Instance(example=0, ids=ids, segments=segments, places=list(range(len(ids)))))
+    return collate(instances, reader.pad, encoder.device)
+
+
+def _save_tokenizer(reader: Reader, folder: Path) -> None:
+    """The tokenizer, which cuts what is longer than the model was trained for when transformers uses it."""
+    tokenizer = copy.deepcopy(reader.tokenizer)
+    tokenizer.model_max_length = reader.max_length
+    tokenizer.save_pretrained(folder)
+
+
+def _argument_types(task: Task[Any], dataset: Path) -> list[list[str]]:
+    """The types that the arguments of a relation have in train: which pairs are candidates in new text."""
+    if task.kind is not SequenceExample:
+        return []
+    examples: Sequence[SequenceExample] = read_split(dataset, "train", SequenceExample)
+    pairs = {tuple(entity.type for entity in example.entities) for example in examples}
+    return sorted(list(pair) for pair in pairs if len(pair) == 2)
+
+
+@torch.inference_mode()
+def _check(folder: Path, model: TaskModel, reader: Reader) -> None:
+    """Load what was written, and stop unless it is the same model."""
+    again = load_task_model(folder, model.encoder.device)
+    again.model.eval()
+    batch = _probe(reader, model.encoder)
+    one, other = (
+        forward(e, batch.ids, batch.mask, batch.segments) for e in (model.encoder, again.model.encoder)
+    )
+    tokens = again.task.reader.tokenizer.get_vocab() == reader.tokenizer.get_vocab()
+    if not tokens or one.shape != other.shape or not torch.equal(one, other):
+        raise PubmillError(
+            f"{folder}: once written and read again, {type(model.encoder).__name__} or its tokenizer is "
+            "another; this encoder can't be kept with this recipe"
+        )

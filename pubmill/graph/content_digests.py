@@ -1,0 +1,73 @@
+"""SHA-256 of files, each computed once for as long as its size and times stay as they are."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+from pubmill.storage.files import sha256
+
+SETTLED = 2.0
+"""Seconds after its last change before a digest is stored: another change within the clock's resolution would
+leave size and times as they are."""
+
+
+class Digests:
+    """Digests of files, stored as lines of JSON (path, size, time of content, time of inode, SHA-256).
+
+    Only its owner may read the store: it names files of the user's own. Lines are only added, the last one of
+    a path counts, and a store that can't be read or written costs time and nothing else.
+    """
+
+    def __init__(self, store: Path) -> None:
+        self.store = store
+        self._known: dict[str, tuple[list[int], str]] | None = None
+
+    def of(self, path: Path) -> str:
+        """Return the SHA-256 of a file in hex; it is read only if it has changed since it was last read."""
+        name, state = str(path.resolve()), _state(path)
+        known = self._read()
+        if name in known and known[name][0] == state:
+            return known[name][1]
+        digest = sha256(path)
+        known[name] = (state, digest)
+        if state == _state(path) and time.time() - max(state[1:]) / 1e9 > SETTLED:
+            self._add([name, *state, digest])
+        return digest
+
+    def of_folder(self, folder: Path, pattern: str = "*") -> dict[str, str]:
+        """Return the digests of a folder's files by their names, relative to it."""
+        files = sorted(path for path in folder.glob(pattern) if path.is_file())
+        return {path.relative_to(folder).as_posix(): self.of(path) for path in files}
+
+    def _read(self) -> dict[str, tuple[list[int], str]]:
+        if self._known is None:
+            self._known = {}
+            try:
+                lines = self.store.read_text(encoding="utf-8").splitlines()
+            except (OSError, UnicodeDecodeError):
+                lines = []
+            for line in lines:
+                try:
+                    name, size, changed, renewed, digest = json.loads(line)
+                except (ValueError, TypeError):
+                    continue  # a process was killed while it wrote the line
+                self._known[name] = ([size, changed, renewed], digest)
+        return self._known
+
+    def _add(self, line: list[str | int]) -> None:
+        try:
+            self.store.parent.mkdir(parents=True, exist_ok=True)
+            to = os.open(self.store, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            try:
+                os.write(to, json.dumps(line).encode() + b"\n")
+            finally:
+                os.close(to)
+        except OSError:
+            pass  # a results folder that is read only
+
+
+def _state(path: Path) -> list[int]:
+    """Size, time of the last change of content, and of the inode, which no program can set back."""
+    found = path.stat()
+    return [found.st_size, found.st_mtime_ns, found.st_ctime_ns]

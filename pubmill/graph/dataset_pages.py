@@ -1,0 +1,74 @@
+"""The pages of datasets."""
+
+from typing import Any
+
+from pubmill.graph.records_on_disk import FoundTargets
+from pubmill.graph.stage_versions import VERSIONS
+from pubmill.specs import LocalFile
+from pubmill.specs.datasets import File
+
+PAGE_FORMS = ("json", "md", "html")
+PAGE_FACTS = (
+    "name", "label", "citation", "notes", "kind", "task", "domain", "suites", "metric", "negative",
+    "access", "apply", "licence", "duplicates", "conflicts",
+)  # fmt: skip
+"""What a page tells of a dataset's spec as it stands there."""
+
+
+class PageTargets(FoundTargets):
+    """From cards and specs to pages of datasets."""
+
+    PAGE_FORMS = PAGE_FORMS
+
+    def is_made_up(self, dataset: str) -> bool:
+        """Whether the scale gives the dataset other files than the published ones."""
+        return dataset in self.specs.scale.datasets
+
+    def variants(self, dataset: str) -> list[str]:
+        """All forms of a dataset, itself included: `chemprot@blurb`, `chemprot@blue` ..."""
+        base = dataset.partition("@")[0]
+        return [name for name in self.specs.datasets if name.partition("@")[0] == base]
+
+    def page_files(self, dataset: str) -> list[str]:
+        return [f"{self.results}/pages/datasets/{dataset}.{form}" for form in PAGE_FORMS]
+
+    def page_inputs(self, dataset: str) -> list[str]:
+        """The card, and where each source file came from; a `PubmillError` where they can't be had."""
+        self.check_access(dataset)
+        records = [f"{path}.source.json" for path in self.dataset_inputs(dataset).values()]
+        return [f"{self.results}/datasets/{dataset}/card.json", *records]
+
+    def page_recipe(self, dataset: str) -> dict[str, Any]:
+        """PageRecipe of a dataset: what its spec says; the numbers are its card's."""
+        spec = self.specs.datasets[dataset]
+        return {
+            **spec.model_dump(include=set(PAGE_FACTS)),
+            "scale": self.study.scale,
+            "scale_title": self.specs.scale.title,
+            "made_up": self.is_made_up(dataset),
+            "card": f"datasets/{dataset}/card.json",
+            "sources": self._page_sources(dataset),
+            "published": spec.published.model_dump(include={"files"})["files"] if spec.published else {},
+            "variants": [name for name in self.variants(dataset) if name != dataset],
+            "versions": {"page": VERSIONS["page"]},
+        }
+
+    def _page_sources(self, dataset: str) -> list[dict[str, str | None]]:
+        """A list, as the order of a mapping would be lost on the way to the page."""
+        return [
+            {"role": role, **_place(file), "record": f"{self._below_results(dataset, role)}.source.json"}
+            for role, file in self.specs.datasets[dataset].sources.items()
+        ]
+
+    def _below_results(self, dataset: str, role: str) -> str:
+        return self.dataset_inputs(dataset)[role].removeprefix(f"{self.results}/")
+
+
+def _place(file: File | LocalFile) -> dict[str, str | None]:
+    """Where a source file is from, in words that hold on every machine, and how it is checked."""
+    if isinstance(file, LocalFile):
+        place = f"{file.file}, in the folder local_files.{file.local}"
+        return {"place": place, "url": None, "check": "sha256" if file.sha256 else None}
+    known = "sha256" if file.sha256 else "git_blob"
+    check = f"not checked: {file.unchecked}" if file.unchecked else known
+    return {"place": file.url, "url": file.url, "check": check}

@@ -1,0 +1,126 @@
+"""Damaged results: each finished file compared with its own digest, or with another file's digest of it."""
+
+import gzip
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.storage.files import SEAL, read_json, sha256
+from pubmill.storage.parquet import is_damaged
+
+BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
+"""What gzip and zip files raise where they are broken."""
+
+SOURCE = ".source.json"
+"""How the name of a source file's record ends."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A file that was looked at: `fault` is what is wrong with it, None if it agrees with its digest, "" if
+    it has none. `target` is what Snakemake builds it with."""
+
+    path: Path
+    fault: str | None
+    target: Path
+
+
+def examine(results: Path) -> list[Finding]:
+    """Read all finished results below a folder; what is hidden is not finished."""
+    files = [
+        path
+        for path in sorted(results.rglob("*"))
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(results).parts)
+    ]
+    with ThreadPoolExecutor() as pool:
+        found = [finding for findings in pool.map(_look, files) for finding in findings]
+    known = {finding.path: finding for finding in found if finding.fault != ""}
+    return list(({finding.path: finding for finding in found} | known).values())
+
+
+def report(findings: Sequence[Finding], profile: str = "profiles/local") -> Iterator[str]:
+    """The lines that say what is damaged, and how it is built again."""
+    damaged = [finding for finding in findings if finding.fault]
+    bare = sum(finding.fault == "" for finding in findings)
+    yield from (f"damaged: {finding.path}: {finding.fault}" for finding in damaged)
+    yield (
+        f"{len(findings):,} files: {len(findings) - bare - len(damaged):,} agree with their checksums, "
+        f"{len(damaged):,} are damaged, {bare:,} have no checksum"
+    )
+    if damaged:
+        targets = " ".join(sorted({str(finding.target) for finding in damaged}))
+        yield "Build the damaged ones again, with the configuration that they were built with:"
+        yield f"  .venv/bin/snakemake {targets} --profile {profile} --force"
+
+
+def _look(path: Path) -> Iterable[Finding]:
+    """What a file says of itself, and of others."""
+    if path.suffix == ".json":
+        return _look_at_json(path)
+    return [Finding(path, _fault(path), path)]
+
+
+def _fault(path: Path) -> str | None:
+    if path.suffix == ".parquet":
+        damaged = is_damaged(path, path.stat().st_mtime_ns, path.stat().st_size)
+        return "" if damaged is None else "it does not agree with its SHA-256" if damaged else None
+    try:
+        if path.suffix == ".gz":
+            _decompress(path)
+        elif path.suffix == ".npz":
+            with zipfile.ZipFile(path) as members:
+                broken = members.testzip()
+            return f"its member {broken} is broken" if broken else None
+        else:
+            return ""
+    except BROKEN as error:
+        return str(error)
+    return None
+
+
+def _decompress(path: Path) -> None:
+    """Read a gzip file to its end, where its checksum is."""
+    if not path.stat().st_size:
+        raise EOFError("it is empty")
+    with gzip.open(path) as content:
+        while content.read(2**20):
+            pass
+
+
+def _look_at_json(path: Path) -> Iterator[Finding]:
+    try:
+        value = read_json(path)
+    except PubmillError as error:
+        yield Finding(path, str(error).removeprefix(f"{path} "), path)
+        return
+    has_seal = isinstance(value, dict) and SEAL in json.loads(path.read_text(encoding="utf-8"))
+    yield Finding(path, None if has_seal else "", path)
+    for file, digest in _digests(path, value).items():
+        target = file if path.name.endswith(SOURCE) else path
+        if not file.is_file():
+            yield Finding(file, "it is missing", target)
+        else:
+            yield Finding(
+                file, None if sha256(file) == digest else f"its SHA-256 is not that in {path.name}", target
+            )
+
+
+def _digests(path: Path, value: Any) -> dict[Path, str]:
+    """The SHA-256 that a JSON file has of other files: of a source, of packed tokens, of a checkpoint."""
+    found = value if isinstance(value, dict) else {}
+    if path.name.endswith(SOURCE):
+        named = {path.name.removesuffix(SOURCE): found.get("sha256")}
+    else:
+        named = found["files"] if isinstance(found.get("files"), dict) else {}
+    return {
+        path.with_name(name): digest
+        for name, digest in named.items()
+        if isinstance(digest, str) and re.fullmatch("[0-9a-f]{64}", digest)
+    }

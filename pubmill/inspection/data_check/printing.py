@@ -1,0 +1,78 @@
+"""What the data check prints."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from pubmill.inspection.data_check.checks import Outcome, SplitFound, Unchecked
+from pubmill.planning.terminal_tables import coloured, table
+
+
+def print_outcomes(to: Console, outcomes: Sequence[Outcome], unchecked: Sequence[Unchecked]) -> None:
+    """A row for each split, then the messages, what could not be checked, and the totals."""
+    rows = table("dataset", "variant", "split", "expected", "found", "equal", "hash", "seconds")
+    rows.columns[-1].justify = "right"
+    for outcome in sorted(outcomes, key=lambda outcome: outcome.dataset):
+        name, _, variant = outcome.dataset.partition("@")
+        first = (name, variant, f"{outcome.seconds:.1f}")
+        for split in outcome.splits:
+            rows.add_row(*first[:2], split.split, *_counts(split), _hash(split), first[2])
+            first = ("", "", "")
+    to.print(rows)
+    for outcome in outcomes:
+        for fault in outcome.faults:
+            told = fault if outcome.dataset in fault else f"{outcome.dataset}: {fault}"
+            to.print(Text(told), style="red", soft_wrap=True)
+    if unchecked:
+        rows = table("not checked", "why")
+        for one in unchecked:
+            rows.add_row(one.dataset, one.why)
+        to.print(rows)
+    if bare := incomparable(outcomes):
+        to.print(f"nothing to compare: {'; '.join(bare)}", soft_wrap=True)
+    to.print(totals(outcomes, unchecked), soft_wrap=True)
+
+
+def _counts(split: SplitFound) -> tuple[str, str, Text]:
+    """Expected, found (the main measure of each), and how many of the expected measures are equal."""
+    main, equal, of = split.main, len(split.equal), len(split.expected)
+    expected = f"{split.expected[main]} {main}" if main in split.expected else ""
+    if split.found is None:
+        return expected, "", coloured("not converted", False)
+    words = f"all {of}" if equal == of else f"{equal} of {of}"
+    told = coloured(words, equal == of) if of else coloured("none expected", None)
+    return expected, f"{split.found.get(main, 0)} {main}", told
+
+
+def _hash(split: SplitFound) -> Text:
+    if not split.has_form:
+        return coloured("no other form", None)
+    if split.found is None:
+        return coloured("not written", False)
+    words = {True: "equal", False: "differs", None: "not known"}[split.hash]
+    return coloured(words, split.hash)
+
+
+def incomparable(outcomes: Sequence[Outcome]) -> list[str]:
+    """The datasets and splits that were converted, and of which nothing is expected."""
+    return [
+        f"{outcome.dataset}, {', '.join(outcome.bare) if outcome.is_compared else 'any split'}"
+        for outcome in sorted(outcomes, key=lambda outcome: outcome.dataset)
+        if outcome.bare and not outcome.faults
+    ]
+
+
+def totals(outcomes: Sequence[Outcome], unchecked: Sequence[Unchecked]) -> str:
+    """One line: how many datasets, counts and hashes are equal."""
+    splits = [split for outcome in outcomes for split in outcome.splits]
+    compared = [outcome for outcome in outcomes if outcome.is_compared]
+    right = sum(not outcome.faults for outcome in compared)
+    counts = sum(len(split.expected) for split in splits)
+    equal = sum(len(split.equal) for split in splits)
+    hashes = [split.hash for split in splits if split.hash is not None]
+    return (
+        f"{right} of {len(compared)} datasets are as expected: {equal} of {counts} counts and "
+        f"{sum(hashes)} of {len(hashes)} known hashes are equal; {len(outcomes) - len(compared)} datasets "
+        f"have nothing to compare; {len(unchecked)} datasets not checked"
+    )

@@ -1,0 +1,57 @@
+"""Where the source files of a dataset are: in the results, in a mirror, in folders of the user's own."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pubmill.graph.dataset_access import AccessTargets
+from pubmill.specs import File, LocalFile
+from pubmill.storage.sources import path_in_mirror
+
+Found = Literal["results", "mirror", "local_files"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """One source file: where it was `found`, if it was, and its `path` there."""
+
+    role: str
+    source: File | LocalFile
+    found: Found | None
+    path: Path | None
+
+    @property
+    def name(self) -> str:
+        """Its URL, or its name in a folder of the user's own."""
+        return self.source.url if isinstance(self.source, File) else self.source.file
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """The digests that its spec names, as `pubmill.storage.sources.check` takes them."""
+        named = {"sha256": self.source.sha256}
+        if isinstance(self.source, File):
+            named["git_blob"] = self.source.git_blob
+        return {kind: value for kind, value in named.items() if value}
+
+
+def places(targets: AccessTargets, dataset: str, in_results: bool) -> list[Place]:
+    """Look for every source file of a dataset; `in_results`: a copy that a run has taken counts too."""
+    sources = targets.specs.datasets[dataset].sources.items()
+    return [_place(targets, role, source, in_results) for role, source in sources]
+
+
+def _place(targets: AccessTargets, role: str, source: File | LocalFile, in_results: bool) -> Place:
+    where: list[tuple[Found, Path | None]] = []
+    if isinstance(source, File):
+        where.append(("mirror", path_in_mirror(source.url, targets.study.mirror)))
+        taken = Path(targets.source(source.url))
+    else:
+        folder = targets.find_local(source.local)
+        where.append(("local_files", folder / source.file if folder else None))
+        taken = Path(targets.taken(source))
+    if in_results:
+        where.insert(0, ("results", taken))
+    for found, path in where:
+        if path and path.is_file():
+            return Place(role, source, found, path)
+    return Place(role, source, None, None)

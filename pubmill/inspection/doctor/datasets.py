@@ -1,0 +1,183 @@
+"""The doctor: of each dataset whether it can be had, from where, whether its counts are right, what to do."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from snakemake.cli import parse_config
+from snakemake.common.configfile import load_configfile
+from snakemake.utils import update_config
+from snakemake_interface_common.exceptions import WorkflowError
+
+from pubmill.errors import PubmillError
+from pubmill.graph.base import how_to_bring
+from pubmill.graph.dataset_access import AccessTargets
+from pubmill.inspection.data_check.source_places import Place, places
+from pubmill.inspection.doctor.links import Links
+from pubmill.messages import commands
+from pubmill.specs import DatasetSpec, File
+from pubmill.specs.study import check_files
+from pubmill.storage.files import read_json
+from pubmill.storage.sources import path_in_mirror
+
+
+@dataclass
+class Finding:
+    """What is found of one dataset.
+
+    `available` is None where only the network has a file and it was not asked; `sources`: from where
+    the files come -> how many; `counts` in words, `counted` whether they are as expected (None: not
+    converted yet); `dead` links, and what `to_do`.
+    """
+
+    dataset: str
+    wanted: bool
+    spec: DatasetSpec
+    available: bool | None = True
+    sources: Counter[str] = field(default_factory=Counter)
+    counts: str = ""
+    counted: bool | None = None
+    dead: list[str] = field(default_factory=list)
+    to_do: list[str] = field(default_factory=list)
+
+    @property
+    def sound(self) -> bool:
+        return self.available is not False and self.counted is not False
+
+
+def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
+    """The configuration that Snakemake makes of `config.yaml`, `--configfile` and `--config`."""
+    check_files([base, *(overlay for overlay in overlays if Path(overlay).exists())])
+    try:
+        config = load_configfile(base)
+        for overlay in overlays:
+            update_config(config, load_configfile(overlay))
+        update_config(config, parse_config(list(settings)))
+    except (WorkflowError, ValueError, OSError) as error:
+        raise PubmillError(f"configuration: {error}") from None
+    return dict(config)
+
+
+def linked(targets: AccessTargets) -> list[str]:
+    """URLs of files that neither the results nor the mirror have."""
+    return sorted(
+        {
+            place.name
+            for name in filter(targets.exists, targets.specs.datasets)
+            for place in places(targets, name, in_results=True)
+            if place.found is None and isinstance(place.source, File)
+        }
+    )
+
+
+def examine(targets: AccessTargets, links: Links | None, configuration: Sequence[str] = ()) -> list[Finding]:
+    """Look at every dataset; `links` is None where the network is not to be asked.
+
+    `configuration`: the options that name it, for the commands of what is to do.
+    """
+    wanted = set(targets.wanted_datasets())
+    specs = sorted(targets.specs.datasets.items())
+    return [
+        _examine(Finding(name, name in wanted, spec), targets, links, configuration) for name, spec in specs
+    ]
+
+
+def _examine(
+    finding: Finding, targets: AccessTargets, links: Links | None, configuration: Sequence[str]
+) -> Finding:
+    if not targets.exists(finding.dataset):
+        finding.available = False
+        finding.counts = "not among the made-up data of this scale"
+        elsewhere = commands.script("doctor", "--configfile", "studies/datasets.yaml")
+        finding.to_do.append(f"take it at another scale: {elsewhere}")
+        return finding
+    for place in places(targets, finding.dataset, in_results=True):
+        _add_place(finding, place, targets, links)
+    _add_own(finding, targets)
+    _add_counts(finding, targets, configuration)
+    return finding
+
+
+def _add_place(finding: Finding, place: Place, targets: AccessTargets, links: Links | None) -> None:
+    if place.found is not None:
+        finding.sources[place.found] += 1
+    elif not isinstance(place.source, File):
+        finding.sources["absent"] += 1
+        finding.available = False
+    else:
+        dead = links.dead.get(place.name) if links else None
+        if dead:
+            finding.dead.append(f"{place.name}: {dead}")
+        _add_remote(finding, place.name, dead, targets.study.mirror, links)
+
+
+def _add_remote(
+    finding: Finding, url: str, dead: str | None, mirror: str | None, links: Links | None
+) -> None:
+    """A file that only the network can have; with a mirror, the network is never asked for it."""
+    mirrored = path_in_mirror(url, mirror)
+    silent = links is not None and not links.network
+    if not (mirrored or dead or silent):
+        finding.sources["network"] += 1
+        if links is None and finding.available:
+            finding.available = None
+        return
+    finding.sources["absent"] += 1
+    finding.available = False
+    if mirrored:
+        finding.to_do.append(f"fetch {url} to {mirrored}")
+    elif dead:
+        finding.to_do.append(
+            f"find a copy elsewhere, and name a `mirror:` that holds {url.removeprefix('https://')}"
+        )
+    elif (advice := "connect to the network, or name a `mirror:`") not in finding.to_do:
+        finding.to_do.append(advice)
+
+
+def _add_own(finding: Finding, targets: AccessTargets) -> None:
+    """What to do about files of the user's own; mistakes in their settings first."""
+    if finding.sources["absent"] == 0:
+        return
+    mistakes = targets.mistakes(finding.dataset)
+    finding.to_do += mistakes
+    for key, folder, files, _ in targets.absent(finding.dataset):
+        if not mistakes:
+            apply = f"apply at {finding.spec.apply}; then " if finding.spec.apply else ""
+            into = f"put them into {folder}" if folder else how_to_bring(key)
+            finding.to_do.append(f"{apply}{into}. Files: {', '.join(files)}")
+
+
+def _add_counts(finding: Finding, targets: AccessTargets, configuration: Sequence[str]) -> None:
+    """What the card of a conversion says against what the spec expects now."""
+    path = Path(targets.results) / "datasets" / finding.dataset / "card.json"
+    if not path.is_file():
+        finding.counts = "not converted yet"
+        return
+    try:
+        counts: Mapping[str, Mapping[str, int | None]] = read_json(path)["counts"]
+        differing = [
+            f"{split} {measure}: expected {expected}, found {counts[split].get(measure, 0)}"
+            for split, measures in finding.spec.expect.items()
+            for measure, expected in measures.items()
+            if counts[split].get(measure, 0) != expected
+        ]
+    except (PubmillError, KeyError, TypeError, AttributeError):
+        differing = [f"{path} is damaged"]
+    if differing:
+        finding.counted = False
+        finding.counts = "counts not as expected: " + "; ".join(differing)
+        again = ("--forcerun", "convert")
+        command = commands.snakemake(str(path), configuration=configuration, options=again)
+        finding.to_do.append(f"convert it again: {command}")
+    else:
+        finding.counted, finding.counts = _as_expected(finding.spec)
+
+
+def _as_expected(spec: DatasetSpec) -> tuple[bool | None, str]:
+    """What equal counts are worth: nothing where none is expected."""
+    bare = [split for split in spec.splits if not spec.expect.get(split)]
+    if len(bare) == len(spec.splits):
+        return None, "converted; counts: nothing expected"
+    return True, "counts as expected" + (f" (of {', '.join(bare)}: nothing expected)" if bare else "")

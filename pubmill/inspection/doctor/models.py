@@ -1,0 +1,51 @@
+"""The doctor's look at models: where their weights come from, and whether those are at hand."""
+
+from dataclasses import dataclass
+
+import huggingface_hub
+
+from pubmill.graph.base import how_to_bring
+from pubmill.graph.tables import TableTargets
+
+
+@dataclass(frozen=True)
+class ModelFinding:
+    """What is found of one model; `available` is None where the hub has to be asked."""
+
+    model: str
+    source: str
+    available: bool | None = True
+    to_do: str | None = None
+
+    @property
+    def sound(self) -> bool:
+        return self.available is not False
+
+
+def examine_models(targets: TableTargets) -> list[ModelFinding]:
+    """Look at every model of the study's tables of results."""
+    return [_examine(name, targets) for name in targets.wanted_models()]
+
+
+def _examine(name: str, targets: TableTargets) -> ModelFinding:
+    weights = targets.weights(name)
+    kind = weights["kind"]
+    if kind == "hub":
+        return _on_the_hub(name, weights["id"], weights["revision"])
+    if kind in ("folder", "spacy"):
+        what = "a folder" if kind == "folder" else "a spaCy pipeline"
+        if (found := targets.find_local(weights["local"])) is not None and found.is_dir():
+            return ModelFinding(name, f"{what} of your own, {found}")
+        return ModelFinding(name, f"{what} of your own", False, f"bring it: {how_to_bring(weights['local'])}")
+    made = "pretrained here" if kind == "pretraining" else "random weights"
+    return ModelFinding(name, f"{made}, recipe {weights['recipe']}")
+
+
+def _on_the_hub(name: str, model: str, revision: str) -> ModelFinding:
+    """A pinned revision is whole in the cache, or has to be fetched."""
+    source = f"the hub's {model} at {revision[:12]}"
+    if isinstance(huggingface_hub.try_to_load_from_cache(model, "config.json", revision=revision), str):
+        return ModelFinding(name, f"{source}, in the cache")
+    return ModelFinding(
+        name, source, None, "without network: put its files into a folder and name that in the model's spec"
+    )

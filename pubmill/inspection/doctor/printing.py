@@ -1,0 +1,68 @@
+"""What the doctor prints."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from pubmill.inspection.doctor.datasets import Finding
+from pubmill.inspection.doctor.links import Links
+from pubmill.inspection.doctor.models import ModelFinding
+from pubmill.planning.terminal_tables import BAD, DIM, GOOD
+
+FROM = {
+    "results": "taken already",
+    "mirror": "in the mirror",
+    "local_files": "files of your own",
+    "network": "from the network",
+    "absent": "not there",
+}
+
+MODEL_WORDS = {
+    True: ("available", GOOD),
+    False: ("NOT AVAILABLE", BAD),
+    None: ("to be fetched from the hub", DIM),
+}
+
+
+def print_findings(to: Console, findings: Sequence[Finding], links: Links | None) -> None:
+    """The datasets that the study wants, then the others, then a summary."""
+    wanted = [finding for finding in findings if finding.wanted]
+    others = [finding for finding in findings if not finding.wanted]
+    for heading, chosen in (("Datasets that the study wants", wanted), ("Other datasets", others)):
+        if chosen:
+            to.print(Text(f"\n{heading}", style="bold"))
+        for finding in chosen:
+            _print(to, finding)
+    if links is not None and not links.network:
+        to.print("\nThere is no network: no host answers, so links were not checked.")
+    if links is None:
+        to.print("\nLinks were not checked (--offline).")
+    to.print(f"\n{sum(f.sound for f in wanted)} of {len(wanted)} datasets that the study wants are in order")
+
+
+def print_models(to: Console, findings: Sequence[ModelFinding]) -> None:
+    """The models of the study's tables; nothing where it has none."""
+    if findings:
+        to.print(Text("\nModels that the study wants", style="bold"))
+    for finding in findings:
+        word, style = MODEL_WORDS[finding.available]
+        to.print(Text.assemble((finding.model, "bold"), ": ", (word, style), f" ({finding.source})"))
+        if finding.to_do:
+            to.print(f"    to do: {finding.to_do}", soft_wrap=True)
+
+
+def _print(to: Console, finding: Finding) -> None:
+    word, style = {
+        True: ("available", GOOD),
+        False: ("NOT AVAILABLE", BAD),
+        None: ("available if its links are alive", DIM),
+    }[finding.available]
+    files = ", ".join(f"{number} {FROM[where]}" for where, number in finding.sources.items() if number)
+    counts = Text(finding.counts, style={True: GOOD, False: BAD, None: DIM}[finding.counted])
+    to.print(Text.assemble((finding.dataset, "bold"), ": ", (word, style), f" (files: {files}); ", counts))
+    lines = [f"{finding.spec.access}; licence: {finding.spec.licence}"]
+    lines += [f"dead link: {link}" for link in finding.dead]
+    lines += [f"to do: {what}" for what in finding.to_do]
+    for line in lines:
+        to.print(f"    {line}", soft_wrap=True)

@@ -1,0 +1,371 @@
+"""Where a cell of a table comes from: its runs, what these were run with, what that was made from."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pubmill.errors import PubmillError
+from pubmill.graph.fact_tables import FactTableTargets
+from pubmill.graph.models import OFF_THE_SHELF
+from pubmill.inspection.explain.origins import (
+    OF_RECORDS,
+    Account,
+    comparison_account,
+    dataset_account,
+    weights_account,
+)
+from pubmill.messages import commands
+from pubmill.messages.nearest_names import unknown
+from pubmill.metrics.records import Record, read_record
+from pubmill.storage.files import read_json
+from pubmill.tables.aggregation import build, machine, read_records
+from pubmill.tables.cells import Cell, Column, Row, Table, TableRecipe, parse
+from pubmill.tables.fact_cells import build as build_facts
+from pubmill.tables.fact_cells import read_facts
+from pubmill.tables.fact_sources import read_artefacts
+from pubmill.tables.fact_table_models import FactColumn, FactRow, FactTableRecipe, Source
+from pubmill.tables.published_values import read_published
+
+Named = TypeVar("Named", Row, Column, FactRow, FactColumn)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a cell: the file of its record, and what this says; `facts` is empty without one."""
+
+    file: str
+    dataset: str
+    seed: int
+    score: float | None
+    failed: str | None
+    facts: Account
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A cell and all that is behind it.
+
+    `value`: what the table shows of ours, with spread, published value, difference and what else it has;
+    `refused`: why nothing is shown although there are runs; `compared`: with the best of its row.
+    `parts` are the cells that it is made of, where it has no runs of its own. `lacking`: files below the
+    results folder that are not there; `to_do`: the commands that make them, or whatever else is missing.
+    """
+
+    table: str
+    row: str
+    column: str
+    scale: str
+    value: Account
+    refused: str | None = None
+    setting: Account | None = None
+    runs: tuple[Run, ...] = ()
+    compared: Account | None = None
+    recipe: Account | None = None
+    choice: Account | None = None
+    data: tuple[Account, ...] = ()
+    weights: Account | None = None
+    parts: tuple["Explanation", ...] = ()
+    lacking: tuple[str, ...] = ()
+    to_do: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Explainer:
+    """What explanations are made with; `configfiles` and `settings` are those of the command line."""
+
+    targets: FactTableTargets
+    specs: Path
+    configfiles: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+
+    @property
+    def results(self) -> Path:
+        return Path(self.targets.results)
+
+    def command(self, files: Iterable[str], settings: Sequence[str] = ()) -> str:
+        """The command that makes files of the results folder, perhaps with other `settings`."""
+        paths = [f"{self.results}/{file}" for file in files]
+        return commands.snakemake(*paths, configuration=self.options(settings))
+
+    def options(self, settings: Sequence[str] = ()) -> list[str]:
+        """The configuration as options."""
+        return commands.configuration_options(self.configfiles, (*self.settings, *settings))
+
+
+def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanation:
+    """Explain a cell that is named by keys or labels; a `PubmillError` lists what there is, nearest first."""
+    specs = explainer.targets.specs
+    if table in specs.fact_tables:
+        return _explain_fact(explainer, table, row, column)
+    if table not in specs.tables:
+        raise PubmillError(unknown("table", table, [*specs.tables, *specs.fact_tables]))
+    recipe = parse(TableRecipe, explainer.targets.table_recipe(table), table)
+    rows = [*recipe.rows, *(composite.row for composite in recipe.composites)]
+    straight = bool(_named_so(row, rows, _key)) and bool(_named_so(column, recipe.columns, _key))
+    turned = bool(_named_so(row, recipe.columns, _key)) and bool(_named_so(column, rows, _key))
+    if turned and not straight:
+        row, column = column, row  # papers print both ways round
+    found_row = _find("row", row, rows, _key)
+    found_column = _find("column", column, recipe.columns, _key)
+    try:
+        made = _build(explainer, table, recipe, found_row, found_column)
+    except PubmillError as error:
+        return _explain_cell(explainer, table, recipe, None, str(error), found_row, found_column)
+    return _explain_cell(explainer, table, recipe, made, None, found_row, found_column)
+
+
+def _key(one: Any) -> str:
+    return str(one.key)
+
+
+def _named_so(name: str, among: Sequence[Named], key: Callable[[Any], str]) -> list[Named]:
+    """Those of that key, else of that label, else whose key or label has it as first word, else begins so."""
+    wanted = name.casefold()
+    names = [(one, key(one), key(one).casefold(), one.label.casefold()) for one in among]
+    ways = (
+        [one for one, exact, _, _ in names if exact == name],
+        [one for one, _, _, label in names if label == wanted],
+        [one for one, *_, low, label in names if wanted in (_first_word(low), _first_word(label))],
+        [one for one, *_, low, label in names if low.startswith(wanted) or label.startswith(wanted)],
+    )
+    return next(filter(None, ways), [])
+
+
+def _first_word(name: str) -> str:
+    return re.split(r"[\s@-]", name, maxsplit=1)[0]
+
+
+def _find(what: str, name: str, among: Sequence[Named], key: Callable[[Any], str]) -> Named:
+    """The one of that name; a `PubmillError` lists those that it may mean."""
+    found = _named_so(name, among, key)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        meant = ", ".join(_named(key(one), one.label) for one in found)
+        raise PubmillError(f"several {what}s may be meant by {name!r}; give the key of one: {meant}")
+    raise PubmillError(unknown(what, name, [_named(key(one), one.label) for one in among]))
+
+
+def _columns_behind(column: Column) -> tuple[str, ...]:
+    """The columns that a column without runs is made of."""
+    return column.best_of or ((column.drop.start, *column.drop.of) if column.drop else ())
+
+
+def _rows_behind(recipe: TableRecipe, row: Row) -> tuple[str, ...]:
+    """The rows that a composite is made of."""
+    found = next((one for one in recipe.composites if one.name == row.key and row.dataset is None), None)
+    return tuple(name for group in found.groups.values() for name in group) if found else ()
+
+
+def _build(explainer: Explainer, table: str, recipe: TableRecipe, row: Row, column: Column) -> Table:
+    """The table with no other records than those that the cell needs."""
+    columns = _columns_behind(column) or (column.key,)
+    return _build_of(explainer, table, recipe, _rows_behind(recipe, row) or (row.key,), columns)
+
+
+def _build_of(
+    explainer: Explainer, table: str, recipe: TableRecipe, rows: Sequence[str], columns: Sequence[str]
+) -> Table:
+    """The table with the records of these rows and columns alone."""
+    records = {
+        name: {key: paths for key, paths in recipe.records[name].items() if key in rows}
+        for name in columns
+        if name in recipe.records
+    }
+    narrow = recipe.model_copy(update={"records": records})
+    printed = Path(explainer.targets.published(table, explainer.specs))
+    published = read_published(printed, recipe.left_out)
+    return build(narrow, published, read_records(narrow, explainer.results))
+
+
+def _explain_cell(
+    explainer: Explainer,
+    table: str,
+    recipe: TableRecipe,
+    made: Table | None,
+    refused: str | None,
+    row: Row,
+    column: Column,
+) -> Explanation:
+    cell = made.cells[column.key][row.key] if made else None
+    rows = {one.key: one for one in recipe.rows}
+    columns = {one.key: one for one in recipe.columns}
+    behind = [(rows[name], column) for name in _rows_behind(recipe, row)] or [
+        (row, columns[name]) for name in _columns_behind(column)
+    ]
+    shown = Explanation(
+        table=table,
+        row=_named(row.key, row.label),
+        column=_named(column.key, column.label),
+        scale=recipe.scale,
+        value=_value(row, cell),
+        refused=refused,
+    )
+    if behind:
+        parts = tuple(_explain_cell(explainer, table, recipe, made, None, *part) for part in behind)
+        lacking = tuple(dict.fromkeys(file for part in parts for file in part.lacking))
+        others = dict.fromkeys(todo for part in parts if not part.lacking for todo in part.to_do)
+        commands = (explainer.command(lacking),) if lacking else ()
+        return replace(shown, parts=parts, lacking=lacking, to_do=(*commands, *others))
+    paths = recipe.records.get(column.key, {}).get(row.key, ())
+    return replace(shown, **_behind(explainer, table, recipe, row, column, paths))
+
+
+def _named(key: str, label: str) -> str:
+    return key if key == label else f"{label} ({key})"
+
+
+def _value(row: Row, cell: Cell | None) -> Account:
+    """What the table has of a cell, but for the runs."""
+    return {"metric": row.metric, **(cell.model_dump(exclude={"seeds"}) if cell else {})}
+
+
+def _behind(
+    explainer: Explainer, table: str, recipe: TableRecipe, row: Row, column: Column, paths: Sequence[str]
+) -> dict[str, Any]:
+    """Runs, recipe, data and weights of a cell that has runs of its own, or should have."""
+    targets = explainer.targets
+    runs = tuple(_run(explainer, path, row.metric) for path in paths)
+    data = row.folds or ((row.dataset,) if row.dataset else ())
+    known = tuple(_data(targets, name, runs) for name in data if name in targets.specs.datasets)
+    model = column.model if column.model in targets.specs.models else None
+    weights = weights_account(targets, model) if model else None
+    lacking = [run.file for run in runs if not run.facts]
+    return {
+        "runs": runs,
+        "compared": _compared(explainer, table, recipe, row, column) if paths and not lacking else None,
+        "data": known,
+        "weights": weights,
+        "lacking": tuple(lacking),
+        "to_do": _to_do(explainer, table, row, column, lacking, bool(paths)),
+        **_planned(targets, paths, model, runs),
+    }
+
+
+def _compared(
+    explainer: Explainer, table: str, recipe: TableRecipe, row: Row, column: Column
+) -> Account | None:
+    """The stored comparison, set against the records that there are now."""
+    try:
+        made = _build_of(explainer, table, recipe, (row.key,), tuple(recipe.records))
+    except PubmillError as error:
+        account = comparison_account(explainer.targets, table, row.key, column.key, {})
+        return account and {**account, OF_RECORDS: f"no: {error}"}
+    cells = {key: found[row.key] for key, found in made.cells.items()}
+    scores = {key: cell.value for key, cell in cells.items() if cell.seeds and cell.value is not None}
+    return comparison_account(explainer.targets, table, row.key, column.key, scores)
+
+
+def _data(targets: FactTableTargets, dataset: str, runs: Sequence[Run]) -> Account:
+    """A dataset, and whether its examples are still those that the runs were scored on."""
+    account = dataset_account(targets, dataset)
+    scored = {
+        (run.facts["split"], run.facts["data_sha256"]) for run in runs if run.facts and run.dataset == dataset
+    }
+    hashes = account["examples sha256"]
+    if scored and isinstance(hashes, dict):
+        same = all(hashes.get(split) == found for split, found in scored)
+        account["are what was scored"] = same or "no: converted anew since; score the runs again"
+    return account
+
+
+def _run(explainer: Explainer, path: str, metric: str) -> Run:
+    """A run by the path of its record: `runs/PROTOCOL/MODEL/DATASET/SETTING/final/seed-N.json`."""
+    file = explainer.results / path
+    dataset, seed = file.parts[-4], int(file.stem.removeprefix("seed-"))
+    if not file.is_file():
+        return Run(path, dataset, seed, None, "no record", {})
+    record = read_record(file)
+    score = 100 * record.metrics[metric] if record.metrics and metric in record.metrics else None
+    return Run(path, dataset, seed, score, record.failed, _facts(record))
+
+
+def _facts(record: Record) -> Account:
+    """What a record says of how it came about."""
+    kept = {"split", "dev_score", "dev_split", "max_length", "seconds", "commit", "python", "packages"}
+    hashes = {"data_sha256", "trained_on_sha256", "model_sha256", "versions", "recipe", "scored_with"}
+    return {**record.model_dump(include=kept | hashes), "machine": machine(record.hardware)}
+
+
+def _planned(
+    targets: FactTableTargets, paths: Sequence[str], model: str | None, runs: Sequence[Run]
+) -> dict[str, Any]:
+    """Protocol, setting, recipe as resolved, and where its hyper-parameters were chosen."""
+    if not paths:
+        return {}
+    _, protocol, _, dataset, setting, *_ = Path(paths[0]).parts
+    place = {"setting": {"protocol": protocol, "setting": setting}}
+    resolved = next((run.facts["recipe"] for run in runs if run.facts), None)
+    if protocol == OFF_THE_SHELF or model is None:
+        return place | {"recipe": resolved}
+    recipe = resolved or targets.run_recipe(protocol, model, dataset, setting)
+    selected = targets.selected(protocol, model, dataset, setting)
+    return place | {"recipe": recipe, "choice": _choice(selected[0]) if selected else None}
+
+
+def _choice(path: str) -> Account:
+    if not Path(path).is_file():
+        return {"file": path, "chosen": "not yet"}
+    found = read_json(Path(path))
+    return {"file": path, **{key: found.get(key) for key in ("chosen", "mean_dev", "failed")}}
+
+
+def _to_do(
+    explainer: Explainer,
+    table: str,
+    row: Row,
+    column: Column,
+    lacking: Sequence[str],
+    expected: bool,
+) -> tuple[str, ...]:
+    """Commands that make what a cell lacks."""
+    if lacking:
+        return (explainer.command(lacking),)
+    if expected:
+        return ()
+    targets, study = explainer.targets, explainer.targets.study
+    if column.model not in targets.specs.models:
+        return (f"write specs/models/{column.model or column.key}.yaml",)
+    wider = []
+    if study.models is not None and column.model not in study.models:
+        wider.append(f"models={_yaml_list([*study.models, column.model])}")
+    if study.datasets is not None and row.dataset and row.dataset not in study.datasets:
+        wider.append(f"datasets={_yaml_list([*study.datasets, row.dataset])}")
+    if wider:
+        return (explainer.command([f"tables/{table}.html"], wider),)
+    return (commands.script("doctor", *explainer.options()),)
+
+
+def _yaml_list(names: Sequence[str]) -> str:
+    return f"[{', '.join(names)}]"
+
+
+def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Explanation:
+    """A cell of a table of facts: from a spec, or from artefacts."""
+    targets = explainer.targets
+    recipe = parse(FactTableRecipe, targets.fact_table_recipe(table), table)
+    found_row = _find("row", row, recipe.rows, lambda one: one.subject)
+    found_column = _find("column", column, recipe.columns, _key)
+    source = found_row.sources[found_column.key]
+    lacking = [file for file in source.files if not (explainer.results / file).is_file()]
+    if lacking:
+        source = Source(lacking="not made yet")
+    alone = found_row.model_copy(update={"sources": {found_column.key: source}})
+    recipe = recipe.model_copy(update={"rows": (alone,), "columns": (found_column,)})
+    published = read_facts(Path(targets.published(table, explainer.specs)), recipe)
+    place: tuple[str, str, str] = (alone.published, found_column.published, found_column.kind)
+    own = {place: published[place]} if place in published else {}
+    made = build_facts(recipe, own, read_artefacts(recipe, explainer.results))
+    known = recipe.subjects == "datasets" and alone.subject in targets.specs.datasets
+    return Explanation(
+        table=table,
+        row=_named(alone.subject, alone.label),
+        column=_named(found_column.key, found_column.label),
+        scale=recipe.scale,
+        value=made.cells[alone.subject][found_column.key].model_dump(),
+        data=(dataset_account(targets, alone.subject),) if known else (),
+        lacking=tuple(lacking),
+        to_do=(explainer.command(lacking),) if lacking else (),
+    )

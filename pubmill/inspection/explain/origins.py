@@ -1,0 +1,194 @@
+"""Where data and weights came from, down to source files, as far as the results folder has it."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.graph.tables import TableTargets
+from pubmill.publication.report import read_pretraining, read_sources
+from pubmill.storage.files import read_json
+from pubmill.tables.aggregation import machine
+from pubmill.tables.comparisons import Pair, RowComparisons, read_comparisons
+
+Account = dict[str, Any]
+"""Name -> a value, a list, or another account; what is not there is said under its name."""
+NOT_THERE = "not there"
+OF_RECORDS = "is of the records"
+COMPARE_ANEW = "make the comparisons again"
+SAME = 1e-6
+"""Points: differences that are closer are equal but for rounding."""
+SOURCE = ("url", "sha256", "bytes", "origin", "retrieved")
+
+
+def dataset_account(targets: TableTargets, dataset: str) -> Account:
+    """A dataset: terms, counts and hashes of its examples, each source file."""
+    spec, path = targets.specs.datasets[dataset], _below(targets, f"datasets/{dataset}/card.json")
+    card = read_json(path) if path.is_file() else {}
+    return {
+        "dataset": dataset,
+        "access": spec.access,
+        "licence": spec.licence,
+        "converter": spec.converter,
+        "counts": card.get("counts", NOT_THERE),
+        "examples sha256": card.get("examples_sha256", NOT_THERE),
+        "sources": {
+            role: _source(Path(f"{file}.source.json"))
+            for role, file in targets.dataset_inputs(dataset).items()
+        },
+    }
+
+
+def _source(record: Path) -> Any:
+    if not record.is_file():
+        return NOT_THERE
+    found = read_json(record)
+    return {key: found.get(key) for key in SOURCE}
+
+
+def comparison_account(
+    targets: TableTargets, table: str, row: str, column: str, scores: Mapping[str, float]
+) -> Account | None:
+    """A cell against the best of its row, or, where it is the best, the others against it; None where the
+    row or the cell is not compared. `scores`: column -> points of all complete cells of the row now."""
+    file = f"tables/{table}.comparisons.json"
+    if not _below(targets, file).is_file():
+        return {"file": file, "compared": "not yet"}
+    found = read_comparisons(_below(targets, file))
+    of = next((one for one in found.rows if one.row == row), None)
+    pairs = [pair for pair in of.pairs if column in (of.best, pair.other)] if of else []
+    if of is None or not pairs:
+        due = column in scores and len(scores) > 1
+        return {"file": file, "compared": f"not with these runs yet; {COMPARE_ANEW}"} if due else None
+    same = _is_of(of, scores)
+    return {
+        "file": file,
+        OF_RECORDS: same or f"no: the scores of its row are others now; {COMPARE_ANEW}",
+        "best": found.column_labels[of.best],
+        "best minus": {found.column_labels[pair.other]: _pair(pair) for pair in pairs},
+        "drawn": f"{of.units} {of.unit}s, {found.resamplings} times",
+        "method": found.method,
+    }
+
+
+def _is_of(compared: RowComparisons, scores: Mapping[str, float]) -> bool:
+    """Whether these models were compared, with the differences that they have."""
+    if {compared.best, *(pair.other for pair in compared.pairs)} != scores.keys():
+        return False
+    best = scores[compared.best]
+    return all(abs(best - scores[pair.other] - pair.difference) < SAME for pair in compared.pairs)
+
+
+def _pair(pair: Pair) -> Account:
+    return {
+        "difference": pair.difference,
+        "interval": pair.interval or "not defined",
+        "p, bootstrap": pair.bootstrap_p,
+        "adjusted bootstrap": pair.bootstrap_adjusted,
+        "p, randomisation": pair.randomisation_p,
+        "adjusted randomisation": pair.randomisation_adjusted,
+    }
+
+
+def weights_account(targets: TableTargets, model: str) -> Account:
+    """A model's weights: as released, or the recipe, corpus and vocabulary that they are made by."""
+    weights = targets.weights(model)
+    account = {"model": model, **weights}
+    if weights["kind"] == "pretraining":
+        account |= _recipe_account(targets, weights["recipe"], weights["step"])
+    elif weights["kind"] == "random":
+        spec = targets.specs.pretraining[weights["recipe"]]
+        account |= {"architecture": targets.pretraining_recipe(weights["recipe"])["architecture"]}
+        account |= {"vocabulary": _vocabulary(targets, spec.vocab)}
+    return account
+
+
+def _recipe_account(targets: TableTargets, recipe: str, step: int) -> Account:
+    """A pretraining up to a checkpoint, with what it begins with and learns from."""
+    spec = targets.specs.pretraining[recipe]
+    account: Account = {
+        "checkpoint": f"pretraining/{recipe}/step-{step}",
+        "training": _training(targets, recipe, step),
+        "values": _values(targets, recipe, step),
+        "corpus": _corpus(targets, spec.corpus),
+        "vocabulary": _vocabulary(targets, spec.vocab),
+    }
+    if spec.start and spec.start.model:
+        account["began with"] = weights_account(targets, spec.start.model)
+    elif spec.start and spec.start.recipe and spec.start.step:
+        account["began with"] = _recipe_account(targets, spec.start.recipe, spec.start.step)
+    if spec.teacher:
+        account["teacher"] = weights_account(targets, spec.teacher)
+    return account
+
+
+def _values(targets: TableTargets, recipe: str, step: int) -> Any:
+    """The recipe that a checkpoint was made by, or the one that it would be made by."""
+    state = _below(targets, f"pretraining/{recipe}/step-{step}/state.json")
+    return read_json(state).get("recipe") if state.is_file() else targets.pretraining_recipe(recipe)
+
+
+def _training(targets: TableTargets, recipe: str, step: int) -> Any:
+    """Tokens, loss, time and machine of the checkpoint, from its own state and log."""
+    folder = _below(targets, f"pretraining/{recipe}/step-{step}")
+    if not (folder / "state.json").is_file():
+        return NOT_THERE
+    run, state = read_pretraining(recipe, [folder]), read_json(folder / "state.json")
+    return {
+        "step": run.steps,
+        "tokens": run.tokens,
+        "loss": run.last["loss"],
+        "seconds": run.seconds,
+        "machine": machine(state["hardware"]),
+        **{key: state.get(key) for key in ("commit", "python", "packages")},
+    }
+
+
+def _corpus(targets: TableTargets, corpus: str) -> Account:
+    """Counts of a corpus, and its source files by folder."""
+    statistics = _below(targets, f"corpora/{corpus}/stats.json")
+    found = read_json(statistics) if statistics.is_file() else {}
+    kept = ("documents", "words", "bytes", "parsed", "rejected")
+    counts = {key: found[key] for key in kept if key in found} or NOT_THERE
+    return {"corpus": corpus, "counts": counts, "sources": _corpus_sources(targets, corpus)}
+
+
+def _corpus_sources(targets: TableTargets, corpus: str) -> Any:
+    try:
+        files = [shard.file for shard in targets.shards(corpus)]
+    except PubmillError as error:
+        return f"not known: {error}"
+    return source_folders(Path(targets.results), files)
+
+
+def source_folders(results: Path, files: Iterable[str]) -> Any:
+    """Source files by folder; a folder of many files has one digest for all."""
+    records = [f"{file.removeprefix(f'{results}/')}.source.json" for file in files]
+    there = [record for record in records if (results / record).is_file()]
+    folders: Account = {
+        one.name: {
+            "files": one.count,
+            "bytes": one.bytes,
+            "retrieved": one.retrieved,
+            "origin": ", ".join(one.origins),
+            "sha256 of the list": one.sha256,
+            **{str(file["name"]): {key: file[key] for key in SOURCE} for file in one.files},
+        }
+        for one in read_sources(results, there)
+    }
+    lacking = len(records) - len(there)
+    return folders | ({NOT_THERE: f"{lacking} of {len(records)} files"} if lacking else {})
+
+
+def _vocabulary(targets: TableTargets, vocab: str) -> Account:
+    """A vocabulary as its diagnosis tells it."""
+    path = _below(targets, f"vocabs/{vocab}/diagnosis.json")
+    found: Mapping[str, Any] = read_json(path) if path.is_file() else {}
+    kept = ("size", "documents", "words", "subwords_per_word")
+    spec = targets.specs.vocabs[vocab].model_dump(include={"kind", "corpus", "model"}, exclude_none=True)
+    facts = {key: found[key] for key in kept if key in found}
+    return {"vocabulary": vocab, **spec, **(facts or {"diagnosis": NOT_THERE})}
+
+
+def _below(targets: TableTargets, path: str) -> Path:
+    return Path(targets.results) / path

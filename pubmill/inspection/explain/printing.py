@@ -1,0 +1,132 @@
+"""What explain prints."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from pubmill.inspection.explain.cells import Explanation, Run
+from pubmill.planning.terminal_tables import BAD, DIM, table
+from pubmill.publication.rendering import count, duration, number, signed
+
+SHOWN_ONCE = ("commit", "python", "machine", "packages", "data_sha256", "model_sha256")
+"""Facts that the runs of a cell mostly share: told once for all that do."""
+
+
+def to_json(explanation: Explanation) -> str:
+    """Everything, for programs."""
+    return json.dumps(asdict(explanation), indent=2, ensure_ascii=False)
+
+
+def print_explanation(to: Console, explanation: Explanation) -> None:
+    """The cell, then what it is of, then what these were made from."""
+    to.print(Text(f"{explanation.table}, {explanation.row}, {explanation.column}", style="bold"))
+    for line in _value(explanation.value):
+        to.print(line)
+    if explanation.refused:
+        to.print(Text(f"refused: {explanation.refused}", style=BAD))
+    to.print(Text(f"scale: {explanation.scale}", style=DIM))
+    if explanation.parts:
+        _print_parts(to, explanation)
+    if explanation.runs:
+        _print_runs(to, explanation.runs)
+    accounts: dict[str, Any] = {
+        "Compared with the best of its row": explanation.compared,
+        "Protocol": explanation.setting,
+        "Recipe as resolved": explanation.recipe,
+        "Choice of hyper-parameters": explanation.choice,
+        **{f"Data {one['dataset']}": one for one in explanation.data},
+        "Weights": explanation.weights,
+    }
+    for heading, account in accounts.items():
+        if account:
+            to.print(Text(f"\n{heading}", style="bold"))
+            _print_account(to, account)
+    if explanation.to_do:
+        to.print(Text("\nTo make what is missing", style="bold"))
+        for command in explanation.to_do:
+            to.print(f"  {command}", soft_wrap=True)
+
+
+def _value(value: Mapping[str, Any]) -> Iterator[str]:
+    """The cell's numbers and reasons; a mean of scores has two decimals, a count none."""
+    for name, found in value.items():
+        if found is None or found in ("", ()):
+            continue
+        if name == "published" and isinstance(found, Mapping):
+            note = f" ({found['note']})" if found.get("note") else ""
+            yield f"published: {number(found['value'])}{note}"
+        elif isinstance(found, float):
+            yield f"{name}: {signed(found) if name == 'difference' else number(found)}"
+        elif isinstance(found, Mapping):
+            yield f"{name}: {json.dumps(found, ensure_ascii=False)}"
+        else:
+            yield f"{name}: {found}"
+
+
+def _print_parts(to: Console, explanation: Explanation) -> None:
+    """One line a part; each can be explained by itself."""
+    made = table("Part", "Ours", "Runs", "Missing")
+    for part in explanation.parts:
+        value = part.value.get("value")
+        name = part.row if part.row != explanation.row else part.column
+        made.add_row(
+            name,
+            "" if value is None else number(value),
+            f"{part.value.get('n', 0)} of {part.value.get('expected', 0)}",
+            part.value.get("missing") or "",
+        )
+    to.print(made)
+
+
+def _print_runs(to: Console, runs: tuple[Run, ...]) -> None:
+    """A line for each run, then what they were run with."""
+    made = table("Run", "Seed", "Score", "On dev", "Time", "File")
+    for run in runs:
+        dev = run.facts.get("dev_score")
+        made.add_row(
+            run.dataset,
+            str(run.seed),
+            run.failed or ("" if run.score is None else number(run.score)),
+            "" if dev is None else number(100 * dev),
+            duration(run.facts["seconds"]) if run.facts else "",
+            run.file,
+        )
+    to.print(made)
+    for name in SHOWN_ONCE:
+        found: dict[str, list[str]] = {}
+        for run in runs:
+            if run.facts:
+                found.setdefault(_words(run.facts.get(name)), []).append(str(run.seed))
+        for value, seeds in found.items():
+            of = f" (seed {', '.join(seeds)})" if len(found) > 1 else ""
+            to.print(Padding(Text(f"{name.replace('_', ' ')}{of}: {value}"), (0, 0, 0, 2), expand=False))
+
+
+def _print_account(to: Console, account: Mapping[str, Any], depth: int = 1) -> None:
+    """An account line by line, what is inside another one further in."""
+    for name, value in account.items():
+        inside = isinstance(value, Mapping) and any(isinstance(one, Mapping) for one in value.values())
+        shown = f"{str(name).replace('_', ' ') if depth < 3 else name}:"
+        if not inside:
+            shown += f" {_words(value)}"
+        to.print(Padding(Text(shown, overflow="fold"), (0, 0, 0, 2 * depth), expand=False))
+        if inside:
+            _print_account(to, value, depth + 1)
+
+
+def _words(value: Any) -> str:
+    """A value in one line."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_words(one)}" for name, one in value.items()) or "none"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_words, value)) or "none"
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    if isinstance(value, int):
+        return count(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)

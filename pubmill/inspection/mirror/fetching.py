@@ -1,0 +1,72 @@
+"""Fetching what a study needs into a mirror, on a machine with a network connection."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import huggingface_hub
+from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+from pubmill.errors import PubmillError
+from pubmill.planning.required_files import HUB, HubModel, Needed, is_cached
+from pubmill.storage.model_folders import COPIED, PICKLED
+from pubmill.storage.network import say
+from pubmill.storage.sources import check, download, path_in_mirror
+
+MODELS = "huggingface"
+"""The folder of a mirror that HF_HUB_CACHE is to name."""
+
+
+def listed(wanted: Needed) -> Iterator[str]:
+    """The list, a line each."""
+    yield from wanted.urls
+    yield from (f"{HUB}/{one.id} revision {one.revision} (model {one.model})" for one in wanted.models)
+    for source, shards in wanted.pmc.items():
+        yield (
+            f"PMC source {source}: {shards:,} shards, whose articles its inventory names; run fetch_pmc "
+            f"on a connected machine, and copy sources/pmc/{source} into the results"
+        )
+
+
+def fetch_all(wanted: Needed, folder: Path) -> list[str]:
+    """Fetch all that the folder lacks; a line for each that could not be had."""
+    folder.mkdir(parents=True, exist_ok=True)
+    failed = []
+    for url, checks in wanted.urls.items():
+        try:
+            _fetch(url, checks, folder)
+        except PubmillError as error:
+            failed.append(str(error))
+    for model in wanted.models:
+        if not is_cached(model, folder / MODELS):
+            failed += _fetch_model(model, folder / MODELS)
+    return [*failed, *listed(Needed(pmc=wanted.pmc))]
+
+
+def _fetch(url: str, checks: list[str], folder: Path) -> None:
+    output = path_in_mirror(url, str(folder))
+    assert output is not None
+    expected = {
+        kind.removeprefix("--").replace("-", "_"): value
+        for kind, value in zip(checks[::2], checks[1::2], strict=False)
+    }
+    if output.is_file():
+        check(url, output, expected)
+        return
+    say(f"fetching {url}")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    download(url, output, md5_beside="--md5-beside" in checks, **expected)
+
+
+def _fetch_model(model: HubModel, cache: Path) -> list[str]:
+    say(f"fetching {HUB}/{model.id}")
+    try:
+        huggingface_hub.snapshot_download(
+            model.id,
+            revision=model.revision,
+            cache_dir=cache,
+            allow_patterns=[*COPIED, PICKLED],
+            ignore_patterns=["*/*"],
+        )
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+        return [f"{HUB}/{model.id} at {model.revision}: can't be fetched ({type(error).__name__})"]
+    return []

@@ -1,0 +1,158 @@
+"""What a study will cost, before anything runs: jobs, bytes, and hours of processors and GPUs."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pubmill.graph import Targets
+from pubmill.planning import costs
+from pubmill.planning.gpus import Gpus
+from pubmill.planning.job import Job
+from pubmill.storage.sources import path_in_mirror
+
+STAGES = {
+    "sources": ("download", "take_local", "plan_pmc", "fetch_pmc"),
+    "corpora": (
+        "parse_medline", "parse_text", "parse_clinical", "parse_pmc", "latest_versions", "locked_versions",
+        "lock_corpus", "fingerprint", "find_duplicates", "select_documents", "corpus_statistics",
+        "index_evaluation_texts", "find_contamination", "contamination",
+    ),
+    "vocabularies": ("count_words", "train_vocab", "take_vocab", "vocab_diagnosis"),
+    "pretraining": ("pack", "pretrain", "export_model", "take_model"),
+    "datasets": ("convert", "dataset_page"),
+    "fine-tuning": ("trial", "choose", "choose_for_model", "task_model", "finetune", "annotate"),
+    "tables": (
+        "score", "score_annotation", "table", "compare", "fact_table", "contradictions", "report",
+        "checklist", "crate",
+    ),
+}  # fmt: skip
+"""Stage -> its rules; a rule that stands nowhere is of the stage `other`."""
+STAGE_OF = {rule: stage for stage, rules in STAGES.items() for rule in rules}
+TRAINED = ("trial", "task_model", "finetune")
+
+
+@dataclass
+class Training:
+    """Trainings of one kind: how many, and the hours of one GPU of each type; `unknown` ones have none."""
+
+    name: str
+    share: float
+    jobs: int = 0
+    unknown: int = 0
+    operations: float = 0.0
+
+
+@dataclass
+class Plan:
+    """What is to do. `there`: jobs of each stage whose output is there; `bytes_known` and `bytes_assumed` are
+    to be downloaded, beside `files_unknown` files of unknown size; `disk` is assumed."""
+
+    to_do: Counter[str] = field(default_factory=Counter)
+    there: Counter[str] = field(default_factory=Counter)
+    seconds: dict[str, float] = field(default_factory=dict)
+    sources: dict[str, set[str]] = field(default_factory=dict)
+    bytes_known: float = 0.0
+    bytes_assumed: float = 0.0
+    files_unknown: int = 0
+    disk: float = 0.0
+    pretraining: dict[str, Training] = field(default_factory=dict)
+    finetuning: dict[str, Training] = field(default_factory=dict)
+    runs_there: list[str] = field(default_factory=list)
+
+
+def make_plan(jobs: Iterable[Job], targets: Targets, gpus: Gpus) -> Plan:
+    """Add up what the jobs that are to be done need."""
+    plan = Plan()
+    for job in jobs:
+        stage = STAGE_OF.get(job.rule, "other")
+        if not job.to_do:
+            plan.there[stage] += 1
+            if job.rule in TRAINED:
+                plan.runs_there.append("/".join(job.wildcards.values()))
+            continue
+        plan.to_do[stage] += 1
+        if job.rule == "pretrain":
+            _add_pretraining(plan, job, targets, gpus)
+        elif job.rule in TRAINED:
+            _add_finetuning(plan, job, targets, gpus)
+        else:
+            _add_processor(plan, job, stage)
+        _add_bytes(plan, job, targets)
+    return plan
+
+
+def _add_processor(plan: Plan, job: Job, stage: str) -> None:
+    known = costs.RULES.get(job.rule, costs.ASSUMED)
+    plan.seconds[stage] = plan.seconds.get(stage, 0.0) + known.seconds
+    plan.sources.setdefault(stage, set()).add(known.source)
+
+
+def _add_pretraining(plan: Plan, job: Job, targets: Targets, gpus: Gpus) -> None:
+    name, step = job.wildcards["recipe"], int(job.wildcards["step"])
+    share = costs.share_of_pretraining(targets, gpus, name)
+    training = plan.pretraining.setdefault(name, Training(name, share))
+    training.jobs += 1
+    training.operations += costs.operations_of_segment(targets, name, step)
+
+
+def _add_finetuning(plan: Plan, job: Job, targets: Targets, gpus: Gpus) -> None:
+    protocol, model, dataset, setting = (
+        job.wildcards[key] for key in ("protocol", "model", "dataset", "setting")
+    )
+    name = f"{protocol}, {'trials' if job.rule == 'trial' else 'runs'}"
+    share = costs.share_of_finetuning(targets, gpus, model)
+    training = plan.finetuning.setdefault(name, Training(name, share))
+    training.jobs += 1
+    needed = costs.operations_of_finetuning(targets, protocol, model, dataset, setting)
+    training.operations += needed or 0
+    training.unknown += needed is None
+
+
+def _add_bytes(plan: Plan, job: Job, targets: Targets) -> None:
+    """What a job brings over the network, and what it leaves on disk."""
+    if job.rule == "download":
+        size = _size(f"https://{job.wildcards['path']}", targets.study.mirror)
+        assumed = costs.PUBMED_FILE if "/pubmed/" in job.wildcards["path"] else None
+        plan.bytes_known += size or 0
+        plan.bytes_assumed += (assumed or 0) if size is None else 0
+        plan.files_unknown += size is None and assumed is None
+        plan.disk += size or assumed or 0
+    elif job.rule in ("export_model", "take_model"):
+        model = job.wildcards["model"]
+        from_hub = targets.weights(model)["kind"] == "hub"
+        plan.bytes_assumed += costs.bytes_of_model(targets, model) if from_hub else 0
+        plan.disk += costs.bytes_of_model(targets, model)
+    elif job.rule == "pretrain":
+        name = job.wildcards["recipe"]
+        plan.disk += costs.bytes_of_checkpoint(targets, name)
+    elif job.rule == "task_model":
+        plan.disk += costs.bytes_of_model(targets, job.wildcards["model"])
+    elif job.rule == "pack":
+        plan.disk += costs.PACKED * len(targets.shards(job.wildcards["corpus"]))
+    else:
+        plan.disk += costs.BYTES.get(job.rule, 0)
+        plan.bytes_assumed += costs.BYTES["fetch_pmc"] if job.rule == "fetch_pmc" else 0
+
+
+def _size(url: str, mirror: str | None) -> int | None:
+    """Bytes of a file that the mirror has."""
+    path: Path | None = path_in_mirror(url, mirror)
+    return path.stat().st_size if path and path.is_file() else None
+
+
+def recipes_at_full(targets: Targets, gpus: Gpus) -> list[Training]:
+    """Every recipe of pretraining from its beginning to its last step."""
+    found = []
+    for name, spec in targets.specs.pretraining.items():
+        first = costs.first_step(targets, name)
+        share = costs.share_of_pretraining(targets, gpus, name)
+        needed = costs.operations_of_pretraining(targets, name, first, spec.recipe.steps)
+        found.append(Training(name, share, len(spec.checkpoints), 0, needed))
+    return found
+
+
+def hours(trainings: Sequence[Training], gpus: Gpus) -> dict[str, float]:
+    """Hours of one GPU of each type for all of them together."""
+    each = [gpus.hours(training.operations, training.share) for training in trainings]
+    return {name: sum(found[name] for found in each) for name in gpus.peaks}

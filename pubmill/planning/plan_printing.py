@@ -1,0 +1,93 @@
+"""What scripts/plan.py prints."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from pubmill.graph import Targets
+from pubmill.planning.gpus import Gpus
+from pubmill.planning.plan import STAGES, Plan, Training, hours
+from pubmill.planning.terminal_tables import table
+
+SHOWN_RUNS = 20
+
+
+def shown(number: float) -> str:
+    """Hours: two digits are more than an estimate is worth."""
+    return f"{number:,.0f}" if number >= 10 else f"{number:.1f}"
+
+
+def print_plan(to: Console, plan: Plan, targets: Targets, gpus: Gpus) -> None:
+    """Stages, bytes, trainings; what is there already, and what is left out."""
+    _print_stages(to, plan)
+    _print_bytes(to, plan)
+    _print_trainings(to, "Pretraining", list(plan.pretraining.values()), gpus, gpus.told("pretraining"))
+    examples = "examples: as specs expect them; tokens of an example and epochs (all of them): assumed"
+    told = f"{gpus.told('finetuning')}; {examples}"
+    _print_trainings(to, "Fine-tuning", list(plan.finetuning.values()), gpus, told)
+    if plan.runs_there:
+        more = len(plan.runs_there) - SHOWN_RUNS
+        to.print(
+            Text(
+                f"\n{len(plan.runs_there)} trainings are there already; nothing is to do for them",
+                style="bold",
+            )
+        )
+        for run in sorted(plan.runs_there)[:SHOWN_RUNS]:
+            to.print(f"  {run}")
+        to.print(f"  and {more} more" if more > 0 else "", end="")
+    for line in targets.left_out():
+        to.print(line)
+
+
+def _print_stages(to: Console, plan: Plan) -> None:
+    made = table("stage", "jobs to do", "there already", "CPU-hours", "from")
+    for stage in (*STAGES, "other"):
+        if plan.to_do[stage] or plan.there[stage]:
+            made.add_row(
+                stage,
+                f"{plan.to_do[stage]:,}",
+                f"{plan.there[stage]:,}",
+                shown(plan.seconds.get(stage, 0.0) / 3600),
+                "; ".join(sorted(plan.sources.get(stage, ()))),
+            )
+    total = plan.to_do.total(), plan.there.total(), shown(sum(plan.seconds.values()) / 3600)
+    made.add_row("all", f"{total[0]:,}", f"{total[1]:,}", total[2], "")
+    to.print(made)
+
+
+def _print_bytes(to: Console, plan: Plan) -> None:
+    to.print(
+        f"to download: {plan.bytes_known / 1e9:.2f} GB (sizes known), {plan.bytes_assumed / 1e9:.1f} GB "
+        f"(sizes assumed), and {plan.files_unknown:,} files of unknown size"
+    )
+    to.print(f"on disk: {plan.disk / 1e9:.1f} GB, and those files (assumed)")
+
+
+def _print_trainings(to: Console, heading: str, trainings: Sequence[Training], gpus: Gpus, told: str) -> None:
+    if not trainings:
+        return
+    made = table(heading, "jobs", "operations", *(f"{name}-hours" for name in gpus.peaks))
+    for training in (*trainings, None):
+        some = [training] if training else trainings
+        jobs = f"{sum(one.jobs for one in some):,}"
+        unknown = sum(one.unknown for one in some)
+        made.add_row(
+            training.name if training else "all",
+            f"{jobs} ({unknown:,} of unknown size)" if unknown else jobs,
+            f"{sum(one.operations for one in some):.1e}",
+            *(shown(number) for number in hours(some, gpus).values()),
+        )
+    to.print(made)
+    to.print(f"hours of one GPU; {told}")
+
+
+def recipes_as_markdown(trainings: Sequence[Training], gpus: Gpus) -> list[str]:
+    """Every recipe of pretraining as a table of the documentation."""
+    heading = ["recipe", "operations", *(f"{name}-hours" for name in gpus.peaks)]
+    lines = [f"| {' | '.join(heading)} |", "|---" * len(heading) + "|"]
+    for training in trainings:
+        found = [shown(number) for number in hours([training], gpus).values()]
+        lines.append(f"| {' | '.join([f'`{training.name}`', f'{training.operations:.1e}', *found])} |")
+    return lines

@@ -1,0 +1,75 @@
+"""What it costs to download and read the PubMed files of a corpus, before any of it is done."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pubmill.errors import PubmillError
+from pubmill.graph.corpora import pubmed_files
+from pubmill.messages import commands
+from pubmill.specs import PubmedSource
+from pubmill.storage.listings import list_folder
+
+# Seconds of one core for a file of 30,000 citations, measured by benchmarks/baseline.py (see its README).
+SECONDS = {"parse": 6.0, "merge versions": 0.1, "select": 2.5}
+SINGLE = "merge versions"  # one job for all files
+
+
+@dataclass(frozen=True)
+class PubmedPlan:
+    """Files of a source: how many, their bytes as far as known, how many of unknown size, those not listed,
+    and why a folder could not be listed."""
+
+    source: str
+    files: int
+    known_bytes: int
+    unknown: int
+    absent: tuple[str, ...]
+    problems: tuple[str, ...]
+
+    def hours(self, cores: int) -> dict[str, float]:
+        """Hours of each step on so many cores, from measured rates."""
+        return {
+            step: self.files * seconds / 3600 / (1 if step == SINGLE else cores)
+            for step, seconds in SECONDS.items()
+        }
+
+    def lines(self, cores: int, megabits: float) -> Iterator[str]:
+        """The plan in words; `megabits` a second is what the connection is taken to bring."""
+        unknown = f", and {self.unknown:,} file{'s' * (self.unknown != 1)} of unknown size" * bool(
+            self.unknown
+        )
+        yield f"{self.source}: {self.files:,} files to download: {self.known_bytes / 1e9:.2f} GB{unknown}"
+        yield from (f"  sizes unknown: {problem}" for problem in self.problems)
+        if self.absent:
+            shown = ", ".join(self.absent[:5]) + (
+                f" and {len(self.absent) - 5} more" * (len(self.absent) > 5)
+            )
+            yield f"  not there: {shown}; `{commands.script('list_pubmed')}` says which files there are"
+        if self.known_bytes:
+            hours = self.known_bytes * 8 / megabits / 1e6 / 3600
+            yield f"  download: {hours:.1f} h for what is known, at {megabits:g} Mbit/s"
+        for step, hours in self.hours(cores).items():
+            yield f"  {step}: {hours:.1f} h on {1 if step == SINGLE else cores} of {cores} cores"
+
+
+def plan(source: PubmedSource, mirror: str | None = None) -> PubmedPlan:
+    """Look up the sizes of a source's files in the listings of its folders."""
+    paths = pubmed_files(source)
+    known, absent, problems = 0, [], []
+    unknown = 0
+    for folder in source.files:
+        wanted = [path for path in paths if path.startswith(f"{folder}/")]
+        try:
+            listed = list_folder(f"{source.url}/{folder}", mirror)
+        except PubmillError as error:
+            problems.append(str(error))
+            unknown += len(wanted)
+            continue
+        for path in wanted:
+            name = path.rpartition("/")[2]
+            if name not in listed:
+                absent.append(path)
+            size = listed.get(name)
+            known += size or 0
+            unknown += name in listed and size is None
+    return PubmedPlan(source.name, len(paths), known, unknown, tuple(absent), tuple(problems))

@@ -1,0 +1,103 @@
+"""What a study needs from elsewhere: files of the network, and models of the hub; and which of it is out of
+reach."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import huggingface_hub
+import requests
+from huggingface_hub.constants import HF_HUB_CACHE
+
+from pubmill.graph import Targets
+from pubmill.planning.job import Job
+from pubmill.storage.sources import path_in_mirror
+
+HUB = "https://huggingface.co"
+TIMEOUT = (5, 15)  # seconds to connect, seconds without a byte
+
+
+class HubModel(NamedTuple):
+    """A pinned revision of a public model."""
+
+    model: str
+    id: str
+    revision: str
+
+
+@dataclass
+class Needed:
+    """URLs with the download program's checks; models of the hub; PMC's sources, whose articles only their
+    inventory names, with the number of shards."""
+
+    urls: dict[str, list[str]] = field(default_factory=dict)
+    models: list[HubModel] = field(default_factory=list)
+    pmc: dict[str, int] = field(default_factory=dict)
+
+
+def needed(jobs: Iterable[Job], targets: Targets) -> Needed:
+    """What these jobs bring."""
+    found = Needed()
+    for job in jobs:
+        if job.rule == "download":
+            url = f"https://{job.wildcards['path']}"
+            found.urls[url] = targets.download_checks(url)
+            if "--md5-beside" in found.urls[url]:
+                found.urls[f"{url}.md5"] = []
+        elif job.rule == "fetch_pmc":
+            source = job.wildcards["source"]
+            found.pmc[source] = found.pmc.get(source, 0) + 1
+        elif job.rule == "export_model":
+            weights = targets.weights(job.wildcards["model"])
+            if weights["kind"] == "hub":
+                model = HubModel(job.wildcards["model"], weights["id"], weights["revision"])
+                found.models.append(model)
+    return Needed(dict(sorted(found.urls.items())), sorted(found.models), found.pmc)
+
+
+def out_of_reach(wanted: Needed, mirror: str | None) -> list[str]:
+    """One line for each file and model that can't be had: the mirror lacks it, or no host answers.
+
+    A single silent host is nothing to stop for: its jobs fail alone, and others go on.
+    """
+    lacking = [f"{url}: expected the file {path}" for url, path in _unmirrored(wanted, mirror)]
+    models = [model for model in wanted.models if not is_cached(model)]
+    hosts = {urlsplit(url).netloc for url in wanted.urls if mirror is None}
+    hosts |= {urlsplit(HUB).netloc} if models else set()
+    if not hosts or any(map(_answers, sorted(hosts))):
+        return lacking
+    lacking += [f"{url}: no network" for url in wanted.urls if mirror is None]
+    return lacking + [
+        f"{HUB}/{one.id} at {one.revision}: no network, and not in {HF_HUB_CACHE}" for one in models
+    ]
+
+
+def is_cached(model: HubModel, cache: Path | None = None) -> bool:
+    """Whether the hub's cache has the model's configuration and weights at this revision."""
+    names = ("config.json", "model.safetensors", "pytorch_model.bin")
+    found = [
+        isinstance(
+            huggingface_hub.try_to_load_from_cache(model.id, name, cache_dir=cache, revision=model.revision),
+            str,
+        )
+        for name in names
+    ]
+    return found[0] and any(found[1:])
+
+
+def _unmirrored(wanted: Needed, mirror: str | None) -> Iterator[tuple[str, Path]]:
+    for url in wanted.urls:
+        path = path_in_mirror(url, mirror)
+        if path is not None and not path.is_file():
+            yield url, path
+
+
+def _answers(host: str) -> bool:
+    """Whether a host says anything at all, through the proxy that the environment names, if it does."""
+    try:
+        requests.head(f"https://{host}/", timeout=TIMEOUT)
+    except (requests.ConnectionError, requests.Timeout):
+        return False
+    return True

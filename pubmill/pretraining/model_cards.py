@@ -1,0 +1,151 @@
+"""Model cards: what a model was made of, how, and for how long."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.storage.files import read_json
+from pubmill.storage.privacy import PUBLIC
+
+AS_RELEASED = (
+    "weights as they were (a pickle turned into safetensors), the tokenizer rewritten with its treatment of "
+    "capitals explicit"
+)
+INTRODUCTIONS = {
+    "pretraining": "Pretrained by pubmill.",
+    "random": "Freshly initialised, never trained: what an architecture does without pretraining.",
+    "folder": f"From a folder of the user's own: {AS_RELEASED}.",
+    "hub": f"From the Hugging Face hub: {AS_RELEASED}.",
+}
+
+USE = {
+    "pretraining": "An encoder to fine-tune on biomedical text, and to compare with others under the same "
+    "protocol. By itself it fills masked words.",
+    "random": "The same fine-tuning without pretraining, beside which one sees what pretraining brings.",
+    "folder": "To fine-tune it, and compare it with others under the same protocol.",
+    "hub": "To fine-tune it, and compare it with others under the same protocol.",
+}
+LIMITS = (
+    "It knows no more than its corpus, with this corpus's errors, gaps and leanings, and was examined on "
+    "the test sets of the tables alone. Nothing that is built on it is fit to decide on a patient."
+)
+LICENSED_DATA = (
+    "**Made of data that are not public.** They are given only to those who agreed to their terms, which "
+    "also decide whether this model may be shared: weights can hold what they learnt from.\n"
+)
+OWN_LICENCE = (
+    "None is given by pubmill, whose code is under the Apache License 2.0: it is for those who trained the "
+    "model to say, within the terms of what it was trained on."
+)
+UNKNOWN_LICENCE = (
+    "Not stated in the card that it came with (README.original.md, if there was one); see its source."
+)
+
+
+def model_card(
+    model: str,
+    weights: Mapping[str, Any],
+    scale: str,
+    statistics: Mapping[str, Any],
+    pretraining: Mapping[str, Any] | None,
+    checkpoint: Path | None = None,
+    vocab: Path | None = None,
+    original: Path | None = None,
+    access: str = PUBLIC,
+) -> str:
+    """The card as Markdown; figures of training come from the checkpoint's own state and log, the licence of
+    released weights from the `original` card.
+
+    `access` is the class of the text that it learnt from.
+
+    The same inputs give the same text: it holds no date but those of its sources.
+    """
+    trained = weights["kind"] == "pretraining"
+    label = f"pubmill_access: {access}\n" if access != PUBLIC else ""
+    top = f"---\nlibrary_name: transformers\n{label}---\n\n# {model}\n"
+    parts = [top, INTRODUCTIONS[weights["kind"]] + "\n", LICENSED_DATA if label else ""]
+    if scale != "full":
+        parts.append(f"**Scale `{scale}`: a reduced recipe, not comparable with published models.**\n")
+    parts.append(_section("Weights", weights))
+    parts.append(_section("Data", _corpus(statistics) | _vocabulary(vocab)))
+    if pretraining:
+        shape = pretraining if trained else {"architecture": pretraining["architecture"]}
+        parts.append(_section("Recipe", shape))
+    if trained and checkpoint is not None:
+        parts.append(_section("Training", _training(checkpoint)))
+    parts.append(f"## Intended use and limits\n\n{USE[weights['kind']]} {LIMITS}\n")
+    parts.append(f"## Licence\n\n{_licence(weights['kind'], original)}\n")
+    return "\n".join(part for part in parts if part)
+
+
+def _licence(kind: str, original: Path | None) -> str:
+    """The licence that the card of released weights names in its metadata."""
+    if kind in ("pretraining", "random"):
+        return OWN_LICENCE
+    text = original.read_text(encoding="utf-8", errors="replace") if original and original.is_file() else ""
+    top = text.split("\n---", 1)[0] if text.startswith("---\n") else ""
+    named = re.search(r"(?m)^license:[ \t]*(\S.*)$", top)
+    return f"`{named[1].strip()}`, as README.original.md says." if named else UNKNOWN_LICENCE
+
+
+def _corpus(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """The pretraining corpus: its name, its size, what each source gave and what was rejected."""
+    named = {"corpus": name} if (name := statistics.get("recipe", {}).get("corpus")) else {}
+    size = {key: statistics[key] for key in ("documents", "words", "bytes") if key in statistics}
+    given = {source: found["documents"] for source, found in statistics.get("by_source", {}).items()}
+    parts = {"documents by source": given, "rejected": statistics.get("rejected", {})}
+    return named | size | parts
+
+
+def _vocabulary(vocab: Path | None) -> dict[str, Any]:
+    """What is known of the corpus the vocabulary was learnt from."""
+    if vocab is None or not (vocab / "diagnosis.json").is_file():
+        return {}
+    diagnosis = read_json(vocab / "diagnosis.json")
+    return {"vocabulary": {name: diagnosis.get(name) for name in ("size", "documents", "words")}}
+
+
+def _training(checkpoint: Path) -> dict[str, Any]:
+    """The checkpoint's state, without its recipe and figures of a run, and the last line of its log."""
+    state = read_json(checkpoint / "state.json")
+    left_out = ("recipe", "pending", "average", "lowest")
+    state = {name: value for name, value in state.items() if name not in left_out}
+    log = checkpoint / "log.jsonl"
+    lines = log.read_text().splitlines() if log.is_file() else []
+    if not lines:
+        return state
+    try:
+        return state | {"last log line": json.loads(lines[-1])}
+    except json.JSONDecodeError as error:
+        raise PubmillError(f"{log}:{len(lines)}: not valid JSON: {error.msg}") from None
+
+
+def _section(title: str, values: Mapping[str, Any]) -> str:
+    rows = list(_flat(values))
+    if not rows:
+        return ""
+    lines = [f"| {name} | {_cell(value)} |" for name, value in rows]
+    return "\n".join([f"## {title}\n", "| | |", "|---|---|", *lines, ""])
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    rows: list[tuple[str, Any]] = []
+    for name, value in values.items():
+        label = f"{prefix}{name.replace('_', ' ')}"
+        rows += _flat(value, f"{label}: ") if isinstance(value, Mapping) else [(label, value)]
+    return rows
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "–"}[value]
+    if isinstance(value, int):
+        return f"{value:,}" if abs(value) >= 10_000 else str(value)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(_cell(item) for item in value) or "–"
+    return str(value).replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,168 @@
+"""Charts of the report that set two numbers of runs against each other, as coordinates.
+
+`templates/_figures.html.j2` draws them; lengths are as in `figures`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pubmill.publication.figures import CURVE_HEIGHT, EDGE, WIDTH, Axis
+from pubmill.publication.rendering import metric, number, printed
+from pubmill.tables.cells import Cell, Column, Row, Table
+
+LEFT, BOTTOM = 44, 38
+TOP = 24
+"""So that the title of the upward axis and its highest number stand apart."""
+
+
+@dataclass(frozen=True)
+class Dot:
+    x: float
+    y: float
+    told: str
+
+
+@dataclass(frozen=True)
+class Series:
+    """Dots of one name; `path` joins them, where they are in an order."""
+
+    label: str
+    dots: tuple[Dot, ...]
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """`diagonal`: the line on which both numbers are equal; `numbered`: dots have numbers, told below."""
+
+    label: str
+    subtitle: str
+    description: str
+    x_title: str
+    y_title: str
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    diagonal: str = ""
+    numbered: bool = False
+    height: int = CURVE_HEIGHT
+
+
+Point = tuple[float, float, str]
+"""x, y, and the point in words."""
+
+
+def _axis(values: Sequence[float], start: float, end: float, least: float) -> Axis:
+    margin = max(0.06 * (max(values) - min(values)), least)
+    return Axis(min(values) - margin, max(values) + margin, start, end)
+
+
+def _horizontal(values: Sequence[float], least: float) -> Axis:
+    return _axis(values, LEFT, WIDTH - EDGE, least)
+
+
+def _vertical(values: Sequence[float], least: float) -> Axis:
+    return _axis(values, CURVE_HEIGHT - BOTTOM, TOP, least)
+
+
+def _series(label: str, points: Sequence[Point], x: Axis, y: Axis, joined: bool = False) -> Series:
+    dots = tuple(Dot(x.at(a), y.at(b), told) for a, b, told in points)
+    path = "M" + " L".join(f"{dot.x:g} {dot.y:g}" for dot in dots) if joined and len(dots) > 1 else ""
+    return Series(label, dots, path)
+
+
+def agreement(table: Table) -> Chart | None:
+    """Ours against the published values, of all cells that have both; None where there are none."""
+    cells = [(row, column, cell) for row, column, cell in table.read() if row.dataset]
+    points = [point for place in cells if (point := _beside(*place))]
+    if not points:
+        return None
+    values = [value for x, y, _ in points for value in (x, y)]
+    x, y = _horizontal(values, 1), _vertical(values, 1)
+    return Chart(
+        label="",
+        subtitle="ours against published, each cell; the line is where they are equal",
+        description=" ".join(f"{told}." for *_, told in points),
+        x_title="published",
+        y_title="ours",
+        x=x,
+        y=y,
+        series=(_series("", points, x, y),),
+        diagonal=f"M{x.start} {y.start}L{x.end} {y.end}",
+    )
+
+
+def _beside(row: Row, column: Column, cell: Cell) -> Point | None:
+    if cell.value is None or cell.published is None:
+        return None
+    told = f"{column.label}, {row.label}: {number(cell.value)}, published {printed(cell.published.printed)}"
+    return cell.published.value, cell.value, told
+
+
+def learning(table: Table, steps: Mapping[str, tuple[str, int]]) -> list[Chart]:
+    """Scores against steps of pretraining, where checkpoints of one recipe are fine-tuned; a chart a row.
+
+    `steps`: model -> recipe and step.
+    """
+    return [chart for row in table.rows if (chart := _learning(table, row, steps))]
+
+
+def _learning(table: Table, row: Row, steps: Mapping[str, tuple[str, int]]) -> Chart | None:
+    found: dict[str, list[Point]] = {}
+    for column in table.columns:
+        cell = table.cells[column.key][row.key]
+        at = steps.get(column.model or "")
+        if at and cell.value is not None:
+            recipe, step = at
+            found.setdefault(recipe, []).append((step, cell.value, f"step {step:,}: {number(cell.value)}"))
+    lines = {recipe: sorted(points) for recipe, points in found.items() if len({p[0] for p in points}) > 1}
+    if not lines:
+        return None
+    points = [point for line in lines.values() for point in line]
+    told = (f"{name}: {', '.join(told for *_, told in line)}." for name, line in lines.items())
+    x = _horizontal([a for a, *_ in points], 1)
+    y = _vertical([b for _, b, _ in points], 0.25)
+    return Chart(
+        label=row.label,
+        subtitle=f"{metric(row.metric)} against steps of pretraining",
+        description=" ".join(told),
+        x_title="steps",
+        y_title="",
+        x=x,
+        y=y,
+        series=tuple(_series(name, line, x, y, joined=True) for name, line in lines.items()),
+    )
+
+
+def fragmentation(table: Table, rates: Mapping[str, Mapping[str, float]]) -> list[Chart]:
+    """Scores against pieces per word of mentions, of models with differing vocabularies; a chart a row.
+
+    `rates`: model -> dataset -> pieces per word.
+    """
+    return [chart for row in table.rows if (chart := _fragmentation(table, row, rates))]
+
+
+def _fragmentation(table: Table, row: Row, rates: Mapping[str, Mapping[str, float]]) -> Chart | None:
+    points: list[Point] = []
+    for column in table.columns:
+        cell, rate = (
+            table.cells[column.key][row.key],
+            rates.get(column.model or "", {}).get(row.dataset or ""),
+        )
+        if rate is not None and cell.value is not None:
+            points.append((rate, cell.value, f"{column.label}: {rate:.2f} pieces, {number(cell.value)}"))
+    if len({rate for rate, *_ in points}) < 2:
+        return None
+    x = _horizontal([a for a, *_ in points], 0.05)
+    y = _vertical([b for _, b, _ in points], 0.25)
+    return Chart(
+        label=row.label,
+        subtitle=f"{metric(row.metric)} against pieces per word of mentions (test)",
+        description=" ".join(f"{told}." for *_, told in points),
+        x_title="pieces per word",
+        y_title="",
+        x=x,
+        y=y,
+        series=(_series("", points, x, y),),
+        numbered=True,
+    )

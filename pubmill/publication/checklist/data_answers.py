@@ -1,0 +1,199 @@
+"""Answers on datasets, corpora, and the terms that they are under."""
+
+from collections.abc import Iterable
+
+from pubmill.publication.checklist.answers import Answer, grid, told
+from pubmill.publication.checklist.evidence import StudyData
+from pubmill.publication.rendering import count, quantity, share
+
+ACCESS = {
+    "public": "public",
+    "registration": "free of charge after registration",
+    "credentialed": "only for people who were granted access",
+}
+
+
+def sizes(study: StudyData) -> Answer:
+    """Counts of each split, and whether they are those that the spec expects."""
+    rows = []
+    for name, card in study.cards.items():
+        for split in card.splits:
+            measures = [m for m in card.sizes if card.count(split, m) is not None]
+            shown = "; ".join(f"{count(card.count(split, m) or 0)} {m.replace('_', ' ')}" for m in measures)
+            expected = card.expect.get(split, {})
+            equal = all((card.count(split, measure) or 0) == value for measure, value in expected.items())
+            told_expected = (
+                ("as expected" if equal else "not as expected") if expected else "nothing expected"
+            )
+            rows.append((name, split, shown, told_expected))
+    text = (
+        "Counted in the converted files; “as expected”: as the spec of the dataset says, with its source.",
+    )
+    return Answer(
+        "measured",
+        text if rows else ("No dataset is used.",),
+        grid(("Dataset", "Split", "Counts", "Spec"), rows),
+    )
+
+
+def labels(study: StudyData) -> Answer:
+    """Labels by split; where there are many, the page has them."""
+    rows = []
+    for name, card in study.cards.items():
+        names = card.named(card.labels) if card.labels else []
+        for split in card.splits if names else []:
+            counts = {label: card.count(split, card.labels + label) or 0 for label in names}
+            total = sum(counts.values())
+            rows.append((name, split, ", ".join(f"{label} {share(n, total)}" for label, n in counts.items())))
+    text = ("The pages of the datasets (pages/datasets) have the numbers.",)
+    return Answer("measured", text, grid(("Dataset", "Split", "Shares"), rows))
+
+
+def languages(study: StudyData) -> Answer:
+    return Answer("unknown", ("Neither the datasets' specs nor their files name a language.",))
+
+
+def links(study: StudyData) -> Answer:
+    """Where files are, and how to get access."""
+    rows = []
+    for name, one in study.recipe.datasets.items():
+        more = f" and {len(one.links) - 1} more; its page has all" if len(one.links) > 1 else ""
+        where = one.links[0] + more if one.links else "files of the user's own"
+        rows.append(
+            (
+                name,
+                f"{ACCESS.get(one.access, one.access)}{f'; apply at {one.apply}' if one.apply else ''}",
+                where,
+            )
+        )
+    made_up = [name for name, one in study.recipe.datasets.items() if one.made_up]
+    text = (f"At this scale the files are not the published ones: {told(made_up)}.",) if made_up else ()
+    return Answer("specified", text, grid(("Dataset", "Access", "Files"), rows))
+
+
+def exclusions(study: StudyData) -> Answer:
+    """What conversion left out by reason, and what encoders could not read whole."""
+    rows = [
+        (
+            name,
+            split,
+            "; ".join(f"{reason.replace('_', ' ')}: {count(number)}" for reason, number in found.items()),
+        )
+        for name, card in study.cards.items()
+        for split in card.splits
+        if (found := {r: n for r in card.named("left_out.") if (n := card.count(split, f"left_out.{r}"))})
+    ]
+    shortened: dict[str, int] = {}
+    for record in study.records:
+        for what, number in record.encoded.items():
+            shortened[what] = shortened.get(what, 0) + number
+    cut = "; ".join(
+        f"{what.replace('_', ' ')}: {count(number)}" for what, number in shortened.items() if number
+    )
+    text = (
+        "Every dataset is converted from its original files by a function of pubmill/convert, with the "
+        "options of its spec; repetitions are kept. What the sources have and the examples don't stands "
+        "below.",
+        f"When read by encoders, in all runs together: {cut or 'nothing had to be shortened or left out'}.",
+    )
+    return Answer("measured", text, grid(("Dataset", "Split", "Left out"), rows))
+
+
+def overlaps(study: StudyData) -> Answer:
+    """Inputs and documents in two splits."""
+    rows = [
+        (
+            name,
+            f"{one.split}, {one.earlier}",
+            count(one.texts),
+            "not marked" if one.documents is None else count(one.documents),
+        )
+        for name, card in study.cards.items()
+        for one in card.overlaps
+        if one.texts or one.documents
+    ]
+    text = () if rows else ("No input or document of one split was found in another.",)
+    return Answer("measured", text, grid(("Dataset", "Splits", "Inputs in both", "Documents in both"), rows))
+
+
+def pretraining(study: StudyData) -> Answer:
+    """Corpora, vocabularies, and how far each recipe ran."""
+    if not study.pretrainings:
+        return Answer("not applicable", ("No model of this study was pretrained here.",))
+    rows: list[tuple[str, str]] = []
+    for name, one in study.corpora.items():
+        rejected = ", ".join(
+            f"{reason.replace('_', ' ')} {count(n)}" for reason, n in sorted(one["rejected"].items())
+        )
+        size = (
+            f"{count(one['documents'])} documents of {count(one['parsed'])} read, {count(one['words'])} words"
+        )
+        rows.append((f"corpus {name}", f"{size}; rejected: {rejected or 'none'}"))
+    for name, one in study.vocabs.items():
+        rows.append(
+            (
+                f"vocabulary {name}",
+                f"{count(one['size'])} pieces, learnt from {count(one['documents'])} documents",
+            )
+        )
+    for run in study.pretrainings:
+        loss = f"last logged loss {run.last['loss']:.3f}"
+        rows.append(
+            (f"recipe {run.name}", f"{count(run.steps)} steps, {quantity(run.tokens)} tokens, {loss}")
+        )
+    return Answer("measured", (), grid(("What", "Size"), rows))
+
+
+def collection(study: StudyData) -> Answer:
+    return Answer(
+        "not applicable", ("pubmill reads files that others published, and collects and annotates nothing.",)
+    )
+
+
+def citations(study: StudyData) -> Answer:
+    """The citations that the specs give."""
+    rows = [*_cited("dataset", ((n, one.citation) for n, one in study.recipe.datasets.items()))]
+    rows += _cited("model", ((n, one.citation) for n, one in study.recipe.models.items()))
+    rows += _cited("protocol", ((n, one.citation) for n, one in study.recipe.protocols.items()))
+    text = ("The citation of a dataset tells where its counts are from; its page has the rest.",)
+    return Answer("specified", text, grid(("Artefact", "Citation"), rows))
+
+
+def _cited(kind: str, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(f"{kind} {name}", citation or "none given in its spec") for name, citation in pairs]
+
+
+def licences(study: StudyData) -> Answer:
+    """Of datasets by spec; of weights as far as known."""
+    rows = [(f"dataset {name}", one.licence) for name, one in study.recipe.datasets.items()]
+    rows += [(f"model {name}", _terms(one.weights["kind"])) for name, one in study.recipe.models.items()]
+    text = (
+        "pubmill itself: Apache License 2.0. It gives no licence to corpora, weights or scores made with it.",
+    )
+    return Answer("specified", text, grid(("Artefact", "Licence"), rows))
+
+
+def _terms(kind: str) -> str:
+    if kind in ("pretraining", "random"):
+        return "made here; for its makers to say, within the terms of its corpus"
+    return "not recorded: see the card that came with its weights"
+
+
+def intended_use(study: StudyData) -> Answer:
+    text = (
+        "Datasets are used to fine-tune and compare models; nothing of them is passed on. Whether each "
+        "licence allows this use is for the authors to judge.",
+    )
+    return Answer("unknown", text)
+
+
+def people(study: StudyData) -> Answer:
+    """Clinical data, by domain and access."""
+    clinical = [name for name, one in study.recipe.datasets.items() if one.domain == "clinical"]
+    restricted = [name for name, one in study.recipe.datasets.items() if one.access != "public"]
+    text = (
+        f"Datasets of clinical text: {told(clinical)}. Not public: {told(restricted)}.",
+        "Text of data that are not public is in no log, record, table, page or report, and their examples "
+        "can be read by their owner alone. Whether any text describes people was not examined.",
+    )
+    return Answer("specified", text)

@@ -1,0 +1,99 @@
+"""The reproducibility checklist of a study, filled.
+
+The questions are those of the reproducibility criteria of ACL conferences (after Dodge et al. 2019, "Show
+Your Work") and those on artefacts and experiments of the Responsible NLP checklist, in our words. Every
+answer is measured, or stands in a spec; what neither knows is left to the authors, and said.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pubmill.publication.checklist import data_answers as data
+from pubmill.publication.checklist import model_answers as models
+from pubmill.publication.checklist import search_answers as search
+from pubmill.publication.checklist.answers import Answer, Item
+from pubmill.publication.checklist.evidence import StudyData
+from pubmill.publication.rendering import environment, escape_markdown
+
+QUESTIONS: dict[str, dict[str, Callable[[StudyData], Answer]]] = {
+    "Models and scores": {
+        "Which models are compared, and how is each adapted to a task?": models.description,
+        "Where is the code, and what does it need?": models.code,
+        "On what machines was it run?": models.machines,
+        "How long does a run of each model take, and all of them together?": models.runtime,
+        "How much energy was used?": models.energy,
+        "How many parameters has each model?": models.parameters,
+        "What does each model reach on validation data, beside its test scores?": models.validation,
+        "How is each score defined?": models.metrics,
+    },
+    "Runs and hyper-parameters": {
+        "How many times was a model trained and evaluated?": search.runs,
+        "Between which values were hyper-parameters searched?": search.bounds,
+        "Which values were best, and used for the reported scores?": search.chosen,
+        "How were values tried, and by what was chosen among them?": search.method,
+        "Which values were fixed?": search.fixed,
+        "Is a reported score one run, or what of several?": search.statistics,
+    },
+    "Data": {
+        "How large is each dataset, and each of its splits?": data.sizes,
+        "How are labels distributed?": data.labels,
+        "In which language are the data?": data.languages,
+        "Where can they be had?": data.links,
+        "What was left out of them, and how were they prepared?": data.exclusions,
+        "Do inputs of one split stand in another?": data.overlaps,
+        "What were models made here pretrained on?": data.pretraining,
+        "Were new data collected or annotated?": data.collection,
+    },
+    "Terms and limits": {
+        "Who made the artefacts that are used, and where are they cited?": data.citations,
+        "Under which licences and terms are they?": data.licences,
+        "Is their use one that their makers intended?": data.intended_use,
+        "Do the data name or describe people?": data.people,
+        "What limits what the scores mean?": models.limits,
+        "Which risks has this work?": models.risks,
+        "Were AI assistants used, in the research or in writing?": models.assistants,
+    },
+}
+
+
+@dataclass(frozen=True)
+class Checklist:
+    """Everything that the page shows."""
+
+    title: str
+    warning: str
+    sections: dict[str, list[Item]]
+
+    @property
+    def unknown(self) -> int:
+        """How many answers are left to the authors."""
+        return sum(item.answer.basis == "unknown" for items in self.sections.values() for item in items)
+
+    @property
+    def total(self) -> int:
+        return sum(map(len, self.sections.values()))
+
+
+def fill(study: StudyData) -> Checklist:
+    """Answer every question from what a study has."""
+    return Checklist(
+        title=study.recipe.title,
+        warning="" if study.recipe.comparable else study.recipe.scale_title,
+        sections={
+            section: [Item(question, answer(study)) for question, answer in questions.items()]
+            for section, questions in QUESTIONS.items()
+        },
+    )
+
+
+def to_markdown(checklist: Checklist) -> str:
+    """For a repository, or to copy into a submission form."""
+    return environment(escape_markdown).get_template("checklist.md.j2").render(checklist=checklist)
+
+
+def to_html(checklist: Checklist) -> str:
+    """A page of its own, without scripts and without anything from elsewhere."""
+    return environment().get_template("checklist.html.j2").render(checklist=checklist)
+
+
+FORMS: dict[str, Callable[[Checklist], str]] = {"md": to_markdown, "html": to_html}

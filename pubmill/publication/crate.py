@@ -1,0 +1,315 @@
+"""A finished study as a Workflow Run RO-Crate: workflow, configuration, results, and every source by name.
+
+Profile: Workflow Run Crate 0.5 (https://w3id.org/ro/wfrun/workflow/0.5), on RO-Crate 1.1. Results of the
+study are copied into it; sources, examples, predictions and weights are not: sources are told by URL and
+hash. Nothing names a folder of the machine.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import yaml
+from rocrate.model import ComputationalWorkflow, ContextEntity, Person
+from rocrate.rocrate import ROCrate
+
+from pubmill.errors import PubmillError
+from pubmill.hardware import provenance
+from pubmill.publication.rendering import duration
+from pubmill.statistics.verdict_models import Shape
+from pubmill.storage.files import read_json, sha256, writing_folder
+from pubmill.storage.path_lists import paths_of
+from pubmill.tables.cells import Provenance, read_table
+
+PROFILES = {
+    "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
+    "https://w3id.org/ro/wfrun/workflow/0.5": ("Workflow Run Crate", "0.5"),
+    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
+}
+CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
+"""Where sha256 is defined, among others."""
+WORKFLOW_PROFILE = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
+CODE_LICENCE = "https://spdx.org/licenses/Apache-2.0"
+COMPLETED = "http://schema.org/CompletedActionStatus"
+STUDY, README, CONFIG = "study.yaml", "README.md", "config.yaml"
+NOWHERE: dict[str, Any] = {"results": "results", "mirror": None, "local_files": {}}
+"""Keys of config.yaml that name folders of a machine, as they stand in a crate."""
+CONTENT = (
+    "Tables, report, reproducibility checklist and dataset pages of a study that pubmill ran, with the "
+    "workflow, its specifications and the list of all source files. Sources, examples, predictions and "
+    "weights are not in it."
+)
+TERMS_OF_USE = (
+    "pubmill's code and specifications are under the Apache License 2.0. Tables, report and pages belong to "
+    "those who ran the study. Source files, which are not in this crate, are under the terms that stand "
+    "with each of them."
+)
+WORKFLOW = ("Snakefile", "LICENSE", "rules/*.smk", "specs/**/*.yaml", "specs/**/*.csv")
+"""What decides a study, below the checkout; the package is told by its commit."""
+FORMATS = {
+    ".csv": "text/csv",
+    ".gz": "application/gzip",
+    ".html": "text/html",
+    ".json": "application/json",
+    ".jsonl": "application/jsonl",
+    ".md": "text/markdown",
+    ".tex": "application/x-tex",
+    ".tsv": "text/tab-separated-values",
+    ".xml": "application/xml",
+    ".yaml": "application/yaml",
+    ".zip": "application/zip",
+}
+
+
+class Author(Shape):
+    """Who answers for the results."""
+
+    name: str
+    orcid: str
+
+
+class CrateRecipe(Shape):
+    """What decides a crate. `configuration`: the study without folders of the machine; `results`: the files
+    to take in, and `tables`, below the results folder; `sources`: the .source.json records of source files,
+    as `pubmill.storage.path_lists` shortens them; `licences` and `conditions`: source file -> licence in
+    words, and where to apply for it."""
+
+    study: str
+    title: str
+    scale: str
+    scale_title: str
+    configuration: dict[str, Any]
+    author: Author | None
+    tables: tuple[str, ...]
+    results: tuple[str, ...]
+    sources: dict[str, tuple[str | tuple[str, ...], ...]]
+    licences: dict[str, str]
+    conditions: dict[str, str]
+    versions: dict[str, Any]
+
+
+def write_crate(recipe: CrateRecipe, results: Path, checkout: Path, output: Path) -> None:
+    """Write the crate's folder `output`; a `PubmillError` names the first file that is absent."""
+    made_with = [read_table(results / "tables" / f"{name}.json").provenance for name in recipe.tables]
+    with writing_folder(output) as temporary:
+        _write_yaml(temporary / STUDY, recipe.configuration)
+        config = yaml.safe_load((checkout / CONFIG).read_text(encoding="utf-8"))
+        _write_yaml(temporary / CONFIG, config | NOWHERE)
+        readme = f"# {recipe.title}\n\n{CONTENT}\n\n{describe(recipe, made_with)}\n\n{TERMS_OF_USE}\n"
+        (temporary / README).write_text(readme, encoding="utf-8")
+        make_crate(recipe, results, checkout, temporary, made_with).write(temporary)
+
+
+def _write_yaml(path: Path, values: Mapping[str, Any]) -> None:
+    text = yaml.safe_dump(dict(values), sort_keys=True, allow_unicode=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def make_crate(
+    recipe: CrateRecipe, results: Path, checkout: Path, written: Path, made_with: Sequence[Provenance]
+) -> ROCrate:
+    """The crate of a study; `written` has its configurations and a README, `made_with` is of its tables."""
+    crate = ROCrate(version="1.1")
+    crate.metadata.extra_contexts.append(CONTEXT)
+    workflow = _add_workflow(crate, checkout, made_with)
+    _add(crate, written / README, README, "What is in this crate")["about"] = crate.root_dataset
+    _add(
+        crate, written / CONFIG, CONFIG, "Defaults of pubmill's configuration, without folders of the machine"
+    )
+    configuration = _add(crate, written / STUDY, STUDY, "Configuration, without folders of the machine")
+    sources = [_add_source(crate, recipe, results, path) for path in sorted(paths_of(recipe.sources))]
+    products = [
+        _add(crate, _there(results / path), f"results/{path}", _told(path)) for path in recipe.results
+    ]
+    begun, ended = _begun(sources), _ended([results / path for path in recipe.results])
+    inputs, outputs = _parameters(crate, workflow, configuration, sources, products)
+    action = crate.add_action(
+        workflow,
+        identifier=f"#run-of-{recipe.study}",
+        object=inputs,
+        result=_single(outputs),
+        properties={
+            "name": f"Run of the study {recipe.study}",
+            "description": describe(recipe, made_with),
+            "actionStatus": COMPLETED,
+            "endTime": ended,
+            **({"startTime": begun} if begun else {}),
+        },
+    )
+    _describe_root(crate, recipe, action, ended)
+    return crate
+
+
+def describe(recipe: CrateRecipe, made_with: Sequence[Provenance]) -> str:
+    """What was run, on what, and for how long, in sentences."""
+    runs = (
+        f"{name}: {one.runs} fine-tuning runs, {one.failed or 'none'} failed, {duration(one.seconds)}"
+        for name, one in zip(recipe.tables, made_with, strict=True)
+    )
+    machines = dict.fromkeys(machine for one in made_with for machine in one.hardware)
+    commits = dict.fromkeys(commit for one in made_with for commit in one.commits)
+    told = {
+        "Runs": "; ".join(runs),
+        "Machines": "; ".join(machines),
+        "Commits of pubmill": ", ".join(commits),
+    }
+    return " ".join([f"At {recipe.scale_title}.", *(f"{k}: {v}." for k, v in told.items() if v)])
+
+
+def _add_workflow(crate: ROCrate, checkout: Path, made_with: Sequence[Provenance]) -> ComputationalWorkflow:
+    """The Snakefile as the crate's main workflow, with what it includes and the packages that were used."""
+    files = sorted({path for pattern in WORKFLOW for path in checkout.glob(pattern)})
+    code = crate.add(_entity(crate, CODE_LICENCE, "CreativeWork", name="Apache License 2.0"))
+    for path in files:
+        if path.name != "Snakefile":
+            shown = path.relative_to(checkout).as_posix()
+            _add(crate, path, shown, f"pubmill: {shown}")["license"] = code
+    workflow = crate.add_workflow(
+        checkout / "Snakefile",
+        "Snakefile",
+        main=True,
+        lang="snakemake",
+        lang_version=version("snakemake"),
+        properties={
+            **_facts(checkout / "Snakefile"),
+            "encodingFormat": "text/x-python",
+            "name": "pubmill",
+            "description": "From PubMed citations to the result tables of biomedical language model papers",
+            "version": provenance.commit() or "not recorded",
+            "conformsTo": {"@id": WORKFLOW_PROFILE},
+        },
+    )
+    workflow["license"] = code
+    workflow["softwareRequirements"] = _single([crate.add(one) for one in _packages(crate, made_with)])
+    return workflow
+
+
+def _packages(crate: ROCrate, made_with: Sequence[Provenance]) -> Iterator[ContextEntity]:
+    """Every version of every package that a record names."""
+    used = {(name, v) for one in made_with for name, found in one.packages.items() for v in found}
+    for name, used_version in sorted(used):
+        identifier = f"#{name}-{used_version}"
+        yield _entity(crate, identifier, "SoftwareApplication", name=name, softwareVersion=used_version)
+
+
+def _add(crate: ROCrate, path: Path, place: str, name: str) -> ContextEntity:
+    """A file that is copied into the crate."""
+    return crate.add_file(path, place, properties={"name": name, **_facts(path)})
+
+
+def _facts(path: Path) -> dict[str, str]:
+    return {
+        "encodingFormat": _format(path.name),
+        "contentSize": str(path.stat().st_size),
+        "sha256": sha256(path),
+    }
+
+
+def _format(name: str) -> str:
+    return FORMATS.get(Path(name).suffix, "text/plain" if "." not in name else "application/octet-stream")
+
+
+def _there(path: Path) -> Path:
+    if not path.is_file():
+        raise PubmillError(f"{path} does not exist; the crate is of a finished study: run it first")
+    return path
+
+
+def _add_source(crate: ROCrate, recipe: CrateRecipe, results: Path, noted: str) -> ContextEntity:
+    """A source file, of which nothing but its description is taken in; one of the user's own has no URL."""
+    record, path = read_json(_there(results / noted)), noted.removesuffix(".source.json")
+    properties = {
+        "name": path.removeprefix("sources/"),
+        "encodingFormat": _format(path),
+        "contentSize": str(record["bytes"]),
+        "sha256": record["sha256"],
+        "sdDatePublished": record["retrieved"],
+    }
+    if path in recipe.conditions:
+        properties["description"] = f"Not public; to be applied for at {recipe.conditions[path]}"
+    if str(record["url"]).startswith("https://"):
+        entity = crate.add_file(record["url"], properties=properties)
+    else:
+        entity = crate.add(_entity(crate, f"#{quote(path)}", "CreativeWork", **properties))
+    if path in recipe.licences:
+        entity["license"] = _licence(crate, recipe.licences[path])
+    return entity
+
+
+def _licence(crate: ROCrate, words: str) -> ContextEntity:
+    """A licence in words, once for all files that it is of."""
+    identifier = f"#licence-{hashlib.sha256(words.encode()).hexdigest()[:12]}"
+    found = crate.get(identifier)
+    return found or crate.add(_entity(crate, identifier, "CreativeWork", name=words, description=words))
+
+
+def _parameters(
+    crate: ROCrate,
+    workflow: ComputationalWorkflow,
+    configuration: ContextEntity,
+    sources: Sequence[ContextEntity],
+    products: Sequence[ContextEntity],
+) -> tuple[list[ContextEntity], list[ContextEntity]]:
+    """The workflow's inputs and outputs, with what stood for each of them in this run."""
+    files = [one for one in sources if one.type == "File"]
+    slots = {
+        "input": {"configuration": [configuration], "source": files},
+        "output": {"result": list(products)},
+    }
+    for role, by_name in slots.items():
+        for name, entities in by_name.items():
+            if entities:
+                parameter = crate.add_formal_parameter(name, "File", identifier=f"#{name}")
+                workflow.append_to(role, parameter, compact=True)
+                parameter["workExample"] = _single(entities)
+                for entity in entities:
+                    entity["exampleOfWork"] = parameter
+    return [configuration, *sources], list(products)
+
+
+def _single(entities: list[ContextEntity]) -> ContextEntity | list[ContextEntity]:
+    """RO-Crate wants no list of one."""
+    return entities[0] if len(entities) == 1 else entities
+
+
+def _begun(sources: Sequence[ContextEntity]) -> str | None:
+    """When the first source was brought here."""
+    return min((str(one["sdDatePublished"]) for one in sources), default=None)
+
+
+def _ended(paths: Sequence[Path]) -> str:
+    """When the last result was written."""
+    last = max(path.stat().st_mtime for path in paths)
+    return datetime.fromtimestamp(last, UTC).isoformat(timespec="seconds")
+
+
+def _describe_root(crate: ROCrate, recipe: CrateRecipe, action: ContextEntity, ended: str) -> None:
+    """The crate as a whole: what it is, under which terms, which profiles it follows."""
+    root = crate.root_dataset
+    crate.name, crate.datePublished = f"{recipe.title} (pubmill study {recipe.study})", ended
+    crate.description = f"{CONTENT} At {recipe.scale_title}."
+    terms = _entity(crate, "#terms", "CreativeWork", name="Terms of this crate", description=TERMS_OF_USE)
+    crate.license = crate.add(terms)
+    for identifier, (name, number) in PROFILES.items():
+        profile = _entity(crate, identifier, "CreativeWork", name=name, version=number)
+        root.append_to("conformsTo", crate.add(profile))
+    root["mentions"] = action
+    if recipe.author:
+        person = crate.add(Person(crate, recipe.author.orcid, properties={"name": recipe.author.name}))
+        action["agent"] = person
+        root["author"] = person
+
+
+def _told(path: str) -> str:
+    """What a result is."""
+    kind, _, rest = path.partition("/")
+    names: Mapping[str, str] = {"tables": "Table", "reports": "Report", "pages": "Page"}
+    return f"{names.get(kind, kind)} {rest}"
+
+
+def _entity(crate: ROCrate, identifier: str, kind: str, **properties: Any) -> ContextEntity:
+    return ContextEntity(crate, identifier, properties={"@type": kind, **properties})

@@ -1,0 +1,73 @@
+"""A table of facts as JSON, CSV, Markdown, LaTeX and HTML, in the look of the tables of results."""
+
+from collections.abc import Callable
+from typing import Any
+
+from pubmill.publication.rendering import (
+    csv_text,
+    environment,
+    escape_markdown,
+    escape_tex,
+    exact,
+    marks,
+    to_json,
+)
+from pubmill.tables.fact_table_models import FactCell, FactColumn, FactRow, FactTable
+
+
+def fact_marks(table: FactTable) -> dict[str, str]:
+    """Every distinct reason for a missing or differing value -> its mark, in reading order."""
+    return marks(table.reasons)
+
+
+def to_csv(table: FactTable) -> str:
+    """One line a cell; booleans are 1 and 0, as in the published values."""
+    return csv_text([_csv_line(table, row, column, cell) for row, column, cell in table.read()])
+
+
+def _csv_line(table: FactTable, row: FactRow, column: FactColumn, cell: FactCell) -> dict[str, Any]:
+    return {
+        "paper": table.paper,
+        "table": table.table,
+        "scale": table.scale,
+        "subject": row.subject,
+        "column": column.key,
+        "kind": cell.kind,
+        "measure": row.measure if column.fact == "count" else None,
+        "value": exact(cell.value) if isinstance(cell.value, float) else _plain(cell.value),
+        "published": cell.published,
+        "published_note": cell.note,
+        "equal": _plain(cell.equal),
+        "reason": cell.reason,
+    }
+
+
+def _plain(value: bool | int | float | str | None) -> int | float | str | None:
+    return int(value) if isinstance(value, bool) else value
+
+
+def to_markdown(table: FactTable) -> str:
+    """A pipe table for GitHub."""
+    template = environment(escape_markdown).get_template("fact_table.md.j2")
+    return template.render(table=table, marks=fact_marks(table))
+
+
+def to_latex(table: FactTable) -> str:
+    """A document that compiles by itself (needs booktabs and longtable)."""
+    template = environment(escape_tex).get_template("fact_table.tex.j2")
+    return template.render(table=table, marks=fact_marks(table))
+
+
+def to_html(table: FactTable) -> str:
+    """A page of its own, without scripts and without anything from elsewhere."""
+    template = environment().get_template("fact_table.html.j2")
+    return template.render(table=table, marks=fact_marks(table))
+
+
+FORMS: dict[str, Callable[[FactTable], str]] = {
+    "json": to_json,
+    "csv": to_csv,
+    "md": to_markdown,
+    "tex": to_latex,
+    "html": to_html,
+}

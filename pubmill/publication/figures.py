@@ -1,0 +1,177 @@
+"""The figures of the report as coordinates; `templates/_figures.html.j2` draws them as small SVG.
+
+Every figure carries a description that says in words what it shows. Lengths are SVG user units,
+about one pixel on a phone.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pubmill.publication.rendering import metric, number, printed, quantity
+from pubmill.tables.cells import Cell, Column, Row, SeedScore, Table
+
+WIDTH = 340
+EDGE = 14
+"""What is left of the width beside an axis, for half of its last number."""
+LANE = 40
+TOP = 8
+CURVE_HEIGHT = 220
+MAX_POINTS = 300
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A linear scale from values to positions."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low)
+        return round(self.start + share * (self.end - self.start), 1)
+
+    def ticks(self, about: int) -> list[tuple[float, float]]:
+        """(position, value) at round steps of 1, 2 or 5 times a power of ten."""
+        rough = (self.high - self.low) / about
+        power = 10.0 ** math.floor(math.log10(rough))
+        steps = [factor * power for factor in (1, 2, 5, 10)]
+        chosen = next(i for i, step in enumerate(steps) if step >= rough * 0.999)
+        # a step can be longer than a short axis, and then none of its multiples may lie on it
+        values = self._multiples(steps[chosen]) or self._multiples(steps[chosen - 1])
+        return [(self.at(value), value) for value in values]
+
+    def _multiples(self, step: float) -> list[float]:
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return [round(index * step, 10) for index in range(first, last + 1)]
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One model in a strip: a point for each seed, what the table shows of them, the published value;
+    beside its label a `note` on what failed, and what else there is to say."""
+
+    label: str
+    y: float
+    points: tuple[tuple[float, str], ...]
+    together: float | None
+    published: float | None
+    note: str
+    aside: str = ""
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A lane of points for each model: its scores per seed on one dataset, or its times."""
+
+    label: str
+    metric: str
+    description: str
+    height: int
+    axis: Axis
+    lanes: tuple[Lane, ...]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Training loss against tokens seen."""
+
+    label: str
+    description: str
+    height: int
+    x: Axis
+    y: Axis
+    path: str
+    marks: tuple[tuple[float, str], ...]
+    last: tuple[float, float, str]
+
+
+def strips(table: Table) -> list[Strip]:
+    """One strip for each dataset that any seed was scored on."""
+    return [made for row in table.rows if (made := _strip(table, row))]
+
+
+def _strip(table: Table, row: Row) -> Strip | None:
+    found = [(column, table.cells[column.key][row.key]) for column in table.columns]
+    shown = [(column, cell) for column, cell in found if cell.seeds]
+    values = [value for _, cell in shown for value in _values(cell)]
+    if not any(seed.value is not None for _, cell in shown for seed in cell.seeds):
+        return None
+    margin = max(0.06 * (max(values) - min(values)), 0.25)
+    axis = Axis(min(values) - margin, max(values) + margin, EDGE, WIDTH - EDGE)
+    lanes = tuple(_lane(column, cell, axis, TOP + LANE * i) for i, (column, cell) in enumerate(shown))
+    return Strip(
+        label=row.label,
+        metric=metric(row.metric),
+        description=" ".join(_told(column, cell, table.aggregate) for column, cell in shown),
+        height=TOP + LANE * len(lanes) + 26,
+        axis=axis,
+        lanes=lanes,
+    )
+
+
+def _values(cell: Cell) -> list[float]:
+    scores = [seed.value for seed in cell.seeds if seed.value is not None]
+    return scores + ([cell.published.value] if cell.published else [])
+
+
+def _run(column: Column, seed: SeedScore) -> str:
+    """A run in words: a finished pipeline has no seed."""
+    return f"seed {seed.name}" if not column.pipeline else f"as it is{seed.fold and f', {seed.fold}'}"
+
+
+def _lane(column: Column, cell: Cell, axis: Axis, top: float) -> Lane:
+    failed = [seed for seed in cell.seeds if seed.failed]
+    scored = [(_run(column, seed), seed.value) for seed in cell.seeds if seed.value is not None]
+    return Lane(
+        label=column.label,
+        y=top + 26,
+        points=tuple((axis.at(value), f"{run}: {number(value)}") for run, value in scored),
+        together=None if cell.value is None else axis.at(cell.value),
+        published=axis.at(cell.published.value) if cell.published else None,
+        note=f"{len(failed)} of {cell.expected} seeds without a score" if failed else "",
+    )
+
+
+def _told(column: Column, cell: Cell, aggregate: str) -> str:
+    """One model's lane in words."""
+    scores = ", ".join(
+        f"{_run(column, seed)} {seed.failed if seed.value is None else number(seed.value)}"
+        for seed in cell.seeds
+    )
+    together = f"{aggregate} {number(cell.value)}" if cell.value is not None else f"no {aggregate}"
+    published = f"published {printed(cell.published.printed)}" if cell.published else "no published value"
+    return f"{column.label}: {scores}; {together}; {published}."
+
+
+def curve(label: str, points: Sequence[tuple[int, float]], ends: Sequence[tuple[int, int]]) -> Curve | None:
+    """Draw (tokens, loss) points; `ends` are (tokens, step) of the checkpoints. None without two points."""
+    if len(points) < 2:
+        return None
+    points = thinned(points)
+    losses = [loss for _, loss in points]
+    margin = max(0.06 * (max(losses) - min(losses)), 0.05)
+    x = Axis(0, max(tokens for tokens, _ in points), 38, WIDTH - 12)
+    y = Axis(min(losses) - margin, max(losses) + margin, CURVE_HEIGHT - 38, 12)
+    tokens, loss = points[-1]
+    return Curve(
+        label=label,
+        description=f"Training loss of {label}: {points[0][1]:.2f} at the first logged step, "
+        f"{loss:.2f} at the last, after {quantity(tokens)} tokens; lowest {min(losses):.2f}.",
+        height=CURVE_HEIGHT,
+        x=x,
+        y=y,
+        path="M" + " L".join(f"{x.at(t):g} {y.at(v):g}" for t, v in points),
+        marks=tuple((x.at(t), f"step {step:,}") for t, step in ends[:-1]),
+        last=(x.at(tokens), y.at(loss), f"{loss:.2f}"),
+    )
+
+
+def thinned(points: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
+    """At most `MAX_POINTS` of the points, evenly spaced, the first and the last among them."""
+    if len(points) <= MAX_POINTS:
+        return list(points)
+    step = (len(points) - 1) / (MAX_POINTS - 1)
+    return [points[round(i * step)] for i in range(MAX_POINTS)]

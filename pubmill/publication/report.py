@@ -1,0 +1,295 @@
+"""One page for a study: what ran, its tables and figures, its data, and where everything came from."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.publication.charts import Chart, agreement, fragmentation, learning
+from pubmill.publication.contradictions import Contradictions, read_contradictions
+from pubmill.publication.dataset_pages import Page, read_page
+from pubmill.publication.fact_rendering import fact_marks
+from pubmill.publication.figures import Curve, Strip, curve, strips
+from pubmill.publication.rendering import environment, reasons
+from pubmill.publication.training_times import ModelTimes, time_strip, times
+from pubmill.statistics.verdict_models import Shape
+from pubmill.storage.files import read_json
+from pubmill.storage.path_lists import paths_of
+from pubmill.tables.aggregation import machine
+from pubmill.tables.cells import Table, read_table
+from pubmill.tables.comparisons import Comparisons, read_comparisons
+from pubmill.tables.dataset_cards import Card
+from pubmill.tables.fact_table_models import FactTable, read_fact_table
+
+LISTED_FILES = 20
+"""Folders of sources with more files are shown as one line with one digest."""
+
+STATISTICS = ("parsed", "documents", "words", "bytes", "rejected", "samples", "by_source", "years")
+DIAGNOSIS = ("size", "documents", "distinct_words", "subwords_per_word", "split_words", "unknown_words")
+STATE = ("step", "tokens", "seconds", "hardware")
+SOURCE = ("url", "bytes", "sha256", "origin", "retrieved")
+
+
+class ReportRecipe(Shape):
+    """What decides a report; all paths are below the results folder. `sources` are the .source.json
+    records of the raw files that the study is made from, as `pubmill.storage.path_lists` shortens them;
+    `checkpoints`: model -> recipe and step of its weights; `fits`: model -> dataset -> diagnosis of
+    its vocabulary."""
+
+    study: str
+    title: str
+    scale: str
+    scale_title: str
+    comparable: bool
+    tables: tuple[str, ...]
+    fact_tables: tuple[str, ...]
+    pretraining: dict[str, tuple[str, ...]]
+    corpora: tuple[str, ...]
+    vocabs: tuple[str, ...]
+    models: tuple[str, ...]
+    checkpoints: dict[str, tuple[str, int]] = {}
+    fits: dict[str, dict[str, str]] = {}
+    datasets: tuple[str, ...]
+    sources: dict[str, tuple[str | tuple[str, ...], ...]]
+
+
+@dataclass(frozen=True)
+class Pretraining:
+    """One pretraining up to its last checkpoint; `machines` are those of all its segments."""
+
+    name: str
+    steps: int
+    tokens: int
+    seconds: float
+    machines: tuple[str, ...]
+    last: dict[str, Any]
+    curve: Curve | None
+
+
+@dataclass(frozen=True)
+class SourceFolder:
+    """Source files of one folder; `sha256` is that of the `sha256sum` list of all its files."""
+
+    name: str
+    origins: tuple[str, ...]
+    retrieved: str
+    bytes: int
+    sha256: str
+    files: tuple[dict[str, Any], ...]
+    count: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that the page shows."""
+
+    recipe: ReportRecipe
+    tables: dict[str, Table]
+    comparisons: dict[str, Comparisons]
+    fact_tables: dict[str, FactTable]
+    strips: dict[str, list[Strip]]
+    charts: dict[str, list[Chart]]
+    pretrainings: list[Pretraining]
+    corpora: dict[str, dict[str, Any]]
+    vocabs: dict[str, dict[str, Any]]
+    datasets: dict[str, Page]
+    contradictions: Contradictions
+    sources: list[SourceFolder]
+
+    @property
+    def banner(self) -> str:
+        return "" if self.recipe.comparable else self.recipe.scale_title
+
+    @property
+    def models(self) -> list[str]:
+        """Labels of the models that the study runs, the first of each, in the tables' order."""
+        labels: dict[str, str] = {}
+        for column in (column for table in self.tables.values() for column in table.columns):
+            if column.model in self.recipe.models:
+                labels.setdefault(str(column.model), column.label)
+        return list(labels.values())
+
+    @property
+    def contents(self) -> dict[str, list[tuple[str, str]]]:
+        """The tables by paper: what each is called there, and where it stands on the page."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for letter, tables in (("t", self.tables), ("f", self.fact_tables)):
+            for number, table in enumerate(tables, 1):
+                paper, _, name = table.partition("/")
+                told = f"Table {name.removeprefix('table').lstrip('0')}"
+                found.setdefault(paper, []).append((told, f"{letter}{number}"))
+        return {
+            paper: sorted(tables, key=lambda place: int(place[0].split()[1]))
+            for paper, tables in sorted(found.items())
+        }
+
+    @property
+    def runs(self) -> dict[str, float]:
+        """Every fine-tuning that has a record, once whatever number of tables shows it: its seconds."""
+        return {
+            seed.record: seed.seconds
+            for table in self.tables.values()
+            for _, column, cell in table.read()
+            for seed in cell.seeds
+            if seed.seconds is not None and not column.pipeline
+        }
+
+    @property
+    def times(self) -> dict[str, list[ModelTimes]]:
+        """How long fine-tuning took: table -> its models."""
+        return {name: found for name, table in self.tables.items() if (found := times(table))}
+
+    @property
+    def time_strips(self) -> list[Strip]:
+        """The same as figures."""
+        made = (time_strip(name, found) for name, found in self.times.items())
+        return [strip for strip in made if strip]
+
+    @property
+    def own_contradictions(self) -> Contradictions:
+        """Those between a value of the study's tables and others."""
+        return self.contradictions.of_tables(self.recipe.tables)
+
+    @property
+    def datasets_by_sizes(self) -> dict[tuple[str, ...], dict[str, Card]]:
+        """The cards by what tells the size of their kind: each group is one table."""
+        groups: dict[tuple[str, ...], dict[str, Card]] = {}
+        for name, page in self.datasets.items():
+            groups.setdefault(page.card.sizes, {})[name] = page.card
+        return groups
+
+
+def read_report(recipe: ReportRecipe, results: Path) -> Report:
+    """Read everything a report shows; a `PubmillError` names the first file that is absent or wrong."""
+    tables = {name: read_table(results / "tables" / f"{name}.json") for name in recipe.tables}
+    contradictions = Contradictions(found=())
+    if recipe.tables:
+        contradictions = read_contradictions(results / "pages/contradictions.json")
+    return Report(
+        recipe=recipe,
+        tables=tables,
+        comparisons={
+            name: read_comparisons(results / "tables" / f"{name}.comparisons.json") for name in recipe.tables
+        },
+        fact_tables={
+            name: read_fact_table(results / "tables" / f"{name}.json") for name in recipe.fact_tables
+        },
+        strips={name: strips(table) for name, table in tables.items()},
+        charts=_charts(tables, recipe, results),
+        pretrainings=[
+            read_pretraining(name, [results / folder for folder in folders])
+            for name, folders in recipe.pretraining.items()
+        ],
+        corpora=_objects(results / "corpora", recipe.corpora, "stats.json", STATISTICS),
+        vocabs=_objects(results / "vocabs", recipe.vocabs, "diagnosis.json", DIAGNOSIS),
+        datasets={name: read_page(results / f"pages/datasets/{name}.json") for name in recipe.datasets},
+        contradictions=contradictions,
+        sources=read_sources(results, list(paths_of(recipe.sources))),
+    )
+
+
+def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) -> dict[str, list[Chart]]:
+    """The charts of all tables, by what they show; each is labelled with its table."""
+    rates = {
+        model: {name: rate for name, path in found.items() if (rate := _rate(results / path)) is not None}
+        for model, found in recipe.fits.items()
+    }
+    found: dict[str, list[Chart]] = {"Ours against published": [], "Checkpoints": [], "Vocabularies": []}
+    for name, table in tables.items():
+        chart = agreement(table)
+        charts = ([chart] if chart else [], learning(table, recipe.checkpoints), fragmentation(table, rates))
+        for of_all, ones in zip(found.values(), charts, strict=True):
+            of_all += [replace(one, label=f"{name} {one.label}".strip()) for one in ones]
+    return found
+
+
+def _rate(path: Path) -> float | None:
+    """Pieces per word of the mentions of a dataset's test."""
+    splits = _object(path, ["splits"])["splits"]
+    words = splits.get("test", splits.get("dev", {})).get("entity_words", {})
+    rate = words.get("subwords_per_word")
+    return None if rate is None else float(rate)
+
+
+def _objects(folder: Path, names: Sequence[str], file: str, keys: Sequence[str]) -> dict[str, dict[str, Any]]:
+    return {name: _object(folder / name / file, keys) for name in names}
+
+
+def _object(path: Path, keys: Sequence[str]) -> dict[str, Any]:
+    value = read_json(path)
+    lacking = [key for key in keys if not isinstance(value, dict) or key not in value]
+    if lacking:
+        raise PubmillError(f"{path} lacks {', '.join(lacking)}; remove it and make it again")
+    return dict(value)
+
+
+def read_pretraining(name: str, folders: Sequence[Path]) -> Pretraining:
+    """Read a pretraining from its checkpoints, given in order; a log and its times begin at step 0."""
+    lines = read_log(folders[-1] / "log.jsonl")
+    states = [_object(folder / "state.json", STATE) for folder in folders]
+    ends = [(state["tokens"], state["step"]) for state in states]
+    return Pretraining(
+        name=name,
+        steps=states[-1]["step"],
+        tokens=states[-1]["tokens"],
+        seconds=states[-1]["seconds"],
+        machines=tuple(dict.fromkeys(machine(state["hardware"]) for state in states)),
+        last=lines[-1],
+        curve=curve(name, [(line["tokens"], line["loss"]) for line in lines], ends),
+    )
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """The lines of a training log, each with at least step, tokens and loss."""
+    if not path.is_file():
+        raise PubmillError(f"{path} does not exist; run this pretraining segment again")
+    lines = []
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            line = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise PubmillError(f"{path}:{number}: not valid JSON: {error.msg}") from None
+        if not isinstance(line, dict) or not {"step", "tokens", "loss"} <= line.keys():
+            raise PubmillError(f"{path}:{number}: expected step, tokens and loss, found {text[:80]}")
+        lines.append(line)
+    if not lines:
+        raise PubmillError(f"{path} is empty; run this pretraining segment again")
+    return lines
+
+
+def read_sources(results: Path, records: Sequence[str]) -> list[SourceFolder]:
+    """The source files whose records are listed (below `results`), by the folder they lie in."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for record in sorted(records):
+        path, file = results / record, Path(record.removesuffix(".source.json"))
+        if not path.is_file():
+            raise PubmillError(
+                f"{path} does not exist, so nothing tells where {file.name} came from; remove {file} "
+                f"from {results} and run the study again, which brings both in anew"
+            )
+        place = file.parent.as_posix().removeprefix("sources/")
+        found.setdefault(place, []).append({**_object(path, SOURCE), "name": file.name})
+    return [_source_folder(name, files) for name, files in found.items()]
+
+
+def _source_folder(name: str, files: Sequence[Mapping[str, Any]]) -> SourceFolder:
+    days = sorted(file["retrieved"][:10] for file in files)
+    listing = "".join(f"{file['sha256']}  {file['name']}\n" for file in files)
+    return SourceFolder(
+        name=name,
+        origins=tuple(sorted({file["origin"] for file in files})),
+        retrieved=days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}",
+        bytes=sum(file["bytes"] for file in files),
+        sha256=hashlib.sha256(listing.encode()).hexdigest(),
+        files=tuple(dict(file) for file in files) if len(files) <= LISTED_FILES else (),
+        count=len(files),
+    )
+
+
+def render(report: Report) -> str:
+    """The report as one page, whose only script sorts its tables, and without anything from elsewhere."""
+    template = environment().get_template("report.html.j2")
+    return template.render(report=report, reasons=reasons, fact_marks=fact_marks)

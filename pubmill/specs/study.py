@@ -1,0 +1,98 @@
+"""The configuration of a run: which part of the specs, at which scale, and where files are."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError
+
+from pubmill.errors import PubmillError
+from pubmill.messages.nearest_names import unknown
+from pubmill.specs import Name, Specs, Strict, load, strict_yaml, told
+
+
+class Author(Strict):
+    """Who answers for a study's results."""
+
+    name: Annotated[str, Field(min_length=1)]
+    orcid: Annotated[str, Field(pattern=r"^https://orcid\.org/\d{4}-\d{4}-\d{4}-\d{3}[\dX]$")]
+
+
+class Study(Strict):
+    """config.yaml and its overlays: which part to run and where files are, never a recipe.
+
+    `datasets` may also name folds that a protocol puts together. `keep_models`: the model of each run is
+    kept, so that it can predict again. `author`: whom the study's RO-Crate names.
+    """
+
+    study: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
+    title: str
+    scale: Name
+    tables: tuple[str, ...]
+    models: tuple[Name, ...] | None = None
+    datasets: tuple[Name, ...] | None = None
+    results: Annotated[str, Field(pattern=r"^[^{}\x00-\x1f]+$")] = "results"
+    mirror: str | None = None
+    save_minutes: float = 10
+    keep_models: bool = False
+    author: Author | None = None
+    local_files: dict[str, str] = Field(default_factory=dict)
+
+
+def check_files(files: Iterable[str | Path]) -> None:
+    """Raise a `PubmillError` for faults of configuration files that Snakemake reads without a word.
+
+    These are duplicate keys, of which it takes the last, and `__use_yte__`, whose expressions are Python.
+    """
+    errors: list[str] = []
+    for file in files:
+        document = strict_yaml.read(Path(file), str(file), errors)
+        if "__use_yte__" in document.value:
+            place = document.where(("__use_yte__",))
+            errors.append(f"{place}: __use_yte__: expressions are not evaluated; write the values out")
+    if errors:
+        raise PubmillError("\n".join(errors))
+
+
+def check_study(config: dict[str, Any], specs_folder: Path) -> tuple[Study, Specs]:
+    """Check the merged configuration of a run and load the specs at its scale."""
+    try:
+        study = Study.model_validate(config)
+    except ValidationError as error:
+        lines = [f"configuration: {'.'.join(map(str, e['loc']))}: {told(e)}" for e in error.errors()]
+        raise PubmillError("\n".join(lines)) from None
+    specs = load(specs_folder, study.scale)
+    known: dict[str, dict[str, Any]] = {
+        "tables": {**specs.tables, **specs.fact_tables},
+        "models": specs.models,
+        "datasets": {**specs.datasets, **{name: p for p in specs.protocols.values() for name in p.folds}},
+    }
+    dangling = [
+        f"configuration: {kind}: {unknown(kind.removesuffix('s'), name, found)}"
+        for kind, found in known.items()
+        for name in getattr(study, kind) or ()
+        if name not in found
+    ]
+    if dangling:
+        raise PubmillError("\n".join(dangling))
+    return study, specs
+
+
+def study_file(named: str, folder: Path) -> Path:
+    """The file of a study that is given as such, or by its name in the folder of studies."""
+    found = [path for path in (Path(named), folder / f"{named}.yaml") if path.is_file()]
+    if not found:
+        known = [path.stem for path in folder.glob("*.yaml")]
+        raise PubmillError(f"{unknown('study', named, known)}. Name a file, or one of {folder.name}/")
+    return found[0]
+
+
+def study_of_scale(scale: str, folder: Path, path: str) -> list[str]:
+    """The file of a study of that scale, of the paper that a path of the results names if there is one; none
+    for the demo, which needs none."""
+    if scale == "demo":
+        return []
+    read = {file: strict_yaml.read(file, file.name, []).value for file in sorted(folder.glob("*.yaml"))}
+    of_scale = [file for file, study in read.items() if study.get("scale") == scale]
+    of_paper = [file for file in of_scale if file.stem in Path(path).parts]
+    return [f"{folder.name}/{file.name}" for file in [*of_paper, *of_scale][:1]]

@@ -1,0 +1,240 @@
+"""Whether two models differ, by resampling the documents of a test set.
+
+The runs of a model are columns of their documents' contributions (`pubmill.metrics.contributions`), so that a
+resampling of the documents is one row of weights, and many are one product of matrices.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pubmill.metrics.contributions import Array, Contributions, Totals
+from pubmill.statistics.verdict_models import Aggregate
+
+RESAMPLINGS = 1000
+CONFIDENCE = 0.95
+AT_ONCE = 250_000
+"""Weights that are held at a time; 2 MB, as more would not stay in a processor's cache."""
+
+_TOGETHER: dict[Aggregate, Callable[..., Array]] = {"mean": np.mean, "median": np.median}
+
+Metric = Callable[[Totals], Array]
+"""Totals -> the metric of the row."""
+
+
+class Fold(NamedTuple):
+    """All runs on one test set: `values` [units, names, runs], and of each run the number of its model."""
+
+    names: tuple[str, ...]
+    values: Array
+    models: NDArray[np.int64]
+
+    @property
+    def units(self) -> int:
+        return len(self.values)
+
+
+class Comparison(NamedTuple):
+    """`difference`: of the first model minus the second; `interval`: of it, over seeds and documents."""
+
+    difference: float
+    bootstrap_p: float
+    randomisation_p: float
+    interval: tuple[float, float] | None
+
+
+def fold(runs: Sequence[Sequence[Contributions]]) -> Fold:
+    """The runs of each model on the same documents; a class that a run doesn't know adds nothing there."""
+    flat = [run for of_model in runs for run in of_model]
+    names = tuple(sorted({name for run in flat for name in run.names}))
+    places = {name: place for place, name in enumerate(names)}
+    values = np.zeros((len(flat[0].values), len(names), len(flat)))
+    for number, run in enumerate(flat):
+        values[:, [places[name] for name in run.names], number] = run.values
+    return Fold(names, values, np.repeat(np.arange(len(runs)), [len(of_model) for of_model in runs]))
+
+
+def scores(one: Fold, metric: Metric, weights: Array) -> Array:
+    """The score [resamplings, runs] of each run where documents count as often as `weights`
+    [resamplings, units] says."""
+    return metric(_totals(one.names, weights, one.values))
+
+
+def _totals(names: Sequence[str], weights: Array, values: Array) -> dict[str, Array]:
+    summed: Array = (weights @ values.reshape(len(values), -1)).reshape(len(weights), *values.shape[1:])
+    return {name: summed[:, number] for number, name in enumerate(names)}
+
+
+def observed(folds: Sequence[Fold], metric: Metric, aggregate: Aggregate) -> Array:
+    """The aggregate score [models] of each model on the documents as they are."""
+    found = [scores(one, metric, np.ones((1, one.units))) for one in folds]
+    as_they_are: Array = aggregated(folds, found, aggregate)[0]
+    return as_they_are
+
+
+def aggregated(folds: Sequence[Fold], found: Sequence[Array], aggregate: Aggregate) -> Array:
+    """Scores [resamplings, runs] of each fold -> those of the models [resamplings, models]."""
+    together = _TOGETHER[aggregate]
+    models = range(int(max(one.models.max() for one in folds)) + 1)
+    per_model = [
+        np.concatenate([s[:, one.models == m] for one, s in zip(folds, found, strict=True)], axis=1)
+        for m in models
+    ]
+    return np.stack([together(s, axis=1) for s in per_model], axis=1)
+
+
+def compare(
+    folds: Sequence[Fold],
+    metric: Metric,
+    aggregate: Aggregate,
+    best: int,
+    generator: np.random.Generator,
+    resamplings: int = RESAMPLINGS,
+) -> dict[int, Comparison]:
+    """The model `best` against each other one."""
+    as_they_are = observed(folds, metric, aggregate)
+    others = [number for number in range(len(as_they_are)) if number != best]
+    differences = as_they_are[best] - as_they_are[others]
+    by_documents, by_both = bootstrap(folds, metric, aggregate, generator, resamplings)
+    shuffled = randomised(folds, metric, aggregate, best, others, generator, resamplings)
+    return {
+        other: Comparison(
+            difference=float(differences[i]),
+            bootstrap_p=p_value(
+                by_documents[:, best] - by_documents[:, other] - differences[i], differences[i]
+            ),
+            randomisation_p=p_value(shuffled[:, i], differences[i]),
+            interval=interval(by_both[:, best] - by_both[:, other]),
+        )
+        for i, other in enumerate(others)
+    }
+
+
+def bootstrap(
+    folds: Sequence[Fold],
+    metric: Metric,
+    aggregate: Aggregate,
+    generator: np.random.Generator,
+    resamplings: int,
+) -> tuple[Array, Array]:
+    """Scores [resamplings, models] on documents drawn with replacement, the same for all models and seeds:
+    of the seeds as they are, and of seeds drawn with replacement, too (of each model and fold by itself)."""
+    found = [_on_drawn_documents(one, metric, generator, resamplings) for one in folds]
+    drawn = [_drawn_seeds(one, of, generator) for one, of in zip(folds, found, strict=True)]
+    return aggregated(folds, found, aggregate), aggregated(folds, drawn, aggregate)
+
+
+def _on_drawn_documents(one: Fold, metric: Metric, generator: np.random.Generator, resamplings: int) -> Array:
+    parts = [
+        scores(one, metric, drawn_documents(one.units, size, generator))
+        for size in _sizes(resamplings, one.units)
+    ]
+    return np.concatenate(parts)
+
+
+def drawn_documents(units: int, resamplings: int, generator: np.random.Generator) -> Array:
+    """How often each document is drawn, [resamplings, units]."""
+    drawn = generator.integers(units, size=(resamplings, units))
+    drawn += np.arange(resamplings)[:, None] * units
+    counts = np.bincount(drawn.ravel(), minlength=resamplings * units)
+    return counts.reshape(resamplings, units).astype(np.float64)
+
+
+def _drawn_seeds(one: Fold, found: Array, generator: np.random.Generator) -> Array:
+    chosen = np.empty(found.shape, dtype=np.int64)
+    for model in np.unique(one.models):
+        runs = np.flatnonzero(one.models == model)
+        chosen[:, runs] = generator.choice(runs, size=(len(found), len(runs)))
+    return np.take_along_axis(found, chosen, axis=1)
+
+
+def randomised(
+    folds: Sequence[Fold],
+    metric: Metric,
+    aggregate: Aggregate,
+    best: int,
+    others: Sequence[int],
+    generator: np.random.Generator,
+    resamplings: int,
+) -> Array:
+    """Differences [resamplings, others] of best and other where each document's predictions by the two
+    models are exchanged with probability 1/2 (Noreen 1989), those of all seeds at once: under the
+    hypothesis that they don't differ it doesn't matter whose they are. Runs are repeated until both have
+    as many, which leaves mean and median as they are.
+    """
+    pairs = [[_pair(one, best, other) for other in others] for one in folds]
+    sides = [
+        _exchanged(one, of, metric, generator, resamplings) for one, of in zip(folds, pairs, strict=True)
+    ]
+    together = _TOGETHER[aggregate]
+    columns = []
+    for i in range(len(others)):
+        of_best, of_other = (np.concatenate([side[i][s] for side in sides], axis=1) for s in (0, 1))
+        columns.append(together(of_best, axis=1) - together(of_other, axis=1))
+    return np.stack(columns, axis=1)
+
+
+def _pair(one: Fold, best: int, other: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The runs of two models, repeated to a common number."""
+    runs = [np.flatnonzero(one.models == model) for model in (best, other)]
+    common = int(np.lcm(len(runs[0]), len(runs[1])))
+    return np.tile(runs[0], common // len(runs[0])), np.tile(runs[1], common // len(runs[1]))
+
+
+def _exchanged(
+    one: Fold,
+    pairs: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
+    metric: Metric,
+    generator: np.random.Generator,
+    resamplings: int,
+) -> list[tuple[Array, Array]]:
+    """The scores [resamplings, runs] of both sides of each pair; the same documents are exchanged in all."""
+    first, second = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
+    gained = one.values[:, :, second] - one.values[:, :, first]
+    whole = dict(zip(one.names, one.values.sum(axis=0), strict=True))
+    sides: tuple[list[Array], list[Array]] = ([], [])
+    for size in _sizes(resamplings, one.units):
+        exchanged = generator.integers(2, size=(size, one.units), dtype=np.uint8).astype(np.float64)
+        moved = _totals(one.names, exchanged, gained)
+        sides[0].append(metric({name: whole[name][first] + moved[name] for name in one.names}))
+        sides[1].append(metric({name: whole[name][second] - moved[name] for name in one.names}))
+    ends = np.cumsum([len(pair[0]) for pair in pairs])[:-1]
+    parts = [np.split(np.concatenate(side), ends, axis=1) for side in sides]
+    return list(zip(*parts, strict=True))
+
+
+def _sizes(resamplings: int, units: int) -> Iterator[int]:
+    """How many are made at a time."""
+    most = max(1, AT_ONCE // units)
+    yield from (min(most, resamplings - start) for start in range(0, resamplings, most))
+
+
+def p_value(chance: Array, difference: float) -> float:
+    """How often chance alone makes a difference as large as the one that was found, in either direction;
+    the one found counts among them. Resamplings in which the metric isn't defined are left out."""
+    there = chance[np.isfinite(chance)]
+    larger = np.count_nonzero(np.abs(there) >= abs(difference) - 1e-12)
+    return (1 + larger) / (1 + len(there))
+
+
+def interval(differences: Array) -> tuple[float, float] | None:
+    """The middle of them, percentiles; None where the metric is never defined."""
+    there = differences[np.isfinite(differences)]
+    if not len(there):
+        return None
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(there, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p values of several comparisons, adjusted by Holm (1979): the smallest times their number, the next
+    times one less, and so on, none below the one before."""
+    adjusted = [0.0] * len(p_values)
+    highest = 0.0
+    for place, number in enumerate(sorted(range(len(p_values)), key=lambda number: p_values[number])):
+        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[number]))
+        adjusted[number] = highest
+    return adjusted

@@ -1,0 +1,63 @@
+"""The parts of a corpus: where they lie, and their texts as vocabularies and packing must see them."""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pubmill.errors import PubmillError
+from pubmill.storage.parquet import open_parquet, verified
+from pubmill.storage.privacy import CREDENTIALED, PUBLIC, known_class, strictest
+
+# str.split breaks at these control characters; BERT's normaliser deletes them, joining what is around them
+_DELETED = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
+
+
+def part_files(folder: Path, count: int) -> list[Path]:
+    """The parts of the corpus in `folder`, in order.
+
+    They are counted, not searched for: a corpus that has lost a shard may have an older part lying
+    about. And they are not named one by one: a whole baseline's paths would be longer than a shell
+    command may be.
+    """
+    return [folder / f"part-{number:04d}.parquet" for number in range(count)]
+
+
+def access_of_parts(parts: Iterable[Path]) -> str:
+    """The strictest access class of Parquet files, by their metadata; public if none has any."""
+    return strictest(map(_access, parts))
+
+
+def _access(part: Path) -> str:
+    try:
+        metadata = pq.read_metadata(verified(part)).metadata or {}
+    except (pa.ArrowException, OSError) as error:
+        raise PubmillError(
+            f"{part}: not readable as Parquet ({error}); delete it and make it again"
+        ) from None
+    if metadata.get(b"private") == b"yes":  # of parsed shards
+        return CREDENTIALED
+    return known_class(metadata.get(b"access", PUBLIC.encode()).decode("utf-8", "replace"), part)
+
+
+def read_texts(parts: Iterable[Path], title: bool = False) -> Iterator[tuple[str, str]]:
+    """The ids and texts of the documents of corpus parts, in order, a few at a time in memory.
+
+    With `title`, a document's title stands before its text as a line of its own.
+    """
+    columns = ["id", "title", "text"] if title else ["id", "text"]
+    for part in parts:
+        try:
+            with open_parquet(part) as file:
+                for batch in file.iter_batches(1000, columns=columns):
+                    rows = zip(*batch.to_pydict().values(), strict=True)
+                    yield from ((name, "\n".join(texts)) for name, *texts in rows)
+        except (pa.ArrowException, OSError, TypeError, KeyError) as error:
+            raise PubmillError(f"{part}: no readable corpus part with columns {columns}: {error}") from None
+
+
+def split_words(text: str) -> list[str]:
+    """A text at its white space; no token of a BERT vocabulary ever reaches over it."""
+    return _DELETED.sub("", text).split()

@@ -1,0 +1,329 @@
+"""Outputs that are whole or absent: written under a temporary name, renamed when complete and on the disk."""
+
+import errno
+import glob
+import gzip
+import hashlib
+import json
+import os
+import re
+import shutil
+import socket
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from pubmill.errors import PubmillError
+from pubmill.storage import privacy
+
+TEMPORARY = re.compile(r"\..+\.\d+\.tmp|.+\.part")
+"""Names of files and folders that are not finished. What lies in such a folder is made durable with it."""
+
+
+SEAL = "content_sha256"
+"""The key of a JSON object that has the digest of the others."""
+
+REMAKE = (
+    "Delete it and run the same command again; `.venv/bin/python scripts/fsck.py` finds all damaged results."
+)
+"""What to do about a damaged file."""
+
+
+def temporary_name(path: Path) -> Path:
+    """A name beside `path` for this process alone; what killed processes left there is removed.
+
+    The caller removes it; `writing` and `writing_folder` do.
+    """
+    host = socket.gethostname()
+    for left in path.parent.glob(f".{glob.escape(path.name)}.{glob.escape(host)}.*.tmp"):
+        if not _alive(int(left.name.split(".")[-2])):
+            _remove(left)
+    return path.with_name(f".{path.name}.{host}.{os.getpid()}.tmp")
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _explained(error: Exception, path: Path) -> Exception:
+    """A write error in words; what is no error of writing stays as it is.
+
+    safetensors, DuckDB and others raise errors of their own that quote the system's text.
+    """
+    if any(os.strerror(number) in str(error) for number in (errno.ENOSPC, errno.EDQUOT)):
+        return PubmillError(
+            f"no space left on the disk while writing {path}. Nothing was left half-written; "
+            f"free some space (or point `results:` at another disk) and run the same command again."
+        )
+    if isinstance(error, OSError) and error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return PubmillError(
+            f"cannot write {path}: {error.strerror}. Make its folder writable, or point `results:` (or the "
+            f"program's output) at a folder that is."
+        )
+    return PubmillError(f"cannot write {path}: {error}") if isinstance(error, OSError) else error
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file's content, or the names in a folder, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):  # some network file systems sync no folders
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _sync_all(folder: Path) -> None:
+    """Wait until all files below a folder, then the folders from the innermost outwards, are on the disk."""
+    for inner, _, names in os.walk(folder, topdown=False):
+        for path in (Path(inner, name) for name in names):
+            if path.is_file() and not path.is_symlink():
+                _sync(path)
+        _sync(Path(inner))
+
+
+def _rename(temporary: Path, path: Path) -> None:
+    """Give a file or folder its final name. Unless a folder around it is temporary, both outlive a power cut.
+
+    An older folder is moved aside, to where `recover` looks for it.
+    """
+    durable = not any(map(TEMPORARY.fullmatch, path.absolute().parts))
+    if durable:
+        _sync_all(temporary) if temporary.is_dir() else _sync(temporary)
+    if temporary.is_dir() and os.path.lexists(path):
+        os.replace(path, _aside(path))
+    os.replace(temporary, path)
+    if durable:
+        _sync(path.parent)
+
+
+def _aside(path: Path) -> Path:
+    """Where an older folder lies while the new one gets its name."""
+    return path.with_name(f".{path.name}.replaced")
+
+
+def recover(path: Path) -> None:
+    """End an interrupted replacement: remove the older folder if a new one is there, else rename it back."""
+    if not os.path.lexists(_aside(path)):
+        return
+    if os.path.lexists(path):
+        temporary = temporary_name(path)
+        os.replace(_aside(path), temporary)  # at no time is a folder that gets its name back half-deleted
+        _remove(temporary)
+    else:
+        os.replace(_aside(path), path)
+        _sync(path.parent)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those around it where they don't exist; their names outlive a power cut."""
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for place in missing:
+        _sync(place.parent)
+
+
+@contextmanager
+def _explaining(path: Path, temporary: Path) -> Iterator[None]:
+    """Remove what is half-written if the block fails, and raise write errors as a `PubmillError`."""
+    try:
+        yield
+    except Exception as error:
+        with suppress(OSError):  # nothing can be removed from a disk that is read-only
+            _remove(temporary)
+        explained = _explained(error, path)
+        if explained is error:
+            raise
+        raise explained from error
+    except BaseException:
+        _remove(temporary)
+        raise
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; rename it to `path` if the block ends without an error.
+
+    The file is on the disk before it is renamed, and its new name before this returns. An operating-system
+    error (a full disk, no permission) is raised as a `PubmillError`; whatever was half-written is removed.
+    """
+    temporary = temporary_name(path)
+    with _explaining(path, temporary):
+        make_folder(path.parent)
+        yield temporary
+        _rename(temporary, path)
+
+
+@contextmanager
+def writing_folder(path: Path) -> Iterator[Path]:
+    """Like `writing`, for a folder; an older folder at `path` is replaced.
+
+    If the process is killed while it replaces the older folder, `recover` (also the next `writing_folder`)
+    brings that back.
+
+    Weights get the mode that any new file gets: safetensors makes files for their owner alone, and colleagues
+    could not read them. Of licensed data, the folder gets their label (`pubmill.storage.privacy`).
+    """
+    temporary = temporary_name(path)
+    with _explaining(path, temporary):
+        make_folder(path.parent)
+        recover(path)
+        temporary.mkdir()
+        yield temporary
+        usual = temporary.stat().st_mode & 0o666  # as the umask has it
+        for weights in temporary.rglob("*.safetensors"):
+            weights.chmod(usual)
+        privacy.write_label(temporary)
+        try:
+            _rename(temporary, path)
+        finally:
+            recover(path)
+
+
+class LockHeldError(PubmillError):
+    """Another process holds a lock."""
+
+
+NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+"""What the system answers where a file system has no locks."""
+
+
+def lock(path: Path) -> FileLock:
+    """Hold a lock file until `release` is called or the process ends, however it ends.
+
+    Unlike a file whose mere existence is the lock, it never outlives a killed process. Raises
+    `LockHeldError` if another process holds it.
+    """
+    held = FileLock(path, blocking=False, thread_local=False, fallback_to_soft=False)
+    try:
+        make_folder(path.parent)
+        held.acquire()
+    except Timeout:
+        raise LockHeldError(
+            f"another process is at work here and holds {path}. Wait until it has ended, or end it; "
+            f"then run the same command again."
+        ) from None
+    except OSError as error:
+        if error.errno in NO_LOCKS:
+            raise PubmillError(
+                f"{path.parent} is on a file system without file locks ({error.strerror}), which keep two "
+                f"processes from writing the same files. Mount it with locks (NFS: a running lockd or "
+                f"local_lock=flock; Lustre: flock), or point `results:` at another disk."
+            ) from None
+        raise _explained(error, path) from error
+    return held
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock file while the block runs, and remove it."""
+    held = lock(path)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)  # before it is freed: whoever has opened it finds that it has no name
+        held.release()
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write `value` as indented JSON with sorted keys, so that equal values give equal bytes."""
+    with writing(path) as temporary:
+        text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def read_json(path: Path) -> Any:
+    """Read one JSON file; a `PubmillError` names the file, and the line where it is malformed.
+
+    A sealed object must agree with its digest, which is left out of what is returned.
+    """
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise PubmillError(f"{path} does not exist") from None
+    except json.JSONDecodeError as error:
+        raise PubmillError(f"{path}:{error.lineno}: not valid JSON: {error.msg}") from None
+    except (UnicodeDecodeError, RecursionError, ValueError) as error:  # ValueError: a number too long
+        raise PubmillError(f"{path}: not valid JSON: {error}") from None
+    if isinstance(value, dict) and SEAL in value and value.pop(SEAL) != _digest(value):
+        raise PubmillError(f"{path} is damaged: it does not agree with its {SEAL}. {REMAKE}")
+    return value
+
+
+def sealed(value: Mapping[str, Any]) -> dict[str, Any]:
+    """A JSON object with the SHA-256 of its other keys and values, which `read_json` compares."""
+    return {**value, SEAL: _digest(json.loads(json.dumps(value)))}
+
+
+def _digest(value: dict[str, Any]) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def make_private(path: Path) -> None:
+    """Make an empty file that its owner alone may read, before anything is written into it."""
+    path.unlink(missing_ok=True)  # an older file would keep its own mode
+    path.touch(mode=0o600)
+
+
+def write_jsonl_gz(path: Path, rows: Iterable[dict[str, Any]], private: bool = False) -> None:
+    """Write one JSON object a line, gzipped with no time stamp: equal rows give equal bytes.
+
+    Only its owner may read a `private` file, from its first byte on. Of licensed data, the header has their
+    label (`pubmill.storage.privacy`).
+    """
+    with writing(path) as temporary:
+        if private:
+            make_private(temporary)
+        with (
+            temporary.open("wb") as raw,
+            gzip.GzipFile(
+                filename=privacy.gzip_name(), fileobj=raw, mode="wb", compresslevel=6, mtime=0
+            ) as packed,
+        ):
+            for row in rows:
+                packed.write((json.dumps(row, ensure_ascii=False, sort_keys=True) + "\n").encode())
+
+
+def read_jsonl_gz(path: Path) -> Iterator[dict[str, Any]]:
+    """Read gzipped JSON lines; errors name the file and the line."""
+    number = 0
+    try:
+        if not path.stat().st_size:  # to Python's gzip, a file cut to nothing is a whole one
+            raise EOFError("it is empty")
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):  # noqa: B007 (the errors below name it)
+                yield json.loads(line)
+    except json.JSONDecodeError as error:
+        raise PubmillError(f"{path}:{number}: not valid JSON: {error.msg}") from None
+    except FileNotFoundError:
+        raise PubmillError(f"{path} does not exist") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
+        raise PubmillError(f"{path}: broken after line {number}: {error}") from None
+    except (RecursionError, ValueError):
+        raise PubmillError(f"{path}:{number}: nested too deeply, or a number too long, to be read") from None
+
+
+def sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

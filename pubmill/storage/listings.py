@@ -1,0 +1,105 @@
+"""What NCBI's PubMed folders hold: the files of each year, gaps, and sizes as far as the server tells."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from html import unescape
+from urllib.parse import unquote, urljoin, urlsplit
+
+from pubmill.errors import PubmillError
+from pubmill.storage.sources import path_in_mirror, read
+
+_LINK = re.compile(r"""<a\s[^>]*?href=["']?([^"'\s>]+)["']?[^>]*>.*?</a>""", re.I | re.S)
+_TAG = re.compile(r"<[^>]*>")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)", re.I)
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def list_folder(url: str, mirror: str | None = None) -> dict[str, int | None]:
+    """Names of the files directly in the folder at `url`, sorted, with their sizes in bytes.
+
+    Over HTTPS the folder must answer with a page of links, as NCBI's and any Apache server's folders do. The
+    sizes there are rounded (`19M`), and None where the page has none.
+    """
+    url = url.rstrip("/") + "/"
+    folder = path_in_mirror(url, mirror)
+    if folder is not None:
+        if not folder.is_dir():
+            raise PubmillError(
+                f"{url}: the mirror has no folder {folder}; expected it to hold copies of the files"
+            )
+        return {entry.name: entry.stat().st_size for entry in sorted(folder.iterdir()) if entry.is_file()}
+    found = _files_in_page(read(url).decode("utf-8", errors="replace"), url)
+    if not found:
+        raise PubmillError(
+            f"{url} does not answer with a page of links to files, so its files cannot be listed; "
+            f"open it in a browser to see what it says"
+        )
+    return found
+
+
+def _files_in_page(page: str, url: str) -> dict[str, int | None]:
+    """Files directly below `url` that the page links to; links elsewhere, up and to folders are left out."""
+    links = list(_LINK.finditer(page))
+    ends = [link.start() for link in links[1:]] + [len(page)]
+    files = {}
+    for link, end in zip(links, ends, strict=True):
+        whole, here = urlsplit(urljoin(url, unescape(link[1]))), urlsplit(url)
+        name = unquote(whole.path.removeprefix(here.path))
+        inside = whole.netloc == here.netloc and whole.path.startswith(here.path)
+        if inside and name and "/" not in name and not whole.query:
+            files[name] = _size(page[link.end() : end])
+    return dict(sorted(files.items()))
+
+
+def _size(beside: str) -> int | None:
+    """The size at the end of a listing's line, in bytes."""
+    words = _TAG.sub(" ", beside.split("\n", 1)[0]).split()
+    found = _SIZE.fullmatch(words[-1]) if words else None
+    return round(float(found[1]) * _UNITS[found[2].upper()]) if found else None
+
+
+@dataclass(frozen=True)
+class PubmedYear:
+    """The files pubmedYYnNNNNN.xml.gz of one year in one of NCBI's folders; sizes in bytes or None."""
+
+    year: int
+    numbers: tuple[int, ...]
+    without_md5: tuple[str, ...]
+    sizes: tuple[int | None, ...] = ()
+
+    def ranges(self) -> list[str]:
+        """The numbers as corpus specs write them, e.g. `26n0001-26n1334`; a gap begins another range."""
+        return _ranges(self.year, self.numbers)
+
+    def gaps(self) -> list[str]:
+        """Ranges of numbers between the first and the last that are not there."""
+        return _ranges(self.year, sorted(set(range(self.numbers[0], self.numbers[-1])) - set(self.numbers)))
+
+
+def _ranges(year: int, numbers: Iterable[int]) -> list[str]:
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    ends = [(f"{year:02d}n{first:04d}", f"{year:02d}n{last:04d}") for first, last in runs]
+    return [first if first == last else f"{first}-{last}" for first, last in ends]
+
+
+def pubmed_years(files: Mapping[str, int | None]) -> list[PubmedYear]:
+    """Sort a folder's listing by year (two coexist while a baseline changes); other names are left out."""
+    years: dict[int, dict[int, str]] = {}
+    for name in files:
+        if match := re.fullmatch(r"pubmed(\d\d)n(\d{4,})\.xml\.gz", name):
+            years.setdefault(int(match[1]), {})[int(match[2])] = name
+    return [
+        PubmedYear(
+            year=year,
+            numbers=tuple(sorted(named)),
+            without_md5=tuple(name for _, name in sorted(named.items()) if f"{name}.md5" not in files),
+            sizes=tuple(files[name] for _, name in sorted(named.items())),
+        )
+        for year, named in sorted(years.items())
+    ]

@@ -1,0 +1,281 @@
+"""A file over HTTPS into a part file, going on from what an earlier attempt or process has left there."""
+
+import re
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+import requests
+import urllib3
+
+from pubmill.errors import PubmillError
+from pubmill.messages import commands
+from pubmill.storage.connections import is_public, session
+
+PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)  # seconds before another attempt, while attempts bring nothing new
+LONGEST_PAUSE = 120.0  # seconds; a server's Retry-After is obeyed up to this
+TIMEOUT = (20, 60)  # seconds to connect, seconds without a byte
+CHUNK = 1 << 16  # most bytes at a time; what has come is written at once, so that a kill loses less
+LEAST_SPEED = 1024  # bytes a second; an attempt that is slower over `SPEED_OVER` seconds is given up
+SPEED_OVER = 60.0
+LARGEST = 100 << 30  # bytes of a file; the largest that any spec names has about 15 GB
+REDIRECTS = 10
+
+_ETAG = re.compile(r'"[\x21\x23-\x7e]*"')
+_CONTENT_RANGE = re.compile(r"bytes (\d{1,15})-(\d{1,15})/(\d{1,15}|\*)")
+
+
+class GoneError(PubmillError):
+    """The server says that it has no such file."""
+
+
+class _AgainError(Exception):
+    """An attempt failed in a way that another one may mend, `wait` seconds later at the earliest."""
+
+    def __init__(self, reason: str, wait: float = 0.0, slow: bool = False):
+        super().__init__(reason)
+        self.wait, self.slow = wait, slow
+
+
+class _Body(NamedTuple):
+    """The body of an answer: up to which size it brings the part, and the whole file's; None if unknown."""
+
+    end: int | None
+    total: int | None
+
+
+def fetch(url: str, part: Path, largest: int = LARGEST) -> None:
+    """Bring `part` to the whole body of `url`, continuing what is there; refuse more than `largest` bytes.
+
+    Attempts end when `len(PAUSES)` of them in a row have added nothing to the longest part seen, or were too
+    slow.
+    """
+    _refuse_plain_http(url)
+    longest, failures = _size(part), 0
+    while True:
+        try:
+            return _attempt(url, part, largest)
+        except _AgainError as problem:
+            if _size(part) > longest:
+                longest, failures = _size(part), failures if problem.slow else 0
+            if failures == len(PAUSES):
+                raise PubmillError(_explain_failure(url, part, problem)) from None
+            pause = max(PAUSES[failures], min(problem.wait, LONGEST_PAUSE))
+            say(f"{url}: {problem}; trying again in {pause:.0f} s")
+            time.sleep(pause)
+            failures += 1
+
+
+def discard(part: Path) -> None:
+    """Forget what was received, so that the next fetch begins anew."""
+    part.unlink(missing_ok=True)
+    _validator_file(part).unlink(missing_ok=True)
+
+
+def say(text: str) -> None:
+    """Tell the person at the keyboard (standard error) what goes on."""
+    print(f"pubmill: {text}", file=sys.stderr, flush=True)
+
+
+def _explain_failure(url: str, part: Path, problem: _AgainError) -> str:
+    return (
+        f"{url}: {problem}; gave up after {len(PAUSES) + 1} attempts with {_size(part):,} bytes received. "
+        f"Run the same command again to go on from there; without a network connection, set `mirror:` in the "
+        f"config (--mirror by hand) to a folder that holds {urlsplit(url).netloc}{urlsplit(url).path}"
+    )
+
+
+def _attempt(url: str, part: Path, largest: int) -> None:
+    """One request: the rest of the body where the server vouches that it is the same file, else all of it."""
+    have, validator = _size(part), _validator(part)
+    headers = {"User-Agent": "pubmill", "Accept-Encoding": "identity"}
+    asked = {"Range": f"bytes={have}-", "If-Range": validator} if have and validator else {}
+    try:
+        with _answer(url, headers | asked) as response:
+            whole = f"bytes */{have}"
+            if asked and response.status_code == 416 and response.headers.get("Content-Range") == whole:
+                return
+            _check_status(response, url, part)
+            body = _start_part(response, part, have, validator if asked else "")
+            _check_size(url, body, part, largest)
+            _receive(response, url, part, body, largest)
+    except requests.exceptions.SSLError as error:
+        raise PubmillError(f"{url}: no trusted connection: {error}") from None
+    except (requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError) as error:
+        raise _AgainError(f"connection failed: {_cause(error)}") from None
+    except requests.RequestException as error:
+        raise PubmillError(f"{url}: cannot be fetched: {error}") from None
+    size = _size(part)
+    if body.end is None and not size:  # so is an answer that was cut before it said how long it is
+        raise _AgainError("the answer is empty")
+    if body.total is not None and size < body.total:
+        raise _AgainError(f"cut short after {size:,} of {body.total:,} bytes")
+    if body.end is not None and body.total is None:
+        raise _AgainError(f"the server sent a part that ends at byte {size:,} and didn't say of how many")
+
+
+@contextmanager
+def _answer(url: str, headers: dict[str, str]) -> Iterator[requests.Response]:
+    """The answer to a request, redirects followed: within a host, or to HTTPS at a public address."""
+    at, public = url, False
+    for _ in range(REDIRECTS + 1):
+        with session(public).get(
+            at, headers=headers, stream=True, timeout=TIMEOUT, allow_redirects=False
+        ) as response:
+            if not response.is_redirect:
+                yield response
+                return
+            before, at = at, _target(url, at, response)
+        public = public or _host(before) != _host(at)
+    raise PubmillError(f"{url}: redirected more than {REDIRECTS} times, at last to {at}; correct the URL")
+
+
+def _target(url: str, at: str, response: requests.Response) -> str:
+    """Where an answer redirects to; a `PubmillError` if it must not be followed."""
+    try:
+        target = urljoin(at, response.headers["Location"].encode("latin-1").decode())
+        parts, same = urlsplit(target), _host(target) == _host(at)
+        allowed = same or (parts.scheme == "https" and is_public(parts.hostname or "localhost"))
+    except ValueError:
+        raise PubmillError(f"{url}: {at} redirects to what is no URL") from None
+    if not allowed:
+        raise PubmillError(
+            f"{url}: {at} redirects to {target[:200]!a}; expected https:// and a public address. If the file "
+            f"has moved, correct the URL, or use a mirror"
+        )
+    return target
+
+
+def _host(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port
+
+
+def _cause(error: Exception) -> object:
+    """What happened, without the wrappings of requests and urllib3."""
+    inner = error.args[0] if error.args else error
+    return getattr(inner, "reason", None) or inner
+
+
+def _check_status(response: requests.Response, url: str, part: Path) -> None:
+    status, said = response.status_code, f"the server answers {response.status_code} {response.reason}"
+    if status in (200, 206):
+        return
+    if status == 416:
+        discard(part)
+        raise _AgainError(said)
+    if status in (408, 429) or status >= 500:
+        wait = response.headers.get("Retry-After", "")
+        raise _AgainError(said, float(wait) if wait.isdecimal() else 0.0)
+    raise (GoneError if status in (404, 410) else PubmillError)(
+        f"{url}: {said}; expected the file. {_where_it_went(url)}"
+    )
+
+
+def _where_it_went(url: str) -> str:
+    """What to do about a file that its server does not have."""
+    found = re.search(r"/pubmed(\d\d)n\d{4,}\.xml\.gz", url)
+    if not found:
+        return "If it has moved or been replaced, correct the spec, or use a mirror that has it"
+    year = 2000 + int(found[1])
+    if year < date.today().year:
+        why = f"NCBI replaces its files every year and numbers them anew: those of {year} are gone for good"
+    else:
+        why = "It is not out yet, or the next year's baseline has replaced it"
+    return (
+        f"{why}. Write the files that there are now ({commands.script('list_pubmed')}) into the corpus spec; "
+        f"to get the same documents as before out of them, name the old corpus's corpus.lock as its `lock:`. "
+        f"Or use a mirror that still has the old files"
+    )
+
+
+def _start_part(response: requests.Response, part: Path, have: int, validator: str) -> _Body:
+    """Make `part` ready to be appended to; `validator` is what a range was asked with, "" if none was."""
+    if response.status_code != 206:
+        part.write_bytes(b"")
+        _validator_file(part).write_text(_strong_validator(response), encoding="ascii")
+        length = response.headers.get("Content-Length", "")
+        size = int(length) if re.fullmatch(r"[0-9]{1,15}", length) else None
+        return _Body(size, size)
+    told = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
+    end = int(told[2]) + 1 if told else 0
+    total = int(told[3]) if told and told[3] != "*" else None
+    if told is None or not validator or int(told[1]) != have or not have < end <= (total or end):
+        discard(part)
+        wanted = f"bytes from {have}" if validator else "the whole file"
+        raise _AgainError(f"asked for {wanted}, got {response.headers.get('Content-Range')!a:.100}")
+    name = "ETag" if validator.startswith('"') else "Last-Modified"
+    if response.headers.get(name, validator) != validator:
+        discard(part)
+        raise _AgainError("the file has changed since the first part of it came; fetching all of it anew")
+    return _Body(end, total)
+
+
+def _check_size(url: str, body: _Body, part: Path, largest: int) -> None:
+    """Refuse a body of a known size that is too large for any file, or for the disk."""
+    size = max(body.end or 0, body.total or 0)
+    room = _size(part) + shutil.disk_usage(part.parent).free
+    if size > largest:
+        discard(part)
+        raise PubmillError(f"{url}: the server announces {size:,} bytes; expected at most {largest:,}")
+    if size > room:
+        raise PubmillError(
+            f"{url}: has {size:,} bytes; the disk of {part.parent} has room for {room:,}. Free some space, "
+            f"or point `results:` at another disk"
+        )
+
+
+def _receive(response: requests.Response, url: str, part: Path, body: _Body, largest: int) -> None:
+    """Append the body as it was sent: a .gz file that is declared as encoded stays a .gz file."""
+    size, most = _size(part), largest if body.end is None else body.end
+    since, received = time.monotonic(), 0
+    with part.open("ab", buffering=0) as file:
+        while block := response.raw.read1(CHUNK, decode_content=False):
+            size, received = size + len(block), received + len(block)
+            if size > most:
+                break
+            file.write(block)
+            if (passed := time.monotonic() - since) > SPEED_OVER:
+                if received < LEAST_SPEED * passed:
+                    raise _AgainError(f"only {received:,} bytes came in {passed:.0f} seconds", slow=True)
+                since, received = time.monotonic(), 0
+    if size > most:
+        discard(part)
+        raise PubmillError(f"{url}: more than {most:,} bytes came, which is all that there should be")
+
+
+def _strong_validator(response: requests.Response) -> str:
+    """What If-Range can be asked with; a weak ETag does not vouch for equal bytes (RFC 9110, 13.1.5)."""
+    etag, modified = response.headers.get("ETag", ""), response.headers.get("Last-Modified", "")
+    return etag if _ETAG.fullmatch(etag) else modified if _is_validator(modified) else ""
+
+
+def _is_validator(text: str) -> bool:
+    return re.fullmatch(r"[ -~]{1,1000}", text) is not None
+
+
+def _validator_file(part: Path) -> Path:
+    return part.with_name(f"{part.name}.validator")
+
+
+def _validator(part: Path) -> str:
+    path = _validator_file(part)
+    text = path.read_text(encoding="ascii", errors="replace") if path.is_file() else ""
+    return text if _is_validator(text) else ""
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
+def _refuse_plain_http(url: str) -> None:
+    """Only HTTPS, so that nobody on the way can change a file; this machine itself may speak HTTP."""
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname == "127.0.0.1"):
+        raise PubmillError(f"{url}: only https:// and file:// are fetched; expected such a URL")

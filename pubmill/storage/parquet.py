@@ -1,0 +1,113 @@
+"""Parquet files, bound to their content: one home for what writes and reads them.
+
+Pages carry the checksums of the format, and before the footer, where no reader of Parquet looks, stands a
+SHA-256 of all else in the file: a flipped bit in a page's header or in the footer changes data too. Whatever
+reads a file compares that first, DuckDB and Arrow alike. Files of pubmill 0.1 have neither, and are read
+without.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pubmill.errors import PubmillError
+from pubmill.storage.files import REMAKE, make_private
+from pubmill.storage.privacy import CREDENTIALED
+
+MARK = b"pubmill sha256 "
+SEALED = len(MARK) + 64
+ENDING = 8  # the footer's length and PAR1
+
+
+@contextmanager
+def parquet_writer(
+    path: Path, schema: pa.Schema, private: bool = False, **options: Any
+) -> Iterator[pq.ParquetWriter]:
+    """A writer of a new file, which is sealed at the end; `options` are those of Arrow's writer.
+
+    A `private` file is labelled, and only its owner may read it from its first byte on.
+    """
+    if private:
+        make_private(path)
+    with pq.ParquetWriter(path, schema, compression="zstd", write_page_checksum=True, **options) as writer:
+        if private:
+            writer.add_key_value_metadata({"access": CREDENTIALED})
+        yield writer
+    seal(path)
+
+
+def open_parquet(path: Path) -> pq.ParquetFile:
+    """A file that is known to be whole, opened by Arrow, which raises its own errors if it is no Parquet."""
+    return pq.ParquetFile(verified(path), page_checksum_verification=True)
+
+
+def seal(path: Path) -> None:
+    """Put the digest of a finished file before its footer."""
+    with path.open("r+b") as file:
+        pages = _footer(file)
+        footer = file.read()
+        file.seek(0)
+        digest = hashlib.sha256()
+        _add(digest, file, pages)
+        digest.update(footer)
+        file.seek(pages)
+        file.write(MARK + digest.hexdigest().encode() + footer)
+
+
+def verified(path: Path) -> Path:
+    """The path of a file that agrees with its digest, if it has one; raises a `PubmillError` if it doesn't.
+
+    A file is read for that once in a process, unless it is changed.
+    """
+    if path.is_file():
+        state = path.stat()
+        if is_damaged(path, state.st_mtime_ns, state.st_size):
+            raise PubmillError(f"{path} is damaged: it does not agree with its SHA-256. {REMAKE}")
+    return path
+
+
+def all_verified(paths: Sequence[Path]) -> list[str]:
+    """The names of files for DuckDB, which compares no digests: see `verified`."""
+    with ThreadPoolExecutor() as pool:
+        return [str(path) for path in pool.map(verified, paths)]
+
+
+@cache
+def is_damaged(path: Path, changed: int, size: int) -> bool | None:
+    """Whether a file differs from its digest; None if it has none."""
+    with path.open("rb") as file:
+        start = _footer(file) - SEALED
+        if start < 0:
+            return None
+        file.seek(start)
+        found, footer = file.read(SEALED), file.read()
+        if not found.startswith(MARK):
+            return None
+        digest = hashlib.sha256()
+        file.seek(0)
+        _add(digest, file, start)
+        digest.update(footer)
+        return found != MARK + digest.hexdigest().encode()
+
+
+def _footer(file: BinaryIO) -> int:
+    """Where the footer begins, where the file is then; negative if there is none."""
+    size = file.seek(0, 2)
+    file.seek(max(0, size - ENDING))
+    ending = file.read()
+    start = size - ENDING - int.from_bytes(ending[:4], "little")
+    file.seek(max(0, start))
+    return start
+
+
+def _add(digest: Any, file: BinaryIO, size: int) -> None:
+    while size > 0 and (block := file.read(min(size, 2**20))):
+        digest.update(block)
+        size -= len(block)

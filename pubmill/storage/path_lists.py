@@ -1,0 +1,56 @@
+"""Short lists of numbered paths: those of a whole baseline are too long for one shell command."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+Names = Sequence[str | Sequence[str]]
+"""Names of files, or runs of names that differ in a rising number: [before, first number, last, after]."""
+
+_LAST_NUMBER = re.compile(r"(.*?)([0-9]+)([^0-9]*)")
+
+
+def by_folder(paths: Iterable[str]) -> dict[str, list[str | list[str]]]:
+    """Paths by their folders, runs of numbered names as one entry; in their order within a folder."""
+    folders: dict[str, list[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        folders.setdefault(folder, []).append(name)
+    return {folder: list(_runs(names)) for folder, names in folders.items()}
+
+
+def paths_of(folders: Mapping[str, Names]) -> Iterator[str]:
+    """The paths that `by_folder` was given."""
+    for folder, names in folders.items():
+        for name in names:
+            yield from (f"{folder}/{one}" for one in ([name] if isinstance(name, str) else _numbered(*name)))
+
+
+def _numbered(before: str, first: str, last: str, after: str) -> Iterator[str]:
+    for number in range(int(first), int(last) + 1):
+        yield f"{before}{number:0{len(first)}d}{after}"
+
+
+def _runs(names: Iterable[str]) -> Iterator[str | list[str]]:
+    """Names in order; of neighbours that rise by one, with as many digits, the first and last number."""
+    run: list[str] = []
+    for name in names:
+        matched = _LAST_NUMBER.fullmatch(name)
+        if matched and run and _follows(run, *matched.groups()):
+            run[2] = matched[2]
+            continue
+        yield from _closed(run)
+        run = [matched[1], matched[2], matched[2], matched[3]] if matched else []
+        if not matched:
+            yield name
+    yield from _closed(run)
+
+
+def _follows(run: Sequence[str], before: str, number: str, after: str) -> bool:
+    alike = (run[0], len(run[2]), run[3]) == (before, len(number), after)
+    return alike and int(number) == int(run[2]) + 1
+
+
+def _closed(run: list[str]) -> Iterator[str | list[str]]:
+    """A run that is over; one of a single name is that name."""
+    if run:
+        yield run if run[1] != run[2] else f"{run[0]}{run[1]}{run[3]}"

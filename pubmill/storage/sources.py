@@ -1,0 +1,219 @@
+"""Files from the network, a mirror folder or this machine: whole, checked and recorded.
+
+A mirror is a folder that holds HOST/PATH for https://HOST/PATH, so one layout serves a copy made by hand,
+`wget --force-directories`, and the miniature data of the demo.
+"""
+
+import hashlib
+import re
+import tempfile
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from pubmill.errors import PubmillError
+from pubmill.storage.files import locked, write_json, writing
+from pubmill.storage.network import discard, fetch, say
+
+CHUNK = 1 << 20
+SMALL = 64 << 20  # most bytes of a file that is read at once: a checksum, a listing
+REFETCHES = 2  # how often a file that arrives with a wrong checksum is fetched again
+
+
+def download(
+    url: str,
+    output: Path,
+    mirror: str | None = None,
+    sha256: str | None = None,
+    md5_beside: bool = False,
+    git_blob: str | None = None,
+) -> None:
+    """Bring the file at `url` to `output`, checked, with its record in OUTPUT.source.json.
+
+    Args:
+        url: https://..., or file:///... for a file of this machine.
+        output: Where the file goes; it appears only when it is whole and checked.
+        mirror: Folder (or file:// URL of one) that stands in for the network.
+        sha256: The expected digest in hex.
+        git_blob: The expected id that git gives the content (`git hash-object`), in hex: for files of
+            repositories whose sha256 nobody has published.
+        md5_beside: Check against the md5 published at URL.md5, in NCBI's form or that of md5sum.
+
+    Raises:
+        PubmillError: Unreachable, missing, cut short or not the expected file. What was already received
+            over the network stays in OUTPUT.part, and the same command goes on from there.
+    """
+    source = _file_for(url, mirror)
+    expected = {"sha256": sha256.lower()} if sha256 else {}
+    if git_blob:
+        expected["git_blob"] = git_blob.lower()
+    if md5_beside:
+        expected["md5"] = published_md5(read(f"{url}.md5", mirror), name_in(url), f"{url}.md5")
+    part = output.with_name(f"{output.name}.part")
+    # Two processes must not write one part: a killed Snakemake may have left a download behind it.
+    with locked(output.with_name(f".{output.name}.lock")), writing(output) as temporary:
+        found = _bring(url, source, part, expected)
+        record = {
+            "url": url,
+            "bytes": part.stat().st_size,
+            **found,
+            "origin": _origin(url, source),
+            "retrieved": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        write_json(output.with_name(f"{output.name}.source.json"), record)
+        part.replace(temporary)
+        discard(part)
+
+
+def bring(url: str, output: Path, mirror: str | None = None, md5: str = "") -> None:
+    """Bring one of many small files to `output`, whole and checked, as `download` does, without its record.
+
+    The caller sees to it that nobody else brings it at the same time, and keeps the record of all.
+    """
+    part = output.with_name(f"{output.name}.part")
+    _bring(url, _file_for(url, mirror), part, {"md5": md5} if md5 else {})
+    part.replace(output)
+    discard(part)
+
+
+def read(url: str, mirror: str | None = None) -> bytes:
+    """Read a small file, by the same ways and with the same errors as `download`."""
+    source = _file_for(url, mirror)
+    if source is not None:
+        return source.read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        body = Path(folder) / "body"
+        fetch(url, body, SMALL)
+        return body.read_bytes()
+
+
+def check(url: str, path: Path, expected: Mapping[str, str]) -> None:
+    """Check a copy of the file at `url` that lies at `path`; a `PubmillError` tells how it differs.
+
+    `expected` is as in a spec: kind of digest (`sha256`, `git_blob`) -> its value in hex.
+    """
+    found = _digests(path, "git_blob" in expected)
+    if not _agree(expected, found):
+        raise PubmillError(_explain_difference(url, path, path.stat().st_size, expected, found))
+
+
+def published_md5(text: bytes, name: str, where: str) -> str:
+    """The md5 that `text` gives for the file `name`: `MD5(name)= hex` (NCBI) or `hex  name` (md5sum)."""
+    line = text.decode("utf-8", errors="replace").strip()
+    match = re.fullmatch(r"MD5 ?\((?P<name>.+)\) ?= ?(?P<md5>[0-9a-fA-F]{32})", line) or re.fullmatch(
+        r"(?P<md5>[0-9a-fA-F]{32})\s+\*?(?P<name>.+)", line
+    )
+    if match is None:
+        raise PubmillError(
+            f"{where}: expected one line `MD5({name})= hex` or `hex  {name}`, found {line[:200]!r}"
+        )
+    if match["name"].rsplit("/", 1)[-1] != name:
+        raise PubmillError(f"{where}: expected the md5 of {name}, found that of {match['name']}")
+    return match["md5"].lower()
+
+
+def name_in(url: str) -> str:
+    """The file name at the end of a URL."""
+    return unquote(urlsplit(url).path).rsplit("/", 1)[-1]
+
+
+def _origin(url: str, source: Path | None) -> str:
+    if source is None:
+        return "network"
+    return "local" if urlsplit(url).scheme == "file" else "mirror"
+
+
+def _file_for(url: str, mirror: str | None) -> Path | None:
+    """The file of this machine that `url` stands for, or None where it comes over the network."""
+    if urlsplit(url).scheme == "file":
+        path = Path(unquote(urlsplit(url).path))
+        advice = "check the path in the settings"
+    else:
+        found = path_in_mirror(url, mirror)
+        if found is None:
+            return None
+        path, advice = found, f"fetch {url} on a machine with a network connection and put it there"
+    if not path.is_file():
+        raise PubmillError(f"{url}: expected the file {path}, which does not exist; {advice}")
+    return path
+
+
+def path_in_mirror(url: str, mirror: str | None) -> Path | None:
+    """Where a mirror would have the file of a URL; None without a mirror."""
+    if mirror is None:
+        return None
+    root = Path(unquote(urlsplit(mirror).path)) if mirror.startswith("file://") else Path(mirror)
+    if not root.is_dir():
+        raise PubmillError(
+            f"the mirror {root} is not a folder; expected one that holds HOST/PATH for https://HOST/PATH "
+            f"(`mirror:` in the config, --mirror by hand); `make world` writes the demo's"
+        )
+    parts = urlsplit(url)
+    path = root / parts.netloc / unquote(parts.path).lstrip("/")
+    if ".." in path.relative_to(root).parts:
+        raise PubmillError(f"{url}: `..` is not allowed in a URL that is looked up in a mirror")
+    return path
+
+
+def _bring(url: str, source: Path | None, part: Path, expected: Mapping[str, str]) -> dict[str, str]:
+    """Make `part` the whole, checked file and return its digests; a bad network copy is fetched anew."""
+    if source is not None:
+        _copy(source, part, private=urlsplit(url).scheme == "file")
+    else:
+        fetch(url, part)
+    found = _digests(part, "git_blob" in expected)
+    for left in range(REFETCHES if source is None else 0, 0, -1):
+        if _agree(expected, found):
+            break
+        say(f"{url}: the checksum is wrong; fetching the whole file anew (at most {left} times)")
+        discard(part)
+        fetch(url, part)
+        found = _digests(part, "git_blob" in expected)
+    if not _agree(expected, found):
+        size = part.stat().st_size
+        discard(part)
+        raise PubmillError(_explain_difference(url, source, size, expected, found))
+    return found
+
+
+def _copy(source: Path, part: Path, private: bool) -> None:
+    """A file of the user's own may be licensed to them alone, so nobody else may read its copy."""
+    discard(part)  # what a broken network download left is no longer true
+    part.touch(mode=0o600 if private else 0o666)
+    with source.open("rb") as body, part.open("wb") as copy:
+        while block := body.read(CHUNK):
+            copy.write(block)
+
+
+def _digests(path: Path, git_blob: bool) -> dict[str, str]:
+    kinds = {"sha256": hashlib.sha256(), "md5": hashlib.md5(usedforsecurity=False)}
+    if git_blob:
+        kinds["git_blob"] = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    with path.open("rb") as body:
+        while block := body.read(CHUNK):
+            for kind in kinds.values():
+                kind.update(block)
+    return {name: kind.hexdigest() for name, kind in kinds.items()}
+
+
+def _agree(expected: Mapping[str, str], found: Mapping[str, str]) -> bool:
+    return all(found[kind] == value for kind, value in expected.items())
+
+
+def _explain_difference(
+    url: str, source: Path | None, size: int, expected: Mapping[str, str], found: Mapping[str, str]
+) -> str:
+    fetched = f"the network, fetched {1 + REFETCHES} times"
+    lines = [f"{url}: not the expected file ({size:,} bytes from {source or fetched})"]
+    for kind, value in expected.items():
+        if found[kind] != value:
+            lines.append(f"  {kind}: expected {value}, found {found[kind]}")
+    if source is not None:
+        lines.append(f"  replace {source} by a whole copy of {url}")
+    else:
+        lines.append(
+            "  the file has changed at its home, or something on the way answers in its place; look at"
+        )
+        lines.append("  it, then correct the checksum in the spec or use a mirror that has the right file")
+    return "\n".join(lines)

@@ -1,0 +1,103 @@
+"""Facts as artefacts have them: cards, diagnoses of vocabularies, statistics of corpora, records."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.metrics.records import Record, read_record
+from pubmill.storage.files import read_json
+from pubmill.tables.aggregation import machine
+from pubmill.tables.dataset_cards import NAMED, Card, label_bias, read_card
+from pubmill.tables.fact_table_models import FactColumn, FactRow, FactTableRecipe
+from pubmill.tables.printed_facts import Value
+
+UNKNOWN = ("[UNK]", "<unk>")
+"""Pieces that stand for what a vocabulary can't encode."""
+NO_LABELS = "its examples have no labels that could be counted"
+NO_MENTIONS = "its examples have no mentions"
+
+Artefacts = dict[str, Any]
+"""File below the results folder -> what is in it: a Card, a Record, or parsed JSON."""
+Found = tuple[Value | None, str | None]
+"""A value, or why there is none."""
+
+
+def read_artefacts(recipe: FactTableRecipe, results: Path) -> Artefacts:
+    """Everything that the cells of a table are read from."""
+    read: dict[str, Callable[[Path], Any]] = {
+        "count": read_card,
+        "label_bias": read_card,
+        "seconds": read_record,
+        "seconds_ratio": read_record,
+    }
+    facts = {column.key: column.fact for column in recipe.columns}
+    files = {
+        file: facts[key]
+        for row in recipe.rows
+        for key, source in row.sources.items()
+        for file in source.files
+    }
+    return {file: read.get(fact, read_json)(results / file) for file, fact in files.items()}
+
+
+def machines(artefacts: Artefacts) -> tuple[str, ...]:
+    """The machines of the records among them."""
+    records = (one for one in artefacts.values() if isinstance(one, Record))
+    return tuple(sorted({machine(record.hardware) for record in records}))
+
+
+def found(row: FactRow, column: FactColumn, artefacts: Artefacts) -> Found:
+    """A fact as its artefacts have it, or why they don't."""
+    files = row.sources[column.key].files
+    own = artefacts[files[0]]
+    match column.fact:
+        case "count" | "label_bias":
+            return _of_card(row, column, own)
+        case "term":
+            pieces = _at(own, files[0], "terms", column.detail)
+            return len(pieces) == 1 and pieces[0] not in UNKNOWN, None
+        case "fit":
+            rate = _at(own, files[0], "splits", column.detail, "entity_words", "subwords_per_word")
+            return rate, None if rate is not None else NO_MENTIONS
+        case "seconds" | "seconds_ratio":
+            return _of_records([artefacts[file] for file in files])
+    value: Value = _at(own, files[0], column.detail)
+    return value, None
+
+
+def _at(value: Any, file: str, *keys: str) -> Any:
+    """What stands in an artefact under these keys, one inside the other."""
+    for key in keys:
+        if not isinstance(value, Mapping) or key not in value:
+            raise PubmillError(f"{file} lacks {'.'.join(keys)}; remove it and make it again")
+        value = value[key]
+    return value
+
+
+def _of_card(row: FactRow, column: FactColumn, card: Card) -> Found:
+    """A number of a card."""
+    split = column.detail
+    if split not in card.counts:
+        return None, f"{row.subject} has no {split} split"
+    if column.fact == "label_bias":
+        bias = label_bias(card, split)
+        return bias, None if bias is not None else NO_LABELS
+    if row.measure not in card.counts[split] and not row.measure.startswith(NAMED):
+        raise PubmillError(
+            f"the table's row {row.subject} names the measure {row.measure!r}; what is counted of it in "
+            f"{split} is {', '.join(card.counts[split])}"
+        )
+    number = card.count(split, row.measure)
+    return number, None if number is not None else f"{row.measure} are not marked in {split} of {row.subject}"
+
+
+def _of_records(records: list[Record]) -> Found:
+    """Seconds of a run, or their ratio to those of another, on the same kind of machine."""
+    for record in records:
+        if record.failed is not None:
+            return None, f"the run of {record.model} failed: {record.failed}"
+    if len({machine(record.hardware) for record in records}) > 1:
+        return None, "the two runs were on different machines"
+    first, *others = (record.seconds for record in records)
+    return first / others[0] if others else first, None

@@ -1,0 +1,127 @@
+"""How well a vocabulary fits a dataset: subwords per word and per entity word, splits, unknown words."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer
+
+from pubmill.annotation.examples import (
+    KINDS,
+    Example,
+    MultilabelExample,
+    RegressionExample,
+    SequenceExample,
+    SpanExample,
+    TokensExample,
+    read_examples,
+)
+from pubmill.vocabs.diagnosis import load_tokenizer, split_terms, unknown_id
+
+SPLITS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitRecipe:
+    """A vocabulary and a dataset, by name, and the kind of the dataset's examples."""
+
+    vocab: str
+    dataset: str
+    kind: str
+
+
+@dataclass
+class Fit:
+    """How a tokenizer takes some words apart: `split` words have several pieces, `unknown` ones a piece that
+    stands for what it can't encode."""
+
+    words: int = 0
+    pieces: int = 0
+    split: int = 0
+    unknown: int = 0
+
+    def figures(self) -> dict[str, Any]:
+        """The counts and their ratios; null where there are no words."""
+        return {
+            "words": self.words,
+            "pieces": self.pieces,
+            "subwords_per_word": self.pieces / self.words if self.words else None,
+            "split_words": self.split / self.words if self.words else None,
+            "unknown_words": self.unknown / self.words if self.words else None,
+            "continuations": (self.pieces - self.words) / self.pieces if self.pieces else None,
+        }
+
+
+class _Pieces(dict[str, tuple[int, bool]]):
+    """Word -> (its pieces inside a text, whether one of them is unknown)."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        super().__init__()
+        self._tokenizer, self._unknown = tokenizer, unknown_id(tokenizer)
+
+    def __missing__(self, word: str) -> tuple[int, bool]:
+        ids = self._tokenizer.encode(f" {word}", add_special_tokens=False).ids
+        found = self[word] = (len(ids), self._unknown in ids)
+        return found
+
+    def fit(self, words: Iterable[str]) -> Fit:
+        fit = Fit()
+        for word in words:
+            pieces, unknown = self[word]
+            fit.words += 1
+            fit.pieces += pieces
+            fit.split += pieces > 1
+            fit.unknown += unknown
+        return fit
+
+
+def diagnose_examples(tokenizer: Tokenizer, examples: Iterable[Example]) -> dict[str, Any]:
+    """Figures over the words of examples (`words`) and over those of their mentions (`entity_words`, of which
+    `subwords_per_word` is shin2020 Table 3); only figures, as the text may be licensed."""
+    pieces, words, mentioned = _Pieces(tokenizer), Fit(), Fit()
+    for example in examples:
+        for total, part in ((words, words_of(example)), (mentioned, entity_words(example))):
+            fit = pieces.fit(part)
+            for name in vars(total):
+                setattr(total, name, getattr(total, name) + getattr(fit, name))
+    return {"words": words.figures(), "entity_words": mentioned.figures()}
+
+
+def words_of(example: Example) -> Iterator[str]:
+    """The words of an example: as its dataset gives them, else between white space."""
+    match example:
+        case TokensExample(words=words):
+            yield from words
+        case SpanExample(question=question, context=context):
+            yield from (*question.split(), *context.split())
+        case SequenceExample(text=text, text_pair=pair) | RegressionExample(text=text, text_pair=pair):
+            yield from (*text.split(), *(pair or "").split())
+        case MultilabelExample(text=text):
+            yield from text.split()
+
+
+def entity_words(example: Example) -> Iterator[str]:
+    """The words of an example's mentions, as often as they are mentioned."""
+    match example:
+        case TokensExample(words=words, labels=labels):
+            yield from (word for word, label in zip(words, labels, strict=True) if label != "O")
+        case SequenceExample(text=text, entities=entities):
+            yield from (word for entity in entities for word in text[entity.start : entity.end].split())
+
+
+def diagnose_dataset(recipe: FitRecipe, vocab: Path, dataset: Path) -> dict[str, Any]:
+    """`diagnose_examples` of each split of the dataset's folder, and the terms of gu2020 Table 1 as the
+    vocabulary of the other folder has them."""
+    tokenizer, kind = load_tokenizer(vocab), KINDS[recipe.kind]
+    splits = {
+        split: diagnose_examples(tokenizer, read_examples(dataset / f"{split}.jsonl.gz", kind))
+        for split in SPLITS
+    }
+    return {
+        "vocab": recipe.vocab,
+        "dataset": recipe.dataset,
+        "size": tokenizer.get_vocab_size(),
+        "terms": split_terms(tokenizer),
+        "splits": splits,
+    }

@@ -1,0 +1,142 @@
+"""The words of a corpus part, counted: what every vocabulary is learnt from.
+
+What a word is depends on the kind of vocabulary (`SPLITTINGS`). A part's text is first cut at its spaces and
+equal chunks are counted (DuckDB, one thread), then each distinct chunk is taken apart into words: text is
+read once and most of it never becomes a Python object.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
+
+from pubmill.errors import PubmillError
+from pubmill.recipes import Splitting
+from pubmill.storage.database import database
+from pubmill.storage.files import temporary_name, writing
+from pubmill.storage.parquet import parquet_writer, verified
+from pubmill.storage.privacy import label_of_process
+
+Split = Callable[[str], list[str]]
+
+MEMORY = "2GB"
+METADATA = b"pubmill"
+
+_ASCII_WORD = re.compile("[A-Za-z0-9]+|[^A-Za-z0-9]")
+_ASCII_BYTE_LEVEL = re.compile("'(?:[stmd]|re|ve|ll)| ?[A-Za-z]+| ?[0-9]+| ?[^ A-Za-z0-9]+| ")
+
+_COARSE = """
+WITH chunks AS (SELECT unnest(string_split(replace(text, chr(10), ' '), ' ')) AS chunk FROM {table})
+SELECT chunk, count(*) FROM chunks GROUP BY chunk
+"""
+# GPT-2's words carry the space before them. Where a line has other white space than single ones between
+# words, it is one chunk: a run of white space is not taken apart as its characters alone would be.
+_WHITE = r"^ |  | $|[\t-\r\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]"
+_LINES = """
+WITH lines AS (SELECT unnest(string_split(text, chr(10))) AS line FROM {table}),
+judged AS (SELECT line, regexp_matches(line, '{white}') AS odd FROM lines),
+words AS (SELECT string_split(line, ' ') AS word FROM judged WHERE NOT odd),
+rest AS (SELECT unnest(word[2:]) AS chunk FROM words)
+SELECT word[1], count(*) FROM words GROUP BY word[1]
+UNION ALL SELECT ' ' || chunk, count(*) FROM rest GROUP BY chunk
+UNION ALL SELECT line, count(*) FROM judged WHERE odd GROUP BY line
+""".replace("{white}", _WHITE)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The words of some documents and how often each occurs; `running` is the number of words between white
+    space, as people count them."""
+
+    words: Mapping[str, int]
+    documents: int
+    running: int
+
+
+def _bert(lowercase: bool) -> Split:
+    """Words as BERT's normaliser and pre-tokeniser separate them (accents go with capitals)."""
+    normalizer, splitter = BertNormalizer(lowercase=lowercase), BertPreTokenizer()
+
+    def split(chunk: str) -> list[str]:
+        if chunk.isascii() and chunk.isprintable():
+            plain = chunk.lower() if lowercase else chunk
+            return [plain] if plain.isalnum() else _ASCII_WORD.findall(plain)
+        return [word for word, _ in splitter.pre_tokenize_str(normalizer.normalize_str(chunk))]
+
+    return split
+
+
+def _byte_level() -> Split:
+    """GPT-2's words, each byte written as one character (a space as Ġ)."""
+    splitter = ByteLevel(add_prefix_space=False, use_regex=True)
+
+    def split(chunk: str) -> list[str]:
+        if chunk.isascii() and chunk.isprintable() and " " not in chunk[1:]:
+            return [word.replace(" ", "Ġ") for word in _ASCII_BYTE_LEVEL.findall(chunk)]
+        return [word for word, _ in splitter.pre_tokenize_str(chunk)]
+
+    return split
+
+
+SPLITTINGS: dict[str, tuple[str, Callable[[], Split]]] = {
+    "bert-uncased": (_COARSE, lambda: _bert(lowercase=True)),
+    "bert-cased": (_COARSE, lambda: _bert(lowercase=False)),
+    "byte-level": (_LINES, _byte_level),
+    "white-space": (_COARSE, lambda: str.split),
+}
+"""Way of splitting -> how a text is cut into chunks, and a chunk into words."""
+
+
+def count_texts(texts: Iterable[str], splitting: Splitting) -> Counted:
+    """Count the words of texts in memory."""
+    table = pa.table({"text": pa.array(list(texts), pa.string())})
+    with duckdb.connect() as connection:
+        connection.register("texts", table)
+        return _count(connection, "texts", splitting)
+
+
+def count_part(part: Path, splitting: Splitting, spill: Path) -> Counted:
+    """Count the words of a corpus part; `spill` is a folder for what memory doesn't hold."""
+    if not part.is_file():
+        raise PubmillError(f"{part} does not exist; select the corpus's documents first")
+    fault = f"{part}: no readable corpus part with a column text"
+    with database(spill, MEMORY, fault) as connection:
+        name = str(verified(part)).replace("'", "''")
+        return _count(connection, f"read_parquet('{name}')", splitting)
+
+
+def _count(connection: duckdb.DuckDBPyConnection, table: str, splitting: Splitting) -> Counted:
+    query, make_split = SPLITTINGS[splitting]
+    connection.execute("SET threads = 1")
+    documents = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+    found = connection.execute(query.replace("{table}", table))
+    split, words, running = make_split(), dict[str, int](), 0
+    known = words.get  # twice as fast as a Counter, which asks Python code about each new word
+    while chunks := found.fetchmany(100_000):
+        for chunk, count in chunks:
+            running += count * (1 if chunk.isalnum() else len(chunk.split()))
+            for word in split(chunk):
+                words[word] = known(word, 0) + count
+    return Counted(words, documents[0] if documents else 0, running)
+
+
+def write_counts(part: Path, splitting: Splitting, output: Path) -> Counted:
+    """Count a corpus part and write its words (word, count), sorted by code points, as parquet."""
+    spill = temporary_name(output.with_suffix(".spill"))
+    counted = count_part(part, splitting, spill)
+    words = sorted(counted.words)
+    columns = {
+        "word": pa.array(words, pa.string()),
+        "count": pa.array(map(counted.words.__getitem__, words), pa.int64()),
+    }
+    told = {"splitting": splitting, "documents": counted.documents, "running": counted.running}
+    table = pa.table(columns).replace_schema_metadata({METADATA: json.dumps(told)} | label_of_process())
+    with writing(output) as temporary, parquet_writer(temporary, table.schema) as writer:
+        writer.write_table(table)
+    return counted

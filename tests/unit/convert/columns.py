@@ -1,0 +1,23 @@
+"""CoNLL text, read from a file of its own, for tests."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from pubmill.annotation.examples import TokensExample
+from pubmill.convert.conll import read
+from pubmill.convert.source_files import Given
+
+FIRST = {"labels": "first_character"}
+TYPED = {"labels": "as_written"}
+
+
+def convert(path: Path, text: str, options: dict[str, Any] = FIRST) -> list[TokensExample]:
+    path.write_bytes(text.encode())
+    return list(read(Given("dev", {"dev": path}, options, Counter())))
+
+
+def labels_of(path: Path, labels: str, options: dict[str, Any]) -> list[str]:
+    """The labels of one sentence of a file, written and given with blanks between."""
+    (example,) = convert(path, "".join(f"w\t{label}\n" for label in labels.split()), options)
+    return example.labels

@@ -1,0 +1,67 @@
+"""BIOSSES: lists of pairs against the original ratings."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pubmill.annotation.examples import RegressionExample
+from pubmill.convert.biosses import read
+from pubmill.convert.source_files import Given
+from pubmill.errors import PubmillError
+
+HEAD = (
+    "sentence_id\tsentence_1\tsentence_2\tannotator_a\tannotator_b\tannotator_c\tannotator_d\tannotator_e\n"
+)
+RATINGS = HEAD + "1\tOne  cell .\tTwo cells. \t4\t4\t3\t4\t4\n2\tA\tB\t0\t0\t0\t0\t0\n"
+LIST = "pair_id\tsent1\tsent2\tscore\n2\tA\tB\t0.0\n1\tOne \u00a0cell .\tTwo cells.\t3.8\n"
+
+
+def convert(folder: Path, ratings: str = RATINGS, listed: str = LIST) -> list[RegressionExample]:
+    (folder / "ratings.tsv").write_text(ratings, encoding="utf-8")
+    (folder / "dev.tsv").write_text(listed, encoding="utf-8")
+    inputs = {"ratings": folder / "ratings.tsv", "dev": folder / "dev.tsv"}
+    return list(read(Given("dev", inputs, {}, Counter())))
+
+
+def test_pairs_come_in_the_order_of_the_list_with_the_mean_of_the_ratings(tmp_path: Path) -> None:
+    none, high = convert(tmp_path)
+    assert (none.id, none.score, none.ratings) == ("2", 0.0, [0.0] * 5)
+    assert (high.id, high.score, high.ratings) == ("1", 3.8, [4.0, 4.0, 3.0, 4.0, 4.0])
+    assert (high.text, high.text_pair) == ("One \u00a0cell .", "Two cells.")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("3.8", "3.6", r"dev\.tsv:3: pair 1 has the score '3.6', but the mean of its annotators is 3.8"),
+        ("3.8", "high", r"dev\.tsv:3: pair 1 has the score 'high'"),
+        (
+            "Two cells.",
+            "Two cats.",
+            r"dev\.tsv:3: the sentence 'Two cats.' is not that of the file of ratings",
+        ),
+        ("2\tA", "3\tA", r"dev\.tsv:2: the pair 3 is not in the file of ratings"),
+        ("2\tA\tB\t0.0\n", "2\tA\tB\t0.0\n2\tA\tB\t0.0\n", r"dev\.tsv:3: .* second time"),
+        ("\t0.0", "", r"dev\.tsv:2: expected 4 columns"),
+        ("sent1", "text", r"dev\.tsv:1: expected the headings pair_id<TAB>sent1"),
+    ],
+)
+def test_a_list_that_disagrees_is_told(tmp_path: Path, old: str, new: str, told: str) -> None:
+    with pytest.raises(PubmillError, match=told):
+        convert(tmp_path, listed=LIST.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("\t4\t4\t3", "\t4\t5\t3", r"ratings\.tsv:2: expected scores from 0 to 4, found '4 5 3 4 4'"),
+        ("\t4\t4\t3", "\t4\t3", r"ratings\.tsv:2: expected 8 columns"),
+        ("2\tA", "1\tA", r"ratings\.tsv:3: expected a pair's number that isn't used yet, found '1'"),
+        ("2\tA", "x\tA", r"ratings\.tsv:3: expected a pair's number"),
+        ("annotator_e", "annotator_f", r"ratings\.tsv:1: expected the headings"),
+    ],
+)
+def test_a_broken_file_of_ratings_is_told(tmp_path: Path, old: str, new: str, told: str) -> None:
+    with pytest.raises(PubmillError, match=told):
+        convert(tmp_path, ratings=RATINGS.replace(old, new, 1))

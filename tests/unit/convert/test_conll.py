@@ -1,0 +1,298 @@
+"""CoNLL files, read and written: documents, label forms, archives; malformed lines told with their place."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pubmill.annotation.examples import TokensExample
+from pubmill.convert.conll import read, write
+from pubmill.convert.exports import Form
+from pubmill.convert.source_files import Given, withholding
+from pubmill.errors import PubmillError
+from tests.unit.convert.columns import FIRST, TYPED, convert
+from tests.world.archives import tarball
+
+
+def test_sentences_get_ids_words_and_cut_labels(tmp_path: Path) -> None:
+    examples = convert(
+        tmp_path / "a.tsv", "No\tO\npain\tB-Disease\nnow\tI-Disease\n\nAspirin\tB-Chemical\n\n"
+    )
+    assert examples == [
+        TokensExample(id="dev-000001", document=None, words=["No", "pain", "now"], labels=["O", "B", "I"]),
+        TokensExample(id="dev-000002", document=None, words=["Aspirin"], labels=["B"]),
+    ]
+
+
+def test_document_marks_are_no_words_and_end_sentences(tmp_path: Path) -> None:
+    text = "-DOCSTART- 95369245\n\nA\tO\n\nB\tB\n-DOCSTART- 2\nC\tO\n"
+    examples = convert(tmp_path / "a.tsv", text)
+    assert [(example.document, example.words) for example in examples] == [
+        ("95369245", ["A"]),
+        ("95369245", ["B"]),
+        ("2", ["C"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("form", "mark", "document"),
+    [
+        ("medline", "###MEDLINE:95369245", "95369245"),
+        ("parenthesised", "-DOCSTART- (7)", "7"),
+        ("unnamed", "-DOCSTART-\tO", None),
+        ("unnamed", "-DOCSTART- -X- O O", None),
+    ],
+)
+def test_other_document_marks(tmp_path: Path, form: str, mark: str, document: str | None) -> None:
+    examples = convert(tmp_path / "a.tsv", f"{mark}\n\nA\tO\n{mark}\nB\tB\n", {**TYPED, "documents": form})
+    assert [(example.document, example.words) for example in examples] == [
+        (document, ["A"]),
+        (document, ["B"]),
+    ]
+
+
+def test_a_last_line_without_line_feed_and_windows_lines_are_read(tmp_path: Path) -> None:
+    (example,) = convert(tmp_path / "a.tsv", "A\tO\r\nB\tB")
+    assert (example.words, example.labels) == (["A", "B"], ["O", "B"])
+
+
+def test_four_columns_with_blanks(tmp_path: Path) -> None:
+    options = {**TYPED, "separator": "blank", "columns": ["word", "pos", "chunk", "label"]}
+    (example,) = convert(tmp_path / "a.txt", "Pain NN O B-D\nnow RB O O\n", options)
+    assert (example.words, example.labels) == (["Pain", "now"], ["B-D", "O"])
+    with pytest.raises(PubmillError, match=r"a\.txt:2: expected `word pos chunk label`, found 'now RB O'"):
+        convert(tmp_path / "a.txt", "Pain NN O B-D\nnow RB O\n", options)
+
+
+@pytest.mark.parametrize(
+    "word", ["a b", "a\u00a0b", "a\u2028", "a\x0bb", "a\0", "\x01", "a\x7f", "a\x85b", "\x1c"]
+)
+def test_a_word_is_one_word(tmp_path: Path, word: str) -> None:
+    with pytest.raises(PubmillError, match=r"a\.tsv:2: expected "):
+        convert(tmp_path / "a.tsv", f"a\tO\n{word}\tO\n")
+
+
+@pytest.mark.parametrize("word", ["\u200b", "e\u0301", "\ufeffb", "\ue000", "\U0001f9ec", "-"])
+def test_a_word_may_have_any_other_characters(tmp_path: Path, word: str) -> None:
+    (example,) = convert(tmp_path / "a.tsv", f"a\tO\n{word}\tO\n")
+    assert example.words == ["a", word]
+
+
+def test_a_byte_order_mark_is_told(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match=r"a\.tsv:1: begins with a byte order mark.*without one"):
+        convert(tmp_path / "a.tsv", "\ufeffa\tO\n")
+    (tmp_path / "a.tar").write_bytes(tarball({"x/a.iob2": "\ufeffa\tO\n".encode()}))
+    with pytest.raises(PubmillError, match=r"a\.tar:x/a\.iob2:1: begins with a byte order mark"):
+        split_of(
+            {"training": tmp_path / "a.tar"}, "train", {"train": {"source": "training", "member": "a.iob2"}}
+        )
+
+
+GENIA = "###MEDLINE:{}\n\nA\tB-protein\nof\tO\n{}\tB-DNA\n\nA\tO\n\n"
+FILES = {
+    "train": {"source": "training", "member": "task2.iob2", "before": "30"},
+    "dev": {"source": "training", "member": "task2.iob2", "from": "30"},
+    "test": {"source": "evaluation"},
+}
+
+
+@pytest.fixture
+def genia(tmp_path: Path) -> dict[str, Path]:
+    """An archive with the documents 10, 20, 10 and 30, 40, and a file with the document 50."""
+    text = "".join(GENIA.format(name, name) for name in (10, 20, 10, 30, 40))
+    files = {"README": b"\xff", "original/task1.iob2": b"", "original/task2.iob2": text.encode()}
+    (tmp_path / "training.tar.gz").write_bytes(tarball(files))
+    (tmp_path / "test.iob2").write_text(GENIA.format(50, 50))
+    return {"training": tmp_path / "training.tar.gz", "evaluation": tmp_path / "test.iob2"}
+
+
+def split_of(genia: dict[str, Path], split: str, files: Any = FILES) -> list[TokensExample]:
+    options = {**TYPED, "documents": "medline", "files": files}
+    return list(read(Given(split, genia, options, Counter())))
+
+
+def test_splits_are_cut_from_an_archives_member(genia: dict[str, Path]) -> None:
+    documents = {split: [example.document for example in split_of(genia, split)] for split in FILES}
+    assert documents == {
+        "train": ["10", "10", "20", "20", "10", "10"],
+        "dev": ["30", "30", "40", "40"],
+        "test": ["50", "50"],
+    }
+    assert split_of(genia, "dev")[0].id == "dev-000001"
+
+
+@pytest.mark.parametrize(
+    ("file", "told"),
+    [
+        (
+            {"source": "training", "member": "task2.iob2", "before": "99"},
+            r"training\.tar\.gz: there are no documents \['99'\]",
+        ),
+        ({"source": "training", "member": "task2.iob2", "from": "30", "before": "20"}, r"documents \['30'\]"),
+        ({"source": "training", "member": "task3.iob2"}, r"expected one file task3\.iob2 in it, found \[\]"),
+        ({"source": "training", "member": "task2.iob2", "until": "30"}, "`files` says of train"),
+        ({"source": "training", "member": "task2.iob2", "from": 30}, "`files` says of train"),
+        ({"member": "task2.iob2"}, "`files` says of train"),
+        ({"source": "elsewhere"}, "needs a source 'elsewhere'"),
+        (None, "`files` says of train: None"),
+    ],
+)
+def test_files_that_are_not_there(genia: dict[str, Path], file: Any, told: str) -> None:
+    with pytest.raises(PubmillError, match=told):
+        split_of(genia, "train", {"train": file})
+
+
+def test_a_broken_line_of_a_member_is_told_with_archive_member_and_line(tmp_path: Path) -> None:
+    archive = tmp_path / "a.tar.gz"
+    archive.write_bytes(tarball({"x/task2.iob2": b"###MEDLINE:1\n\nA\tB-protein\nbroken\n"}))
+    with pytest.raises(PubmillError, match=r"a\.tar\.gz:x/task2\.iob2:4: expected `word<TAB>label`"):
+        split_of({"training": archive}, "train", {"train": {"source": "training", "member": "task2.iob2"}})
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "told"),
+    [
+        ("A\tO\nB B\n", 2, "word<TAB>label"),
+        ("A\tO\tO\n", 1, "word<TAB>label"),
+        ("A\tO\n\tO\n", 2, "word<TAB>label"),
+        ("A\tO\n\nB\tE-Disease\n", 3, "BIO label"),
+        ("A\t\n", 1, "BIO label"),
+        ("A\tB-\n", 1, "BIO label"),
+        ("A\tO-x\n", 1, "BIO label"),
+        ("A\tB-x y\n", 1, "BIO label"),
+        ("-DOCSTART-\n", 1, "-DOCSTART- ID"),
+        ("-DOCSTART-\tO\n", 1, "-DOCSTART- ID"),
+        ("-DOCSTART- 1 2\n", 1, "-DOCSTART- ID"),
+        ("-DOCSTART- 1\n\n-DOCSTART- 2\nA\tO\n", 1, "no sentence follows the mark of document 1"),
+        ("A\tO\n-DOCSTART- 1\n\n", 2, "no sentence follows the mark of document 1"),
+    ],
+)
+def test_malformed_lines_are_told_with_file_and_line(tmp_path: Path, text: str, line: int, told: str) -> None:
+    with pytest.raises(PubmillError, match=rf"a\.tsv:{line}: .*{told}"):
+        convert(tmp_path / "a.tsv", text)
+
+
+def test_missing_file_other_encoding_and_unknown_options_are_told(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="does not exist"):
+        list(read(Given("dev", {"dev": tmp_path / "none.tsv"}, FIRST, Counter())))
+    (tmp_path / "latin.tsv").write_bytes(b"A\tO\ncaf\xe9\tO\n")
+    with pytest.raises(PubmillError, match=r"latin\.tsv:2: not UTF-8"):
+        list(read(Given("dev", {"dev": tmp_path / "latin.tsv"}, FIRST, Counter())))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({}, "first_character"),
+        ({"labels": "second"}, "first_character"),
+        ({**FIRST, "lower": "yes"}, "no options"),
+        ({**FIRST, "separator": ","}, "`separator`.*blank"),
+        ({**FIRST, "scheme": "bmes"}, "`scheme`.*iobes"),
+        ({**FIRST, "documents": "pmid"}, "`documents`.*medline"),
+        ({**FIRST, "columns": ["word", "tag"]}, "`columns`"),
+        ({**FIRST, "columns": ["word", "label", "label"]}, "`columns`"),
+        ({**FIRST, "columns": 2}, "`columns`"),
+        ({**FIRST, "types": "protein"}, "`types`"),
+        ({**FIRST, "keep": [1]}, "`keep`"),
+        ({**FIRST, "types": ["x"], "keep": ["y"]}, "`types` and `keep`"),
+        ({**FIRST, "outside": ""}, "`outside`"),
+        ({**FIRST, "files": []}, "`files`"),
+    ],
+)
+def test_what_options_cannot_say(tmp_path: Path, options: dict[str, Any], told: str) -> None:
+    with pytest.raises(PubmillError, match=told):
+        convert(tmp_path / "a.tsv", "A\tO\n", options)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Qzcanary\n",
+        "Qzcanary\tQzcanary\n",
+        "A\tB-Qzcanary x\n",
+        "A\tB-Qzcanary\n",
+        "A\tB-x\nA\tI-Qzcanary\n",
+        "Qzcanary\0\tO\n",
+        "-DOCSTART- Qzcanary Qzcanary\n",
+        "-DOCSTART- Qzcanary\n\n-DOCSTART- Qzcanary\n",
+    ],
+)
+@pytest.mark.parametrize("options", [{**TYPED, "types": ["x"]}, {**FIRST, "types": ["x"], "keep": ["x"]}])
+def test_licensed_text_is_in_no_message(tmp_path: Path, text: str, options: dict[str, Any]) -> None:
+    with withholding(True), pytest.raises(PubmillError, match=r"a\.tsv:\d: ") as caught:
+        convert(tmp_path / "a.tsv", text, options)
+    assert "Qzcanary" not in str(caught.value)
+
+
+WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1).filter(
+    lambda word: not word.startswith(("-DOCSTART-", "\ufeff"))
+)
+MENTIONS = st.sampled_from([["O"], ["B"], ["B", "I"], ["B-x"], ["B-y-z", "I-y-z"]])
+SENTENCES = st.lists(
+    st.lists(MENTIONS, min_size=1).flatmap(
+        lambda parts: st.tuples(*(st.tuples(WORDS, st.just(label)) for part in parts for label in part))
+    ),
+    max_size=5,
+).map(lambda sentences: [list(rows) for rows in sentences])
+
+
+@given(SENTENCES)
+def test_every_word_and_label_survives(tmp_path_factory: pytest.TempPathFactory, sentences: list) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.tsv"
+    text = "\n".join("".join(f"{word}\t{label}\n" for word, label in rows) for rows in sentences)
+    examples = convert(path, text, TYPED)
+    assert [list(zip(example.words, example.labels, strict=True)) for example in examples] == sentences
+
+
+def form(**options: str) -> Form:
+    return Form(options, None)
+
+
+@pytest.mark.parametrize("documents", ["docstart", "medline", "parenthesised"])
+def test_what_is_written_is_read_again(tmp_path: Path, documents: str) -> None:
+    examples = [
+        TokensExample(id=f"dev-{number:06d}", document=document, words=["a", word], labels=["O", "B-x"])
+        for number, (document, word) in enumerate([("1", "b"), ("1", "c"), ("2", "d"), ("1", "e")], 1)
+    ]
+    text = "".join(write(examples, form(documents=documents)))
+    assert convert(tmp_path / "a.tsv", text, {**TYPED, "documents": documents}) == examples
+
+
+def test_the_written_form_is_that_of_blurb() -> None:
+    examples = [
+        TokensExample(id=str(number), document=document, words=["a"], labels=["B"])
+        for number, document in enumerate(["1", "1", "2"])
+    ]
+    marked = "-DOCSTART- 1\n\na\tB\n\na\tB\n\n-DOCSTART- 2\n\na\tB\n\n"
+    assert "".join(write(examples, form(documents="docstart"))) == marked
+    assert "".join(write(examples, form())) == "a\tB\n\n" * 3
+
+
+@pytest.mark.parametrize("options", [{"documents": "unnamed"}, {"documents": "docstart", "header": "yes"}])
+def test_what_a_published_form_cannot_say(options: dict[str, str]) -> None:
+    with pytest.raises(PubmillError, match="one of.*docstart"):
+        list(write([], form(**options)))
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_damage_is_an_error_or_leaves_every_other_sentence_as_it_was(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """A character replaced by another: an error with the line, or a change in that sentence alone."""
+    path = tmp_path_factory.getbasetemp() / "damage.tsv"
+    text = "".join(f"-DOCSTART- {n}\n\nA\tO\nB\tB-x\nC\tI-x\n\n" for n in range(3))
+    whole = convert(path, text, TYPED)
+    place = data.draw(st.integers(0, len(text) - 1))
+    damaged = text[:place] + data.draw(st.sampled_from("\t \n-XBO\x00")) + text[place + 1 :]
+    try:
+        found = convert(path, damaged, TYPED)
+    except PubmillError as error:
+        assert "damage.tsv:" in str(error)
+    else:
+        words = [(example.document, tuple(example.words), tuple(example.labels)) for example in found]
+        before = [(example.document, tuple(example.words), tuple(example.labels)) for example in whole]
+        assert len(set(before) - set(words)) <= 2

@@ -1,0 +1,326 @@
+"""Converting a dataset: the card, expectations that fail the job, withheld text, and equal bytes."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.annotation.examples import Example, SequenceExample, TokensExample, read_examples
+from pubmill.convert import conll
+from pubmill.convert.dataset import ConversionRecipe, convert
+from pubmill.convert.dataset_counts import unknown_names
+from pubmill.convert.source_files import Given, quote
+from pubmill.errors import PubmillError
+from pubmill.storage import files
+from pubmill.storage.files import read_json
+
+ROOT = Path(__file__).resolve().parents[3]
+TRAIN = "-DOCSTART- 1\n\nNo\tO\npain\tB-D\n\nMild\tB-D\nache\tI-D\n\n-DOCSTART- 2\n\nNo\tO\npain\tB-D\n\n"
+DEV = "Fever\tB-D\nfever\tB-D\n\nNo\tO\npain\tB-D\n"
+CANARY = "Qzcanary"
+RECIPE = ConversionRecipe(
+    dataset="toy",
+    kind="tokens",
+    access="public",
+    splits=["train", "dev"],
+    converter="pubmill.convert.conll:read",
+    options={"labels": "first_character"},
+    duplicates="keep",
+    expect={"train": {"sentences": 3, "documents": 2, "mentions": 3}, "dev": {"tokens": 4}},
+    metric="entity_f1",
+    version=1,
+)
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> dict[str, Path]:
+    paths = {"train": tmp_path / "train.tsv", "dev": tmp_path / "devel.tsv"}
+    paths["train"].write_text(TRAIN)
+    paths["dev"].write_text(DEV)
+    return paths
+
+
+def test_examples_and_card(tmp_path: Path, inputs: dict[str, Path]) -> None:
+    returned = convert(RECIPE, inputs, tmp_path / "toy")
+    names = ["card.json", "dev.jsonl.gz", "test.jsonl.gz", "train.jsonl.gz"]
+    assert sorted(path.name for path in (tmp_path / "toy").iterdir()) == names
+    train = list(read_examples(tmp_path / "toy/train.jsonl.gz", TokensExample))
+    assert [example.document for example in train] == ["1", "1", "2"]
+    assert train[1].labels == ["B", "I"]
+    card = read_json(tmp_path / "toy/card.json")
+    assert card == json.loads(json.dumps(returned))
+    assert card["expect"] == RECIPE.expect and card["splits"] == ["train", "dev"]
+    assert card["counts"]["train"] == {
+        "sentences": 3,
+        "tokens": 6,
+        "mentions": 3,
+        "tokens_in_mentions": 4,
+        "distinct_words": 4,
+        "longest_sentence": 2,
+        "illegal_starts": 0,
+        "documents": 2,
+        "repeated_documents": 0,
+        "repeated_texts": 1,
+    }
+    assert card["counts"]["dev"]["documents"] is None
+    assert card["overlaps"] == [{"split": "dev", "with": "train", "texts": 1, "documents": None}]
+    assert card["lengths"]["train"] == {"mean": 2.0, "median": 2, "p95": 2, "max": 2}
+    assert {role: source["file"] for role, source in card["sources"].items()} == {
+        "train": "train.tsv",
+        "dev": "devel.tsv",
+    }
+    assert str(tmp_path) not in json.dumps(card)
+
+
+def test_a_split_that_the_dataset_lacks_is_an_empty_file(tmp_path: Path, inputs: dict[str, Path]) -> None:
+    convert(RECIPE, inputs, tmp_path / "toy")
+    assert list(read_examples(tmp_path / "toy/test.jsonl.gz", TokensExample)) == []
+
+
+def test_what_was_left_out_is_counted_and_can_be_expected(tmp_path: Path, inputs: dict[str, Path]) -> None:
+    inputs["dev"].write_text("Fever\tB-D\nAspirin\tB-C\n")
+    measure = "left_out.mentions_of_other_types"
+    recipe = replace(RECIPE, options={"labels": "as_written", "keep": ["D"]}, expect={"dev": {measure: 1}})
+    assert convert(recipe, inputs, tmp_path / "toy")["counts"]["dev"][measure] == 1
+    with pytest.raises(PubmillError, match=rf"dev {measure}: expected 0, found 1"):
+        convert(replace(recipe, expect={"dev": {measure: 0}}), inputs, tmp_path / "other")
+
+
+def test_a_label_that_is_not_met_counts_as_none_of_it(tmp_path: Path, inputs: dict[str, Path]) -> None:
+    inputs["train"].write_text("No\tO\npain\tB-D\n")
+    inputs["dev"].write_text("Fever\tB-D\nAspirin\tB-Drug\n")
+    written = replace(RECIPE, options={"labels": "as_written"})
+    convert(
+        replace(written, expect={"train": {"mentions.Drug": 0, "left_out.anything": 0}}),
+        inputs,
+        tmp_path / "toy",
+    )
+    with pytest.raises(PubmillError, match=r"train words\.Durg: there is no such name; there are D, Drug"):
+        convert(replace(written, expect={"train": {"words.Durg": 0}}), inputs, tmp_path / "other")
+    with pytest.raises(PubmillError, match=r"train mentions\.Chemical: expected 2, found 0, difference -2"):
+        convert(replace(RECIPE, expect={"train": {"mentions.Chemical": 2}}), inputs, tmp_path / "other")
+
+
+def test_a_negative_label_that_is_not_met_is_told(tmp_path: Path, inputs: dict[str, Path]) -> None:
+    inputs["train"].write_text("No\tO\npain\tB-D\n")
+    with pytest.raises(PubmillError, match=r"negative: there is no label 'false'; there are none"):
+        convert(replace(RECIPE, negative="false"), inputs, tmp_path / "toy")
+    assert not (tmp_path / "toy").exists()
+    assert unknown_names({}, "no", {"train": {"labels.yes": 1}, "dev": {"labels.no": 1}}) == []
+
+
+def test_the_same_input_gives_the_same_bytes(tmp_path: Path, inputs: dict[str, Path]) -> None:
+    for name in ("once", "twice", "twice"):
+        convert(RECIPE, inputs, tmp_path / name)
+    for name in ("card.json", "dev.jsonl.gz", "test.jsonl.gz", "train.jsonl.gz"):
+        assert (tmp_path / "once" / name).read_bytes() == (tmp_path / "twice" / name).read_bytes()
+
+
+def test_other_counts_are_all_told_and_leave_no_examples(tmp_path: Path, inputs: dict[str, Path]) -> None:
+    expect = {"train": {"mentions": 5, "sentences": 3}, "dev": {"tokens": 1, "documents": 7}}
+    with pytest.raises(PubmillError) as caught:
+        convert(replace(RECIPE, expect=expect), inputs, tmp_path / "toy")
+    message = str(caught.value)
+    assert "train mentions: expected 5, found 3, difference -2" in message
+    assert "dev tokens: expected 1, found 4, difference +3" in message
+    assert "dev documents: expected 7, but none are marked" in message
+    assert "sentences" not in message
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["devel.tsv", "train.tsv"]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"expect": {"train": {"mention": 2}}}, "'mention'; what is counted is sentences, tokens"),
+        ({"expect": {"test": {"mentions": 2}}}, "expected counts only for these"),
+        ({"splits": []}, "splits must be among"),
+        ({"splits": ["train", "validation"]}, "splits must be among"),
+        (
+            {"splits": ["train", "dev", "test"]},
+            "toy, test: .* a source 'test'; the spec's sources are train, dev .*datasets/toy.yaml.*[)]$",
+        ),
+        (
+            {"options": {"lables": "as_written"}},
+            "toy, train: .*no options .'lables'.*datasets/toy.yaml.*[)]$",
+        ),
+        ({"options": {"labels": "bio"}}, "toy, train: .*`labels` is 'bio'.*specs/datasets/toy.yaml.*[)]$"),
+        ({"duplicates": "drop"}, "duplicates can only be `keep`"),
+        ({"kind": "words"}, "kinds are tokens, sequence"),
+        ({"kind": "span"}, "example train-000001: not of kind span"),
+        ({"converter": "pubmill.convert.conll:nothing"}, "no converter"),
+        ({"converter": "pubmill.convert.nowhere:read"}, "no converter"),
+        ({"converter": "os:system"}, "dataset toy: there is no converter 'os:system'.*datasets/toy.yaml"),
+    ],
+)
+def test_what_a_recipe_cannot_say(
+    tmp_path: Path, inputs: dict[str, Path], change: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(PubmillError, match=told):
+        convert(replace(RECIPE, **change), inputs, tmp_path / "toy")
+    assert not (tmp_path / "toy").exists()
+
+
+def test_what_a_file_has_wrong_is_told_with_the_dataset_and_split(
+    tmp_path: Path, inputs: dict[str, Path]
+) -> None:
+    inputs["dev"].write_text("one column\n")
+    with pytest.raises(PubmillError, match=r"^dataset toy, dev: .*devel\.tsv:1: expected[^\n]*$"):
+        convert(RECIPE, inputs, tmp_path / "toy")
+
+
+def test_files_that_are_read_together_are_told_together(tmp_path: Path, inputs: dict[str, Path]) -> None:
+    inputs["dev"].write_text("one column\n")
+    inputs["dev_marks"] = inputs["train"]
+    with pytest.raises(PubmillError, match=r"devel\.tsv:1: .*\nRead together with train\.tsv$"):
+        convert(RECIPE, inputs, tmp_path / "toy")
+
+
+def reading(monkeypatch: pytest.MonkeyPatch, *examples: Example, fail: Exception | None = None) -> None:
+    """Let the recipe's converter give these examples, and then fail."""
+
+    def read(given: Given) -> Iterator[Example]:
+        yield from examples
+        if fail:
+            raise fail
+
+    monkeypatch.setattr(conll, "read", read)
+
+
+GOOD = TokensExample(id="a", document=None, words=["w"], labels=["O"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (GOOD, "example a: its id stands there twice"),
+        (replace(GOOD, id="b", labels=[]), "example b: 1 words but 0 labels"),
+        (SequenceExample(id="c", document=None, text="w", label="x"), "example c: not of kind tokens"),
+    ],
+)
+def test_a_converters_unsound_examples_are_told(
+    tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, wrong: Example, told: str
+) -> None:
+    reading(monkeypatch, GOOD, wrong)
+    with pytest.raises(PubmillError, match=rf"dataset toy, train: {told}; it .* from \S+/train\.tsv$"):
+        convert(RECIPE, inputs, tmp_path / "toy")
+    assert not (tmp_path / "toy").exists()
+
+
+def test_a_split_without_any_example_is_told(
+    tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading(monkeypatch)
+    with pytest.raises(PubmillError, match=r"dataset toy, train: there are no examples.*/train\.tsv\)$"):
+        convert(RECIPE, inputs, tmp_path / "toy")
+
+
+@pytest.mark.parametrize("access", ["registration", "credentialed"])
+def test_an_unforeseen_error_on_licensed_text_tells_its_place_and_type_only(
+    tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, access: str
+) -> None:
+    reading(monkeypatch, fail=KeyError(f"the patient {CANARY}"))
+    with pytest.raises(PubmillError) as caught:
+        convert(replace(RECIPE, access=access), inputs, tmp_path / "toy")
+    message = str(caught.value)
+    assert "dataset toy, train: KeyError at test_dataset.py:" in message
+    assert CANARY not in message and "withheld" in message
+    assert caught.value.__suppress_context__ and caught.value.__cause__ is None
+
+
+def test_an_unforeseen_error_on_public_text_is_shown_whole(
+    tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading(monkeypatch, fail=KeyError("which key"))
+    with pytest.raises(KeyError, match="which key"):
+        convert(RECIPE, inputs, tmp_path / "toy")
+
+
+@pytest.mark.parametrize("planted", [CANARY, f"{CANARY} 1", f"{CANARY}\n1", "a1" * 30, "1\u00e9", ""])
+def test_an_id_of_licensed_data_that_may_be_text_is_not_taken(
+    tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, planted: str
+) -> None:
+    reading(monkeypatch, replace(GOOD, id="a1"), replace(GOOD, id=planted))
+    with pytest.raises(PubmillError, match="toy, train: example number 2, read from .*not shown") as caught:
+        convert(replace(RECIPE, access="registration"), inputs, tmp_path / "toy")
+    assert CANARY not in str(caught.value)
+    convert(replace(RECIPE, expect={}), inputs, tmp_path / "toy")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"pain\tB-{CANARY}\n", 1),
+        (f"pain\tB-D\npain\tI-{CANARY}\n", 2),
+        (f"pain\t{CANARY}\n", 1),
+        (f"-DOCSTART- {CANARY}\n", 1),
+        (f"-DOCSTART- {CANARY} {CANARY}\n", 1),
+    ],
+)
+def test_a_licensed_word_in_the_place_of_a_type_or_mark_is_in_no_message(
+    tmp_path: Path, inputs: dict[str, Path], text: str, line: int
+) -> None:
+    inputs["dev"].write_text(text)
+    recipe = replace(RECIPE, access="credentialed", options={"labels": "as_written", "types": ["D"]})
+    with pytest.raises(PubmillError, match=rf"toy, dev: \S+/devel\.tsv:{line}: ") as caught:
+        convert(recipe, inputs, tmp_path / "toy")
+    assert CANARY not in str(caught.value)
+    assert not (tmp_path / "toy").exists()
+
+
+def test_no_type_of_a_licensed_file_reaches_the_card_unlisted(
+    tmp_path: Path, inputs: dict[str, Path]
+) -> None:
+    inputs["dev"].write_text(f"pain\tB-{CANARY}\n")
+    recipe = replace(RECIPE, access="credentialed", expect={})
+    assert CANARY not in str(convert(recipe, inputs, tmp_path / "toy"))
+    typed = replace(recipe, options={"labels": "as_written"})
+    with pytest.raises(PubmillError, match="toy, train: .*`types` is missing.*specs/datasets/toy.yaml"):
+        convert(typed, inputs, tmp_path / "typed")
+
+
+@pytest.mark.parametrize(("access", "mode"), [("public", 0o644), ("credentialed", 0o600)])
+def test_examples_of_licensed_data_are_their_owners_alone_before_anything_is_in_them(
+    tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, access: str, mode: int
+) -> None:
+    seen: set[int] = set()
+
+    class Packed(gzip.GzipFile):
+        def write(self, data: Any) -> int:
+            seen.add(os.fstat(self.fileno()).st_mode & 0o777)
+            return super().write(data)
+
+    monkeypatch.setattr(files.gzip, "GzipFile", Packed)
+    before = os.umask(0o022)
+    try:
+        convert(replace(RECIPE, access=access), inputs, tmp_path / "toy")
+    finally:
+        os.umask(before)
+    assert seen == {mode}
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "toy").glob("*.gz")} == {mode}
+
+
+@pytest.mark.parametrize("access", ["public", "credentialed"])
+def test_messages_quote_public_text_only(tmp_path: Path, inputs: dict[str, Path], access: str) -> None:
+    inputs["dev"].write_text(f"A\tO\n{CANARY} {CANARY}\n")
+    with pytest.raises(PubmillError, match=r"devel\.tsv:2: expected `word<TAB>label`") as caught:
+        convert(replace(RECIPE, access=access), inputs, tmp_path / "toy")
+    assert (CANARY in str(caught.value)) is (access == "public")
+    assert "'text'" in quote("text")  # withholding has ended with the conversion
+
+
+def test_the_program_by_hand_and_its_errors(tmp_path: Path, inputs: dict[str, Path]) -> None:
+    command = [sys.executable, str(ROOT / "scripts/convert.py"), "--output", str(tmp_path / "toy")]
+    command += ["--recipe", json.dumps(vars(RECIPE)), "--input", f"train={inputs['train']}"]
+    good = subprocess.run([*command, "--input", f"dev={inputs['dev']}"], capture_output=True, text=True)
+    assert good.returncode == 0, good.stderr
+    assert "toy train: sentences 3, documents 2, mentions 3" in good.stdout
+    bad = subprocess.run([*command, "--input", "dev"], capture_output=True, text=True)
+    assert (bad.returncode, bad.stdout) == (1, "")
+    assert bad.stderr.startswith("pubmill: error: --input dev: expected ROLE=PATH")

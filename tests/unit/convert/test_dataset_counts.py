@@ -1,0 +1,154 @@
+"""What is counted of each kind of example: labels, repetitions, lengths and overlaps between splits."""
+
+import pytest
+
+from pubmill.annotation.examples import (
+    KINDS,
+    Answer,
+    Entity,
+    Example,
+    LabelledSentence,
+    MultilabelExample,
+    RegressionExample,
+    SequenceExample,
+    SpanExample,
+    TokensExample,
+)
+from pubmill.convert.dataset_counts import MEASURES, count, lengths, overlaps
+
+
+def tokens(name: str, labels: str, words: str = "", document: str | None = None) -> TokensExample:
+    split = labels.split()
+    return TokensExample(id=name, document=document, words=words.split() or ["w"] * len(split), labels=split)
+
+
+def sequence(name: str, text: str, label: str, start: int = 0) -> SequenceExample:
+    drug = Entity(start=start, end=start + 1, type="Drug")
+    return SequenceExample(id=name, document=name[0], text=text, label=label, entities=[drug])
+
+
+def span(name: str, group: str | None, context: str, *answers: str) -> SpanExample:
+    found = [Answer(text=answer, start=context.index(answer)) for answer in answers]
+    return SpanExample(id=name, document=None, question="What?", context=context, answers=found, group=group)
+
+
+def part_of(counts: dict[str, int | None], *names: str) -> tuple[int | None, ...]:
+    return tuple(counts[name] for name in names)
+
+
+def test_mentions_are_begins_and_words_are_counted_by_type() -> None:
+    counts = count([tokens("a", "B-x I-x O B-y B-x", "A b c b d"), tokens("b", "O I-PAR", "e e")])
+    assert part_of(counts, "sentences", "tokens", "mentions", "tokens_in_mentions") == (2, 7, 3, 5)
+    assert part_of(counts, "distinct_words", "longest_sentence") == (5, 5)
+    assert part_of(counts, "mentions.x", "mentions.y", "mentions.PAR") == (2, 1, 0)
+    assert part_of(counts, "words.x", "words.y", "words.PAR") == (3, 1, 1)
+    assert "mentions." not in counts
+
+
+@pytest.mark.parametrize(
+    ("labels", "illegal"),
+    [("O I", 1), ("I I", 1), ("B I", 0), ("B-x I-y I-y", 1), ("B-x I-x O", 0), ("I", 1), ("B-x I", 1)],
+)
+def test_illegal_starts_are_counted(labels: str, illegal: int) -> None:
+    assert count([tokens("a", labels)])["illegal_starts"] == illegal
+
+
+def test_the_same_document_marked_again_is_counted_again_and_as_repeated() -> None:
+    examples = [tokens(str(number), "O", document=name) for number, name in enumerate("1121")]
+    assert part_of(count(examples), "documents", "repeated_documents", "repeated_texts") == (3, 1, 3)
+
+
+def test_unmarked_documents_are_not_counted() -> None:
+    assert part_of(count([tokens("a", "O")]), "documents", "repeated_documents") == (None, 0)
+
+
+def test_labels_and_contradictions_of_texts() -> None:
+    examples = [
+        sequence("a1", "A b", "yes"),
+        sequence("a2", "A b", "no"),
+        sequence("b1", "A b", "no", start=2),  # the same text with another mention is another input
+        sequence("b2", "C d", "no"),
+        sequence("b3", "C d", "no"),
+    ]
+    counts = count(examples)
+    assert part_of(counts, "examples", "labels.yes", "labels.no", "documents") == (5, 1, 4, 2)
+    assert part_of(counts, "contradictory_texts", "repeated_texts") == (1, 2)
+
+
+def test_labels_of_documents_with_any_number_of_them() -> None:
+    sentence = LabelledSentence(start=0, end=1, labels=["x"])
+    examples = [
+        MultilabelExample(
+            id="a", document="1", text="A b", labels=["x", "y"], sentences=[sentence, sentence]
+        ),
+        MultilabelExample(id="b", document="2", text="C", labels=["x"], sentences=[sentence]),
+        MultilabelExample(id="c", document="3", text="C", labels=[]),
+    ]
+    counts = count(examples)
+    assert part_of(counts, "examples", "sentences", "without_label") == (3, 3, 1)
+    assert part_of(counts, "labels.x", "labels.y", "repeated_texts") == (2, 1, 1)
+
+
+def test_pairs_with_a_score() -> None:
+    pair = {"document": None, "text": "A", "text_pair": "B"}
+    examples = [
+        RegressionExample(id="a", score=1.5, ratings=[1, 2], **pair),
+        RegressionExample(id="b", score=0, **pair),
+    ]
+    assert part_of(count(examples), "examples", "ratings", "repeated_texts") == (2, 2, 1)
+
+
+def test_questions_their_contexts_and_answers() -> None:
+    counts = count(
+        [
+            span("a1", "a", "Aspirin or ASA", "Aspirin", "ASA"),
+            span("a2", "a", "Give Aspirin", "Aspirin"),
+            span("b", None, "Nothing"),
+        ]
+    )
+    assert part_of(counts, "examples", "questions", "contexts", "unanswerable") == (3, 2, 3, 1)
+    assert part_of(counts, "answers", "distinct_answers", "repeated_texts") == (3, 2, 0)
+
+
+def test_every_kind_has_measures() -> None:
+    assert set(MEASURES) == set(KINDS.values())
+
+
+def test_a_split_without_examples() -> None:
+    assert count([]) == {"examples": 0, "documents": None, "repeated_documents": 0, "repeated_texts": 0}
+    assert lengths([]) == {}
+    assert overlaps({"train": [tokens("a", "O")], "test": []}) == [
+        {"split": "test", "with": "train", "texts": 0, "documents": None}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("example", "words"),
+    [
+        (tokens("a", "O O O"), 3),
+        (sequence("a", "two words", "x"), 2),
+        (RegressionExample(id="a", document=None, text="one", text_pair="and two", score=0), 3),
+        (span("a", None, "a context"), 3),
+        (MultilabelExample(id="a", document=None, text="one  two\nthree", labels=[]), 3),
+    ],
+)
+def test_lengths_are_those_of_the_whole_input(example: Example, words: int) -> None:
+    assert lengths([example]) == {"mean": words, "median": words, "p95": words, "max": words}
+
+
+def test_lengths_are_spread() -> None:
+    found = lengths([tokens(str(number), "O " * number) for number in range(1, 102)])
+    assert found == {"mean": 51, "median": 51, "p95": 96, "max": 101}
+
+
+def test_overlaps_are_told_for_each_two_splits() -> None:
+    splits = {
+        "train": [tokens("a", "O", "same", "1"), tokens("b", "O", "other", "2")],
+        "dev": [tokens("a", "B", "same", "3")],
+        "test": [tokens("a", "O", "same", "1"), tokens("b", "O", "same", "3")],
+    }
+    assert overlaps(splits) == [
+        {"split": "dev", "with": "train", "texts": 1, "documents": 0},
+        {"split": "test", "with": "train", "texts": 2, "documents": 1},
+        {"split": "test", "with": "dev", "texts": 2, "documents": 1},
+    ]

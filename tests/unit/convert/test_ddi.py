@@ -1,0 +1,209 @@
+"""The DDI corpus: pairs of hand-made XML, and what must not be read."""
+
+import io
+import zipfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.annotation.argument_transforms import dummies
+from pubmill.annotation.examples import Entity, SequenceExample
+from pubmill.convert.ddi import read
+from pubmill.convert.source_files import Given, withholding
+from pubmill.errors import PubmillError
+
+XML = """<?xml version="1.0" encoding="UTF-8"?>
+<document id="D1">
+    <sentence id="D1.s0" text="Do not mix alpha and beta zolins with Xol.&#xd;&#xa;">
+        <entity id="D1.s0.e0" charOffset="11-15;26-31" type="group" text="alpha zolins"/>
+        <entity id="D1.s0.e1" charOffset="21-31" type="drug_n" text="beta zolins"/>
+        <entity id="D1.s0.e2" charOffset="38-40" type="brand" text="Xol"/>
+        <pair id="D1.s0.p0" e1="D1.s0.e0" e2="D1.s0.e1" ddi="false"/>
+        <pair id="D1.s0.p1" e1="D1.s0.e0" e2="D1.s0.e2" ddi="true" type="advise"/>
+    </sentence>
+    <sentence id="D1.s1" text=""/>
+</document>
+"""
+OTHER = '<document id="D2"><sentence id="D2.s0" text="No drug."/></document>'
+OPTIONS: dict[str, Any] = {"folders": {"train_dataset": "C/train"}, "displaced": [], "pieces": "span"}
+TYPES = {"drug": "@DRUG$", "brand": "@BRAND$", "group": "@GROUP$", "drug_n": "@DRUG_N$"}
+LISTED = "train_dataset/Some drug.xml\ntrain_dataset/b.xml"
+Reader = Callable[..., list[SequenceExample]]
+
+
+@pytest.fixture
+def left_out() -> Counter[str]:
+    return Counter()
+
+
+@pytest.fixture
+def convert(tmp_path: Path, left_out: Counter[str]) -> Reader:
+    """Reads an archive with the file above after replacing a piece of it."""
+
+    def run(
+        old: str = "", new: str = "", *, listed: str = LISTED, content: bytes | None = None, **options: Any
+    ) -> list[SequenceExample]:
+        assert old in XML
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr("C/train/b.xml", OTHER)
+            archive.writestr("C/train/Some drug.xml", content or XML.replace(old, new, 1))
+            archive.writestr("C/.DS_Store", b"\0\xff")
+        inputs = {"archive": tmp_path / "ddi.zip", "train_files": tmp_path / "train_files.tsv"}
+        inputs["archive"].write_bytes(packed.getvalue())
+        inputs["train_files"].write_text(listed)
+        return list(read(Given("train", inputs, {**OPTIONS, **options}, left_out)))
+
+    return run
+
+
+def test_pairs_with_their_mentions(convert: Reader, left_out: Counter[str]) -> None:
+    false, advise = convert()
+    assert (false.id, false.label, advise.id, advise.label) == (
+        "D1.s0.p0",
+        "DDI-false",
+        "D1.s0.p1",
+        "DDI-advise",
+    )
+    assert {e.document for e in (false, advise)} == {"D1"}
+    assert advise.text == "Do not mix alpha and beta zolins with Xol.  "
+    assert advise.entities == [
+        Entity(start=11, end=32, type="group", id="D1.s0.e0"),
+        Entity(start=38, end=41, type="brand", id="D1.s0.e2"),
+    ]
+    assert dummies(advise.text, advise.entities, TYPES, "@X$").text == "Do not mix @GROUP$ with @BRAND$.  "
+    assert dummies(false.text, false.entities, TYPES, "@X$").text == "Do not mix @X$ with Xol.  "
+    assert left_out == {
+        "mentions_in_pieces": 1,
+        "texts_of_displaced_mentions": 0,
+        "interactions_without_type": 0,
+    }
+
+
+def test_of_a_mention_in_pieces_the_first_alone(convert: Reader, left_out: Counter[str]) -> None:
+    false, advise = convert(pieces="first")
+    assert advise.entities[0] == Entity(start=11, end=16, type="group", id="D1.s0.e0")
+    assert advise.text == "Do not mix alpha and beta zolins with Xol.  "
+    made = [dummies(e.text, e.entities, TYPES, "@{}-{}$").text for e in (false, advise)]
+    assert made == [
+        "Do not mix @GROUP$ and @DRUG_N$ with Xol.  ",
+        "Do not mix @GROUP$ and beta zolins with @BRAND$.  ",
+    ]
+    assert left_out["mentions_in_pieces"] == 1
+
+
+def test_an_interaction_without_type_is_left_out_and_counted(convert: Reader, left_out: Counter[str]) -> None:
+    assert [e.id for e in convert(' type="advise"/>', "/>")] == ["D1.s0.p0"]
+    assert left_out["interactions_without_type"] == 1
+
+
+def test_only_in_a_sentence_known_as_displaced_may_another_text_stand(
+    convert: Reader, left_out: Counter[str]
+) -> None:
+    with pytest.raises(PubmillError, match=r"Some drug\.xml:6: the entity is 'Xol', but .* stands 'ol\.'"):
+        convert("38-40", "39-41")
+    advise = convert("38-40", "39-41", displaced=["D1.s0"])[1]
+    assert (advise.entities[1].start, advise.entities[1].end) == (39, 42)
+    assert left_out["texts_of_displaced_mentions"] == 1
+
+
+WRONG = [
+    ("38-40", "38-44", r":6: expected charOffset .* within the 44 characters of D1\.s0; found '38-44'"),
+    ("38-40", "40-38", r":6: expected charOffset"),
+    ("38-40", "x-40", r":6: expected charOffset"),
+    ("11-15;26-31", "26-31;11-15", r":4: expected charOffset"),
+    ('id="D1.s0.e1"', 'id="D1.s0.e0"', r":5: expected an entity with an id of its own"),
+    ('"brand"', '"food"', r":6: expected an entity .* found D1\.s0\.e2 of type 'food'"),
+    ('e2="D1.s0.e2"', 'e2="D1.s0.e9"', r":8: the pair D1\.s0\.p1 is of 'D1\.s0\.e0' and 'D1\.s0\.e9'"),
+    ('e2="D1.s0.e2"', 'e2="D1.s0.e0"', r":8: the pair D1\.s0\.p1 is of 'D1\.s0\.e0' and 'D1\.s0\.e0'"),
+    ('e2="D1.s0.e2" ', "", r":8: <pair> has no e2"),
+    ('id="D1.s0.p1"', 'id="D1.s0.p0"', r":8: a second pair D1\.s0\.p0"),
+    ('"advise"', '"none"', r":8: expected ddi="),
+    ('ddi="false"', 'ddi="false" type="int"', r":7: expected ddi="),
+    ('ddi="false"', 'ddi="maybe"', r":7: expected ddi="),
+    (' text="Do', ' was="Do', r":3: <sentence> has no text"),
+    (
+        'id="D1.s0.p1"',
+        'id="D2.s0.p1"',
+        r":8: <pair> has the id 'D2\.s0\.p1'; expected .* begins with D1\.s0\.",
+    ),
+    ('id="D1.s1"', 'id="D2.s1"', r":10: <sentence> has the id 'D2\.s1'"),
+    ("<pair ", "<relation ", r":3: expected <sentence> with <entity> and <pair>"),
+    ("</document>", "", r":\d+: not well-formed XML"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), WRONG)
+def test_what_is_not_in_its_form_is_an_error_with_its_place(
+    convert: Reader, old: str, new: str, message: str
+) -> None:
+    with pytest.raises(PubmillError, match=rf"ddi\.zip: C/train/Some drug\.xml{message}"):
+        convert(old, new)
+
+
+@pytest.mark.parametrize(
+    ("listed", "message"),
+    [
+        ("train_dataset/c.xml", r"train_files\.tsv:1: .*ddi\.zip has no file C/train/c\.xml"),
+        ("train_dataset/b.xml\ntrain_dataset/b.xml", r"train_files\.tsv:2: .* listed for the second time"),
+        ("test_dataset/b.xml", r"train_files\.tsv:1: expected train_dataset/\.\.\.\.xml"),
+        ("train_dataset/b.xml\n\ntrain_dataset/c.xml", r"train_files\.tsv:2: expected train_dataset"),
+    ],
+)
+def test_the_list_and_the_archive_belong_together(convert: Reader, listed: str, message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
+        convert(listed=listed)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"brand"', '"Qzword"'),
+        ('"advise"', '"Qzword"'),
+        ('ddi="false"', 'ddi="Qzword"'),
+        ('e2="D1.s0.e2"', 'e2="Qzword"'),
+        ('id="D1.s0.p1"', 'id="Qzword"'),
+        ('text="Xol"', 'text="Qzword"'),
+        ("38-40", "Qzword"),
+    ],
+)
+def test_messages_show_no_content_where_it_is_withheld(convert: Reader, old: str, new: str) -> None:
+    with withholding(True), pytest.raises(PubmillError, match="characters, not shown") as told:
+        convert(old, new)
+    assert "Qzword" not in str(told.value)
+
+
+BOMB = '<!DOCTYPE document [<!ENTITY a "ha"><!ENTITY b "&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>\n'
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-7"])
+def test_declared_entities_are_never_read(convert: Reader, encoding: str) -> None:
+    text = (
+        XML.replace("UTF-8", encoding).replace("<document", BOMB + "<document", 1).replace("Xol.", "&b;&f;")
+    )
+    content = text.encode(encoding)
+    if encoding == "utf-7":
+        content = content.replace(b"<!DOCTYPE", b"+ADwAIQ-DOCTYPE")
+    with pytest.raises(PubmillError, match=r"Some drug\.xml:.*(document type|not UTF-8|not well-formed)"):
+        convert(content=content)
+
+
+def test_a_file_that_stands_in_the_archive_twice(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("C/train/b.xml", OTHER)
+        archive.writestr("C/train/b.xml", OTHER)
+    (tmp_path / "list").write_text("train_dataset/b.xml\n")
+    inputs = {"archive": tmp_path / "a.zip", "train_files": tmp_path / "list"}
+    with pytest.raises(PubmillError, match=r"a\.zip: .*b\.xml"):
+        list(read(Given("train", inputs, OPTIONS, Counter())))
+
+
+@pytest.mark.parametrize(
+    "options", [{"folders": {}}, {"folders": None}, {"displaced": "D1.s0"}, {"other": 1}, {"pieces": "all"}]
+)
+def test_options_are_checked(convert: Reader, options: dict[str, Any]) -> None:
+    with pytest.raises(PubmillError, match="option"):
+        convert(**options)

@@ -1,0 +1,151 @@
+"""EBM-NLP's archive: words and layers put together by BLURB's recipe; whatever does not fit is told."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pubmill.annotation.examples import TokensExample
+from pubmill.convert.ebm_nlp import LAYERS, read, write
+from pubmill.convert.exports import Form
+from pubmill.convert.source_files import Given
+from pubmill.errors import PubmillError
+from tests.world.archives import tarball
+
+ROOT = "ebm_nlp_2_00"
+SPANS = f"{ROOT}/annotations/aggregated/starting_spans"
+WORDS = "Rats on aspirin had less pain . No . 1 effect"
+FLAGS = {
+    "participants": "1 0 1 0 0 1 0 0 0 0 0",
+    "interventions": "0 0 1 0 0 1 1 0 0 0 0",
+    "outcomes": "0 0 0 0 1 1 0 0 0 1 1",
+}
+LABELS = "I-PAR O I-INT O I-OUT I-OUT I-INT O O I-OUT I-OUT".split()
+
+
+def tree(folders: dict[str, str]) -> dict[str, bytes]:
+    """Archive members for documents by PMID, each annotated in a folder."""
+    files = {f"{ROOT}/README.txt": "Read me"}
+    for pmid, folder in folders.items():
+        files[f"{ROOT}/documents/{pmid}.tokens"] = "\n".join(WORDS.split())
+        files[f"{ROOT}/documents/{pmid}.txt"] = WORDS
+        for layer, flags in FLAGS.items():
+            files[f"{SPANS}/{layer}/{folder}/{pmid}.AGGREGATED.ann"] = "\n".join(flags.split())
+            files[f"{SPANS}/{layer}/test/crowd/{pmid}.AGGREGATED.ann"] = "not read"
+            files[f"{SPANS.replace('aggregated', 'individual')}/{layer}/{folder}/{pmid}_A1.ann"] = "not read"
+    return {name: text.encode() for name, text in files.items()}
+
+
+@pytest.fixture
+def files() -> dict[str, bytes]:
+    return tree({"1": "train", "2": "train", "30": "test/gold"})
+
+
+def convert(
+    folder: Path, files: dict[str, bytes], split: str = "dev", pmids: str = "2,1"
+) -> tuple[list[TokensExample], Counter[str]]:
+    (folder / "ebm.tar.gz").write_bytes(tarball(files))
+    (folder / "pmids.tsv").write_text(pmids)
+    inputs = {"archive": folder / "ebm.tar.gz", f"{split}_pmids": folder / "pmids.tsv"}
+    left_out = Counter[str]()
+    return list(read(Given(split, inputs, {}, left_out))), left_out
+
+
+def test_an_outcome_goes_before_an_intervention_before_a_participant(
+    tmp_path: Path, files: dict[str, bytes]
+) -> None:
+    examples, left_out = convert(tmp_path, files)
+    assert [label for example in examples[:3] for label in example.labels] == LABELS
+    assert not left_out
+
+
+def test_sentences_end_after_every_full_stop_and_documents_keep_the_lists_order(
+    tmp_path: Path, files: dict[str, bytes]
+) -> None:
+    examples, _ = convert(tmp_path, files)
+    sentences = [["Rats", "on", "aspirin", "had", "less", "pain", "."], ["No", "."], ["1", "effect"]]
+    assert [example.words for example in examples] == sentences * 2
+    assert [example.document for example in examples] == ["2"] * 3 + ["1"] * 3
+    assert [example.id for example in examples] == [f"dev-{number:06d}" for number in range(1, 7)]
+
+
+def test_the_layers_stay_as_they_are(tmp_path: Path, files: dict[str, bytes]) -> None:
+    examples, _ = convert(tmp_path, files)
+    for name, flags in FLAGS.items():
+        assert [flag for example in examples[:3] for flag in example.layers[name]] == [
+            int(flag) for flag in flags.split()
+        ]
+
+
+def test_test_is_what_the_experts_annotated(tmp_path: Path, files: dict[str, bytes]) -> None:
+    assert [example.document for example in convert(tmp_path, files, "test", "30")[0]] == ["30"] * 3
+    with pytest.raises(PubmillError, match=r"ebm\.tar\.gz: 1 is listed, but has no annotations"):
+        convert(tmp_path, files, "test", "1")
+
+
+def test_a_layer_that_a_document_lacks_is_empty_and_counted(tmp_path: Path, files: dict[str, bytes]) -> None:
+    del files[f"{SPANS}/outcomes/train/2.AGGREGATED.ann"]
+    examples, left_out = convert(tmp_path, files)
+    assert left_out == {"documents_without_outcomes": 1}
+    assert examples[0].labels[4:6] == ["O", "I-INT"]
+    assert examples[0].layers.keys() == {"participants", "interventions"}
+    assert examples[3].layers.keys() == LAYERS.keys()
+
+
+TOKENS, LABELS_1 = f"{ROOT}/documents/1.tokens", f"{SPANS}/interventions/train/1.AGGREGATED.ann"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        (TOKENS, b"Rats\non aspirin\n.", r"documents/1\.tokens:2: expected one word a line"),
+        (TOKENS, b"Rats\n\n.", r"documents/1\.tokens:2: expected one word a line"),
+        (TOKENS, b"", r"documents/1\.tokens:1: expected one word a line"),
+        (TOKENS, b"Rats\ncaf\xe9", r"documents/1\.tokens:2: not UTF-8"),
+        (TOKENS, b"Rats\n.", r"1 has 2 words, but 11 labels of"),
+        (LABELS_1, b"0\n1", "1 has 11 words, but 2 labels of interventions"),
+        (LABELS_1, b"0\n2", r"interventions/train/1\.AGGREGATED\.ann:2: expected 0 or 1.*found '2'"),
+        (LABELS_1, b"0,0,1", r"1\.AGGREGATED\.ann:1: expected 0 or 1, as in release 2\.00"),
+        ("other/documents/1.tokens", b"x", r"other/documents/1\.tokens: document 1 has such a file already"),
+    ],
+)
+def test_files_that_do_not_fit_are_told_with_member_and_line(
+    tmp_path: Path, files: dict[str, bytes], name: str, content: bytes, told: str
+) -> None:
+    with pytest.raises(PubmillError, match=told):
+        convert(tmp_path, {**files, name: content})
+
+
+def test_a_listed_document_without_words_is_told(tmp_path: Path, files: dict[str, bytes]) -> None:
+    with pytest.raises(PubmillError, match=r"5 is listed, but there is no documents/5\.tokens"):
+        convert(tmp_path, files, pmids="1,5")
+
+
+@pytest.mark.parametrize(
+    ("pmids", "told"),
+    [
+        ("", "expected one line of PMIDs"),
+        ("1\n2\n", "expected one line of PMIDs"),
+        ("1, 2", "expected one line of PMIDs"),
+        ("1,,2", "expected one line of PMIDs"),
+        ("1,2,1", "listed more than once: 1"),
+    ],
+)
+def test_lists_that_are_no_lists(tmp_path: Path, files: dict[str, bytes], pmids: str, told: str) -> None:
+    with pytest.raises(PubmillError, match=rf"pmids\.tsv:1: {told}"):
+        convert(tmp_path, files, pmids=pmids)
+
+
+def test_the_published_form_has_a_blank_line_after_full_stops_only(
+    tmp_path: Path, files: dict[str, bytes]
+) -> None:
+    examples, _ = convert(tmp_path, files)
+    document = "".join(
+        f"{word}\t{label}\n" + ("\n" if word == "." else "")
+        for word, label in zip(WORDS.split(), LABELS, strict=True)
+    )
+    assert "".join(write(examples, Form({}, None))) == (
+        f"-DOCSTART- (2)\n\n{document}-DOCSTART- (1)\n\n{document}"
+    )
+    with pytest.raises(PubmillError, match="no options"):
+        list(write(examples, Form({"documents": "docstart"}, None)))

@@ -1,0 +1,354 @@
+"""Published forms: bytes that must be the published ones, the generic TSV, and scripts/export.py."""
+
+import hashlib
+import importlib.util
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pubmill import recipes
+from pubmill.annotation.examples import (
+    KINDS,
+    Answer,
+    Entity,
+    Example,
+    LabelledSentence,
+    MultilabelExample,
+    RegressionExample,
+    SequenceExample,
+    SpanExample,
+    TokensExample,
+    write_examples,
+)
+from pubmill.convert.exports import Form, PublishedRecipe, publish
+from pubmill.convert.jsonl import write as write_lines
+from pubmill.convert.tsv import WRITTEN, write
+from pubmill.errors import PubmillError
+from pubmill.graph.dataset_recipes import published_recipe
+from pubmill.specs import DatasetSpec
+from pubmill.specs.datasets import METRICS, TASKS
+from tests.world.part import CANARY
+
+TEXT = "IL-2 binds aspirin."
+DRUG, GENE = Entity(start=11, end=18, type="DRUG"), Entity(start=0, end=4, type="GENE")
+EXAMPLES = [
+    SequenceExample(id="a", document="1", text=TEXT, label="binds", entities=[DRUG, GENE]),
+    SequenceExample(id="b", document=None, text="α β", text_pair="γ", label="0"),
+]
+DUMMIES = {"types": {"DRUG": "@DRUG$", "GENE": "@GENE$"}, "overlap": "@DRUG-GENE$"}
+BYTES = "index\tsentence\tlabel\na\t@GENE$ binds @DRUG$.\tbinds\nb\tα β\t0\n".encode()
+OPTIONS = {"columns": ["id", "dummies", "label"], "header": ["index", "sentence", "label"]}
+RECIPE = PublishedRecipe(
+    dataset="toy",
+    kind="sequence",
+    access="public",
+    writer="pubmill.convert.tsv:write",
+    options=OPTIONS,
+    dummies=DUMMIES,
+    files={
+        "train": {"name": "train.tsv", "sha256": hashlib.sha256(BYTES).hexdigest()},
+        "test": {"name": "test.tsv", "sha256": None},
+    },
+)
+
+
+@pytest.fixture
+def examples(tmp_path: Path) -> Path:
+    folder = tmp_path / "examples"
+    write_examples(folder / "train.jsonl.gz", EXAMPLES)
+    write_examples(folder / "test.jsonl.gz", EXAMPLES[1:])
+    return folder
+
+
+def test_files_are_written_and_their_bytes_compared(tmp_path: Path, examples: Path) -> None:
+    told = publish(RECIPE, examples, tmp_path / "out")
+    assert (tmp_path / "out/train.tsv").read_bytes() == BYTES
+    test = (tmp_path / "out/test.tsv").read_bytes()
+    assert test == "index\tsentence\tlabel\nb\tα β\t0\n".encode()
+    assert told == {
+        "train": {"name": "train.tsv", "sha256": hashlib.sha256(BYTES).hexdigest(), "equal": True},
+        "test": {"name": "test.tsv", "sha256": hashlib.sha256(test).hexdigest(), "equal": None},
+    }
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["test.tsv", "train.tsv"]
+
+
+@pytest.mark.parametrize(("access", "mode"), [("public", 0o644), ("credentialed", 0o600)])
+def test_only_its_owner_may_read_a_licensed_datasets_published_form(
+    tmp_path: Path, examples: Path, access: str, mode: int
+) -> None:
+    before = os.umask(0o022)
+    try:
+        publish(replace(RECIPE, access=access), examples, tmp_path / "out")
+    finally:
+        os.umask(before)
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "out").iterdir()} == {mode}
+
+
+def test_what_a_spec_asks_wrongly_is_told_with_its_name(tmp_path: Path, examples: Path) -> None:
+    with pytest.raises(
+        PubmillError, match=r"dataset toy, train: published\.options.*specs/datasets/toy\.yaml"
+    ):
+        publish(replace(RECIPE, options={"columns": []}), examples, tmp_path / "out")
+    with pytest.raises(PubmillError, match=r"specs/datasets/toy\.yaml: there is no writer"):
+        publish(replace(RECIPE, writer="os:system"), examples, tmp_path / "out")
+
+
+def test_other_bytes_than_the_published_are_told_and_nothing_is_written(
+    tmp_path: Path, examples: Path
+) -> None:
+    files = {"test": RECIPE.files["test"], "train": {"name": "train.tsv", "sha256": "0" * 64}}
+    with pytest.raises(PubmillError) as caught:
+        publish(replace(RECIPE, files=files), examples, tmp_path / "out")
+    message = str(caught.value)
+    assert (
+        f"train (train.tsv): expected sha256 {'0' * 64}, found {hashlib.sha256(BYTES).hexdigest()}" in message
+    )
+    assert "test (" not in message
+    assert not (tmp_path / "out").exists()
+
+
+def test_options_under_the_name_of_a_split_are_its_own(tmp_path: Path, examples: Path) -> None:
+    options = {**OPTIONS, "header": None, "train": {"header": OPTIONS["header"]}}
+    publish(replace(RECIPE, options=options), examples, tmp_path / "out")
+    assert (tmp_path / "out/train.tsv").read_bytes() == BYTES
+    assert (tmp_path / "out/test.tsv").read_bytes() == "b\tα β\t0\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"writer": "pubmill.convert.tsv:nothing"}, "no writer"),
+        ({"writer": "pubmill.convert.nowhere:write"}, "no writer"),
+        ({"writer": "os:system"}, "no writer"),
+        ({"dummies": None}, "no `dummies`"),
+        (
+            {"dummies": {"types": {"GENE": "@G$"}, "overlap": "@"}},
+            "no dummy is given for entities of type DRUG",
+        ),
+        ({"kind": "tokens"}, "train.jsonl.gz:1: example a: not a TokensExample"),
+        ({"options": {}}, "lacks .'columns'."),
+        ({"options": {"columns": []}}, "columns is "),
+        ({"options": {"columns": ["id", "word"]}}, "'word'. unknown; known are .*'dummies'"),
+        ({"options": {"columns": "id"}}, "columns must be list"),
+        ({"options": {**OPTIONS, "colour": "red"}}, "unknown keys .'colour'."),
+        ({"options": {**OPTIONS, "header": ["one"]}}, "1 headings in `header`, 3 `columns`"),
+        ({"options": {"columns": ["id", "score"]}}, "not all of which a SequenceExample has"),
+        ({"options": {**OPTIONS, "test": 5}}, "the option `test` is 5"),
+        ({"files": {"dev": {"name": "dev.tsv", "sha256": None}}}, "dev.jsonl.gz does not exist"),
+    ],
+)
+def test_what_cannot_be_published(tmp_path: Path, examples: Path, change: dict[str, Any], told: str) -> None:
+    with pytest.raises(PubmillError, match=told):
+        publish(replace(RECIPE, **change), examples, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("mark", ["\t", "\n", "\r"])
+def test_what_a_table_cannot_hold_is_told_by_its_example_and_without_its_text(mark: str) -> None:
+    example = SequenceExample(id="x7", document=None, text=f"{CANARY}{mark}", label="l")
+    with pytest.raises(PubmillError, match="example x7 has a tab or line feed") as caught:
+        list(write([example], Form({"columns": ["text"]}, None)))
+    assert CANARY not in str(caught.value)
+
+
+CELLS = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]))
+
+
+@given(st.lists(st.tuples(CELLS, CELLS.filter(bool), CELLS, st.none() | CELLS)))
+def test_every_cell_comes_back_from_its_column(rows: list[tuple[str, str, str, str | None]]) -> None:
+    examples = [
+        SequenceExample(id=name, document=pair, text=text, text_pair=pair, label=label)
+        for name, text, label, pair in rows
+    ]
+    columns = ["number", "id", "text", "label", "text_pair", "document"]
+    text = "".join(write(examples, Form({"columns": columns, "header": None}, None)))
+    assert [tuple(line.split("\t")) for line in text.split("\n")[:-1]] == [
+        (str(number), name, text, label, pair or "", pair or "")
+        for number, (name, text, label, pair) in enumerate(rows)
+    ]
+
+
+@pytest.mark.parametrize(("score", "written"), [(2.4, "2.4"), (0.0, "0.0"), (1 / 3, "0.3333333333333333")])
+def test_scores_are_written_so_that_they_can_be_read_back(score: float, written: str) -> None:
+    example = RegressionExample(id="a", document=None, text="t", text_pair="p", score=score)
+    assert "".join(write([example], Form({"columns": ["score"]}, None))) == f"{written}\n"
+
+
+def test_every_column_is_tried_above() -> None:
+    assert set(WRITTEN) == {"number", "id", "document", "text", "text_pair", "label", "score", "dummies"}
+
+
+# The program.
+
+SPEC = """\
+name: toy
+kind: tokens
+task: ner
+domain: biomedical
+sources: {train: {url: "https://example.org/train.tsv", unchecked: made up}}
+splits: [train]
+access: public
+licence: none
+converter: pubmill.convert.conll:read
+options: {labels: first_character}
+duplicates: keep
+expect: {train: {mentions: 1}}
+published:
+  writer: pubmill.convert.conll:write
+  files: {train: {name: train.tsv, sha256: HASH}}
+metric: entity_f1
+version: 1
+"""
+TOKENS = b"pain\tB\nor\tO\n\n"
+
+
+@pytest.fixture
+def export(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs scripts/export.py on specs of its own; what it prints is left to `capsys`."""
+    folder = tmp_path / "specs"
+    (folder / "scales").mkdir(parents=True)
+    (folder / "datasets").mkdir()
+    for scale in ("demo", "full"):
+        (folder / f"scales/{scale}.yaml").write_text(
+            f"name: {scale}\ntitle: a scale\ncomparable: false\nprefer: own\n"
+        )
+    text = SPEC.replace("HASH", hashlib.sha256(TOKENS).hexdigest())
+    (folder / "datasets/toy.yaml").write_text(text)
+    unpublished = text[: text.index("published:")] + text[text.index("metric:") :]
+    (folder / "datasets/plain.yaml").write_text(unpublished.replace("name: toy", "name: plain"))
+    program = _program(root / "scripts/export.py")
+    monkeypatch.setattr(program, "ROOT", tmp_path)
+
+    def run(*arguments: object) -> None:
+        monkeypatch.setattr(sys, "argv", ["export.py", *map(str, arguments)])
+        program.main()
+
+    return run
+
+
+def _program(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("export_by_hand", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    folder = tmp_path / "results/demo"
+    example: Example = TokensExample(id="1", document=None, words=["pain", "or"], labels=["B", "O"])
+    write_examples(folder / "datasets/toy/train.jsonl.gz", [example])
+    (folder / "datasets/toy/card.json").write_text("{}")
+    return folder
+
+
+def test_the_program_writes_and_compares(
+    export: Any, tmp_path: Path, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    export("toy", tmp_path / "out", "--results", results)
+    assert (tmp_path / "out/train.tsv").read_bytes() == TOKENS
+    digest = hashlib.sha256(TOKENS).hexdigest()
+    assert capsys.readouterr().out == (
+        f"{tmp_path}/out/train.tsv: train, sha256 {digest} (the published bytes)\n"
+    )
+
+
+def test_a_dataset_without_a_published_form_has_a_general_one(
+    export: Any, tmp_path: Path, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (results / "datasets/toy").rename(results / "datasets/plain")
+    export("plain", tmp_path / "out", "--results", results)
+    assert (tmp_path / "out/train.tsv").read_bytes() == TOKENS
+    assert capsys.readouterr().out.endswith("(no published form: a general one)\n")
+
+
+NESTED = MultilabelExample(
+    id="1",
+    document="7",
+    text="Ann. é",
+    labels=["a"],
+    sentences=[LabelledSentence(start=0, end=4, labels=["a"])],
+)
+GENERAL: dict[str, tuple[Example, str]] = {
+    "tokens": (
+        TokensExample(id="1", document="7", words=["é", "b"], labels=["B-x", "O"]),
+        "-DOCSTART- 7\n\né\tB-x\nb\tO\n\n",
+    ),
+    "sequence": (
+        EXAMPLES[0],
+        f"id\tdocument\ttext\ttext_pair\tdummies\tlabel\na\t1\t{TEXT}\t\t@GENE$ binds @DRUG$.\tbinds\n",
+    ),
+    "regression": (
+        RegressionExample(id="1", document=None, text="a", text_pair="b", score=0.5),
+        "id\tdocument\ttext\ttext_pair\tscore\n1\t\ta\tb\t0.5\n",
+    ),
+    "multilabel": (
+        NESTED,
+        '{"document": "7", "id": "1", "labels": ["a"], '
+        '"sentences": [{"end": 4, "labels": ["a"], "start": 0}], "text": "Ann. é"}\n',
+    ),
+    "span": (
+        SpanExample(id="1", document=None, question="q", context="a", answers=[Answer(text="a", start=0)]),
+        '{"answers": [{"start": 0, "text": "a"}], "context": "a", "document": null, "id": "1", '
+        '"question": "q"}\n',
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_a_general_form(tmp_path: Path, kind: str) -> None:
+    """Only its owner may read it of a dataset that isn't public."""
+    task, metric = TASKS[kind][0], METRICS[kind][0]
+    spec = DatasetSpec.model_validate(
+        {"name": "toy", "kind": kind, "task": task, "domain": "biomedical", "splits": ["test"], "expect": {},
+         "sources": {"test": {"local": "toy", "file": "a.tsv"}}, "access": "credentialed", "licence": "none",
+         "apply": "https://example.org/apply", "converter": "pubmill.convert.tsv:read", "duplicates": "keep",
+         "dummies": DUMMIES if kind == "sequence" else None, "metric": metric, "negative": None, "version": 1}
+    )  # fmt: skip
+    recipe = recipes.build(PublishedRecipe, published_recipe("toy", spec), "toy")
+    example, written = GENERAL[kind]
+    write_examples(tmp_path / "test.jsonl.gz", [example])
+    [told] = publish(recipe, tmp_path, tmp_path / "out").values()
+    assert told["name"] == ("test.jsonl" if kind in ("multilabel", "span") else "test.tsv")
+    assert (tmp_path / "out" / told["name"]).read_text() == written
+    assert (tmp_path / "out" / told["name"]).stat().st_mode & 0o777 == 0o600
+    with pytest.raises(PubmillError, match="no options"):
+        list(write_lines([example], Form({"columns": ["id"]}, None)))
+
+
+def test_the_program_tells_what_is_missing(export: Any, tmp_path: Path, results: Path) -> None:
+    with pytest.raises(PubmillError, match="no dataset 'tpy'; the nearest: toy, plain"):
+        export("tpy", tmp_path / "out", "--results", results)
+    with pytest.raises(PubmillError, match="nowhere: expected a folder named as a scale"):
+        export("toy", tmp_path / "out", "--results", tmp_path / "nowhere")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("scale", "named"), [("demo", ""), ("full", " --configfile studies/of-that-scale.yaml")]
+)
+def test_the_program_says_how_to_convert_first(export: Any, tmp_path: Path, scale: str, named: str) -> None:
+    (tmp_path / "studies").mkdir()
+    (tmp_path / "studies/of-that-scale.yaml").write_text("scale: full\n")
+    with pytest.raises(PubmillError) as caught:
+        export("toy", tmp_path / "out", "--results", f"results/{scale}")
+    card = f"results/{scale}/datasets/toy/card.json"
+    assert str(caught.value).endswith(f"Make it: .venv/bin/snakemake {card} --profile profiles/local{named}")
+
+
+def test_the_program_refuses_examples_that_give_other_bytes(
+    export: Any, tmp_path: Path, results: Path
+) -> None:
+    example = TokensExample(id="1", document=None, words=["pain"], labels=["B"])
+    write_examples(results / "datasets/toy/train.jsonl.gz", [example])
+    with pytest.raises(PubmillError, match="not the published file, so nothing was"):
+        export("toy", tmp_path / "out", "--results", results)
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,99 @@
+"""Hallmarks of Cancer: abstracts out of the archive by lists, labels sentence by sentence."""
+
+import io
+import tarfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pubmill.annotation.examples import LabelledSentence, MultilabelExample
+from pubmill.convert.exports import Form
+from pubmill.convert.hoc import read, write
+from pubmill.convert.source_files import Given
+from pubmill.errors import PubmillError
+
+ARCHIVE = {
+    "Hoc-1/README.md": "Read me.",
+    "Hoc-1/text/11.txt": "Cells died .\nNothing .\nThey grew and moved .\n",
+    "Hoc-1/labels/11.txt": "<Resisting cell death--Apoptosis < < Sustaining proliferative signaling-- "
+    "AND  Activating invasion and metastasis--Invasion",
+    "Hoc-1/text/22.txt": "No label .\n",
+    "Hoc-1/labels/22.txt": "< NULL",
+}
+
+
+def convert(folder: Path, listed: str = "22.txt,11.txt", **changed: str) -> list[MultilabelExample]:
+    """`changed`: `text_11="..."` for another member `text/11.txt`."""
+    contents = ARCHIVE | {f"Hoc-1/{name.replace('_', '/')}.txt": text for name, text in changed.items()}
+    with tarfile.open(folder / "hoc.tar.gz", "w:gz") as tar:
+        for name, text in contents.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(text.encode())
+            tar.addfile(entry, io.BytesIO(text.encode()))
+    (folder / "dev.tsv").write_text(listed)
+    inputs = {"archive": folder / "hoc.tar.gz", "dev": folder / "dev.tsv"}
+    return list(read(Given("dev", inputs, {}, Counter())))
+
+
+def test_an_abstract_has_its_sentences_and_the_labels_of_any(tmp_path: Path) -> None:
+    none, example = convert(tmp_path)
+    assert (none.id, none.text, none.labels) == ("22", "No label .", [])
+    assert example.document == "11"
+    assert example.text == "Cells died . Nothing . They grew and moved ."
+    moved = ["activating invasion and metastasis", "sustaining proliferative signaling"]
+    assert example.labels == [moved[0], "resisting cell death", moved[1]]
+    assert example.sentences == [
+        LabelledSentence(start=0, end=12, labels=["resisting cell death"]),
+        LabelledSentence(start=13, end=22, labels=[]),
+        LabelledSentence(start=23, end=44, labels=moved),
+    ]
+    assert example.fault() is None
+
+
+def test_a_list_can_have_a_pmid_a_line(tmp_path: Path) -> None:
+    assert [example.id for example in convert(tmp_path, "11\n22\n")] == ["11", "22"]
+
+
+def test_the_published_form_has_a_row_a_sentence(tmp_path: Path) -> None:
+    text = "".join(write(convert(tmp_path), Form({}, None)))
+    silent = ",".join(f"{i}_0" for i in range(10))
+    assert text.split("\n") == [
+        "labels\tsentence\tindex",
+        f"{silent}\tNo label .\t22_s0",
+        f"{silent.replace('7_0', '7_1')}\tCells died .\t11_s0",
+        f"{silent}\tNothing .\t11_s1",
+        f"{silent.replace('0_0', '0_1').replace('8_0', '8_1')}\tThey grew and moved .\t11_s2",
+        "",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("listed", "changed", "told"),
+    [
+        ("11.txt,33.txt", {}, r"no text or no labels of 33, which .*dev\.tsv names"),
+        ("11.txt,11.txt", {}, r"dev\.tsv: expected PMIDs, none of them twice.*number 2 is '11.txt'"),
+        ("11.txt,a", {}, "number 2 is 'a'"),
+        ("", {}, "number 1 is ''"),
+        ("11", {"labels_11": "<  < "}, "labels/11.txt: labels of 2 sentences, but the text has 3"),
+        ("11", {"labels_11": "< < < < "}, "labels of 4 sentences, but the text has 3"),
+        ("11", {"labels_11": "< <Eating--Well< "}, "labels/11.txt: sentence 2: 'eating' is none of the ten"),
+        ("11", {"labels_11": " < < < "}, "labels/11.txt: expected one line"),
+        ("11", {"labels_11": "< \n< < "}, "labels/11.txt: expected one line"),
+        ("11", {"text_11": "One .\n\nThree .\n"}, "text/11.txt:2: expected a sentence, found a blank line"),
+    ],
+)
+def test_what_does_not_fit_is_told(tmp_path: Path, listed: str, changed: dict[str, str], told: str) -> None:
+    with pytest.raises(PubmillError, match=told):
+        convert(tmp_path, listed, **changed)
+
+
+def test_missing_files_are_told(tmp_path: Path) -> None:
+    convert(tmp_path)
+    (tmp_path / "dev.tsv").unlink()
+    inputs = {"archive": tmp_path / "hoc.tar.gz", "dev": tmp_path / "dev.tsv"}
+    with pytest.raises(PubmillError, match=r"dev\.tsv does not exist"):
+        list(read(Given("dev", inputs, {}, Counter())))
+    (tmp_path / "dev.tsv").write_bytes(b"caf\xe9")
+    with pytest.raises(PubmillError, match="not UTF-8"):
+        list(read(Given("dev", inputs, {}, Counter())))

@@ -1,0 +1,196 @@
+"""i2b2 2010: concepts and relations of notes, and every file that doesn't fit its note told."""
+
+from pathlib import Path
+
+import pytest
+
+from pubmill.annotation.argument_transforms import dummies
+from pubmill.annotation.examples import Entity, SequenceExample
+from pubmill.convert import i2b2_2010
+from pubmill.convert.source_files import Given, withholding
+from pubmill.errors import PubmillError
+from tests.clinical import DEV, given, pack
+from tests.dataset_specs import spec_of
+from tests.world.part import CANARY
+
+TRAIN = "concept_assertion_relation_training_data"
+TEXT = f"{CANARY} was seen\r\n\r\n Severe  pain after surgery\r\nMRI showed pain , no fever .\r\n"
+CON = """\
+c="severe pain" 3:1 3:2||t="problem"
+c="surgery" 3:4 3:4||t="treatment"
+c="mri" 4:0 4:0||t="test"
+c="pain" 4:2 4:2||t="problem"
+c="fever" 4:5 4:5||t="problem"
+"""
+REL = """\
+c="surgery" 3:4 3:4||r="TrCP"||c="severe pain" 3:1 3:2
+c="mri" 4:0 4:0||r="TeRP"||c="pain" 4:2 4:2
+c="mri" 4:0 4:0||r="TeCP"||c="pain" 4:2 4:2
+"""
+
+
+def archives(
+    folder: Path, text: str = TEXT, con: str | None = CON, rel: str | None = REL, blank: str = ""
+) -> Given:
+    """The sources with one note to test, `0017`; to train there are four notes without concepts."""
+    train = {
+        f"{TRAIN}/{hospital}/{kind}/{hospital}-{number}.{end}": "Hello .\n" if end == "txt" else blank
+        for hospital in i2b2_2010.HOSPITALS
+        for number in (1, 2)
+        for kind, end in (("txt", "txt"), ("concept", "con"), ("rel", "rel"), ("ast", "ast"))
+    }
+    test = {
+        "s/concepts/0017.con": con,
+        "s/rel/0017.rel": rel,
+        "s/.DS_Store": "",
+        "s/concepts/._0017.con": "x",
+    }
+    inputs = {
+        "train": pack(folder / "train.tar.gz", train),
+        "test": pack(folder / "ref.tar.gz", {name: t for name, t in test.items() if t is not None}),
+        "test_texts": pack(folder / "texts.tar.gz", {"test_data/0017.txt": text}),
+    }
+    return given("test", inputs, dev=DEV)
+
+
+def of_split(source: Given, split: str) -> Given:
+    return given(split, source.inputs, **source.options)
+
+
+def test_concepts_label_words_and_a_blank_at_a_lines_start_is_a_token(tmp_path: Path) -> None:
+    examples = list(i2b2_2010.concepts(archives(tmp_path)))
+    assert [(e.id, e.document) for e in examples] == [
+        ("0017.1", "0017"), ("0017.3", "0017"), ("0017.4", "0017"),
+    ]  # fmt: skip
+    assert examples[1].words == ["Severe", "pain", "after", "surgery"]
+    assert examples[1].labels == ["B-problem", "I-problem", "O", "B-treatment"]
+    assert examples[2].labels == ["B-test", "O", "B-problem", "O", "O", "B-problem", "O"]
+
+
+def test_every_two_concepts_of_a_line_are_an_example(tmp_path: Path) -> None:
+    source = archives(tmp_path)
+    examples = list(i2b2_2010.relations(source))
+    assert examples[0] == SequenceExample(
+        id="0017.1.2",
+        document="0017",
+        text=" Severe  pain after surgery",
+        label="TrCP",
+        entities=[Entity(start=1, end=13, type="problem"), Entity(start=20, end=27, type="treatment")],
+    )
+    assert [(e.id, e.label) for e in examples[1:]] == [
+        ("0017.3.4", "TeRP"), ("0017.3.4.2", "TeCP"), ("0017.3.5", "false"), ("0017.4.5", "false"),
+    ]  # fmt: skip
+    assert not source.left_out
+
+
+def test_the_dummy_of_concepts_that_overlap_names_both_types_in_the_files_order(tmp_path: Path) -> None:
+    stand_ins = spec_of("i2b2-2010-re").dummies
+    assert stand_ins is not None
+    con = CON + 'c="mri showed" 4:0 4:1||t="treatment"\n'
+    made = {
+        example.id: dummies(example.text, example.entities, stand_ins.types, stand_ins.overlap).text
+        for example in i2b2_2010.relations(archives(tmp_path, con=con))
+    }
+    assert made["0017.3.4"] == "@TEST$ showed @PROBLEM$ , no fever ."
+    assert made["0017.3.6"] == "@TEST-TREATMENT$ pain , no fever ."
+
+
+def test_concepts_over_lines_join_them_and_are_in_no_pair(tmp_path: Path) -> None:
+    con = CON.replace('c="surgery" 3:4 3:4', 'c="surgery mri" 3:4 4:0').replace(
+        'c="mri" 4:0 4:0||t="test"\n', ""
+    )
+    rel = (
+        'c="surgery mri" 3:4 4:0||r="TrCP"||c="pain" 4:2 4:2\n'
+        'c="pain" 4:2 4:2||r="PIP"||c="severe pain" 3:1 3:2\n'
+    )
+    source = archives(tmp_path, con=con, rel=rel)
+    (_, joined) = i2b2_2010.concepts(source)
+    assert (joined.id, joined.labels[3:6]) == ("0017.3", ["B-treatment", "I-treatment", "O"])
+    assert [(e.id, e.label) for e in i2b2_2010.relations(source)] == [("0017.3.4", "false")]
+    assert source.left_out == {"concepts_across_lines": 1, "relations_without_pair": 2}
+
+
+def test_a_note_of_each_hospital_is_held_out(tmp_path: Path) -> None:
+    source = archives(tmp_path)
+    documents = {
+        split: [example.document for example in i2b2_2010.concepts(of_split(source, split))]
+        for split in ("train", "dev")
+    }
+    assert documents == {"train": ["beth-1", "partners-2"], "dev": ["beth-2", "partners-1"]}
+    assert list(i2b2_2010.relations(of_split(source, "dev"))) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "told"),
+    [
+        ('c="mri" 4:0 4:0||t', 'c="mri" 9:0 9:0||t', 3, r"names line 9, but .*0017\.txt has 5 lines"),
+        ('c="mri" 4:0 4:0||t', 'c="mri" 0:0 0:0||t', 3, "names line 0"),
+        ('c="mri" 4:0 4:0||t', 'c="mri" 4:0 4:7||t', 3, "no tokens 4:0 to 4:7 .* 7 and 7 tokens"),
+        ('c="fever" 4:5 4:5', 'c="fever" 4:5 4:4', 5, "no tokens 4:5 to 4:4"),
+        ('c="fever" 4:5 4:5', 'c="fever" 4:4 4:4', 5, "says <5 char.* has <2 char"),
+        ('c="severe pain" 3:1 3:2||t', 'c="severe pain" 3:0 3:2||t', 1, "says <11 char.* has <13 char"),
+        ('t="test"', 't="person"', 3, "type of problem, test, treatment, found <6 char"),
+        ('c="mri"', 'c=mri"', 3, r'expected `c="..." L:T L:T\|\|t="TYPE"`, found <'),
+        ("4:2||t", "4:2222222222||t", 4, "expected `c="),
+    ],
+)
+def test_concepts_that_do_not_fit_the_note_are_told(
+    tmp_path: Path, old: str, new: str, line: int, told: str
+) -> None:
+    assert CON.count(old) == 1
+    source = archives(tmp_path, con=CON.replace(old, new))
+    with (
+        withholding(True),
+        pytest.raises(PubmillError, match=rf"ref\.tar\.gz:s/concepts/0017\.con:{line}: .*{told}"),
+    ):
+        list(i2b2_2010.concepts(source))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "told"),
+    [
+        ('r="TeRP"', 'r="TeXP"', 2, "relation of PIP, .* found <4 char"),
+        ("||r=", "|r=", 1, "expected `c="),
+        ('c="surgery" 3:4 3:4', 'c="after surgery" 3:3 3:4', 1, "no concept of .*0017.con stands at 3:3"),
+        ('c="surgery"', 'c="surgeon"', 1, "aren't of one release"),
+    ],
+)
+def test_relations_that_do_not_fit_are_told(tmp_path: Path, old: str, new: str, line: int, told: str) -> None:
+    source = archives(tmp_path, rel=REL.replace(old, new))
+    with withholding(True), pytest.raises(PubmillError, match=rf"s/rel/0017\.rel:{line}: .*{told}"):
+        list(i2b2_2010.relations(source))
+
+
+def test_files_that_are_missing_or_twice_there_are_told(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match=r"0017\.rel is there without 0017\.con.*tar czf"):
+        list(i2b2_2010.concepts(archives(tmp_path, con=None)))
+    with pytest.raises(PubmillError, match=r"is there without 0017\.rel"):
+        list(i2b2_2010.relations(archives(tmp_path, rel=None)))
+    assert len(list(i2b2_2010.concepts(archives(tmp_path, rel=None)))) == 3
+    source = archives(tmp_path)
+    pack(source.inputs["test_texts"], {"test_data/0018.txt": "x\n", "test_data/0017.txt": TEXT})
+    with pytest.raises(PubmillError, match=r"0018\.txt is there without 0018\.con"):
+        list(i2b2_2010.concepts(source))
+    pack(source.inputs["test_texts"], {"a/0017.txt": "x\n", "b/0017.txt": TEXT})
+    with pytest.raises(PubmillError, match=r"b/0017\.txt: a second 0017\.txt; the first is .*a/0017\.txt"):
+        list(i2b2_2010.concepts(source))
+
+
+def test_another_archive_is_told(tmp_path: Path) -> None:
+    source = archives(tmp_path)
+    pack(source.inputs["train"], {"unpacked/txt/a.txt": "x\n"})
+    with pytest.raises(PubmillError, match=r"no \.txt or .* files below a folder beth.*tar czf"):
+        list(i2b2_2010.concepts(of_split(source, "train")))
+    pack(source.inputs["test_texts"], {"README": "x"})
+    with pytest.raises(PubmillError, match=r"texts\.tar\.gz has no \.txt files\."):
+        list(i2b2_2010.concepts(source))
+
+
+def test_a_note_in_both_hospitals_and_other_encodings_are_told(tmp_path: Path) -> None:
+    source = archives(tmp_path)
+    pack(source.inputs["train"], {f"{h}/txt/{n}.txt": "x" for h in i2b2_2010.HOSPITALS for n in "ab"})
+    with pytest.raises(PubmillError, match="both hospitals have a note"):
+        list(i2b2_2010.concepts(of_split(source, "train")))
+    pack(source.inputs["test_texts"], {"test_data/0017.txt": b"Caf\xe9\n"})
+    with pytest.raises(PubmillError, match=r"0017\.txt:1: not UTF-8"):
+        list(i2b2_2010.concepts(source))

@@ -1,0 +1,100 @@
+"""PubMedQA: the authors' draws, and files that disagree with each other."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.annotation.examples import SequenceExample
+from pubmill.convert.pubmedqa import read, split
+from pubmill.convert.source_files import Given
+from pubmill.errors import PubmillError
+from tests.world.documents import part
+from tests.world.lexicon import make_lexicon
+
+Questions = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def world() -> dict[str, Questions]:
+    """The files of the miniature world: its generator draws the split with a program of its own."""
+    files = part(make_lexicon(1), 1).files
+    return {path.rpartition("/")[2]: json.loads(text) for path, text in files.items() if "pubmedqa" in path}
+
+
+def convert(folder: Path, questions: Any, test: Any, name: str = "dev") -> list[SequenceExample]:
+    inputs = {"questions": folder / "questions.json", "ground_truth": folder / "test.json"}
+    for path, content in zip(inputs.values(), (questions, test), strict=True):
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return list(read(Given(name, inputs, {}, Counter())))
+
+
+def test_the_split_is_the_one_that_is_listed(tmp_path: Path, world: dict[str, Questions]) -> None:
+    questions, listed = world["ori_pqal.json"], world["test_ground_truth.json"]
+    found = {name: convert(tmp_path, questions, listed, name) for name in ("train", "dev", "test")}
+    assert [(example.id, example.label) for example in found["test"]] == list(listed.items())
+    assert sorted(example.id for examples in found.values() for example in examples) == sorted(questions)
+    one = found["dev"][0]
+    assert one.document == one.id
+    assert one.text == questions[one.id]["QUESTION"]
+    assert one.text_pair == " ".join(questions[one.id]["CONTEXTS"])
+
+
+def test_folds_of_unequal_size_give_a_question_each_to_the_last() -> None:
+    decisions = dict.fromkeys(map(str, range(552)), "yes")
+    decisions |= dict.fromkeys(map(str, range(1000, 1338)), "no")
+    decisions |= dict.fromkeys(map(str, range(2000, 2110)), "maybe")
+    made = split(decisions, "questions.json")
+    assert {name: len(pmids) for name, pmids in made.items()} == {"train": 450, "dev": 50, "test": 500}
+    assert made == split(dict(decisions), "questions.json")
+    assert made != split(dict(reversed(decisions.items())), "questions.json")
+
+
+ENTRY = {"QUESTION": "Why?", "CONTEXTS": ["So.", "And so."], "final_decision": "yes"}
+
+
+@pytest.mark.parametrize(
+    ("questions", "told"),
+    [
+        ({"1": {**ENTRY, "final_decision": "perhaps"}}, "questions.json: 1: expected a final_decision"),
+        ({"1": {**ENTRY, "CONTEXTS": []}}, "1: expected a PMID with a QUESTION and a list of CONTEXTS"),
+        ({"1": {**ENTRY, "CONTEXTS": "So."}}, "1: expected a PMID with"),
+        ({"1": {**ENTRY, "CONTEXTS": [None]}}, "1: expected a PMID with"),
+        ({"1": {**ENTRY, "QUESTION": " "}}, "1: expected a PMID with"),
+        ({"1": {"QUESTION": "Why?"}}, "1: expected a PMID with"),
+        ({"1": "yes"}, "1: expected a PMID with"),
+        ({"x1": ENTRY}, "x1: expected a PMID with"),
+        ({"1": ENTRY, "2": ENTRY}, "too few to be cut into 10 parts"),
+        ([ENTRY], "expected an object in JSON, found list"),
+        ('{"1": {}, "1": {}}', "the key 1 stands twice in one object"),
+        ('{\n"1": {}, \n', r"questions\.json: not valid JSON: .* at line 3"),
+    ],
+)
+def test_another_form_is_told(tmp_path: Path, questions: Any, told: str) -> None:
+    with pytest.raises(PubmillError, match=told):
+        convert(tmp_path, questions, {})
+
+
+def test_another_test_set_is_told_with_the_first_difference(
+    tmp_path: Path, world: dict[str, Questions]
+) -> None:
+    questions, listed = world["ori_pqal.json"], world["test_ground_truth.json"]
+    third = list(listed)[2]
+    other = {"yes": "no"}.get(listed[third], "yes")
+    with pytest.raises(PubmillError, match=r"test\.json lists .* they differ from number 3 on"):
+        convert(tmp_path, questions, {**listed, third: other})
+    with pytest.raises(
+        PubmillError, match=f"lists {len(listed) - 1} test questions; {len(listed)} are drawn"
+    ):
+        convert(tmp_path, questions, dict(list(listed.items())[:-1]))
+
+
+def test_missing_files_are_told(tmp_path: Path) -> None:
+    inputs = {"questions": tmp_path / "questions.json", "ground_truth": tmp_path / "test.json"}
+    with pytest.raises(PubmillError, match=r"questions\.json does not exist"):
+        list(read(Given("dev", inputs, {}, Counter())))
+    inputs["questions"].write_bytes(b'{"caf\xe9": 1}')
+    with pytest.raises(PubmillError, match="not UTF-8"):
+        list(read(Given("dev", inputs, {}, Counter())))

@@ -1,0 +1,260 @@
+"""SQuAD's JSON: read strictly, written again, and every malformed file told with its place."""
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pubmill.annotation.examples import Answer, SpanExample, read_examples, write_examples
+from pubmill.convert import squad
+from pubmill.convert.exports import Form
+from pubmill.convert.source_files import Given, withholding
+from pubmill.errors import PubmillError
+
+CONTEXT = "Größe of the\nriver Temo: 55 km.  It flows through Bosa."
+
+
+def document() -> Any:
+    """Two articles; version 2.0, with a question that can't be answered."""
+    qas = [
+        {
+            "id": "q1",
+            "question": "Which river?",
+            "answers": [{"text": "Temo", "answer_start": 19}, {"text": "river Temo", "answer_start": 13}],
+            "is_impossible": False,
+        },
+        {
+            "id": "q2",
+            "question": " Who? ",
+            "answers": [],
+            "is_impossible": True,
+            "plausible_answers": [{"text": "Bosa", "answer_start": 0}],
+        },
+    ]
+    second = {
+        "context": "Bosa.",
+        "qas": [{"id": "q3", "question": "?", "answers": [{"text": "Bosa", "answer_start": 0}]}],
+    }
+    return {
+        "version": "v2.0",
+        "data": [
+            {"title": "Temo", "paragraphs": [{"context": CONTEXT, "qas": qas}]},
+            {"title": "Bosa", "paragraphs": [second]},
+        ],
+    }
+
+
+def read(path: Path, content: Any) -> tuple[list[SpanExample], Counter[str]]:
+    path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    left_out = Counter[str]()
+    return list(squad.read(Given("dev", {"dev": path}, {}, left_out))), left_out
+
+
+def test_questions_become_examples_and_texts_stay_as_they_are(tmp_path: Path) -> None:
+    examples, left_out = read(tmp_path / "a.json", document())
+    assert examples == [
+        SpanExample(
+            id="q1",
+            document="Temo",
+            question="Which river?",
+            context=CONTEXT,
+            answers=[Answer(text="Temo", start=19), Answer(text="river Temo", start=13)],
+        ),
+        SpanExample(id="q2", document="Temo", question=" Who? ", context=CONTEXT, answers=[]),
+        SpanExample(
+            id="q3", document="Bosa", question="?", context="Bosa.", answers=[Answer(text="Bosa", start=0)]
+        ),
+    ]
+    assert left_out == {"plausible_answers": 1}
+
+
+def test_a_gzipped_file_is_the_same(tmp_path: Path) -> None:
+    plain, _ = read(tmp_path / "a.json", document())
+    packed, _ = read(tmp_path / "a.json.gz", gzip.compress(json.dumps(document()).encode()))
+    assert packed == plain
+
+
+def first(found: Any) -> Any:
+    return found["data"][0]["paragraphs"][0]["qas"][0]
+
+
+def with_answer(**changes: Any) -> Callable[[Any], None]:
+    return lambda found: first(found)["answers"][0].update(changes)
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (
+            with_answer(answer_start=20),
+            r"question q1: the answer 'Temo' is not .* character 20, where 'emo:'",
+        ),
+        (with_answer(text="temo"), r"question q1: the answer 'temo'"),
+        (with_answer(answer_start=9999), r"question q1: .* character 9999, where ''"),
+        (with_answer(answer_start=-4), r"data.0.paragraphs.0.qas.0.answers.0.answer_start: .*greater"),
+        (with_answer(answer_start="19"), r"answers.0.answer_start: .*valid integer"),
+        (with_answer(answer_start=19.0), r"answers.0.answer_start: .*valid integer"),
+        (with_answer(text=""), r"answers.0.text: .*at least 1 character"),
+        (lambda found: first(found).update(id="q2"), r"question q2 stands there for the second time"),
+        (lambda found: first(found).update(id=""), r"qas.0.id: .*at least 1 character"),
+        (
+            lambda found: first(found).update(is_impossible=True),
+            r"q1 has 2 answers but is marked as impossible",
+        ),
+        (lambda found: first(found).update(answers=[]), r"q1 has 0 answers but is marked as possible"),
+        (lambda found: first(found).pop("answers"), r"q1 has 0 answers but is marked as possible"),
+        (lambda found: first(found).pop("question"), r"qas.0.question: Field required"),
+        (lambda found: found["data"][1].update(title=None), r"data.1.title: .*valid string"),
+        (lambda found: found.update(data={}), r"data: .*valid array"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(
+    tmp_path: Path, damage: Callable[[Any], Any], told: str
+) -> None:
+    content = document()
+    damage(content)
+    with pytest.raises(PubmillError, match=told) as error:
+        read(tmp_path / "a.json", content)
+    assert str(tmp_path / "a.json") in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "Invalid JSON: EOF while parsing a value at line 1"),
+        (json.dumps(document(), indent=1).encode()[:-30], r"Invalid JSON: EOF .* at line \d\d"),
+        (json.dumps(document(), ensure_ascii=False).encode("latin-1"), "Invalid JSON: .*unicode"),
+        (b'{"data": [{"title": "\\ud800"}]}', "Invalid JSON"),
+        (b"[" * 100_000, "Invalid JSON: recursion limit"),
+        (b"[]", "should be an object"),
+        (b'{"data": [], "data": []}', "the key data stands twice in one object"),
+        (b'{"data": [], "more": [{"a": 1, "b": 2, "a": 1}]}', "the key a stands twice in one object"),
+        (b'{"data": [], "more": ' + b"9" * 5000 + b"}", "number out of range"),
+        (gzip.compress(b"{}", mtime=0)[:-6], "not a whole gzip file"),
+        (gzip.compress(b"{}", mtime=0)[:-8] + bytes(8), "not a whole gzip file"),
+    ],
+)
+def test_what_is_no_json_is_told(tmp_path: Path, content: bytes, told: str) -> None:
+    with pytest.raises(PubmillError, match=told):
+        read(tmp_path / "a.json", content)
+
+
+def test_a_file_that_is_absent_is_told(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match=r"none\.json does not exist"):
+        list(squad.read(Given("dev", {"dev": tmp_path / "none.json"}, {}, Counter())))
+
+
+def test_options_are_unknown(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="no options"):
+        list(squad.read(Given("dev", {"dev": tmp_path}, {"version": "1.1"}, Counter())))
+
+
+def test_licensed_text_is_not_in_messages(tmp_path: Path) -> None:
+    content = document()
+    first(content)["answers"][0]["text"] = "Tirso"
+    with withholding(True), pytest.raises(PubmillError) as error:
+        read(tmp_path / "a.json", content)
+    assert "q1" in str(error.value)
+    assert "Tirso" not in str(error.value)
+    assert "Temo" not in str(error.value)
+
+
+@pytest.mark.parametrize("planted", ["Tirso", "Tirso 1", "a" * 40 + "1"])
+def test_a_licensed_id_must_be_an_identifier(tmp_path: Path, planted: str) -> None:
+    content = document()
+    content["data"][1]["paragraphs"][0]["qas"][0]["id"] = planted
+    told = r"data\.1\.paragraphs\.0\.qas\.0\.id: expected an id of at most 40"
+    with withholding(True), pytest.raises(PubmillError, match=told) as error:
+        read(tmp_path / "a.json", content)
+    assert planted not in str(error.value)
+    assert len(read(tmp_path / "a.json", content)[0]) == 3
+
+
+def written(examples: list[SpanExample], version: str) -> Any:
+    return json.loads("".join(squad.write(examples, Form({"version": version}, None))))
+
+
+def test_what_is_written_is_what_was_read_but_for_plausible_answers(tmp_path: Path) -> None:
+    examples, _ = read(tmp_path / "a.json", document())
+    expected = document()
+    del expected["data"][0]["paragraphs"][0]["qas"][1]["plausible_answers"]
+    expected["data"][1]["paragraphs"][0]["qas"][0]["is_impossible"] = False
+    assert written(examples, "v2.0") == expected
+
+
+def test_version_1_1_has_no_mark_for_the_impossible(tmp_path: Path) -> None:
+    examples, _ = read(tmp_path / "a.json", document())
+    assert written(examples, "1.1")["data"][0]["paragraphs"][0]["qas"][1] == {
+        "answers": [],
+        "question": " Who? ",
+        "id": "q2",
+    }
+
+
+def test_nothing_is_written_as_no_articles() -> None:
+    assert written([], "1.1") == {"data": [], "version": "1.1"}
+
+
+@pytest.mark.parametrize("options", [{}, {"version": "3"}, {"version": "1.1", "indent": 2}])
+def test_unknown_versions_and_options_are_told(options: dict[str, Any]) -> None:
+    with pytest.raises(PubmillError, match=r"published\.options"):
+        list(squad.write([], Form(options, None)))
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> list[SpanExample]:
+    made: list[SpanExample] = []
+    for number in range(draw(st.integers(0, 6))):
+        context = draw(TEXT)
+        start = draw(st.integers(0, len(context)))
+        text = context[start : draw(st.integers(start, len(context)))]
+        answers = [Answer(text=text, start=start)] if text else []
+        title, question = draw(TEXT), draw(TEXT)
+        made.append(
+            SpanExample(id=f"q{number}", document=title, question=question, context=context, answers=answers)
+        )
+    return made
+
+
+@given(made=questions())
+def test_writing_and_reading_is_the_identity(
+    tmp_path_factory: pytest.TempPathFactory, made: list[SpanExample]
+) -> None:
+    folder = tmp_path_factory.mktemp("squad")
+    text = "".join(squad.write(made, Form({"version": "v2.0"}, None)))
+    assert read(folder / "a.json", text.encode())[0] == made
+
+
+@given(place=st.integers(0), value=st.binary(min_size=1, max_size=3), length=st.integers(0, 40))
+def test_damage_is_told_or_leaves_sound_examples(
+    tmp_path_factory: pytest.TempPathFactory, place: int, value: bytes, length: int
+) -> None:
+    content = json.dumps(document(), ensure_ascii=False).encode()
+    place %= len(content)
+    damaged = content[:place] + value + content[place + length :]
+    try:
+        examples, _ = read(tmp_path_factory.mktemp("squad") / "a.json", damaged)
+    except PubmillError as error:
+        assert "a.json" in str(error)
+    else:
+        assert all(example.fault() is None for example in examples)
+
+
+def test_golds_are_kept_in_files_and_left_out_when_there_are_none(tmp_path: Path) -> None:
+    plain = SpanExample(id="a", document=None, question="?", context="x y", answers=[])
+    known = SpanExample(
+        id="b", document=None, question="?", context="x y", answers=[], group="g", golds=["Z", "z z"]
+    )
+    write_examples(tmp_path / "a.jsonl.gz", [plain, known])
+    assert list(read_examples(tmp_path / "a.jsonl.gz", SpanExample)) == [plain, known]
+    rows = gzip.decompress((tmp_path / "a.jsonl.gz").read_bytes()).decode().splitlines()
+    assert ["golds" in row for row in rows] == [False, True]

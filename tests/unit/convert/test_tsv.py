@@ -1,0 +1,179 @@
+"""Tab-separated sequence datasets: layouts by split, cuts, dummies as mentions, and every other form told."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given as hypothesis_given
+from hypothesis import strategies as st
+
+from pubmill.annotation.examples import Entity, SequenceExample, write_examples
+from pubmill.convert.exports import Form, PublishedRecipe, publish
+from pubmill.convert.source_files import Given, withholding
+from pubmill.convert.tsv import read, write
+from pubmill.errors import PubmillError
+
+PLAIN: dict[str, Any] = {"columns": ["text", "label"], "labels": ["0", "1"]}
+DUMMIES = {"types": {"GENE": "@GENE$", "DISEASE": "@DISEASE$"}, "overlap": "@GENE-DISEASE$"}
+RELATION = "@DISEASE$ and @GENE$ meet"
+
+
+def convert(
+    folder: Path, text: str, left_out: Counter[str] | None = None, **options: Any
+) -> list[SequenceExample]:
+    (folder / "a.tsv").write_bytes(text.encode())
+    given = Given(
+        "dev", {"dev": folder / "a.tsv"}, {**PLAIN, **options}, Counter() if left_out is None else left_out
+    )
+    return list(read(given))
+
+
+def test_rows_become_examples_with_ids_of_their_place(tmp_path: Path) -> None:
+    assert convert(tmp_path, 'He said "no"\t0\n x \t1\n') == [
+        SequenceExample(id="dev-000001", document=None, text='He said "no"', label="0"),
+        SequenceExample(id="dev-000002", document=None, text=" x ", label="1"),
+    ]
+
+
+def test_columns_hold_what_the_layout_says(tmp_path: Path) -> None:
+    (example,) = convert(
+        tmp_path,
+        "pmid\tid\tq\tc\tyear\tanswer\n7\tq1\tWhy?\tSo.\t1999\tyes\n",
+        header=["pmid", "id", "q", "c", "year", "answer"],
+        columns=["document", "id", "text", "text_pair", "skip", "label"],
+        labels={"yes": "true", "no": "false"},
+    )
+    assert example == SequenceExample(id="q1", document="7", text="Why?", text_pair="So.", label="true")
+
+
+def test_options_under_the_name_of_a_split_hold_for_it_alone(tmp_path: Path) -> None:
+    examples = convert(
+        tmp_path,
+        "label\ttext\n1\ta\n",
+        dev={"header": ["label", "text"], "columns": ["label", "text"]},
+        train={"columns": ["text"]},
+    )
+    assert [(example.text, example.label) for example in examples] == [("a", "1")]
+
+
+def test_a_split_is_cut_out_and_the_rest_counted(tmp_path: Path) -> None:
+    rows = "".join(f"{text}\t1\n" for text in "abcde")
+    left_out: Counter[str] = Counter()
+    examples = convert(tmp_path, rows, left_out, first_row=2, last_row=3)
+    assert [(example.id, example.text) for example in examples] == [("dev-000001", "b"), ("dev-000002", "c")]
+    assert left_out == {"rows_outside_the_cut": 3}
+    assert [example.text for example in convert(tmp_path, rows, first_row=4)] == ["d", "e"]
+
+
+def test_a_dummy_is_a_mention_of_its_type_in_the_order_of_the_option(tmp_path: Path) -> None:
+    (example,) = convert(tmp_path, f"{RELATION}\t1\n", entities={"@GENE$": "GENE", "@DISEASE$": "DISEASE"})
+    gene, disease = example.entities
+    assert (gene.type, example.text[gene.start : gene.end]) == ("GENE", "@GENE$")
+    assert (disease.type, example.text[disease.start : disease.end]) == ("DISEASE", "@DISEASE$")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "told"),
+    [
+        ("a\t1\nb\n", {}, r"a\.tsv:2: expected 2 columns \(text, label\), found 1"),
+        ("a\t1\n\n", {}, r"a\.tsv:2: expected 2 columns"),
+        ("a\t1\tx\n", {}, r"a\.tsv:1: expected 2 columns .*, found 3"),
+        ("a\t1\nb\t2\n", {}, r"a\.tsv:2: expected a label \(0, 1\), found '2'"),
+        (" \t1\n", {}, r"a\.tsv:1: the column `text` is empty"),
+        (
+            "i\ta\t1\nj\tb\t1\ni\tc\t1\n",
+            {"columns": ["id", "text", "label"]},
+            r"a\.tsv:3: the id i was there before, at .*a\.tsv:1",
+        ),
+        ("\ufeffa\t1\n", {}, r"a\.tsv:1: begins with a byte order mark"),
+        ("a\t1\n", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings sentence<TAB>label"),
+        ("", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings"),
+        ("", {}, "expected at least 1 rows, found 0"),
+        ("a\t1\n", {"last_row": 2}, "expected at least 2 rows, found 1"),
+        ("0\ta\t1\n2\tb\t1\n", {"columns": ["number", "text", "label"]}, r"a\.tsv:2: .*number 1, found '2'"),
+        ("no gene\t1\n", {"entities": {"@GENE$": "GENE"}}, r"a\.tsv:1: expected @GENE\$ once .* 0 times"),
+        ("@X$ @X$\t1\n", {"entities": {"@X$": "X"}}, r"a\.tsv:1: expected @X\$ once .* 2 times"),
+    ],
+)
+def test_another_form_is_told_with_file_and_line(
+    tmp_path: Path, text: str, options: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(PubmillError, match=told):
+        convert(tmp_path, text, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"columns": ["text"]}, "`text` and `label` among them"),
+        ({"columns": ["text", "label", "text"]}, "none but `skip` twice"),
+        ({"columns": ["text", "label", "colour"]}, "one of id, document, text"),
+        ({"labels": [0, 1]}, "labels must be .* found .0, 1."),
+        ({"labels": {"0": False}}, "in quotation marks"),
+        ({"entities": {"@GENE$": None}}, "in quotation marks"),
+        ({"header": ["text"]}, "names 1 columns, but `columns` 2"),
+        ({"first_row": 0}, "rows count from 1"),
+        ({"first_row": 3, "last_row": 2}, "rows 3 to 2"),
+        ({"quoting": True}, r"unknown keys \['quoting'\]"),
+        ({"dev": "all"}, "option `dev` is 'all'"),
+    ],
+)
+def test_what_options_cannot_say(tmp_path: Path, options: dict[str, Any], told: str) -> None:
+    with pytest.raises(PubmillError, match=told):
+        convert(tmp_path, "a\t1\n", **options)
+
+
+def test_text_of_a_licensed_dataset_is_in_no_message(tmp_path: Path) -> None:
+    with withholding(True), pytest.raises(PubmillError) as caught:
+        convert(tmp_path, "a\tsecret\n")
+    assert "secret" not in str(caught.value) and "6 characters" in str(caught.value)
+
+
+def example(number: int) -> SequenceExample:
+    entities = [Entity(start=14, end=20, type="GENE"), Entity(start=0, end=9, type="DISEASE")]
+    return SequenceExample(id=f"e{number}", document=None, text=RELATION, label="1", entities=entities)
+
+
+def test_the_published_form_follows_the_options_of_its_split(tmp_path: Path) -> None:
+    for split in ("train", "test"):
+        write_examples(tmp_path / f"{split}.jsonl.gz", [example(0), example(1)])
+    recipe = PublishedRecipe(
+        dataset="toy",
+        kind="sequence",
+        access="public",
+        writer="pubmill.convert.tsv:write",
+        options={
+            "columns": ["dummies", "label"],
+            "test": {"header": ["index", "text", "label"], "columns": ["number", "text", "label"]},
+        },
+        dummies=DUMMIES,
+        files={split: {"name": f"{split}.tsv", "sha256": None} for split in ("train", "test")},
+    )
+    publish(recipe, tmp_path, tmp_path / "out")
+    assert (tmp_path / "out/train.tsv").read_text() == f"{RELATION}\t1\n" * 2
+    assert (
+        tmp_path / "out/test.tsv"
+    ).read_text() == f"index\ttext\tlabel\n0\t{RELATION}\t1\n1\t{RELATION}\t1\n"
+
+
+def test_a_form_that_cannot_be_written_is_told() -> None:
+    with pytest.raises(PubmillError, match=r"\['colour'\] unknown"):
+        list(write([example(0)], Form({"columns": ["colour"]}, None)))
+    tab = SequenceExample(id="e", document=None, text="a\tb", label="1")
+    with pytest.raises(PubmillError, match="example e has a tab"):
+        list(write([tab], Form({"columns": ["text"]}, None)))
+
+
+CELL = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1).filter(
+    str.strip
+)
+
+
+@hypothesis_given(st.lists(st.tuples(CELL, st.sampled_from("01")), min_size=1, max_size=5))
+def test_what_is_read_is_written_again_unchanged(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]
+) -> None:
+    text = "".join(f"{cell}\t{label}\n" for cell, label in rows)
+    examples = convert(tmp_path_factory.getbasetemp(), text)
+    assert "".join(write(examples, Form({"columns": ["text", "label"]}, None))) == text

@@ -1,0 +1,120 @@
+"""From notes with mentions at characters to labelled words, and the split that is held out."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given as for_all
+from hypothesis import strategies as st
+
+from pubmill.annotation.tagging import to_mentions
+from pubmill.convert import dev_split as held_out
+from pubmill.convert.words import Mention, Sentence, sentences
+from pubmill.errors import PubmillError
+from tests.clinical import given
+
+
+def read(note: str, *mentions: tuple[int, int, str]) -> tuple[list[Sentence], Counter[str]]:
+    left_out: Counter[str] = Counter()
+    return list(sentences(note, [Mention(*mention) for mention in mentions], left_out)), left_out
+
+
+def test_lines_are_sentences_and_lines_without_words_none() -> None:
+    found, left_out = read("\nNo pain .\n \nHigh fever today\n", (4, 8, "P"), (13, 23, "P"))
+    assert found == [
+        Sentence(2, ["No", "pain", "."], ["O", "B-P", "O"]),
+        Sentence(4, ["High", "fever", "today"], ["B-P", "I-P", "O"]),
+    ]
+    assert not left_out
+
+
+def test_an_edge_inside_a_word_cuts_it() -> None:
+    note = "a 70yo man (fever)."
+    found, _ = read(note, (2, 4, "AGE"), (note.index("fever"), note.index(")"), "P"))
+    assert found[0].words == ["a", "70", "yo", "man", "(", "fever", ")."]
+    assert found[0].labels == ["O", "B-AGE", "O", "O", "O", "B-P", "O"]
+
+
+def test_mentions_that_touch_stay_apart() -> None:
+    found, _ = read("12/13", (0, 3, "D"), (3, 5, "D"))
+    assert found == [Sentence(1, ["12/", "13"], ["B-D", "B-D"])]
+
+
+def test_a_mention_over_a_line_end_joins_the_lines() -> None:
+    found, _ = read("left hip\nfracture noted\nand more\n", (5, 17, "P"))
+    assert found == [
+        Sentence(1, ["left", "hip", "fracture", "noted"], ["O", "B-P", "I-P", "O"]),
+        Sentence(3, ["and", "more"], ["O", "O"]),
+    ]
+
+
+def test_white_space_at_the_edges_is_no_part_of_a_mention() -> None:
+    found, left_out = read("a \n b\n", (0, 3, "X"), (1, 4, "Y"))
+    assert [sentence.labels for sentence in found] == [["B-X"], ["O"]]
+    assert left_out == {"mentions_without_words": 1}
+
+
+def test_of_overlapping_mentions_the_longest_stays_then_the_first() -> None:
+    note = "severe chest pain at rest"
+    found, left_out = read(note, (0, 12, "A"), (7, 17, "B"), (13, 25, "C"), (0, 12, "A"))
+    assert to_mentions(found[0].labels) == [(0, 2, "A"), (2, 5, "C")]
+    assert left_out == {"overlapping_mentions": 1, "repeated_mentions": 1}
+    found, left_out = read(note, (13, 17, "A"), (13, 17, "B"))
+    assert to_mentions(found[0].labels) == [(2, 3, "A")]
+    assert left_out == {"overlapping_mentions": 1}
+
+
+_NOTES = st.text(st.sampled_from("ab.\n\u00a0\u2019 "), max_size=40)
+
+
+@for_all(
+    _NOTES, st.lists(st.tuples(st.integers(0, 40), st.integers(1, 12), st.sampled_from("XY")), max_size=6)
+)
+def test_nothing_is_lost(note: str, places: list[tuple[int, int, str]]) -> None:
+    """All characters come through, and each mention is labelled with its own text or counted."""
+    mentions = [(s, min(s + n, len(note)), of) for s, n, of in places if s < len(note)]
+    found, left_out = read(note, *mentions)
+    assert "".join(word for sentence in found for word in sentence.words) == "".join(note.split())
+    labelled = [
+        ("".join(sentence.words[start:end]), of)
+        for sentence in found
+        for start, end, of in to_mentions(sentence.labels)
+    ]
+    assert len(labelled) + left_out.total() == len(mentions)
+    texts = Counter(("".join(note[start:end].split()), of) for start, end, of in mentions)
+    assert not Counter(labelled) - texts
+
+
+def split(groups: list[str], name: str, dev: Any) -> set[str]:
+    return held_out.kept(given(name, {}, dev=dev), groups)
+
+
+def test_dev_is_a_share_of_the_groups_rounded_up_whatever_their_order() -> None:
+    groups = [f"record-{number}" for number in range(97)]
+    dev = split(groups, "dev", {"share": 0.1, "seed": 1})
+    assert len(dev) == 10
+    assert split(groups[::-1], "dev", {"share": 0.1, "seed": 1}) == dev
+    assert split(groups, "train", {"share": 0.1, "seed": 1}) == set(groups) - dev
+    assert split(groups, "dev", {"share": 0.1, "seed": 2}) != dev
+
+
+def test_the_order_is_that_of_the_hashes() -> None:
+    """As `printf 1:004 | sha256sum` and so on give them."""
+    groups = [f"{number:03}" for number in range(20)]
+    assert split(groups, "dev", {"share": 0.15, "seed": 1}) == {"004", "012", "014"}
+
+
+@pytest.mark.parametrize(
+    "dev",
+    [None, 0.1, {}, {"share": 0.1}, {"share": 1, "seed": 1}, {"share": 1.5, "seed": 1},
+     {"share": 0.1, "seed": True}, {"share": "0.1", "seed": 1}, {"share": 0.1, "seed": 1, "by": "x"}],
+)  # fmt: skip
+def test_any_other_form_of_the_option_is_told(dev: Any) -> None:
+    with pytest.raises(PubmillError, match="option `dev`"):
+        split(["a", "b"], "dev", dev)
+
+
+def test_a_corpus_too_small_for_two_splits_is_told(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="none are left for train"):
+        split(["a"], "train", {"share": 0.1, "seed": 1})

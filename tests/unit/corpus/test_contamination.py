@@ -1,0 +1,166 @@
+"""Texts of datasets in a corpus: found by PMID and by words, reported without a word, and excluded."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pubmill.corpus.contamination import RUN, Evaluated, EvaluationTexts, write_index
+from pubmill.corpus.contamination_report import find_in_parts, report
+from pubmill.corpus.document_versions import write_latest
+from pubmill.corpus.shards import Document, write_shard
+from pubmill.corpus.statistics import PART, select
+from pubmill.errors import PubmillError
+from pubmill.specs import Selection
+from pubmill.storage.files import read_json, write_jsonl_gz
+
+
+def words(number: int, count: int = 30) -> list[str]:
+    dice = random.Random(number)
+    return [f"Word{dice.randrange(5000)}" for _ in range(count)]
+
+
+def example(name: str, text: str, document: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"id": name, "document": document, "text": text, **more}
+
+
+SENTENCE = " ".join(words(1))
+EXAMPLES = {
+    "relations": {
+        "dev": [example("d1", " ".join(words(2)), "7"), example("d2", "Too short a text.", "8")],
+        "test": [
+            example("t1", SENTENCE, "11"), example("t2", SENTENCE, "11"),
+            example("t3", " ".join(words(3)), "12"),
+        ],
+    },
+    "entities": {
+        "dev": [],
+        "test": [{"id": "e1", "document": "11", "labels": [], "words": [*words(4), "-", ","]}],
+    },
+}  # fmt: skip
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Path:
+    for dataset, splits in EXAMPLES.items():
+        for split, rows in splits.items():
+            write_jsonl_gz(tmp_path / "datasets" / dataset / f"{split}.jsonl.gz", rows)
+    datasets = [
+        Evaluated(dataset="relations", splits=["dev", "test"], pmids=True),
+        Evaluated(dataset="entities", splits=["dev", "test"], pmids=False),
+    ]
+    assert write_index(tmp_path / "index.parquet", datasets, tmp_path / "datasets") == 5
+    return tmp_path / "index.parquet"
+
+
+def part(path: Path, *documents: tuple[str, str, str]) -> Path:
+    """Documents as (id, PMID after a space if it has one; title; text)."""
+    rows = [
+        {"id": name.partition(" ")[0], "version": 1, "pmid": name.partition(" ")[2], "date": "",
+         "title": title, "text": text, "words": 0, "bytes": 0}
+        for name, title, text in documents
+    ]  # fmt: skip
+    pq.write_table(pa.Table.from_pylist(rows, PART), path)
+    return path
+
+
+def test_the_report(index: Path, tmp_path: Path) -> None:
+    tokenised = SENTENCE.lower().replace(" ", " , ")
+    first = part(
+        tmp_path / "a.parquet",
+        ("pmid:11 11", "", "Another text."),
+        ("x:1", "T", f"Before. {tokenised} after."),
+    )
+    second = part(tmp_path / "b.parquet", ("x:2", " ".join(words(4)), "Its title."), ("pmc:5 8", "", "No."))
+    found = [find_in_parts([path], index, path.with_suffix(".json")) for path in (first, second)]
+    assert found == [2, 2]
+    told = report("c", index, [path.with_suffix(".json") for path in (first, second)])
+    assert (told["documents"], told["documents_with_a_text"]) == (4, 4)
+    assert find_in_parts([first, second], index, tmp_path / "both.json") == 4
+    assert report("c", index, [tmp_path / "both.json"]) == told
+    assert told["datasets"]["relations"] == {
+        "dev": {
+            "texts": 2, "too_short": 1, "found": 1, "found_by_pmid": 1, "found_by_text": 0, "share": 0.5,
+            "examples": 2, "examples_found": 1, "ids": ["d2"], "documents": ["pmc:5"],
+        },
+        "test": {
+            "texts": 2, "too_short": 0, "found": 1, "found_by_pmid": 1, "found_by_text": 1, "share": 0.5,
+            "examples": 3, "examples_found": 2, "ids": ["t1", "t2"], "documents": ["pmid:11", "x:1"],
+        },
+    }  # fmt: skip
+    assert told["datasets"]["entities"]["test"]["found_by_pmid"] is None
+    assert told["datasets"]["entities"]["test"]["documents"] == ["x:2"]
+
+
+def test_no_word_of_a_dataset_is_written(index: Path, tmp_path: Path) -> None:
+    output = tmp_path / "found.json"
+    find_in_parts([part(tmp_path / "a.parquet", ("x:1", "", SENTENCE))], index, output)
+    table = pq.read_table(index).drop_columns(["runs"])
+    written = output.read_text() + str(table.to_pylist()) + str(report("c", index, [output]))
+    assert "t1" in written and not any(word in written for word in SENTENCE.split())
+    assert index.stat().st_size and words(1)[0].encode() not in index.read_bytes()
+
+
+@given(kept=st.integers(0, 30), before=st.integers(0, 3))
+def test_half_of_the_runs_make_a_text_found(
+    tmp_path_factory: pytest.TempPathFactory, kept: int, before: int
+) -> None:
+    folder = tmp_path_factory.mktemp("half")
+    write_jsonl_gz(folder / "d/test.jsonl.gz", [example("t1", SENTENCE)])
+    write_index(folder / "i.parquet", [Evaluated(dataset="d", splits=["test"], pmids=False)], folder)
+    document = " ".join([*words(9, before), *words(1)[:kept], *words(10)])
+    runs = len(words(1)) - RUN + 1
+    expected = kept - RUN + 1 >= runs / 2
+    assert bool(EvaluationTexts(folder / "i.parquet").found("", document)) == expected
+
+
+def test_common_runs_of_several_documents_do_not_add_up(index: Path) -> None:
+    texts = EvaluationTexts(index)
+    beginning, end = " ".join(words(1)[:20]), " ".join(words(1)[15:])
+    assert not texts.found("", beginning) and not texts.found("", end)
+    assert not texts.found("", beginning.replace(words(1)[10], "other") * 5)
+
+
+def test_no_run_reaches_over_a_dummy(tmp_path: Path) -> None:
+    text = f"{' '.join(words(1, 12))} @GENE$ {' '.join(words(2, 14))}"
+    write_jsonl_gz(tmp_path / "d/test.jsonl.gz", [example("t1", text)])
+    write_index(tmp_path / "i.parquet", [Evaluated(dataset="d", splits=["test"], pmids=False)], tmp_path)
+    original = text.replace("@GENE$", "BRCA1")
+    assert EvaluationTexts(tmp_path / "i.parquet").found("", original)
+
+
+def test_documents_with_excluded_texts_are_left_out_and_counted(index: Path, tmp_path: Path) -> None:
+    documents = [
+        Document(id="pmc:5", pmid="11", sections=(("", "Known by its PMID."),)),
+        Document(id="pmid:1", title="T", sections=(("AIM", SENTENCE[:60]), ("", SENTENCE))),
+        Document(id="pmid:2", sections=(("", "Harmless text."),)),
+        Document(id="pmid:3", title=" ".join(words(3)), sections=()),
+    ]
+    write_shard(tmp_path / "s.parquet", documents, source="s", file="f", order=0)
+    write_latest(tmp_path / "latest.parquet", [tmp_path / "s.parquet"], [0])
+    select(
+        tmp_path / "s.parquet", 0, tmp_path / "latest.parquet", Selection(), tmp_path / "p.parquet",
+        tmp_path / "p.json", EvaluationTexts(index),
+    )  # fmt: skip
+    told = read_json(tmp_path / "p.json")
+    assert told["rejected"] == {"contamination": 2, "no_abstract": 1}
+    assert told["samples"]["contamination"] == ["pmc:5", "pmid:1"]
+    assert find_in_parts([tmp_path / "p.parquet"], index, tmp_path / "found.json") == 0
+
+
+def test_another_index_and_none(index: Path, tmp_path: Path) -> None:
+    (tmp_path / "found.json").write_text('{"documents": 1, "matches": [["x:1", 99, false, true]]}')
+    with pytest.raises(PubmillError, match="another index was used"):
+        report("c", index, [tmp_path / "found.json"])
+    with pytest.raises(PubmillError, match="no index of evaluation texts"):
+        EvaluationTexts(part(tmp_path / "a.parquet"))
+
+
+def test_an_index_of_nothing(tmp_path: Path) -> None:
+    assert write_index(tmp_path / "i.parquet", [], tmp_path) == 0
+    assert EvaluationTexts(tmp_path / "i.parquet").found("1", SENTENCE) == []

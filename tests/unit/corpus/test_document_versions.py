@@ -1,0 +1,143 @@
+"""The pass over ids against a plain model of NLM's rules."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pubmill.corpus import document_versions as versions
+from pubmill.corpus.document_versions import read_reasons, write_latest
+from pubmill.corpus.shards import Document, write_shard
+from pubmill.errors import PubmillError
+
+Event = tuple[int, int, bool]  # PMID, version, deleted
+Shard = tuple[int, int, list[Event]]  # source, order of the file, its rows
+
+
+def latest(folder: Path, shards: list[Shard]) -> list[list[tuple[int, str | None]]]:
+    paths = [folder / f"{index}.parquet" for index in range(len(shards))]
+    for path, (_, order, events) in zip(paths, shards, strict=True):
+        documents = (
+            Document(id=f"pmid:{pmid}", version=version, deleted=gone) for pmid, version, gone in events
+        )
+        write_shard(path, documents, source="s", file="f", order=order)
+    write_latest(folder / "latest.parquet", paths, [source for source, _, _ in shards])
+    return [list(read_reasons(folder / "latest.parquet", index)) for index in range(len(shards))]
+
+
+def model(shards: list[Shard]) -> dict[tuple[int, int], str | None]:
+    """Replay the files as NLM asks; {(shard, position): reason}."""
+    reasons: dict[tuple[int, int], str | None] = {}
+    shown: dict[int, tuple[int, int]] = {}
+    for source in sorted({source for source, _, _ in shards}):
+        records: dict[tuple[int, int], tuple[int, int]] = {}
+        last: dict[tuple[int, int], tuple[int, int]] = {}
+        files = [(order, index) for index, (owner, order, _) in enumerate(shards) if owner == source]
+        for _, index in sorted(files):
+            for position, (pmid, version, gone) in enumerate(shards[index][2]):
+                key = (pmid, version)
+                if gone:
+                    if key in last:
+                        reasons[last[key]] = "deleted"
+                    records.pop(key, None)
+                else:
+                    if key in last:
+                        reasons[last[key]] = "superseded"
+                    last[key] = records[key] = (index, position)
+        for pmid, version in sorted(records, reverse=True):
+            place = records[pmid, version]
+            highest = max(number for other, number in records if other == pmid)
+            if version < highest:
+                reasons[place] = "superseded"
+            elif pmid in shown:
+                reasons[place] = "duplicate"
+            else:
+                shown[pmid] = place
+                reasons[place] = None
+    return reasons
+
+
+events = st.tuples(st.integers(1, 4), st.integers(1, 2), st.booleans())
+shards = st.lists(
+    st.tuples(st.integers(0, 1), st.integers(0, 4), st.lists(events, max_size=6)), min_size=1, max_size=5
+)
+
+
+@settings(max_examples=60)
+@given(shards=shards)
+def test_as_the_plain_model(tmp_path_factory: pytest.TempPathFactory, shards: list[Shard]) -> None:
+    found = latest(tmp_path_factory.mktemp("latest"), shards)
+    accounted = {(index, position): reason for index, rows in enumerate(found) for position, reason in rows}
+    assert accounted == model(shards)
+
+
+def test_a_later_file_wins_whatever_the_order_of_arguments(tmp_path: Path) -> None:
+    assert latest(tmp_path, [(0, 2, [(1, 1, False)]), (0, 1, [(1, 1, False)])]) == [
+        [(0, None)],
+        [(0, "superseded")],
+    ]
+
+
+def test_a_deleted_citation_can_come_back(tmp_path: Path) -> None:
+    files: list[Shard] = [(0, 1, [(1, 1, False)]), (0, 2, [(1, 1, True)]), (0, 3, [(1, 1, False)])]
+    assert latest(tmp_path, files[:2]) == [[(0, "deleted")], []]
+    assert latest(tmp_path, files) == [[(0, "superseded")], [], [(0, None)]]
+
+
+def test_a_revision_of_an_old_version_does_not_hide_the_new_one(tmp_path: Path) -> None:
+    files: list[Shard] = [(0, 1, [(1, 1, False), (1, 2, False)]), (0, 2, [(1, 1, False)])]
+    assert latest(tmp_path, files) == [[(0, "superseded"), (1, None)], [(0, "superseded")]]
+
+
+def test_deleting_the_highest_version_shows_the_one_before(tmp_path: Path) -> None:
+    files: list[Shard] = [(0, 1, [(1, 1, False), (1, 2, False)]), (0, 2, [(1, 2, True)])]
+    assert latest(tmp_path, files) == [[(0, None), (1, "deleted")], []]
+
+
+def test_the_first_source_has_authority(tmp_path: Path) -> None:
+    assert latest(tmp_path, [(1, 9, [(1, 3, False)]), (0, 1, [(1, 1, False)])]) == [
+        [(0, "duplicate")],
+        [(0, None)],
+    ]
+
+
+def test_same_input_same_bytes(tmp_path: Path) -> None:
+    files: list[Shard] = [(0, n, [(pmid, 1, False) for pmid in range(n, 3000)]) for n in range(4)]
+    latest(tmp_path, files)
+    first = (tmp_path / "latest.parquet").read_bytes()
+    latest(tmp_path, files)
+    assert (tmp_path / "latest.parquet").read_bytes() == first
+
+
+def test_what_a_killed_process_spilled_is_cleared(tmp_path: Path) -> None:
+    code = (
+        "import os, signal; from pathlib import Path; from pubmill.storage.files import temporary_name;"
+        f"temporary_name(Path({str(tmp_path / 'latest.spill')!r})).mkdir();"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[3], check=False)
+    assert len(list(tmp_path.glob(".latest.spill.*"))) == 1
+    latest(tmp_path, [(0, 1, [(1, 1, False)])])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.parquet", "latest.parquet"]
+
+
+def test_spilling_is_beside_the_output_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(versions, "MEMORY", "40MB")
+    latest(tmp_path, [(0, n, [(pmid, 1, False) for pmid in range(200_000)]) for n in range(3)])
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_errors(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="does not exist"):
+        write_latest(tmp_path / "l.parquet", [tmp_path / "none.parquet"], [0])
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 this is not parquet PAR1")
+    with pytest.raises(PubmillError, match=r"cannot write .*l\.parquet"):
+        write_latest(tmp_path / "l.parquet", [tmp_path / "bad.parquet"], [0])
+    with pytest.raises(PubmillError, match="more than once"):
+        write_latest(tmp_path / "l.parquet", [tmp_path / "bad.parquet"] * 2, [0, 0])
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.parquet"]

@@ -1,0 +1,165 @@
+"""Copies among documents: what is planted is found, nothing else is, however the documents are divided."""
+
+import random
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pubmill.corpus.document_versions import write_latest
+from pubmill.corpus.duplicates import write_duplicates
+from pubmill.corpus.fingerprints import digest, sketch, write_fingerprints
+from pubmill.corpus.shards import Document, write_shard
+from pubmill.corpus.statistics import select, total, write_manifest
+from pubmill.errors import PubmillError
+from pubmill.specs import Selection
+
+Found = dict[str, tuple[str, str]]
+CORPUS = Selection(min_words=3)
+
+
+def document(name: str, text: str) -> Document:
+    return Document(id=name, sections=(("", text),) if text else ())
+
+
+def distinct(number: int, words: int = 60) -> str:
+    """A text that has hardly a run of words in common with that of another number."""
+    dice = random.Random(number)
+    return " ".join(f"w{dice.randrange(5000)}" for _ in range(words))
+
+
+def changed(text: str, places: int) -> str:
+    """The text with so many words replaced, far from each other."""
+    words = text.split()
+    for place in range(places):
+        words[place * len(words) // places] = "other"
+    return " ".join(words)
+
+
+class Corpus:
+    """Documents in shards, as far as their selection."""
+
+    def __init__(self, folder: Path, shards: Sequence[Sequence[Document]], similarity: float | None) -> None:
+        self.folder, self.latest = folder, folder / "latest.parquet"
+        self.shards = [folder / f"shard-{n}.parquet" for n in range(len(shards))]
+        for order, (path, documents) in enumerate(zip(self.shards, shards, strict=True)):
+            write_shard(path, documents, source="s", file="f", order=order)
+        write_latest(self.latest, self.shards, [0] * len(shards))
+        prints = [folder / f"prints-{n}.parquet" for n in range(len(shards))]
+        for index, (shard, output) in enumerate(zip(self.shards, prints, strict=True)):
+            similar = similarity is not None
+            write_fingerprints(shard, index, self.latest, CORPUS, None, output, similar)
+        self.duplicates = folder / "duplicates.parquet"
+        write_duplicates(self.duplicates, prints, similarity)
+
+    def found(self) -> Found:
+        """id -> (reason, id of what is kept)."""
+        ids = [pq.read_table(shard)["id"].to_pylist() for shard in self.shards]
+        rows = pq.read_table(self.duplicates).to_pylist()
+        return {ids[row["shard"]][row["position"]]: (row["reason"], row["kept"]) for row in rows}
+
+    def selected(self) -> dict[str, object]:
+        parts = [self.folder / f"part-{n:04d}.parquet" for n in range(len(self.shards))]
+        statistics = [part.with_suffix(".json") for part in parts]
+        for index, shard in enumerate(self.shards):
+            select(shard, index, self.latest, CORPUS, parts[index], statistics[index], None, self.duplicates)
+        return total(statistics, write_manifest(self.folder / "manifest.parquet", parts))
+
+
+def test_planted_copies_are_found_and_the_first_is_kept(tmp_path: Path) -> None:
+    text, other = distinct(1, 200), distinct(2, 200)
+    corpus = Corpus(
+        tmp_path,
+        [
+            [document("a", text), document("b", other), document("short", "w1 w2")],
+            [document("c", text.upper().replace(" ", ",  ")), document("d", changed(other, 4))],
+            [document("e", changed(text, 40)), document("short too", "w1 w2"), document("none", "")],
+        ],
+        0.7,
+    )
+    assert corpus.found() == {"c": ("same_text", "a"), "d": ("similar_text", "b")}
+    told = corpus.selected()
+    assert told["rejected"] == {"same_text": 1, "similar_text": 1, "too_short": 2, "no_abstract": 1}
+    assert (told["parsed"], told["documents"]) == (8, 3)
+    assert told["samples"]["same_text"] == ["c"]  # type: ignore[index]
+
+
+def test_what_is_rejected_for_another_reason_hides_nothing(tmp_path: Path) -> None:
+    first = Document(id="a", sections=(("", distinct(1)),))
+    later = Document(id="a", version=2, sections=(("", distinct(2)),))
+    corpus = Corpus(tmp_path, [[first], [later, document("b", distinct(1))]], None)
+    assert corpus.found() == {}
+
+
+def test_each_that_is_left_out_is_like_one_that_is_kept(tmp_path: Path) -> None:
+    """A chain of small changes: its end is unlike its beginning, and is kept."""
+    chain = [distinct(1, 200)]
+    for place in range(40, 200, 40):
+        words = chain[-1].split()
+        words[place - 40 : place : 10] = [f"n{place}{n}" for n in range(4)]
+        chain.append(" ".join(words))
+    corpus = Corpus(tmp_path, [[document(str(n), text) for n, text in enumerate(chain)]], 0.75)
+    found = corpus.found()
+    assert found and "0" not in found
+    assert not {kept for _, kept in found.values()} & found.keys()
+
+
+def test_texts_without_words_are_no_copies(tmp_path: Path) -> None:
+    rows = [document(str(n), "... --- !!!") for n in range(3)]
+    assert Corpus(tmp_path, [rows], 0.8).found() == {}
+
+
+plans = st.lists(st.tuples(st.integers(0, 6), st.sampled_from(["same", "case", "near"])), max_size=12)
+
+
+@settings(max_examples=8, deadline=None)
+@given(plan=plans, cuts=st.lists(st.integers(0, 12), max_size=3))
+def test_the_number_of_shards_makes_no_difference(
+    tmp_path_factory: pytest.TempPathFactory, plan: list[tuple[int, str]], cuts: list[int]
+) -> None:
+    make = {"same": str, "case": str.swapcase, "near": lambda text: changed(text, 2)}
+    documents = [document(f"{n}", make[how](distinct(of, 150))) for n, (of, how) in enumerate(plan)]
+    ends = [0, *sorted(min(cut, len(documents)) for cut in cuts), len(documents)]
+    shards = [documents[a:b] for a, b in pairwise(ends)]
+    whole = Corpus(tmp_path_factory.mktemp("whole"), [documents], 0.8).found()
+    assert Corpus(tmp_path_factory.mktemp("cut"), shards, 0.8).found() == whole
+    first: dict[int, str] = {}
+    for n, (of, _) in enumerate(plan):
+        assert (str(n) in whole) == (of in first)
+        if of in first:
+            assert whole[str(n)][1] == first[of]
+        first.setdefault(of, str(n))
+
+
+@given(a=st.text(max_size=40), b=st.text(max_size=40))
+def test_only_equal_words_have_equal_digests(a: str, b: str) -> None:
+    assert (digest(a.split()) == digest(b.split())) == (a.split() == b.split())
+
+
+def test_signatures_estimate_the_overlap() -> None:
+    def share(a: str, b: str) -> float:
+        first, second = (sketch(text.split())["signature"] for text in (a, b))
+        equal = [first[k : k + 4] == second[k : k + 4] for k in range(0, len(first), 4)]
+        return sum(equal) / len(equal)
+
+    text = distinct(1, 1000)
+    assert share(text, text) == 1.0
+    assert share(text, distinct(2, 1000)) < 0.05
+    half = " ".join(text.split()[:667] + distinct(3, 333).split())  # 663 of 1329 sets of five are common
+    assert abs(share(text, half) - 0.5) < 0.15
+
+
+def test_missing_fingerprints_and_a_list_of_another_selection(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="make the fingerprints first"):
+        write_duplicates(tmp_path / "d.parquet", [tmp_path / "no.parquet"], None)
+    corpus = Corpus(tmp_path, [[document("a", "w1 w2 w3"), document("b", "w1 w2 w3")]], None)
+    with pytest.raises(PubmillError, match="made with other filters"):
+        select(
+            corpus.shards[0], 0, corpus.latest, Selection(min_words=9), tmp_path / "part.parquet",
+            tmp_path / "part.json", None, corpus.duplicates,
+        )  # fmt: skip
+    assert not (tmp_path / "part.parquet").exists()

@@ -1,0 +1,113 @@
+"""JSON lines as a source of text: keys, ids, and errors with file and line."""
+
+import gzip
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.corpus.json_lines import read_text
+from pubmill.corpus.shards import Document
+from pubmill.errors import PubmillError
+
+
+def read(folder: Path, *rows: dict[str, Any] | str, language: str = "") -> list[Document]:
+    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    path = folder / "notes.jsonl"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", errors="surrogatepass")
+    return list(read_text(path, "notes", language))
+
+
+def test_every_key(tmp_path: Path) -> None:
+    row = {
+        "abstract": " One\n two. ", "title": "T", "pmid": "007", "id": "x", "lang": "EN",
+        "date": "2001-02-03", "license": "CC0", "src": 5,
+    }  # fmt: skip
+    assert read(tmp_path, row) == [
+        Document(
+            id="pmid:7", pmid="7", date="2001-02-03", published="2001", languages=("eng",), licence="CC0",
+            title="T", sections=(("", "One two."),),
+        )
+    ]  # fmt: skip
+
+
+def test_ids(tmp_path: Path) -> None:
+    rows = read(
+        tmp_path, {"abstract": "a", "title": "t"}, {"abstract": "a", "id": 5}, {"abstract": "a", "pmid": 9}
+    )
+    digest = hashlib.sha256(b"t\na").hexdigest()[:16]
+    assert [row.id for row in rows] == [f"text:{digest}", "notes:5", "pmid:9"]
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("ENG", ("eng",)),
+        ("eng fre", ("eng", "fre")),
+        ("de, it", ("ger", "ita")),
+        ("", ("por",)),
+        ("qq", ("qq",)),
+    ],
+)
+def test_languages(tmp_path: Path, given: str, found: tuple[str, ...]) -> None:
+    assert read(tmp_path, {"abstract": "a", "lang": given}, language="pt")[0].languages == found
+
+
+def test_empty_abstract_and_empty_lines(tmp_path: Path) -> None:
+    rows = read(tmp_path, {"abstract": ""}, "", {"abstract": "a"})
+    assert [row.sections for row in rows] == [(), (("", "a"),)]
+
+
+def test_a_text_that_is_no_abstract_keeps_its_paragraphs(tmp_path: Path) -> None:
+    rows = read(tmp_path, {"text": "One\ntwo.\n\n\nThree."}, {"text": " "}, {"text": "One two.\n\nThree."})
+    assert [row.sections for row in rows] == [
+        (("", "One two."), ("", "Three.")),
+        (),
+        (("", "One two."), ("", "Three.")),
+    ]
+    assert rows[0].id == rows[2].id != rows[1].id
+
+
+def test_gzip_and_plain_are_the_same(tmp_path: Path) -> None:
+    rows = read(tmp_path, {"abstract": "é"})
+    packed = tmp_path / "notes.jsonl.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "notes.jsonl").read_bytes()))
+    assert list(read_text(packed, "notes")) == rows
+    packed.write_bytes(packed.read_bytes()[:-6])
+    with pytest.raises(PubmillError, match="truncated or damaged gzip"):
+        list(read_text(packed, "notes"))
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ('{"abstract": ', "not valid JSON"),
+        ("[" * 100_000, "not valid JSON"),
+        ("[1]", 'text under "abstract"'),
+        ('{"title": "x"}', 'text under "abstract"'),
+        ('{"abstract": null}', 'text under "abstract"'),
+        ('{"abstract": "a", "text": "b"}', 'text under "abstract" or "text"'),
+        ('{"text": "\\ud800"}', "surrogate"),
+        ('{"abstract": "a", "title": 5}', '"title" must be text'),
+        ('{"abstract": "\\ud800"}', "surrogate"),
+        ('{"abstract": "a", "pmid": "PMC5"}', '"pmid" must be a number'),
+        ('{"abstract": "a", "pmid": 5.5}', '"pmid" must be text or a whole number'),
+        (f'{{"abstract": "a", "pmid": "{"7" * 5000}"}}', '"pmid" must be a number of at most 18 digits'),
+        (f'{{"abstract": "a", "pmid": {"7" * 5000}}}', "not valid JSON"),
+        ('{"abstract": "a", "date": "2001-13"}', '"date" must be'),
+        ('{"abstract": "a", "date": "May 2001"}', '"date" must be'),
+    ],
+)
+def test_errors_name_file_and_line(tmp_path: Path, line: str, word: str) -> None:
+    with pytest.raises(PubmillError, match=r"notes.jsonl:2: ") as told:
+        read(tmp_path, {"abstract": "a"}, line)
+    assert word in str(told.value)
+
+
+def test_not_utf8(tmp_path: Path) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_bytes(b'{"abstract": "\xff"}\n')
+    with pytest.raises(PubmillError, match=r"notes.jsonl:1: not valid JSON"):
+        list(read_text(path, "notes"))

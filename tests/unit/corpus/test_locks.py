@@ -1,0 +1,166 @@
+"""A corpus built again from its lock, with files of another year."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pubmill.corpus.document_versions import write_latest
+from pubmill.corpus.locks import LOCK, SourceFile, read_files, source_file, write_lock, write_locked
+from pubmill.corpus.shards import Document, write_shard
+from pubmill.corpus.statistics import select, total, write_manifest
+from pubmill.errors import PubmillError
+from pubmill.specs import Selection
+from pubmill.storage.files import read_json
+
+FILES = [SourceFile("pubmed", "pubmed26n0001.xml.gz", "0" * 32, "1" * 64)]
+
+
+def citation(pmid: int, date: str = "2025-01-01", version: int = 1, words: int = 4) -> Document:
+    sections = (("", " ".join(["word"] * words)),) if words else ()
+    return Document(id=f"pmid:{pmid}", version=version, date=date, sections=sections)
+
+
+def build(folder: Path, year: int, files: list[list[Document]], lock: Path | None = None) -> dict[str, int]:
+    """The corpus made of one year's files, in `folder`; what was rejected."""
+    folder.mkdir()
+    shards = [folder / f"pubmed{year}n{number:04d}.parquet" for number in range(1, len(files) + 1)]
+    for number, (shard, rows) in enumerate(zip(shards, files, strict=True), 1):
+        write_shard(shard, rows, source="pubmed", file=shard.name, order=year * 10_000 + number)
+    latest, ranks = folder / "latest.parquet", [0] * len(shards)
+    if lock:
+        write_locked(latest, shards, ranks, lock, folder / "lock.json", folder / "differences.parquet")
+    else:
+        write_latest(latest, shards, ranks)
+    parts = [folder / f"part-{index:04d}.parquet" for index in range(len(shards))]
+    for index, (shard, part) in enumerate(zip(shards, parts, strict=True)):
+        select(shard, index, latest, Selection(min_words=3), part, part.with_suffix(".json"))
+    rows = write_manifest(folder / "manifest.parquet", parts)
+    write_lock(folder / "corpus.lock", folder / "manifest.parquet", FILES)
+    rejected: dict[str, int] = total([part.with_suffix(".json") for part in parts], rows)["rejected"]
+    return rejected
+
+
+def documents(path: Path) -> list[tuple[str, int, str]]:
+    table = pq.read_table(path, columns=["id", "version", "date"])
+    return sorted(zip(*table.to_pydict().values(), strict=True))
+
+
+FIRST = [
+    [citation(1), citation(2), citation(3), citation(4, words=1), citation(20)],
+    [citation(2, "2025-02-02"), citation(5), citation(6, version=2)],
+]
+
+
+def test_the_lock_has_every_document_and_every_file(tmp_path: Path) -> None:
+    build(tmp_path / "old", 26, FIRST)
+    lock = tmp_path / "old" / "corpus.lock"
+    assert documents(lock) == documents(tmp_path / "old" / "manifest.parquet")
+    assert pq.read_schema(lock).names == LOCK.names
+    assert pq.read_table(lock)["id"].to_pylist() == sorted(pq.read_table(lock)["id"].to_pylist())
+    assert read_files(lock) == FILES
+
+
+def test_files_numbered_anew_give_the_same_corpus_and_the_same_lock(tmp_path: Path) -> None:
+    build(tmp_path / "old", 26, FIRST)
+    lock = tmp_path / "old" / "corpus.lock"
+    anew = [
+        [citation(6, version=2), citation(20), citation(5)],
+        [citation(9), citation(4, words=1), citation(3)],
+        [citation(1), citation(2, "2025-02-02"), citation(3)],
+    ]
+    rejected = build(tmp_path / "new", 27, anew, lock)
+    assert documents(tmp_path / "new" / "manifest.parquet") == documents(lock)
+    assert (tmp_path / "new" / "corpus.lock").read_bytes() == lock.read_bytes()
+    assert rejected == {"not_in_lock": 2, "superseded": 1}
+    report = read_json(tmp_path / "new" / "lock.json")
+    counts = {key: report[key] for key in ("locked", "exact", "changed", "gone")}
+    assert counts == {"locked": 6, "exact": 6, "changed": 0, "gone": 0}
+    assert report["locked_files"][0]["file"] == "pubmed26n0001.xml.gz"
+
+
+def test_what_was_revised_or_withdrawn_since_is_told(tmp_path: Path) -> None:
+    build(tmp_path / "old", 26, FIRST)
+    anew = [
+        [citation(1), citation(2, "2025-02-02"), citation(3, "2026-05-05"), citation(6, version=3)],
+        [citation(1, "2026-06-06"), Document(id="pmid:2", deleted=True), citation(3, "2026-07-07")],
+    ]
+    build(tmp_path / "new", 27, anew, tmp_path / "old" / "corpus.lock")
+    # A later revision and a deletion don't hide what the lock has.
+    kept = [("pmid:1", 1, "2025-01-01"), ("pmid:2", 1, "2025-02-02")]
+    assert documents(tmp_path / "new" / "manifest.parquet") == kept
+    report = read_json(tmp_path / "new" / "lock.json")
+    assert (report["exact"], report["changed"], report["gone"]) == (2, 2, 2)
+    assert report["samples"] == {"changed": ["pmid:3", "pmid:6"], "gone": ["pmid:20", "pmid:5"]}
+    assert pq.read_table(tmp_path / "new" / "differences.parquet").to_pylist() == [
+        {"id": pmid, "version": version, "date": "2025-01-01", "status": status, "found_version": found,
+         "found_date": date}
+        for pmid, version, status, found, date in [
+            ("pmid:20", 1, "gone", None, None), ("pmid:3", 1, "changed", 1, "2026-07-07"),
+            ("pmid:5", 1, "gone", None, None), ("pmid:6", 2, "changed", 3, "2025-01-01"),
+        ]
+    ]  # fmt: skip
+
+
+days = st.sampled_from(["2025-01-01", "2025-01-02", ""])
+rows = st.lists(st.tuples(st.integers(1, 5), days, st.integers(1, 2), st.booleans()), max_size=8)
+
+
+@settings(max_examples=12)
+@given(old=st.lists(rows, min_size=1, max_size=2), new=st.lists(rows, min_size=1, max_size=3))
+def test_every_locked_document_is_exact_changed_or_gone(
+    tmp_path_factory: pytest.TempPathFactory, old: list[list], new: list[list]
+) -> None:
+    def made(files: list[list]) -> list[list[Document]]:
+        return [
+            [Document(id=f"pmid:{n}", version=v, deleted=True) if gone else citation(n, day, v)
+             for n, day, v, gone in rows]
+            for rows in files
+        ]  # fmt: skip
+
+    folder = tmp_path_factory.mktemp("x")
+    build(folder / "old", 26, made(old))
+    build(folder / "new", 27, made(new), folder / "old" / "corpus.lock")
+    locked = documents(folder / "old" / "corpus.lock")
+    there = {(f"pmid:{n}", v, day) for rows in new for n, day, v, gone in rows if not gone}
+    ids = {one[0] for one in there}
+    assert documents(folder / "new" / "manifest.parquet") == [one for one in locked if one in there]
+    report = read_json(folder / "new" / "lock.json")
+    assert report["exact"] == sum(one in there for one in locked)
+    assert report["changed"] == sum(one not in there and one[0] in ids for one in locked)
+    assert report["gone"] == sum(one[0] not in ids for one in locked)
+
+
+def test_digests_are_those_of_the_record_or_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "f.xml.gz"
+    with pytest.raises(PubmillError, match=r"neither .* nor .* exists"):
+        source_file("s", path)
+    path.write_bytes(b"abc")
+    assert source_file("s", path).md5 == "900150983cd24fb0d6963f7d28e17f72"
+    (tmp_path / "f.xml.gz.source.json").write_text('{"md5": "m", "sha256": "s"}')
+    assert source_file("s", path) == SourceFile("s", "f.xml.gz", "m", "s")
+    (tmp_path / "f.xml.gz.source.json").write_text("{}")
+    with pytest.raises(PubmillError, match="records no md5"):
+        source_file("s", path)
+
+
+def test_what_is_no_lock_is_told(tmp_path: Path) -> None:
+    build(tmp_path / "old", 26, FIRST)
+    for path, word in (("none", "does not exist"), ("manifest.parquet", "is no lock of a corpus")):
+        with pytest.raises(PubmillError, match=word):
+            build(tmp_path / f"new-{path}", 27, FIRST, tmp_path / "old" / path)
+    (tmp_path / "broken").write_bytes(b"PAR1 nothing")
+    with pytest.raises(PubmillError, match="is no lock of a corpus"):
+        read_files(tmp_path / "broken")
+
+
+def test_a_lock_that_has_a_document_twice_is_refused(tmp_path: Path) -> None:
+    build(tmp_path / "old", 26, FIRST)
+    manifest = pq.read_table(tmp_path / "old" / "manifest.parquet")
+    pq.write_table(manifest.take([0, 0, 1]), tmp_path / "manifest.parquet")
+    write_lock(tmp_path / "twice.lock", tmp_path / "manifest.parquet", FILES)
+    with pytest.raises(PubmillError, match="has pmid:1 more than once"):
+        build(tmp_path / "new", 27, FIRST, tmp_path / "twice.lock")
+    assert not (tmp_path / "new" / "latest.parquet").exists()

@@ -1,0 +1,381 @@
+"""Reading PubMed's XML: all text, every deletion, and a clear word about every broken file."""
+
+import gzip
+import hashlib
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pubmill.corpus import medline
+from pubmill.corpus.medline import file_order, read_medline
+from pubmill.corpus.shards import Document, count_words, joined, read_shard, read_source, write_shard
+from pubmill.errors import PubmillError
+
+SCRIPT = Path(__file__).parents[3] / "scripts" / "parse_medline.py"
+HEAD = (
+    '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE PubmedArticleSet PUBLIC '
+    '"-//NLM//DTD PubMedArticle, 1st January 2025//EN" "https://dtd.nlm.nih.gov/pubmed_250101.dtd">\n'
+)
+
+
+def citation(
+    pmid: int, article: str = "<ArticleTitle>T</ArticleTitle>", version: str = ' Version="1"'
+) -> str:
+    return (
+        f"<MedlineCitation><PMID{version}>{pmid}</PMID><DateRevised><Year>2026</Year><Month>1</Month>"
+        f"<Day>09</Day></DateRevised><Article>{article}</Article></MedlineCitation>"
+    )
+
+
+def articles(*citations: str) -> str:
+    return "\n".join(f"<PubmedArticle>{one}</PubmedArticle>" for one in citations)
+
+
+def write(folder: Path, content: str, head: str = HEAD, root: str = "PubmedArticleSet") -> Path:
+    path = folder / "pubmed26n0001.xml.gz"
+    path.write_bytes(gzip.compress(f"{head}<{root}>\n{content}\n</{root}>\n".encode()))
+    return path
+
+
+def read(folder: Path, content: str, **options: str) -> list[Document]:
+    return list(read_medline(write(folder, content, **options)))
+
+
+def abstract(folder: Path, content: str) -> tuple[tuple[str, str], ...]:
+    (document,) = read(folder, articles(citation(1, f"<Abstract>{content}</Abstract>")))
+    return document.sections
+
+
+def test_every_field(tmp_path: Path) -> None:
+    article = (
+        "<Journal><JournalIssue><PubDate><MedlineDate>1998 Dec-1999 Jan</MedlineDate></PubDate>"
+        "</JournalIssue></Journal><ArticleTitle>[A <i>title</i>.]</ArticleTitle><Abstract>"
+        "<AbstractText Label='AIM'>One.</AbstractText><AbstractText>Two.</AbstractText>"
+        "<CopyrightInformation>(c) X</CopyrightInformation></Abstract>"
+        "<Language>eng</Language><Language>fre</Language><PublicationTypeList><PublicationType UI='D1'>Review"
+        "</PublicationType></PublicationTypeList><VernacularTitle>V</VernacularTitle>"
+    )
+    other = (
+        "<OtherAbstract Language='fre'><AbstractText>Autre.</AbstractText></OtherAbstract></MedlineCitation>"
+    )
+    text = citation(7, article, ' Version="2"').replace("</MedlineCitation>", other)
+    (document,) = read(tmp_path, articles(text))
+    assert document == Document(
+        id="pmid:7", version=2, pmid="7", date="2026-01-09", published="1998",
+        languages=("eng", "fre"), types=("Review",), licence="(c) X", title="[A title.]",
+        sections=(("AIM", "One."), ("", "Two.")),
+    )  # fmt: skip
+    assert joined(document.sections) == "AIM: One.\nTwo."
+    assert count_words(document.sections) == 2
+
+
+def test_text_is_whole_however_deeply_nested(tmp_path: Path) -> None:
+    content = (
+        "<AbstractText>The <i>TP<sub>53<sup>a</sup></sub></i> <b>gene</b>, x<!-- no --> &lt; 5&#181;M &amp; "
+        "<mml:math><mml:mi>z</mml:mi></mml:math>\n   end<?no no?>.</AbstractText>"
+    )
+    assert abstract(tmp_path, content) == (("", "The TP53a gene, x < 5µM & z end."),)
+
+
+def test_unicode_spaces_of_the_author_stay(tmp_path: Path) -> None:
+    assert abstract(tmp_path, "<AbstractText> 10\u2009000\u00a0mg </AbstractText>") == (
+        ("", "10\u2009000\u00a0mg"),
+    )
+
+
+def test_empty_sections_are_no_text(tmp_path: Path) -> None:
+    assert abstract(tmp_path, "<AbstractText Label='AIM'> </AbstractText><AbstractText/>") == ()
+
+
+def test_copyright_is_not_an_abstract(tmp_path: Path) -> None:
+    assert abstract(tmp_path, "<CopyrightInformation>(c)</CopyrightInformation>") == ()
+
+
+def test_deletions_follow_the_citations(tmp_path: Path) -> None:
+    tail = "<DeleteCitation><PMID Version='1'>3</PMID>\n<PMID Version='2'>4</PMID></DeleteCitation>"
+    rows = read(tmp_path, articles(citation(1)) + tail)
+    assert [(row.id, row.version, row.deleted) for row in rows] == [
+        ("pmid:1", 1, False), ("pmid:3", 1, True), ("pmid:4", 2, True),
+    ]  # fmt: skip
+
+
+def test_old_root_without_versions(tmp_path: Path) -> None:
+    rows = read(
+        tmp_path, citation(1, version="") + citation(2, version=""), head="", root="MedlineCitationSet"
+    )
+    assert [(row.id, row.version) for row in rows] == [("pmid:1", 1), ("pmid:2", 1)]
+
+
+def test_a_date_without_a_day_stays_as_given(tmp_path: Path) -> None:
+    (row,) = read(tmp_path, articles(citation(1).replace("<Day>09</Day>", "")))
+    assert row.date == "2026-01"
+
+
+@settings(max_examples=60)
+@given(sizes=st.lists(st.integers(0, 300), min_size=1, max_size=12), block=st.integers(1, 700))
+def test_blocks_of_any_size_give_the_same_documents(
+    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], block: int
+) -> None:
+    texts = [f"<Abstract><AbstractText>{'aé<i>b</i>' * size}</AbstractText></Abstract>" for size in sizes]
+    path = write(
+        tmp_path_factory.mktemp("x"), articles(*(citation(n, text) for n, text in enumerate(texts, 1)))
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(medline, "BLOCK", block)
+        found = [(row.id, joined(row.sections)) for row in read_medline(path)]
+    assert found == [(f"pmid:{n}", "aéb" * size) for n, size in enumerate(sizes, 1)]
+
+
+def test_order_is_by_year_then_number() -> None:
+    names = ["pubmed26n0001.xml.gz", "pubmed25n1400.xml.gz", "pubmed26n1335.xml.gz", "medline05n0500.xml.gz"]
+    assert sorted(names, key=lambda name: file_order(Path(name))) == [names[3], names[1], names[0], names[2]]
+    with pytest.raises(PubmillError, match="mine.xml.gz: a PubMed file is named like"):
+        file_order(Path("mine.xml.gz"))
+
+
+def refused(path: Path, *words: str) -> None:
+    output = path.with_name("out.parquet")
+    with pytest.raises(PubmillError) as told:
+        write_shard(output, read_medline(path), source="p", file=path.name, order=1)
+    assert all(word in str(told.value) for word in (path.name, *words)), told.value
+    assert [found.name for found in path.parent.iterdir()] == [path.name]
+
+
+def test_truncated_gzip(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, articles(*(citation(n, f"<ArticleTitle>{n * 'x'}</ArticleTitle>") for n in range(900)))
+    )
+    path.write_bytes(path.read_bytes()[:-200])
+    refused(path, "truncated or damaged gzip", "download it again")
+
+
+def test_damaged_and_no_gzip(tmp_path: Path) -> None:
+    path = write(tmp_path, articles(citation(1)))
+    path.write_bytes(path.read_bytes()[:-8] + b"\1\2\3\4" + path.read_bytes()[-4:])
+    refused(path, "truncated or damaged gzip")
+    path.write_bytes(b"<PubmedArticleSet></PubmedArticleSet>")
+    refused(path, "truncated or damaged gzip")
+
+
+def test_malformed_xml_names_line_and_last_pmid(tmp_path: Path) -> None:
+    bad = citation(12).replace("</ArticleTitle>", "</Title>")
+    refused(
+        write(tmp_path, articles(citation(11), bad, citation(13))),
+        "gz:5:",
+        "malformed XML",
+        "Last PMID read: 12",
+    )
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "",
+        "</PubmedArticleSet><PubmedArticleSet></PubmedArticleSet>",
+        "</PubmedArticleSet>x",
+        "<!-- </PubmedArticle> --",
+    ],
+)
+def test_malformed_ends(tmp_path: Path, tail: str) -> None:
+    path = tmp_path / "pubmed26n0001.xml.gz"
+    path.write_bytes(gzip.compress(f"{HEAD}<PubmedArticleSet>{articles(citation(1))}{tail}".encode()))
+    refused(path, "malformed XML")
+
+
+@pytest.mark.parametrize("address", ["http://dtd.nlm.nih.gov/a.dtd", "https://dtd.nlm.nih.gov/a.dtd"])
+def test_the_named_dtd_is_not_looked_for(tmp_path: Path, address: str) -> None:
+    head = f'<?xml version="1.0"?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD X//EN" "{address}">'
+    assert len(read(tmp_path, articles(citation(1)), head=head)) == 1
+
+
+@pytest.mark.parametrize("damaged", ['PUBLIC "-//NLM//DTD X//EN"', 'PUBLIC "a\x01" "b"', 'SYSTEM "b', "X"])
+def test_a_damaged_document_type_is_refused(tmp_path: Path, damaged: str) -> None:
+    head = f"<!DOCTYPE PubmedArticleSet {damaged}>"
+    refused(write(tmp_path, articles(citation(1)), head=head), "malformed XML: the document type")
+
+
+def test_undeclared_entity(tmp_path: Path) -> None:
+    refused(
+        write(tmp_path, articles(citation(1, "<ArticleTitle>&who;</ArticleTitle>"))), "malformed XML", "'who'"
+    )
+
+
+@pytest.mark.parametrize(
+    "hiding",
+    [
+        "<!-- <PubmedArticle></PubmedArticle> -->",
+        "<?x </PubmedArticle> ?>",
+        "<DeleteCitation><PubmedArticle></PubmedArticle>  </DeleteCitation>",
+    ],
+)
+def test_a_block_that_ends_inside_of_something_grows(tmp_path: Path, hiding: str) -> None:
+    content = articles(citation(1)) + hiding + articles(*(citation(n) for n in range(2, 9)))
+    path = write(tmp_path, content)
+    for place in range(content.index(hiding), content.index(hiding) + len(hiding) + 30):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(medline, "HEAD_LIMIT", len(HEAD) + len("<PubmedArticleSet>\n") + place)
+            patch.setattr(medline, "BLOCK", 20)
+            assert [row.id for row in read_medline(path)] == [f"pmid:{n}" for n in range(1, 9)]
+
+
+def test_a_block_that_never_becomes_well_formed_is_refused_at_its_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(medline, "CITATION_LIMIT", 1 << 19)
+    bad = citation(12).replace("</ArticleTitle>", "</Title>")
+    content = articles(citation(11), bad, *(citation(n, "<ArticleTitle>" + "x" * 900) for n in range(9000)))
+    refused(write(tmp_path, content), "gz:5:", "malformed XML", "Last PMID read: 12")
+
+
+def test_a_message_names_one_line(tmp_path: Path) -> None:
+    bad = citation(12).replace("</ArticleTitle>", "</Title>")
+    with pytest.raises(PubmillError) as raised:
+        read(tmp_path, articles(citation(11), bad))
+    where = tmp_path / "pubmed26n0001.xml.gz"
+    assert str(raised.value) == (
+        f"{where}:5: malformed XML: Opening and ending tag mismatch: ArticleTitle and Title. "
+        f"Last PMID read: 12."
+    )
+
+
+def test_entity_bomb_is_refused_unexpanded(tmp_path: Path) -> None:
+    levels = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
+    head = f'<?xml version="1.0"?><!DOCTYPE PubmedArticleSet [<!ENTITY e0 "ha">{levels}]>'
+    content = articles(citation(1, "<ArticleTitle>&e11;</ArticleTitle>"))
+    refused(write(tmp_path, content, head=head), "declares entities")
+
+
+def test_external_entity_is_refused_unread(tmp_path: Path) -> None:
+    secret = tmp_path.parent / f"{tmp_path.name}-secret"
+    secret.write_text("secret")
+    head = f'<!DOCTYPE PubmedArticleSet [<!ENTITY e SYSTEM "file://{secret}">]>'
+    refused(
+        write(tmp_path, articles(citation(1, "<ArticleTitle>&e;</ArticleTitle>")), head=head),
+        "declares entities",
+    )
+    head = f'<!DOCTYPE PubmedArticleSet [<!ENTITY % e SYSTEM "file://{secret}"> %e;]>'
+    refused(write(tmp_path, articles(citation(1)), head=head), "declares entities")
+
+
+def test_entities_declared_in_a_local_dtd_are_not_fetched(tmp_path: Path) -> None:
+    dtd = tmp_path.parent / f"{tmp_path.name}.dtd"
+    dtd.write_text('<!ENTITY e "secret">')
+    head = f'<!DOCTYPE PubmedArticleSet SYSTEM "file://{dtd}">'
+    refused(
+        write(tmp_path, articles(citation(1, "<ArticleTitle>&e;</ArticleTitle>")), head=head),
+        "'e' not defined",
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        ("<PubmedBookArticle/>", "<PubmedBookArticle> without <BookDocument>"),
+        ("<Other/>", "<Other> where a citation was expected"),
+        (articles("<Other/>"), "without <MedlineCitation>"),
+        (articles("<MedlineCitation><PMID>x</PMID><Article/></MedlineCitation>"), "not a number"),
+        (articles("<MedlineCitation><PMID>5</PMID></MedlineCitation>"), "without <Article>"),
+        (
+            articles("<MedlineCitation/><MedlineCitation/>"),
+            "<PubmedArticle> with <MedlineCitation> more than once",
+        ),
+        (articles(citation(0).replace(">0<", f">{'7' * 5000}<")), "not a number of at most 18 digits"),
+        (articles(citation(5, version=' Version="9999999999"')), "not a number of at most 9 digits"),
+        (articles(citation(1, version=' Version="a"')), "Version='a'"),
+    ],
+)
+def test_unexpected_content(tmp_path: Path, content: str, word: str) -> None:
+    refused(write(tmp_path, content), word)
+
+
+def test_wrong_root_and_encoding(tmp_path: Path) -> None:
+    refused(write(tmp_path, "", head="", root="articles"), "not one of PubMed's citation files")
+    namespace = f"{HEAD}<PubmedArticleSet xmlns='urn:x'>{articles(citation(1))}</PubmedArticleSet>"
+    path = tmp_path / "pubmed26n0001.xml.gz"
+    path.write_bytes(gzip.compress(namespace.encode()))
+    refused(path, "its root is <{urn:x}PubmedArticleSet>")
+    refused(write(tmp_path, "", head='<?xml version="1.0" encoding="ISO-8859-1"?>'), "encoded as ISO-8859-1")
+
+
+def test_endless_citation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(medline, "CITATION_LIMIT", 1 << 20)
+    title = f"<ArticleTitle>{'x' * (3 << 20)}</ArticleTitle>"
+    refused(write(tmp_path, articles(citation(1, title))), "no </PubmedArticle> within 1 MiB")
+
+
+def test_shard_holds_what_was_read(tmp_path: Path) -> None:
+    deletion = "<DeleteCitation><PMID Version='1'>9</PMID></DeleteCitation>"
+    path = write(tmp_path, articles(citation(1), citation(2)) + deletion)
+    shard = tmp_path / "s.parquet"
+    write_shard(shard, read_medline(path), source="pubmed", file=path.name, order=file_order(path))
+    rows = list(read_medline(path))
+    assert [row for _, row in read_shard(shard)] == rows[:2]
+    assert read_source(shard)[0] == "pubmed"
+    assert (read_source(shard)[1].citations, read_source(shard)[1].deletions) == (2, 1)
+    table = pq.read_table(shard)
+    assert table["order"].to_pylist() == [260001] * 3
+    assert table["position"].to_pylist() == [0, 1, 2]
+    assert table["deleted"].to_pylist() == [False, False, True]
+
+
+def command(source: Path, output: Path) -> list[str]:
+    arguments = ["--input", str(source), "--output", str(output), "--recipe", '{"source": "pubmed"}']
+    return [sys.executable, str(SCRIPT), *arguments]
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    text = " ".join(hashlib.sha256(bytes([n])).hexdigest() for n in range(40))
+    content = articles(
+        *(
+            citation(n, f"<Abstract><AbstractText>{n} {text}</AbstractText></Abstract>")
+            for n in range(1, 12_000)
+        )
+    )
+    return write(tmp_path_factory.mktemp("large"), content)
+
+
+def test_killed_and_run_again_gives_the_same_bytes(tmp_path: Path, large: Path) -> None:
+    undisturbed, output = tmp_path / "a" / "s.parquet", tmp_path / "b" / "s.parquet"
+    subprocess.run(command(large, undisturbed), check=True)
+    job = subprocess.Popen(command(large, output))
+    while job.poll() is None and not list(output.parent.glob(".s.parquet.*.tmp")):
+        time.sleep(0.001)
+    os.kill(job.pid, signal.SIGKILL)
+    assert job.wait() == -signal.SIGKILL
+    assert not output.exists()
+    subprocess.run(command(large, output), check=True)
+    assert output.read_bytes() == undisturbed.read_bytes()
+
+
+def test_a_disk_that_takes_no_more(tmp_path: Path, large: Path) -> None:
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+    output = tmp_path / "out" / "s.parquet"
+    job = subprocess.run(command(large, output), preexec_fn=limit, stderr=subprocess.PIPE, text=True)
+    assert job.returncode == 1
+    assert job.stderr.startswith(f"pubmill: error: cannot write {output}")
+    assert list(output.parent.iterdir()) == []
+
+
+def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
+    path = write(tmp_path, articles(citation(1)))
+    refused_output = tmp_path / "s.parquet"
+    with pytest.raises(PubmillError, match="no space left on the disk"):
+        write_shard(refused_output, read_medline(path), source="p", file=path.name, order=1)
+    assert list(tmp_path.iterdir()) == [path]

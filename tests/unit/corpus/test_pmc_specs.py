@@ -1,0 +1,100 @@
+"""Specs of PMC's sources: names of shards and files, licences and flags as filters."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from pubmill.corpus.filters import rejection
+from pubmill.corpus.licences import licence_group
+from pubmill.corpus.pmc import shard_bounds
+from pubmill.corpus.shards import Document
+from pubmill.errors import PubmillError
+from pubmill.graph.pmc_shards import packages, pmc_shards
+from pubmill.specs import PmcPackagesSource, PmcSource, Selection
+
+
+def source(*articles: str, **more: object) -> PmcSource:
+    values = {
+        "name": "pmc", "kind": "pmc", "url": "https://b.org", "inventory": "2026-09-02", "articles": articles,
+        "leave_out": [],
+    }  # fmt: skip
+    return PmcSource.model_validate(values | more)
+
+
+def test_shards_of_ranges() -> None:
+    assert pmc_shards(source("PMC00009xxxx-PMC00011xxxx", "PMC1234567xx")) == [
+        "PMC00009xxxx", "PMC00010xxxx", "PMC00011xxxx", "PMC1234567xx",
+    ]  # fmt: skip
+    assert len(pmc_shards(source("PMC00000xxxx-PMC01299xxxx"))) == 1300
+
+
+@given(st.integers(0, 9999), st.integers(0, 50))
+def test_neighbouring_shards_meet(first: int, more: int) -> None:
+    shards = pmc_shards(source(f"PMC{first:05d}xxxx-PMC{first + more:05d}xxxx"))
+    bounds = [shard_bounds(shard) for shard in shards]
+    assert [end for _, end in bounds[:-1]] == [begin for begin, _ in bounds[1:]]
+    assert (bounds[0][0], bounds[-1][1]) == (first * 10_000, (first + more + 1) * 10_000)
+
+
+@pytest.mark.parametrize(
+    "articles", ["PMC1xxx", "PMC00011xxxx-PMC00009xxxx", "PMC00001xxxx-PMC0001xxxxx", "00001xxxx", ""]
+)
+def test_wrong_ranges(articles: str) -> None:
+    with pytest.raises(PubmillError, match="source pmc: articles: .* is no range of PMCIDs"):
+        pmc_shards(source(articles))
+
+
+def test_overlapping_ranges() -> None:
+    with pytest.raises(PubmillError, match="PMC000010000 is in two"):
+        pmc_shards(source("PMC0000xxxxx", "PMC00001xxxx"))
+
+
+def test_packages_by_name() -> None:
+    values = {"name": "p", "kind": "pmc-packages", "url": "https://b.org", "leave_out": ["tables"]}
+    found = PmcPackagesSource.model_validate(values | {"packages": ["a/x", "b/y"]})
+    assert packages(found) == {"x": "a/x", "y": "b/y"}
+    with pytest.raises(PubmillError, match="the same file name"):
+        packages(PmcPackagesSource.model_validate(values | {"packages": ["a/x", "b/x"]}))
+
+
+def test_unreadable_articles_have_a_name_and_a_reason() -> None:
+    known = {"PMC00001xxxx": {"PMC19999.2": "mismatched tags"}}
+    assert source(unreadable=known).unreadable == known
+    for wrong in ({"PMC19999": "no version"}, {"PMC19999.1": ""}, {"19999.1": "no name"}):
+        with pytest.raises(ValidationError):
+            source(unreadable={"PMC00001xxxx": wrong})
+
+
+def test_pubmed_parser_leaves_nothing_out() -> None:
+    assert source(parser="pubmed_parser").leave_out == ()
+    with pytest.raises(ValidationError, match="cannot leave anything out"):
+        source(parser="pubmed_parser", leave_out=["tables"])
+    with pytest.raises(ValidationError):
+        source(leave_out=["verbs"])
+
+
+@pytest.mark.parametrize(
+    ("code", "group"),
+    [
+        ("CC0", "commercial"), ("CC BY", "commercial"), ("CC BY-SA", "commercial"),
+        ("CC BY-ND", "commercial"),
+        ("CC BY-NC", "noncommercial"), ("CC BY-NC-SA", "noncommercial"), ("CC BY-NC-ND", "noncommercial"),
+        ("TDM", "other"), ("NO-CC CODE", "other"), ("", "other"),
+    ],
+)  # fmt: skip
+def test_licence_groups(code: str, group: str) -> None:
+    assert licence_group(code) == group
+
+
+def test_licences_and_flags_as_filters() -> None:
+    article = Document(
+        id="pmc:1", sections=(("", "x"),), licence="CC BY-NC", flags=("manuscript", "retracted")
+    )
+    citation = Document(id="pmid:1", sections=(("", "x"),), licence="(c) Elsevier")
+    assert rejection(article, Selection()) is None
+    assert rejection(article, Selection(licences=("noncommercial",))) is None
+    assert rejection(article, Selection(licences=("commercial", "other"))) == "licence"
+    assert rejection(citation, Selection(licences=("commercial",))) is None
+    assert rejection(article, Selection(without=("retracted", "ocr"))) == "retracted"
+    assert rejection(article, Selection(without=("ocr",))) is None

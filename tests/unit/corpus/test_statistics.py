@@ -1,0 +1,116 @@
+"""From shards to a corpus: every citation is a document or has a reason."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from pubmill.corpus.document_versions import write_latest
+from pubmill.corpus.shards import Document, write_shard
+from pubmill.corpus.statistics import select, total, write_manifest
+from pubmill.errors import PubmillError
+from pubmill.specs import Selection
+from pubmill.storage.files import read_json, write_json
+
+
+def text(number: int, words: int, **fields: Any) -> Document:
+    sections = (("AIM", "é " * words + "end"),) if words else ()
+    return Document(
+        id=f"pmid:{number}",
+        pmid=str(number),
+        title="T",
+        date="2020-01-01",
+        published="1999",
+        sections=sections,
+        **fields,
+    )
+
+
+def corpus(folder: Path, shards: list[list[Document]]) -> tuple[list[Path], list[Path]]:
+    paths = [folder / f"s{index}.parquet" for index in range(len(shards))]
+    for order, (path, documents) in enumerate(zip(paths, shards, strict=True)):
+        write_shard(path, documents, source=f"source{order % 2}", file="f", order=order)
+    write_latest(folder / "latest.parquet", paths, [0] * len(paths))
+    parts = [folder / f"part-{index:04}.parquet" for index in range(len(paths))]
+    statistics = [part.with_suffix(".json") for part in parts]
+    for index, path in enumerate(paths):
+        select(
+            path, index, folder / "latest.parquet", Selection(min_words=3), parts[index], statistics[index]
+        )
+    return parts, statistics
+
+
+SHARDS = [
+    [text(1, 5), text(2, 0), text(3, 1), text(4, 9), text(5, 4)],
+    [text(1, 6, version=2), Document(id="pmid:4", deleted=True), *(text(n, 1) for n in range(10, 20))],
+    [],
+]
+
+
+def test_everything_is_accounted_for(tmp_path: Path) -> None:
+    parts, statistics = corpus(tmp_path, SHARDS)
+    found = total(statistics, write_manifest(tmp_path / "manifest.parquet", parts))
+    assert found == {
+        "parsed": 16, "deletions": 1, "documents": 2, "words": 12, "bytes": 46,
+        "rejected": {"superseded": 1, "no_abstract": 1, "too_short": 11, "deleted": 1},
+        "samples": {
+            "superseded": ["pmid:1"], "no_abstract": ["pmid:2"], "deleted": ["pmid:4"],
+            "too_short": ["pmid:3", "pmid:10", "pmid:11", "pmid:12", "pmid:13"],
+        },
+        "by_source": {
+            "source0": {
+                "parsed": 5, "deletions": 0, "documents": 1, "words": 5, "bytes": 20,
+                "rejected": {"superseded": 1, "no_abstract": 1, "too_short": 1, "deleted": 1},
+            },
+            "source1": {
+                "parsed": 11, "deletions": 1, "documents": 1, "words": 7, "bytes": 26,
+                "rejected": {"too_short": 10},
+            },
+        },
+        "years": {"1999": 2},
+    }  # fmt: skip
+
+
+def test_part_and_manifest(tmp_path: Path) -> None:
+    parts, _ = corpus(tmp_path, SHARDS)
+    write_manifest(tmp_path / "manifest.parquet", parts)
+    assert pq.read_table(parts[0]).to_pylist() == [
+        {
+            "id": "pmid:5", "version": 1, "pmid": "5", "date": "2020-01-01", "title": "T",
+            "text": "AIM: é é é é end", "words": 5, "bytes": 20,
+        }
+    ]  # fmt: skip
+    assert pq.read_table(tmp_path / "manifest.parquet").to_pylist() == [
+        {"id": "pmid:5", "version": 1, "date": "2020-01-01", "part": "part-0000", "row": 0},
+        {"id": "pmid:1", "version": 2, "date": "2020-01-01", "part": "part-0001", "row": 0},
+    ]
+
+
+def test_statistics_that_do_not_add_up(tmp_path: Path) -> None:
+    parts, statistics = corpus(tmp_path, SHARDS)
+    with pytest.raises(PubmillError, match="says 1 documents, its part holds 2"):
+        total(statistics, [2, 1, 0])
+    write_json(statistics[0], {**read_json(statistics[0]), "parsed": 6})
+    with pytest.raises(PubmillError, match=r"part-0000\.json: parsed 6 but kept and rejected 5"):
+        total(statistics, write_manifest(tmp_path / "manifest.parquet", parts))
+
+
+def test_latest_of_other_shards(tmp_path: Path) -> None:
+    corpus(tmp_path, SHARDS)
+    with pytest.raises(PubmillError, match="made from other shards"):
+        select(
+            tmp_path / "s0.parquet", 1, tmp_path / "latest.parquet", Selection(),
+            tmp_path / "x.parquet", tmp_path / "x.json",
+        )  # fmt: skip
+    assert not (tmp_path / "x.parquet").exists()
+
+
+def test_not_a_shard(tmp_path: Path) -> None:
+    corpus(tmp_path, SHARDS)
+    for path, word in (("part-0000.parquet", "not a parsed shard"), ("no.parquet", "does not exist")):
+        with pytest.raises(PubmillError, match=word):
+            select(
+                tmp_path / path, 0, tmp_path / "latest.parquet", Selection(),
+                tmp_path / "x.parquet", tmp_path / "x.json",
+            )  # fmt: skip

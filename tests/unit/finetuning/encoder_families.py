@@ -1,0 +1,150 @@
+"""Model folders of every family of encoders: tiny, random, each with a tokenizer as its family has."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
+from transformers import (
+    AlbertConfig,
+    AlbertModel,
+    AlbertTokenizer,
+    BertConfig,
+    BertModel,
+    BertTokenizerFast,
+    DebertaV2Config,
+    DebertaV2Model,
+    DebertaV2Tokenizer,
+    DistilBertConfig,
+    DistilBertModel,
+    ElectraConfig,
+    ElectraModel,
+    MegatronBertConfig,
+    MegatronBertModel,
+    ModernBertConfig,
+    ModernBertModel,
+    PreTrainedTokenizerFast,
+    RobertaConfig,
+    RobertaModel,
+    RobertaTokenizer,
+)
+
+from pubmill.annotation.examples import TokensExample
+
+SYLLABLES = ["ba", "co", "di", "fu", "ge", "lo", "mi", "nu", "ine", "long"]
+LAYERS = 3
+
+
+def sentence(generator: random.Random) -> TokensExample:
+    """Words of syllables; one that begins with "ine" is an entity."""
+    words = ["".join(generator.choices(SYLLABLES, k=generator.randrange(1, 4))) for _ in range(9)]
+    words = words[: generator.randrange(2, 10)]
+    labels = ["B" if word.startswith("ine") else "O" for word in words]
+    return TokensExample(id=str(generator.random()), document=None, words=words, labels=labels)
+
+
+def wordpiece(folder: Path) -> Any:
+    """A BERT's tokenizer: [CLS] ... [SEP]."""
+    pieces = [*SYLLABLES, *(f"##{piece}" for piece in SYLLABLES)]
+    vocab = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *pieces]
+    (folder / "vocab.txt").write_text("\n".join(vocab) + "\n")
+    return BertTokenizerFast.from_pretrained(folder, do_lower_case=True)
+
+
+def byte_pairs(special: list[str]) -> Tokenizer:
+    """Byte-level BPE, learnt from sentences."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(
+        vocab_size=340, special_tokens=special, initial_alphabet=alphabet, show_progress=False
+    )
+    generator = random.Random(0)
+    tokenizer.train_from_iterator([" ".join(sentence(generator).words) for _ in range(200)], trainer)
+    return tokenizer
+
+
+def byte_level(folder: Path) -> Any:
+    """A RoBERTa's tokenizer: <s> ... </s>, and </s></s> between two texts."""
+    byte_pairs(["<s>", "<pad>", "</s>", "<unk>", "<mask>"]).model.save(str(folder))
+    return RobertaTokenizer.from_pretrained(folder)
+
+
+def byte_level_without_class(folder: Path) -> Any:
+    """A ModernBERT's tokenizer: byte-level BPE with BERT's special tokens, and a class for any tokenizer."""
+    tokenizer = byte_pairs(["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B [SEP]",
+        special_tokens=[("[CLS]", 1), ("[SEP]", 2)],
+    )
+    named = {f"{name.lower()}_token": f"[{name}]" for name in ("PAD", "CLS", "SEP", "UNK", "MASK")}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named)
+
+
+def unigrams(special: list[str]) -> list[tuple[str, float]]:
+    """A vocabulary of the SentencePiece kind."""
+    starts = [("▁" + piece, -2.0) for piece in SYLLABLES]
+    letters = [(letter, -9.0) for letter in "abcdefghijklmnopqrstuvwxyz"]
+    pieces = [(piece, -3.0) for piece in SYLLABLES]
+    return [*((token, 0.0) for token in special), ("▁", -4.0), *starts, *pieces, *letters]
+
+
+def albert_unigrams(folder: Path) -> Any:
+    return AlbertTokenizer(vocab=unigrams(["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]))
+
+
+def deberta_unigrams(folder: Path) -> Any:
+    return DebertaV2Tokenizer(vocab=unigrams(["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"]))
+
+
+DEBERTA = {
+    "type_vocab_size": 0,
+    "relative_attention": True,
+    "pos_att_type": ["p2c", "c2p"],
+    "position_biased_input": False,
+    "position_buckets": 16,
+    "norm_rel_ebd": "layer_norm",
+    "share_att_key": True,
+}
+MODERNBERT = {"local_attention": 8, "global_attn_every_n_layers": 2}
+FAMILIES: dict[str, tuple[Any, Any, Callable[[Path], Any], dict[str, Any]]] = {
+    "bert": (BertConfig, BertModel, wordpiece, {"type_vocab_size": 2}),
+    "roberta": (RobertaConfig, RobertaModel, byte_level, {"type_vocab_size": 1}),
+    "roberta-wordpiece": (RobertaConfig, RobertaModel, wordpiece, {"type_vocab_size": 1}),
+    "electra": (ElectraConfig, ElectraModel, wordpiece, {"embedding_size": 16}),
+    "albert": (AlbertConfig, AlbertModel, albert_unigrams, {"embedding_size": 16}),
+    "megatron-bert": (MegatronBertConfig, MegatronBertModel, wordpiece, {}),
+    "modernbert": (ModernBertConfig, ModernBertModel, byte_level_without_class, MODERNBERT),
+    "deberta-v2": (DebertaV2Config, DebertaV2Model, deberta_unigrams, {**DEBERTA, "conv_kernel_size": 3}),
+    "deberta-v3": (DebertaV2Config, DebertaV2Model, deberta_unigrams, DEBERTA),
+    "distilbert": (DistilBertConfig, DistilBertModel, wordpiece, {"hidden_dim": 64}),
+}
+
+
+def save_encoder(folder: Path, family: str) -> Path:
+    """Write a random encoder of `family` and its tokenizer; it takes 64 tokens."""
+    config, model, tokenizer_of, further = FAMILIES[family]
+    folder.mkdir(parents=True)
+    tokenizer = tokenizer_of(folder)
+    tokenizer.save_pretrained(folder)
+    offset = tokenizer.pad_token_id + 1 if family.startswith("roberta") else 0
+    shape = {
+        "vocab_size": len(tokenizer),
+        "hidden_size": 32,
+        "num_hidden_layers": LAYERS,
+        "num_attention_heads": 2,
+        "intermediate_size": 64,
+        "max_position_embeddings": 64 + offset,
+        "initializer_range": 0.1,
+    }
+    special = {
+        "pad_token_id": tokenizer.pad_token_id,
+        "bos_token_id": tokenizer.cls_token_id,
+        "eos_token_id": tokenizer.sep_token_id,
+    }
+    torch.manual_seed(0)
+    model(config(**shape, **special, **further)).save_pretrained(folder)
+    return folder

@@ -1,0 +1,262 @@
+"""Every family of encoders: read from a folder, fed right, fine-tuned."""
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers.pre_tokenizers import ByteLevel
+from transformers import AutoTokenizer, BloomConfig, BloomModel, PreTrainedModel
+
+from pubmill.annotation.examples import SequenceExample, TokensExample, write_examples
+from pubmill.errors import PubmillError
+from pubmill.finetuning.encoders import (
+    embeddings,
+    has_segments,
+    layers,
+    load_encoder,
+    load_tokenizer,
+    longest_input,
+)
+from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.inputs import collate
+from pubmill.finetuning.reader import Reader
+from pubmill.finetuning.run import finetune
+from pubmill.finetuning.tasks import TASKS
+from pubmill.finetuning.tasks.tokens import Tokens
+from pubmill.recipes import FinetuningRecipe
+from tests.unit.finetuning.encoder_families import FAMILIES, LAYERS, SYLLABLES, save_encoder, sentence
+
+CPU = torch.device("cpu")
+RECIPE = FinetuningRecipe(
+    task="tokens", metric="entity_f1", learning_rate=3e-3, batch_size=8, epochs=3, precision="float32"
+)
+WITH_SEGMENTS = {"bert", "electra", "albert", "megatron-bert"}
+WORDS = st.lists(st.sampled_from(["baco", "ine", "longmi", "nu", "ge"]), min_size=1, max_size=8)
+every_family = pytest.mark.parametrize("family", FAMILIES)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    root = tmp_path_factory.mktemp("encoders")
+    return {family: save_encoder(root / family, family) for family in FAMILIES}
+
+
+@pytest.fixture(scope="module")
+def datasets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Sentences with entities, and the same with one label: whether there is an entity."""
+    root, generator = tmp_path_factory.mktemp("datasets"), random.Random(1)
+    for split, number in (("train", 64), ("dev", 16), ("test", 16)):
+        sentences = [sentence(generator) for _ in range(number)]
+        write_examples(root / f"tokens/{split}.jsonl.gz", sentences)
+        write_examples(root / f"sequence/{split}.jsonl.gz", [pair(one) for one in sentences])
+    return {kind: root / kind for kind in ("tokens", "sequence")}
+
+
+def pair(example: TokensExample) -> SequenceExample:
+    """The sentence in two parts, for what its label is."""
+    half = len(example.words) // 2
+    first, second = " ".join(example.words[:half]), " ".join(example.words[half:])
+    label = "yes" if "B" in example.labels else "no"
+    return SequenceExample(id=example.id, document=None, text=first, text_pair=second, label=label)
+
+
+def load(folder: Path, dropout: float = 0.1) -> PreTrainedModel:
+    return load_encoder(folder, dropout, CPU)
+
+
+def batch_of(encoder: PreTrainedModel) -> dict[str, torch.Tensor]:
+    generator = torch.Generator().manual_seed(1)
+    ids = torch.randint(5, int(encoder.config.vocab_size), (4, 12), generator=generator)
+    return {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+
+
+@every_family
+def test_inputs_of_the_longest_length_are_taken(folders: dict[str, Path], family: str) -> None:
+    encoder = load(folders[family])
+    assert longest_input(encoder) == 64
+    pad = load_tokenizer(folders[family]).pad_token_id
+    ids = torch.full((2, 64), 7)
+    ids[1, 40:] = pad
+    hidden = encoder(input_ids=ids, attention_mask=(ids != pad).long()).last_hidden_state
+    assert hidden.shape == (2, 64, 32) and torch.isfinite(hidden).all()
+
+
+def test_an_encoder_of_unknown_length_is_refused() -> None:
+    with pytest.raises(PubmillError, match="BloomModel: .* no max_position_embeddings"):
+        longest_input(BloomModel(BloomConfig(vocab_size=9, hidden_size=8, n_layer=1, n_head=2)))
+
+
+@every_family
+def test_segments_are_given_to_encoders_that_have_them(folders: dict[str, Path], family: str) -> None:
+    assert has_segments(load(folders[family])) == (family in WITH_SEGMENTS)
+
+
+@every_family
+def test_dropout_is_the_recipe_s_everywhere(folders: dict[str, Path], family: str) -> None:
+    encoder = load(folders[family], dropout=0.25)
+    modules = [module for module in encoder.modules() if isinstance(module, torch.nn.Dropout)]
+    rates = [module.p for module in modules]
+    for module in encoder.modules():  # ModernBERT's attention keeps the number itself
+        rates += [value for name, value in vars(module).items() if "dropout" in name and type(value) is float]
+    assert len(modules) > LAYERS or family == "albert"
+    assert set(rates) == {0.25}
+
+
+@every_family
+def test_without_dropout_training_computes_what_prediction_does(
+    folders: dict[str, Path], family: str
+) -> None:
+    """Any dropout that the recipe doesn't reach would show here."""
+    encoder = load(folders[family], dropout=0.0)
+    inputs = batch_of(encoder)
+    trained = encoder.train()(**inputs).last_hidden_state
+    assert torch.equal(trained, encoder.eval()(**inputs).last_hidden_state)
+    noisy = load(folders[family], dropout=0.25).train()
+    assert not torch.equal(noisy(**inputs).last_hidden_state, noisy(**inputs).last_hidden_state)
+
+
+@every_family
+def test_padded_equals_alone(folders: dict[str, Path], family: str) -> None:
+    reader = Reader(load_tokenizer(folders[family], words=True), 64, "none")
+    generator = random.Random(2)
+    task = Tokens(RECIPE, reader, ["O", "B"])
+    windows = task.encode([sentence(generator) for _ in range(12)]).instances
+    model = TaskModel(load(folders[family]), task.head(32)).eval()
+    with torch.inference_mode():
+        together = model(collate(windows, reader.pad, CPU))
+        alone = torch.cat([model(collate([window], reader.pad, CPU)) for window in windows])
+    torch.testing.assert_close(together, alone, atol=2e-5, rtol=1e-4)
+
+
+@every_family
+@pytest.mark.parametrize("task", ["tokens", "sequence"])
+def test_it_learns_and_a_seed_gives_the_same_bits(
+    folders: dict[str, Path], datasets: dict[str, Path], family: str, task: str
+) -> None:
+    if task not in TASKS:
+        pytest.skip(f"there is no task {task}")
+    metric = {"tokens": "entity_f1", "sequence": "accuracy"}[task]
+    recipe = replace(RECIPE, task=task, metric=metric)
+    first = finetune(recipe, folders[family], datasets[task], 3, "test")
+    losses = first.account["loss_by_epoch"]
+    assert losses[-1] < losses[0]
+    assert first.account["max_length"] == 64
+    if task == "tokens":
+        again = finetune(recipe, folders[family], datasets[task], 3, "test")
+        assert again.predictions == first.predictions and again.account["loss_by_epoch"] == losses
+
+
+FRAMES = {
+    "bert": ("[CLS] @ [SEP]", "[CLS] @ [SEP] @ [SEP]"),
+    "roberta": ("<s> @ </s>", "<s> @ </s> </s> @ </s>"),
+    "albert": ("[CLS] @ [SEP]", "[CLS] @ [SEP] @ [SEP]"),
+    "modernbert": ("[CLS] @ [SEP]", "[CLS] @ [SEP] @ [SEP]"),
+    "deberta-v3": ("[CLS] @ [SEP]", "[CLS] @ [SEP] @ [SEP]"),
+}
+
+
+@pytest.mark.parametrize("family", FRAMES)
+def test_texts_are_framed_as_their_tokenizer_frames_them(folders: dict[str, Path], family: str) -> None:
+    tokenizer = load_tokenizer(folders[family])
+    reader = Reader(tokenizer, 64, "separate")
+    first, second = (found.ids for found in reader.subwords(["ine baco", "nu"]))
+    one, two = FRAMES[family]
+    for expected, texts in ((one, [first]), (two, [first, second])):
+        ids, _ = reader.framed(*texts)
+        assert ids == tokenizer(*["ine baco", "nu"][: len(texts)])["input_ids"]
+        parts = [" ".join(tokenizer.convert_ids_to_tokens(text)) for text in texts]
+        for part in parts:
+            expected = expected.replace("@", part, 1)
+        assert " ".join(tokenizer.convert_ids_to_tokens(ids)) == expected
+
+
+@pytest.mark.parametrize("family", sorted(WITH_SEGMENTS))
+def test_segments_are_as_their_tokenizer_has_them(folders: dict[str, Path], family: str) -> None:
+    tokenizer = load_tokenizer(folders[family])
+    reader = Reader(tokenizer, 64, "separate")
+    _, segments = reader.framed(*(found.ids for found in reader.subwords(["ine baco", "nu"])))
+    assert segments == tokenizer("ine baco", "nu", return_token_type_ids=True)["token_type_ids"]
+
+
+@every_family
+@settings(max_examples=20)
+@given(words=WORDS)
+def test_words_are_read_as_in_a_text(folders: dict[str, Path], family: str, words: list[str]) -> None:
+    reader = READERS.setdefault(
+        folders[family], Reader(load_tokenizer(folders[family], words=True), 64, "none")
+    )
+    [by_word] = reader.subwords_of_words([words])
+    [text] = reader.subwords([" ".join(words)])
+    assert [piece for pieces in by_word for piece in pieces] == text.ids
+    assert "".join(" ".join(words)[start:end] for start, end in text.spans) == "".join(words)
+
+
+READERS: dict[Path, Reader] = {}
+
+
+@every_family
+def test_spans_have_no_spaces_around_them(folders: dict[str, Path], family: str) -> None:
+    text = "  ine  baco (longmi)\n nu "
+    [found] = Reader(load_tokenizer(folders[family]), 64, "none").subwords([text])
+    assert len(found.ids) == len(found.spans)
+    assert all(text[start:end] == text[start:end].strip() for start, end in found.spans)
+    places = [start for start, _ in found.spans]
+    assert places == sorted(places) and {start for start, end in found.spans if start < end} >= {2, 7, 13, 22}
+
+
+@every_family
+@pytest.mark.parametrize("words", [False, True])
+def test_texts_are_read_as_in_pretraining(folders: dict[str, Path], family: str, words: bool) -> None:
+    """Only for words that are given one by one, and only byte-level BPE, is made to read otherwise."""
+    plain, ours = AutoTokenizer.from_pretrained(folders[family]), load_tokenizer(folders[family], words)
+    texts = ["ine baco", " Ine  xyz.", "(nu) ge,lo", ""]
+    spaced = words and isinstance(ours.backend_tokenizer.pre_tokenizer, ByteLevel)
+    assert (ours(texts)["input_ids"] == plain(texts)["input_ids"]) != spaced
+
+
+@every_family
+def test_a_kept_tokenizer_reads_the_same(folders: dict[str, Path], tmp_path: Path, family: str) -> None:
+    tokenizer, encoder = load_tokenizer(folders[family], words=True), load(folders[family])
+    tokenizer.save_pretrained(tmp_path)
+    encoder.save_pretrained(tmp_path)
+    words = [SYLLABLES, ["ineba", "xyz", "Ge"]]
+    readers = [
+        Reader(load_tokenizer(folder, words=True), 64, "none") for folder in (folders[family], tmp_path)
+    ]
+    assert readers[0].subwords_of_words(words) == readers[1].subwords_of_words(words)
+    inputs = batch_of(encoder)
+    again = load(tmp_path).eval()(**inputs).last_hidden_state
+    assert torch.equal(again, encoder.eval()(**inputs).last_hidden_state)
+
+
+def test_positions_win_over_the_tokenizer_s_own_limit(folders: dict[str, Path], tmp_path: Path) -> None:
+    for file in folders["bert"].iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({**settings, "model_max_length": 8}))
+    reader = Reader(load_tokenizer(tmp_path), longest_input(load(tmp_path)), "none")
+    assert reader.max_length == 64 and reader.tokenizer.model_max_length == 8
+    assert len(reader.subwords(["ba " * 50])[0].ids) == len(reader.subwords_of_words([["ba"] * 50])[0]) == 50
+
+
+@every_family
+def test_layers_and_what_is_below_them(folders: dict[str, Path], family: str) -> None:
+    encoder = load(folders[family])
+    if family == "albert":
+        with pytest.raises(PubmillError, match="they share weights"):
+            layers(encoder)
+        return
+    assert len(layers(encoder)) == LAYERS
+    inside = {id(one) for layer in layers(encoder) for one in layer.parameters()}
+    below = {id(one) for module in embeddings(encoder) for one in module.parameters()}
+    left = {name for name, one in encoder.named_parameters() if id(one) not in inside | below}
+    norms = {
+        "megatron-bert": {"encoder.ln.weight", "encoder.ln.bias"},
+        "modernbert": {"final_norm.weight"},
+    }
+    assert left == norms.get(family, set()) and not inside & below

@@ -1,0 +1,387 @@
+"""Runs that depend on others: chains, training anew with dev, and what comes of those that failed."""
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+import weakref
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from pubmill.annotation.examples import Answer, SpanExample, TokensExample, write_examples
+from pubmill.errors import PubmillError
+from pubmill.finetuning import run as runs
+from pubmill.finetuning.run import Run, finetune, not_chosen, predict_kept
+from pubmill.finetuning.selection import select
+from pubmill.finetuning.splits import Split, read_split
+from pubmill.finetuning.task_models import continue_head, keep, keep_account, load_task_model
+from pubmill.finetuning.tasks.base import Task
+from pubmill.finetuning.tasks.regression import Regression
+from pubmill.finetuning.training import Progress, Trainer
+from pubmill.recipes import FinetuningRecipe
+from pubmill.storage.files import read_json, read_jsonl_gz, write_json
+from tests.unit.tiny_encoders import tiny_bert
+from tests.unit.toy_tasks import OURS, RELATION, SPAN, SYLLABLES, TOKENS, text, write_dataset
+
+ROOT = Path(__file__).resolve().parents[3]
+STILL = {"learning_rate": 1e-30, "epochs": 1}
+"""Training that leaves weights as they were, for it adds less than their last digit."""
+BOTH = replace(TOKENS, train_on="train+dev")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", SYLLABLES)
+
+
+@pytest.fixture(scope="module")
+def tokens(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_dataset(tmp_path_factory.mktemp("data") / "tokens", "tokens")
+
+
+@pytest.fixture(scope="module")
+def squad(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With questions that can't be answered."""
+    return write_dataset(tmp_path_factory.mktemp("data") / "squad", "span")
+
+
+@pytest.fixture(scope="module")
+def factoid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Without such questions."""
+    folder, generator = tmp_path_factory.mktemp("data") / "factoid", random.Random(3)
+    for split, number in (("train", 24), ("dev", 8), ("test", 8)):
+        write_examples(folder / f"{split}.jsonl.gz", [question(at, generator) for at in range(number)])
+    return folder
+
+
+def question(number: int, generator: random.Random) -> SpanExample:
+    words = text(generator, 10).split()
+    answer = Answer(text=words[1], start=len(words[0]) + 1)
+    return SpanExample(
+        id=f"q{number}", document=None, question=text(generator, 3), context=" ".join(words), answers=[answer]
+    )
+
+
+def begun_with(folder: Path, recipe: FinetuningRecipe, model: Path, dataset: Path) -> Path:
+    """A task model, as the run before in a chain keeps it."""
+    run = finetune(recipe, model, dataset, 1, "test")
+    assert isinstance(run, Run)
+    keep(folder, run.task, run.model, run.account, dataset)
+    return folder
+
+
+def diverged(model: Path) -> dict[str, Any]:
+    """The account of a run that diverged, as far as it is read."""
+    return {"model": model.name, "failed": "nan"}
+
+
+def test_a_chain_goes_on_with_the_head_for_answers(
+    model: Path, squad: Path, factoid: Path, tmp_path: Path
+) -> None:
+    """Though one dataset has questions without an answer and the other none: starts and ends are the same."""
+    first = begun_with(tmp_path / "squad", SPAN, model, squad)
+    second = finetune(replace(SPAN, **STILL), first, factoid, 5, "test")
+    assert isinstance(second, Run) and second.task.labels == ["answerable"]
+    assert second.account["head_from_start"] is True
+    head = second.model.head.state_dict()
+    for name, value in load_file(first / "head.safetensors").items():
+        assert torch.equal(head[name], value)
+    alone = finetune(replace(SPAN, **STILL), model, factoid, 5, "test")
+    assert alone.account["head_from_start"] is None and alone.predictions != second.predictions
+
+
+def test_training_with_dev_goes_on_with_the_head_too(model: Path, squad: Path, tmp_path: Path) -> None:
+    first = begun_with(tmp_path / "squad", SPAN, model, squad)
+    run = finetune(replace(SPAN, train_on="train+dev", **STILL), first, squad, 2, "test")
+    assert isinstance(run, Run) and run.account["steps_on_train_and_dev"] > 0
+    head = run.model.head.state_dict()
+    assert all(
+        torch.equal(head[name], value) for name, value in load_file(first / "head.safetensors").items()
+    )
+
+
+@pytest.mark.parametrize(
+    ("recipe", "labels", "same"),
+    [
+        (TOKENS, None, True),
+        (replace(TOKENS, tagging="io"), ["I-Thing", "O"], False),
+        (TOKENS, ["B-Other", "I-Other", "O"], False),
+        (replace(TOKENS, crf=True), None, False),
+        (replace(TOKENS, head="mlp", head_sizes=[16]), None, False),
+        (replace(TOKENS, head_dropout=0.3, loss="weighted"), None, True),
+    ],
+)
+def test_only_the_same_head_goes_on(
+    recipe: FinetuningRecipe, labels: list[str] | None, same: bool, model: Path, tokens: Path, tmp_path: Path
+) -> None:
+    folder = begun_with(tmp_path / "kept", replace(TOKENS, **STILL), model, tokens)
+    known = load_task_model(folder, torch.device("cpu")).task
+    task = type(known)(recipe, known.reader, labels or known.labels)
+    head = task.head(32)
+    before = {name: value.clone() for name, value in head.state_dict().items()}
+    assert continue_head(head, task, folder) is same
+    changed = any(not torch.equal(value, before[name]) for name, value in head.state_dict().items())
+    assert changed is same
+
+
+def test_a_damaged_head_is_no_new_one(model: Path, tokens: Path, tmp_path: Path) -> None:
+    folder = begun_with(tmp_path / "kept", replace(TOKENS, **STILL), model, tokens)
+    save_file({"linear.weight": torch.zeros(2, 2)}, folder / "head.safetensors")
+    with pytest.raises(PubmillError, match=r"head\.safetensors is missing, damaged"):
+        finetune(TOKENS, folder, tokens, 1, "test")
+
+
+def test_what_begins_with_a_failed_run_has_failed(
+    model: Path, squad: Path, factoid: Path, tmp_path: Path
+) -> None:
+    start = tmp_path / "start"
+    keep_account(start, diverged(model))
+    made = finetune(SPAN, start, factoid, 3, "test")
+    assert not isinstance(made, Run)
+    assert made.predictions == [{"id": f"q{number}", "answers": None} for number in range(8)]
+    account = made.account
+    assert (account["failed"], account["start_failed"], account["search_failed"]) == ("nan", "nan", None)
+    assert (account["model"], account["model_sha256"], account["seed"]) == ("tiny", None, 3)
+    assert (account["dev"]["best"], account["steps"], account["recipe"]) == (None, 0, asdict(SPAN))
+    assert account.keys() == finetune(replace(SPAN, **STILL), model, factoid, 3, "test").account.keys()
+    json.dumps(account, allow_nan=False)
+    keep_account(tmp_path / "next", account)  # and so on along the chain
+    assert finetune(SPAN, tmp_path / "next", factoid, 3, "test").account["start_failed"] == "nan"
+    again = predict_kept(tmp_path / "next", SPAN, start, factoid, 3, "test")
+    assert (again.predictions, again.account) == (made.predictions, account)
+
+
+def test_trials_that_begin_with_a_failed_run_leave_nothing_to_choose(
+    model: Path, factoid: Path, tmp_path: Path
+) -> None:
+    keep_account(tmp_path / "start", diverged(model))
+    tried = [
+        (Path(f"{seed}"), finetune(SPAN, tmp_path / "start", factoid, seed, "dev").account) for seed in (1, 2)
+    ]
+    selected = select(tried, ["learning_rate"])
+    assert (selected["chosen"], selected["failed"]) == (None, "nan")
+
+
+def test_a_start_that_predicted_one_thing_is_told(model: Path, squad: Path, tmp_path: Path) -> None:
+    start = begun_with(tmp_path / "start", replace(SPAN, **STILL), model, squad)
+    account = read_json(start / "training.json")
+    write_json(start / "training.json", {**account, "failed": "constant predictions"})
+    made = finetune(replace(SPAN, **STILL), start, squad, 2, "test")
+    assert isinstance(made, Run) and made.account["start_failed"] == "constant predictions"
+    keep(tmp_path / "kept", made.task, made.model, made.account, squad)
+    assert "failure of the model before | constant predictions" in (tmp_path / "kept/README.md").read_text()
+
+
+def program(tmp_path: Path, recipe: dict[str, Any], dataset: Path, *further: object) -> tuple[Path, str]:
+    """Run scripts/finetune.py; its predictions and what it says."""
+    output = tmp_path / "out/seed-1.predictions.jsonl.gz"
+    command = [sys.executable, ROOT / "scripts/finetune.py", "--recipe", json.dumps(recipe)]
+    command += ["--dataset", dataset, "--seed", "1", "--split", "test", "--output", output, *further]
+    said = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True)
+    return output, said.stderr
+
+
+def test_the_program_marks_a_run_whose_start_failed(model: Path, tokens: Path, tmp_path: Path) -> None:
+    keep_account(tmp_path / "start", diverged(model))
+    kept = tmp_path / "kept"
+    output, _ = program(tmp_path, asdict(TOKENS), tokens, "--model", tmp_path / "start", "--keep", kept)
+    assert {row["labels"] for row in read_jsonl_gz(output)} == {None}
+    account = read_json(output.with_name("seed-1.training.json"))
+    assert (
+        account["start_failed"] == account["failed"] == "nan" and read_json(kept / "training.json") == account
+    )
+
+
+@pytest.mark.parametrize("option", ["--keep", "--kept"])
+def test_the_program_marks_a_run_for_which_nothing_could_be_chosen(
+    option: str, model: Path, tokens: Path, tmp_path: Path
+) -> None:
+    """Its recipe lacks what was searched, such as the learning rate."""
+    point = {"learning_rate": 0.1, "head_sizes": [], "mean_dev": None, "trials": 2, "failed": 2}
+    selected = {"chosen": None, "failed": "nan", "mean_dev": None, "considered": [point]}
+    write_json(tmp_path / "selected.json", selected)
+    recipe = {name: value for name, value in asdict(TOKENS).items() if name not in point}
+    further = ["--model", model, "--selected", tmp_path / "selected.json", option, tmp_path / "kept"]
+    output, _ = program(tmp_path, recipe, tokens, *further)
+    expected = [{"id": one.id, "labels": None} for one in read_split(tokens, "test", TokensExample)]
+    assert list(read_jsonl_gz(output)) == expected
+    account = read_json(output.with_name("seed-1.training.json"))
+    assert (account["failed"], account["search_failed"], account["start_failed"]) == ("nan", "nan", None)
+    assert account["recipe"] == {**asdict(TOKENS), "learning_rate": None, "head_sizes": None}
+    assert account["model_sha256"] and account["dev"]["best"] is None
+    if option == "--keep":
+        assert read_json(tmp_path / "kept/training.json") == account
+
+
+def test_a_run_without_a_choice_says_what_is_wrong_all_the_same(model: Path, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="does not exist"):
+        not_chosen(TOKENS, model, tmp_path, 1, "test", "dev", [])
+
+
+def train_to(monkeypatch: pytest.MonkeyPatch, diverges: Sequence[bool]) -> list[int]:
+    """Trainings of which each diverges after its last look at dev, or doesn't; the examples of each."""
+    original, seen = Trainer.train, []
+
+    def train(self: Trainer, train: Split, dev: Split | None, passes: float | None = None) -> Progress:
+        progress = original(self, train, dev, passes)
+        progress.diverged = diverges[len(seen)]
+        seen.append(len(train.examples))
+        return progress
+
+    monkeypatch.setattr(Trainer, "train", train)
+    return seen
+
+
+def test_a_run_that_diverged_after_a_best_epoch_is_not_trained_anew(
+    model: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = train_to(monkeypatch, [True, False])
+    made = finetune(BOTH, model, tokens, 1, "test")
+    assert seen == [48] and made.account["failed"] == "nan" and made.account["dev"]["best"] is not None
+    assert {row["labels"] for row in made.predictions} == {None}
+    assert made.account["steps_on_train_and_dev"] is None
+
+
+def test_a_training_anew_that_diverged_has_failed(
+    model: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert train_to(monkeypatch, [False, True]) == []
+    assert finetune(BOTH, model, tokens, 1, "test").account["failed"] == "nan"
+
+
+def with_another_label(dataset: Path, folder: Path) -> Path:
+    """The dataset, whose dev has a type that train lacks."""
+    shutil.copytree(dataset, folder)
+    examples = read_split(folder, "dev", TokensExample)
+    changed = [replace(one, labels=["B-New", *one.labels[1:]]) for one in examples]
+    write_examples(folder / "dev.jsonl.gz", changed)
+    return folder
+
+
+def test_the_labels_are_those_of_the_model_that_predicts(model: Path, tokens: Path, tmp_path: Path) -> None:
+    dataset = with_another_label(tokens, tmp_path / "data")
+    run = finetune(BOTH, model, dataset, 1, "test")
+    assert isinstance(run, Run)
+    assert "B-New" in run.account["labels"] and run.account["labels"] == run.task.labels
+
+
+@pytest.mark.parametrize(("train_on", "number"), [("train", 48), ("train+dev", 60)])
+def test_a_kept_model_is_prepared_as_it_was_trained(
+    train_on: Any, number: int, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = write_dataset(tmp_path / "data", "regression")
+    recipe = replace(OURS["regression"], train_on=train_on)
+    kept = begun_with(tmp_path / "kept", recipe, model, dataset)
+    seen: list[int] = []
+    original = Regression.prepare
+
+    def prepare(self: Regression, examples: Sequence[Any], instances: Sequence[Any]) -> None:
+        seen.append(len(examples))
+        assert len(instances) == len(examples)
+        original(self, examples, instances)
+
+    monkeypatch.setattr(Regression, "prepare", prepare)
+    predict_kept(kept, recipe, model, dataset, 1, "test")
+    assert seen == [number]
+
+
+def test_one_model_at_a_time_is_in_memory(model: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first one, its optimiser and its best weights are gone before the second is made."""
+    original, held = runs._begin, []
+
+    def begin(*arguments: Any) -> Any:
+        assert all(reference() is None for reference in held)
+        made = original(*arguments)
+        trainer = made[0]
+        held.extend(map(weakref.ref, (trainer, trainer.model, trainer.optimiser, trainer.optimiser.adam)))
+        held.extend(map(weakref.ref, trainer.model.parameters()))
+        return made
+
+    progresses: list[Progress] = []
+    refit = runs._refit
+
+    def again(*arguments: Any) -> Any:
+        progresses.append(arguments[-1])
+        assert not arguments[-1].best_weights
+        return refit(*arguments)
+
+    monkeypatch.setattr(runs, "_begin", begin)
+    monkeypatch.setattr(runs, "_refit", again)
+    assert finetune(BOTH, model, tokens, 1, "test").account["steps_on_train_and_dev"] > 0
+    assert len(progresses) == 1 and progresses[0].best
+
+
+def collapsed(task: Task[Any], examples: list[Any], predicted: list[Any], number: int | None = None) -> bool:
+    return runs._collapsed(task, examples[:number], predicted[:number])
+
+
+def test_one_label_for_all_is_no_failure_where_it_is_right(model: Path, tmp_path: Path, squad: Path) -> None:
+    """Nor where there is but one example."""
+    dataset = write_dataset(tmp_path / "sequence", "sequence")
+    relations = finetune(replace(RELATION, **STILL), model, dataset, 1, "test")
+    questions = finetune(replace(SPAN, **STILL), model, squad, 1, "test")
+    assert isinstance(relations, Run) and isinstance(questions, Run)
+    examples = read_split(dataset, "test", relations.task.kind)
+    same = [replace(one, label="no") for one in examples]
+    mixed = [replace(same[0], label="yes"), *same[1:]]
+    answers = read_split(squad, "test", SpanExample)
+    none = [replace(one, answers=[]) for one in answers]
+    empty = [[{"text": "", "probability": 0.7}] for _ in answers]
+    wrong = [[{"text": "ba", "probability": 0.7}] for _ in answers]
+    for task, given, predicted, expected in (
+        (relations.task, mixed, ["no"] * 20, True),
+        (relations.task, same, ["yes"] * 20, True),
+        (relations.task, same, ["no"] * 20, False),
+        (questions.task, answers, empty, True),
+        (questions.task, none, wrong, True),
+        (questions.task, none, empty, False),
+    ):
+        assert collapsed(task, given, predicted) is expected
+        assert collapsed(task, given, predicted, 1) is False
+
+
+@pytest.mark.parametrize(
+    ("kind", "gold", "predicted", "expected"),
+    [
+        ("tokens", [["O", "O"], ["O"]], [["O", "O"], ["O"]], False),
+        ("tokens", [["O", "B-Thing"], ["O"]], [["O", "O"], ["O"]], True),
+        ("tokens", [["B-Thing", "O"], ["O"]], [["B-Thing", "O"], ["O"]], False),
+        ("multilabel", [["ba"], ["ba"]], [["ba"], ["ba"]], False),
+        ("multilabel", [["ba"], []], [[], []], True),
+        ("regression", [1.0, 3.0], [2.0, 2.0], True),
+        ("regression", [2.0, 2.0], [2.0, 2.0], False),
+    ],
+)
+def test_gold_is_in_the_form_of_predictions(
+    kind: str, gold: list[Any], predicted: list[Any], expected: bool, model: Path, tmp_path: Path
+) -> None:
+    dataset = write_dataset(tmp_path / kind, kind)
+    recipe = TOKENS if kind == "tokens" else OURS[kind]
+    run = finetune(replace(recipe, **STILL), model, dataset, 1, "test")
+    assert isinstance(run, Run)
+    field = run.task.key
+    templates = read_split(dataset, "test", run.task.kind)
+    examples = [replace(one, **{field: value}) for one, value in zip(templates, gold, strict=False)]
+    assert collapsed(run.task, examples, predicted) is expected
+
+
+def test_the_log_says_what_was_cut_and_how_long_inputs_are(
+    model: Path, tokens: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = begun_with(tmp_path / "kept", TOKENS, model, tokens)
+    capsys.readouterr()
+    made = finetune(replace(TOKENS, max_length=12, **STILL), model, tokens, 1, "test")
+    assert f"windows split: {made.account['encoded']['windows_split']}" in (said := capsys.readouterr().err)
+    assert "max_length" not in said and "without subword" not in said
+    finetune(replace(TOKENS, max_length=512, **STILL), model, tokens, 1, "test")
+    said = capsys.readouterr().err
+    assert "max_length: 64, for the encoder takes no more" in said and "windows" not in said
+    predict_kept(kept, TOKENS, model, tokens, 1, "test")
+    assert "windows split: " in capsys.readouterr().err

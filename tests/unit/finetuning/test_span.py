@@ -1,0 +1,329 @@
+"""Answers in a context: windows, targets, and the best spans, on a tiny random BERT."""
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pubmill.annotation.examples import Answer
+from pubmill.errors import PubmillError
+from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.inputs import Batch, collate
+from pubmill.finetuning.reader import Reader
+from pubmill.finetuning.tasks.span import Span, Window
+from pubmill.finetuning.tasks.span_answers import text_of
+from tests.unit.finetuning.toy_spans import RECIPE, SYLLABLES, asked, learnable, make_model
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_model(tmp_path_factory.mktemp("models") / "tiny")
+
+
+def task(model: Path, labels: Sequence[str] = ("answerable",), **settings: Any) -> Span:
+    recipe = replace(RECIPE, **settings)
+    return Span(recipe, Reader(load_tokenizer(model), recipe.max_length, "separate"), labels)
+
+
+def scored(windows: Sequence[Window], starts: Sequence[Any], ends: Sequence[Any]) -> list[torch.Tensor]:
+    """Outputs of windows from the scores of their places."""
+    outputs = [torch.tensor(both, dtype=torch.float32).T for both in zip(starts, ends, strict=True)]
+    assert [len(output) for output in outputs] == [len(window.places) for window in windows]
+    return outputs
+
+
+# Windows and targets
+
+
+def test_a_window_by_hand(model: Path) -> None:
+    example = asked("Ba codi  Fuge.", "codi", question="who lo")
+    made = task(model)
+    encoded = made.encode([example])
+    [window] = encoded.instances
+    tokens = load_tokenizer(model).convert_ids_to_tokens(window.ids)
+    assert " ".join(tokens) == "[CLS] who lo [SEP] ba co ##di fu ##ge [UNK] [SEP]"
+    assert window.segments == [0] * 4 + [1] * 7
+    assert window.places == [0, 4, 5, 6, 7, 8, 9]
+    assert window.spans == [(0, 2), (3, 5), (5, 7), (9, 11), (11, 13), (13, 14)]
+    assert made.targets([example], [window]) == [[2, 3]]
+    assert not any(encoded.counts.values())
+
+
+def test_windows_share_the_stride_and_only_whole_answers_are_targets(model: Path) -> None:
+    """A room of 9 - 1 for ten tokens; the answer at 6 and 7 is whole in both, that at 7 and 8 in one."""
+    context = "ba co di fu ge lo mi nu ba di"
+    made = task(model, max_length=12, stride=3)
+    windows = made.encode([asked(context)]).instances
+    assert [(window.first, len(window.places) - 1) for window in windows] == [(0, 8), (5, 5)]
+    for answers, expected in [
+        (["mi nu"], [[7, 8], [2, 3]]),
+        (["nu ba"], [[0, 0], [3, 4]]),
+        (["ba co"], [[1, 2], [0, 0]]),
+        (["nu ba", "ge", "co"], [[5, 5], [3, 4]]),
+        ([], [[0, 0], [0, 0]]),
+    ]:
+        assert made.targets([asked(context, *answers)] * 2, windows) == expected
+
+
+@given(st.data())
+def test_every_token_is_seen_and_short_answers_are_whole_somewhere(model: Path, data: st.DataObject) -> None:
+    words = data.draw(
+        st.lists(st.sampled_from([*SYLLABLES, "baco", "Fué", "𝛼", ".", "x\u0301"]), max_size=60)
+    )
+    gaps = data.draw(
+        st.lists(st.sampled_from([" ", "  ", "\n", "\u00a0", "\u200b "]), min_size=60, max_size=60)
+    )
+    context = "".join(word + gap for word, gap in zip(words, gaps, strict=False))
+    max_length = data.draw(st.integers(8, 40))
+    stride = data.draw(st.integers(0, (max_length - 3 - (max_length - 3) // 2) - 1))
+    question = " ".join(data.draw(st.lists(st.sampled_from(SYLLABLES), max_size=30)))
+    made = task(model, max_length=max_length, stride=stride)
+    windows = made.encode([asked(context, question=question)]).instances
+
+    seen: set[int] = set()
+    tokenizer = load_tokenizer(model)
+    for window in windows:
+        assert len(window.ids) <= max_length and len(window.places) - 1 >= min(1, len(window.spans))
+        for place, number in zip(window.places[1:], range(window.first, len(window.spans)), strict=False):
+            seen.add(number)
+            start, end = window.spans[number]
+            token = tokenizer.convert_ids_to_tokens(window.ids[place])
+            assert token in (context[start:end].lower(), "##" + context[start:end].lower(), "[UNK]")
+    assert seen == set(range(len(windows[0].spans)))
+    overlaps = [a.first + len(a.places) - 1 - b.first for a, b in pairwise(windows)]
+    assert overlaps == [stride] * (len(windows) - 1)
+
+    if seen and stride:
+        first = data.draw(st.integers(0, max(seen)))
+        last = data.draw(st.integers(first, min(max(seen), first + stride - 1)))
+        text = context[windows[0].spans[first][0] : windows[0].spans[last][1]]
+        example = replace(
+            asked(context, question=question), answers=[Answer(text=text, start=windows[0].spans[first][0])]
+        )
+        targets = made.targets([example], windows)
+        assert any(target != [0, 0] for target in targets)
+        for window, (start, end) in zip(windows, targets, strict=True):
+            if start:
+                both = window.first + int(start) - 1, window.first + int(end) - 1
+                assert text_of(context, window.spans, both) == text.strip()
+
+
+def test_a_long_question_loses_its_end(model: Path) -> None:
+    made = task(model, max_length=13, stride=2)
+    long, short = "ba " * 6, "ba " * 5
+    encoded = made.encode([asked("co di", question=long), asked("co di", question=short)])
+    assert encoded.counts["questions_shortened"] == 1
+    assert encoded.instances[0].ids == encoded.instances[1].ids
+    assert len(encoded.instances[0].ids) == 3 + 5 + 2
+
+
+@pytest.mark.parametrize("stride", [5, 128])
+def test_a_stride_as_long_as_the_room_is_refused(model: Path, stride: int) -> None:
+    with pytest.raises(PubmillError, match=rf"stride is {stride}; it must be .* below 5: .* of 13\."):
+        task(model, max_length=13, stride=stride)
+    task(model, max_length=13, stride=4)
+
+
+def test_what_could_not_be_read_as_it_stands_is_counted(model: Path) -> None:
+    """Answers inside of tokens, an answer cut by every window, a context that gives no token."""
+    inside = asked("ba coxdi fu", "oxd", "ba")
+    split = asked(" ".join(SYLLABLES), " ".join(SYLLABLES))
+    nothing = asked("\u200d", "\u200d")
+    made = task(model, max_length=10, stride=0)
+    encoded = made.encode([inside, split, nothing])
+    assert encoded.counts == {
+        "questions_shortened": 0,
+        "contexts_split": 1,
+        "contexts_without_subword": 1,
+        "answers_inexact": 2,
+        "answers_in_no_window": 2,
+    }
+    targets = made.targets([inside, split, nothing], encoded.instances)
+    assert targets == [[2, 2], [0, 0], [0, 0], [0, 0]]
+
+
+# Loss
+
+
+def test_the_loss_by_hand(model: Path) -> None:
+    """Windows of other lengths don't matter to a window."""
+    made = task(model)
+    windows = made.encode([asked("ba co"), asked("ba co di fu ge")]).instances
+    batch = collate(windows, 0, torch.device("cpu"))
+    generator = torch.Generator().manual_seed(1)
+    scores = torch.randn(3 + 6, 2, generator=generator, requires_grad=True)
+    targets = [1, 2, 0, 0]
+
+    def entropy(column: list[float], right: int) -> float:
+        return math.log(sum(map(math.exp, column))) - column[right]
+
+    first, second = scores[:3].T.tolist(), scores[3:].T.tolist()
+    expected = [entropy(column, right) for column, right in zip([*first, *second], targets, strict=True)]
+    loss = made.loss(torch.nn.Identity(), scores, batch, torch.tensor(targets, dtype=torch.float32))
+    assert loss.item() == pytest.approx(sum(expected) / 4, rel=1e-5)
+    [gradient] = torch.autograd.grad(loss, scores)
+    shares = torch.cat([part.detach().softmax(0) for part in (scores[:3], scores[3:])])
+    shares[[1, 2, 3, 3], [0, 1, 0, 1]] -= 1
+    torch.testing.assert_close(gradient, shares / 4)
+
+
+def test_a_head_of_connected_layers(model: Path) -> None:
+    head = task(model, head="mlp", head_sizes=[16, 8]).head(32)
+    shapes = [tuple(weights.shape) for name, weights in head.named_parameters() if name.endswith("weight")]
+    assert shapes == [(16, 32), (8, 16), (2, 8)]
+
+
+# Predictions
+
+
+@given(st.data())
+def test_predictions_are_those_of_brute_force(model: Path, data: st.DataObject) -> None:
+    """Over all windows; with as many starts and ends tried as there are, these are simply the best."""
+    words = data.draw(st.lists(st.sampled_from(["ba", "Co", "difu"]), min_size=1, max_size=14))
+    longest, context = data.draw(st.integers(1, 4)), " ".join(words)
+    made = task(model, max_length=14, stride=3, n_best=15, max_answer_length=longest)
+    example = asked(context)
+    windows = made.encode([example]).instances
+    generator = np.random.default_rng(data.draw(st.integers(0, 99)))
+    outputs = [torch.from_numpy(generator.normal(size=(len(w.places), 2))) for w in windows]
+    texts: dict[str, float] = {}
+    for window, output in zip(windows, outputs, strict=True):
+        for a in range(1, len(output)):
+            for b in range(a, min(len(output), a + longest)):
+                start = window.spans[window.first + a - 1][0]
+                end = window.spans[window.first + b - 1][1]
+                score = float(output[a, 0] + output[b, 1])
+                texts[context[start:end]] = max(score, texts.get(context[start:end], -math.inf))
+    expected = sorted(texts.items(), key=lambda one: -one[1])[:15]
+    [answers] = made.predictions([example], windows, outputs)
+    assert [one["text"] for one in answers] == [text for text, _ in expected]
+    total = sum(math.exp(score) for _, score in expected)
+    assert [one["probability"] for one in answers] == pytest.approx(
+        [math.exp(score) / total for _, score in expected]
+    )
+
+
+def test_casing_and_white_space_are_those_of_the_context(model: Path) -> None:
+    made = task(model, n_best=1)
+    example = asked("Ba  CoDi\u00a0Fué.")
+    windows = made.encode([example]).instances
+    outputs = scored(windows, [[0, 0, 9, 0, 0, 0, 0]], [[0, 0, 0, 0, 0, 9, 0]])
+    assert made.predictions([example], windows, outputs) == [[{"text": "CoDi\u00a0Fué", "probability": 1.0}]]
+
+
+def test_no_answer_wins_by_its_least_score_where_it_is_possible(model: Path) -> None:
+    """The first place scores 6 and 4 in the two windows, the best answer 5, or 4, or 3."""
+    context = "ba co di fu ge lo mi nu ba di"
+    made = {
+        labels: task(model, labels, max_length=12, stride=3, n_best=2, max_answer_length=1)
+        for labels in [("answerable",), ("answerable", "unanswerable")]
+    }
+    example = asked(context)
+    windows = made["answerable",].encode([example]).instances
+
+    def predicted(labels: tuple[str, ...], best: float) -> list[tuple[str, float]]:
+        first = [[3, 0, best - 1] + [0] * 6, [2, 0, 0, 0, 0, 0]]
+        second = [[3, 0, 1] + [0] * 6, [2, 0, 0, 0, 0, 0]]
+        [answers] = made[labels].predictions([example], windows, scored(windows, first, second))
+        return [(one["text"], one["probability"]) for one in answers]
+
+    both = ("answerable", "unanswerable")
+    assert [text for text, _ in predicted(both, 5)] == ["co", ""]
+    assert [text for text, _ in predicted(both, 4)] == ["co", ""]
+    assert [text for text, _ in predicted(both, 3)] == ["", "co"]
+    total = math.exp(3) + math.exp(4) + math.exp(0)
+    assert [p for _, p in predicted(both, 3)] == pytest.approx([math.exp(4) / total, math.exp(3) / total])
+    [(top, share), (other, rest)] = predicted(("answerable",), 3)
+    assert (top, share, other) == ("co", pytest.approx(1 / (1 + math.exp(-3))), "ba")
+    assert share + rest == pytest.approx(1)
+
+
+def test_there_is_an_answer_though_all_best_ends_come_before_all_best_starts(model: Path) -> None:
+    made = task(model, n_best=1)
+    example = asked("ba co")
+    windows = made.encode([example]).instances
+    [[answer]] = made.predictions([example], windows, scored(windows, [[0, 0, 2]], [[0, 3, 0]]))
+    assert answer == {"text": "ba", "probability": 1.0}
+
+
+def test_of_a_context_without_tokens_no_answer_is_predicted(model: Path) -> None:
+    example = asked("\u200d")
+    for labels in (["answerable"], ["answerable", "unanswerable"]):
+        made = task(model, labels)
+        windows = made.encode([example]).instances
+        assert made.predictions([example], windows, scored(windows, [[1]], [[1]])) == [ranked(("", 1.0))]
+
+
+def test_padded_equals_alone(model: Path) -> None:
+    generator = random.Random(2)
+    examples = [learnable(generator, str(number)) for number in range(12)]
+    made, cpu = task(model), torch.device("cpu")
+    windows = made.encode(examples).instances
+    answerer = TaskModel(load_encoder(model, 0.1, cpu), made.head(32)).eval()
+
+    def outputs(batch: Batch) -> list[torch.Tensor]:
+        return made.outputs(answerer, answerer(batch), batch)
+
+    with torch.inference_mode():
+        together = outputs(collate(windows, 0, cpu))
+        alone = [one for window in windows for one in outputs(collate([window], 0, cpu))]
+    assert len({len(output) for output in together}) > 3
+    for a, b in zip(together, alone, strict=True):
+        torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-5)
+    first, second = (made.predictions(examples, windows, both) for both in (together, alone))
+    assert [[one["text"] for one in answers] for answers in first] == [
+        [one["text"] for one in answers] for answers in second
+    ]
+
+
+# What is known of the training data, and dev scores
+
+
+def test_unanswerable_are_questions_without_answers_and_golds() -> None:
+    answered, elsewhere = asked("ba co", "co"), asked("ba co", golds=["di"])
+    assert Span.labels_of(RECIPE, [answered, elsewhere]) == ["answerable"]
+    assert Span.labels_of(RECIPE, [answered, asked("ba")]) == ["answerable", "unanswerable"]
+    with pytest.raises(PubmillError, match="no training example has an answer"):
+        Span.labels_of(RECIPE, [elsewhere, asked("ba")])
+
+
+def ranked(*answers: tuple[str, float]) -> list[Any]:
+    return [{"text": text, "probability": share} for text, share in answers]
+
+
+def test_dev_scores_are_of_questions_over_all_their_contexts(model: Path) -> None:
+    """Three questions; what is predicted of the second one's context stands for itself."""
+    examples = [
+        asked("ba co", "ba co", name="1_0", group="1", golds=["BA CO", "nu"]),
+        asked("ba", name="1_1", group="1", golds=["BA CO", "nu"]),
+        asked("lo mi", "lo mi", name="2"),
+        asked("lo mi", "mi", name="3_0", group="3"),
+        asked("lo di", "di", name="3_1", group="3"),
+    ]
+    predicted = [
+        ranked(("co", 0.6), ("ba co", 0.4)),
+        ranked(("", 0.99), ("Co", 0.9), ("ba", 0.5)),
+        ranked(("", 0.9), ("lo mi", 0.1)),
+        ranked(("lo", 0.2)),
+        ranked(("Di", 0.3)),
+    ]
+    assert task(model).dev_score(examples, predicted) == pytest.approx((2 / 3 + 0 + 1) / 3)
+    found = task(model, metric="mrr").dev_score(examples, predicted)
+    assert found == pytest.approx((1 / 3 + 1 + 1) / 3)
+    with pytest.raises(PubmillError, match="accuracy is no dev score of Span; there are f1, mrr"):
+        task(model, metric="accuracy")
+
+
+def test_one_best_answer_for_all_is_constant(model: Path) -> None:
+    same = [ranked(("", 0.6), ("a", 0.4)), ranked(("", 0.9), ("b", 0.1))]
+    assert task(model).constant(same) and not task(model).constant([*same, ranked(("a", 1.0))])

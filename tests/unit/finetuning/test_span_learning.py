@@ -1,0 +1,57 @@
+"""Answers in a context are learnt, and a seed gives the same bits.
+
+The question's word says which of the words is its answer; "none" has no answer.
+"""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pubmill.annotation.examples import SpanExample, write_examples
+from pubmill.finetuning.run import finetune
+from pubmill.metrics.answers import score_answers
+from tests.unit.finetuning.toy_spans import RECIPE, learnable, make_model
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_model(tmp_path_factory.mktemp("models") / "tiny")
+
+
+def dataset(folder: Path, unanswerable: float) -> tuple[Path, list[SpanExample]]:
+    generator = random.Random(1)
+    for split, number in (("train", 400), ("dev", 40)):
+        examples = [learnable(generator, f"{split}-{one}", unanswerable) for one in range(number)]
+        write_examples(folder / f"{split}.jsonl.gz", examples)
+    return folder, examples
+
+
+@pytest.mark.parametrize(("unanswerable", "labels"), [(0.0, 1), (0.3, 2)])
+def test_it_learns_to_answer_and_when_not_to(
+    model: Path, tmp_path: Path, unanswerable: float, labels: int
+) -> None:
+    folder, examples = dataset(tmp_path, unanswerable)
+    made = finetune(replace(RECIPE, epochs=6), model, folder, 1, "dev")
+    assert [row["id"] for row in made.predictions] == [example.id for example in examples]
+    tops = [row["answers"][0]["text"] for row in made.predictions]
+    metrics, *_ = score_answers(examples, [[(top, 1.0)] for top in tops])
+    assert metrics["f1"] == made.account["dev"]["best"] > 0.9
+    assert made.account["failed"] is None and len(made.account["labels"]) == labels
+    assert ("" in tops) == bool(unanswerable)
+    for row in made.predictions:
+        shares = [one["probability"] for one in row["answers"]]
+        assert shares == sorted(shares, reverse=True) and len(shares) <= RECIPE.n_best
+        assert sum(shares) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_a_seed_gives_the_same_bits(model: Path, tmp_path: Path, precision: str) -> None:
+    folder, _ = dataset(tmp_path, 0.2)
+    recipe = replace(RECIPE, epochs=1, precision=precision, max_length=16, stride=3)
+    first, again, other = (finetune(recipe, model, folder, seed, "dev") for seed in (7, 7, 8))
+    assert first.predictions == again.predictions
+    assert first.account["loss_by_epoch"] == again.account["loss_by_epoch"]
+    assert first.account["loss_by_epoch"] != other.account["loss_by_epoch"]
+    assert first.account["encoded"]["contexts_split"] > 0

@@ -1,0 +1,338 @@
+"""Kept task models: what was written and read again predicts the same; transformers' own classes agree."""
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForQuestionAnswering,
+    AutoModelForTokenClassification,
+    AutoTokenizer,
+    BertModel,
+    ElectraConfig,
+    ElectraModel,
+    pipeline,
+)
+
+from pubmill.annotation.examples import SequenceExample, TokensExample
+from pubmill.annotation.tagging import to_mentions
+from pubmill.errors import PubmillError
+from pubmill.finetuning.inputs import collate
+from pubmill.finetuning.predicting import Predictor
+from pubmill.finetuning.run import Run, finetune, predict_kept
+from pubmill.finetuning.splits import encode_split, read_split
+from pubmill.finetuning.task_models import base_model, keep, keep_account, load_task_model
+from pubmill.recipes import FinetuningRecipe
+from pubmill.storage.files import read_json, read_jsonl_gz, write_json
+from pubmill.storage.weights_digest import folder_sha256
+from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
+from tests.unit.toy_tasks import OURS, RELATION, SPAN, SYLLABLES, TOKENS, write_dataset
+
+ROOT = Path(__file__).resolve().parents[3]
+CPU = torch.device("cpu")
+STANDARD: dict[str, FinetuningRecipe] = {
+    "tokens": TOKENS,
+    "io": replace(TOKENS, tagging="io"),
+    "fewer layers": replace(TOKENS, removed_layers=1, frozen_layers=0),
+    "bfloat16": replace(TOKENS, precision="bfloat16"),
+    "weighted": replace(TOKENS, loss="weighted"),
+    "span": SPAN,
+    "train and dev": replace(TOKENS, train_on="train+dev"),
+}
+
+
+@pytest.fixture(scope="module")
+def datasets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    kinds = ("tokens", "sequence", "multilabel", "regression", "span")
+    return {kind: write_dataset(tmp_path_factory.mktemp("data") / kind, kind) for kind in kinds}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", SYLLABLES)
+
+
+def kept(folder: Path, recipe: FinetuningRecipe, model: Path, dataset: Path) -> Run:
+    run = finetune(recipe, model, dataset, 1, "test")
+    keep(folder, run.task, run.model, run.account, dataset)
+    return run
+
+
+def predicted_again(folder: Path, dataset: Path) -> list[Any]:
+    predictor = load_task_model(folder, CPU)
+    return predictor.predict(encode_split(predictor.task, read_split(dataset, "test", predictor.task.kind)))
+
+
+@pytest.mark.parametrize("name", [*OURS, *STANDARD])
+def test_a_kept_model_predicts_as_it_did_and_transformers_loads_it(
+    name: str, model: Path, datasets: dict[str, Path], tmp_path: Path
+) -> None:
+    recipe = {**OURS, **STANDARD}[name]
+    dataset = datasets[recipe.task]
+    run = kept(tmp_path / "kept", recipe, model, dataset)
+    assert predicted_again(tmp_path / "kept", dataset) == [row[run.task.key] for row in run.predictions]
+    instances = run.task.encode(read_split(dataset, "test", run.task.kind)).instances
+    batch, again = collate(instances, run.task.reader.pad, CPU), load_task_model(tmp_path / "kept", CPU)
+    assert again.task.encode(read_split(dataset, "test", run.task.kind)).instances == instances
+    with torch.inference_mode():
+        assert torch.equal(run.model.eval()(batch), again.model.eval()(batch))
+    kind = AutoModelForQuestionAnswering if recipe.task == "span" else AutoModelForTokenClassification
+    kind = kind if name in STANDARD else AutoModel
+    _, loading = kind.from_pretrained(tmp_path / "kept", output_loading_info=True)
+    missing = {key for key in loading["missing_keys"] if "pooler" not in key}
+    assert not missing and not loading["unexpected_keys"] and not loading["mismatched_keys"]
+    assert AutoConfig.from_pretrained(tmp_path / "kept").num_hidden_layers == 2 - recipe.removed_layers
+    names = {path.name for path in (tmp_path / "kept").iterdir()}
+    assert {"model.safetensors", "head.safetensors", "pubmill.json", "training.json", "README.md"} <= names
+    assert not {path.suffix for path in (tmp_path / "kept").iterdir()} & {".bin", ".pt", ".pkl"}
+
+
+def bert(folder: Path) -> Path:
+    return tiny_bert(folder, SYLLABLES)
+
+
+def electra(folder: Path) -> Path:
+    return tiny_bert(folder, SYLLABLES, ElectraModel, ElectraConfig)
+
+
+def roberta(folder: Path) -> Path:
+    return tiny_roberta(folder, positions=128)
+
+
+@pytest.mark.parametrize("write", [bert, electra, roberta])
+@pytest.mark.parametrize("tagging", ["bio", "io"])
+def test_the_pipeline_of_transformers_gives_our_labels(
+    write: Any, tagging: Any, datasets: dict[str, Path], tmp_path: Path
+) -> None:
+    """On words joined by blanks, at the first subword of each."""
+    recipe = replace(TOKENS, tagging=tagging, max_length=100, epochs=1)
+    run = finetune(recipe, write(tmp_path / "base"), datasets["tokens"], 1, "test")
+    examples = read_split(datasets["tokens"], "test", TokensExample)
+    split = encode_split(run.task, examples)
+    bias = run.model.head.get_submodule("linear").get_parameter("bias")
+    with torch.no_grad():  # instead of long training: labels that differ from word to word
+        batch = collate(split.encoded.instances, run.task.reader.pad, CPU)
+        bias -= run.model.eval()(batch).mean(0)
+    keep(tmp_path / "kept", run.task, run.model, run.account, datasets["tokens"])
+    predictions = Predictor(recipe, run.task, run.model).predict(split)
+    tagger = pipeline("token-classification", model=str(tmp_path / "kept"), ignore_labels=[], device="cpu")
+    seen = set()
+    for expected, one in zip(predictions, examples, strict=True):
+        first: dict[int, str] = {}
+        for piece in tagger(" ".join(one.words)):
+            first.setdefault(" ".join(one.words)[: piece["end"]].count(" "), piece["entity"])
+        labels = [first[place] for place in range(len(one.words))]
+        assert to_mentions(labels) == to_mentions(expected)
+        seen |= set(labels)
+    assert len(seen) > 1
+
+
+def test_the_tokenizer_cuts_where_training_did(
+    model: Path, datasets: dict[str, Path], tmp_path: Path
+) -> None:
+    kept(tmp_path / "kept", TOKENS, model, datasets["tokens"])
+    assert AutoTokenizer.from_pretrained(tmp_path / "kept").model_max_length == TOKENS.max_length
+
+
+def test_a_class_of_transformers_with_other_scores_is_not_used(
+    model: Path, datasets: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Had its class a layer that does otherwise, the folder would say that the head is ours."""
+    from transformers import BertForTokenClassification
+
+    def other(self: Any, *arguments: Any, **named: Any) -> Any:
+        found = forward(self, *arguments, **named)
+        found.logits = found.logits * 2
+        return found
+
+    forward = BertForTokenClassification.forward
+    monkeypatch.setattr(BertForTokenClassification, "forward", other)
+    run = kept(tmp_path / "kept", TOKENS, model, datasets["tokens"])
+    assert json.loads((tmp_path / "kept/config.json").read_text())["architectures"] == ["BertModel"]
+    assert predicted_again(tmp_path / "kept", datasets["tokens"]) == [
+        row["labels"] for row in run.predictions
+    ]
+
+
+def test_nothing_of_the_dataset_stands_in_the_folder(
+    model: Path, datasets: dict[str, Path], tmp_path: Path
+) -> None:
+    kept(tmp_path / "kept", RELATION, model, datasets["sequence"])
+    facts = json.loads((tmp_path / "kept/pubmill.json").read_text())
+    assert facts["argument_types"] == [["drug", "gene"]] and facts["labels"] == ["no", "yes"]
+    texts = [one.text for one in read_split(datasets["sequence"], "train", SequenceExample)]
+    for path in (tmp_path / "kept").iterdir():
+        assert not any(text.encode() in path.read_bytes() for text in texts), path
+
+
+def test_the_card_tells_what_it_was_made_of(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
+    data = shutil.copytree(datasets["tokens"], tmp_path / "i2b2-9999")
+    run = kept(tmp_path / "unknown", TOKENS, model, data)
+    write_json(data / "card.json", {"dataset": "i2b2-9999", "access": "credentialed"})
+    keep(tmp_path / "kept", run.task, run.model, run.account, data)
+    card = (tmp_path / "kept/README.md").read_text()
+    top = dict(line.split(": ", 1) for line in card.split("---")[1].strip().splitlines())
+    assert json.loads(top["base_model"]) == "tiny" and json.loads(top["datasets"]) == ["i2b2-9999"]
+    [result] = json.loads(top["model-index"])[0]["results"]
+    assert result["metrics"][0]["value"] == run.account["dev"]["best"]
+    assert "credentialed data" in card and "seed 1" in card
+    for said in (
+        "## Intended use and limits",
+        "## Licence",
+        "| mean loss of the last epoch |",
+        "| seconds |",
+        "| cpu |",
+    ):
+        assert said in card
+    assert "isn't known" in (tmp_path / "unknown/README.md").read_text()
+
+
+def test_a_kept_run_predicts_another_split_without_training(
+    model: Path, datasets: dict[str, Path], tmp_path: Path
+) -> None:
+    dataset = datasets["regression"]
+    run = kept(tmp_path / "kept", OURS["regression"], model, dataset)
+    same = predict_kept(tmp_path / "kept", OURS["regression"], model, dataset, 1, "test")
+    assert same.predictions == run.predictions and same.account == run.account
+    dev = predict_kept(tmp_path / "kept", OURS["regression"], model, dataset, 1, "dev")
+    assert dev.predictions == finetune(OURS["regression"], model, dataset, 1, "dev").predictions
+    assert dev.account["split"] == "dev" and dev.account["steps"] == run.account["steps"]
+
+
+def test_a_model_of_another_run_is_refused(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
+    kept(tmp_path / "kept", TOKENS, model, datasets["tokens"])
+    data = shutil.copytree(datasets["tokens"], tmp_path / "data")
+    shutil.copy(data / "dev.jsonl.gz", data / "train.jsonl.gz")
+    other = electra(tmp_path / "electra")
+    for asked, differs in (
+        ((replace(TOKENS, epochs=9), model, datasets["tokens"], 1), "recipe"),
+        ((TOKENS, model, datasets["tokens"], 2), "seed"),
+        ((TOKENS, other, datasets["tokens"], 1), "model"),
+        ((TOKENS, model, data, 1), "dataset"),
+    ):
+        with pytest.raises(PubmillError, match=rf"another run: its {differs} differ"):
+            predict_kept(tmp_path / "kept", *asked, "test")
+    with pytest.raises(PubmillError, match=r"another run: its dev split differ"):
+        predict_kept(tmp_path / "kept", TOKENS, model, datasets["tokens"], 1, "test", "test")
+    with pytest.raises(PubmillError, match=r"no training.json.*--keep"):
+        predict_kept(model, TOKENS, model, datasets["tokens"], 1, "test")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_run_that_diverged_keeps_its_account_alone(
+    model: Path, datasets: dict[str, Path], tmp_path: Path
+) -> None:
+    recipe, folder = replace(TOKENS, learning_rate=1e30), tmp_path / "kept"
+    run = kept(folder, recipe, model, datasets["tokens"])
+    assert [path.name for path in folder.iterdir()] == ["training.json"]
+    same = predict_kept(folder, recipe, model, datasets["tokens"], 1, "test")
+    assert same.predictions == run.predictions and same.account["failed"] == "nan"
+    with pytest.raises(PubmillError, match="no task model"):
+        load_task_model(folder, CPU)
+
+
+def test_the_same_weights_have_the_same_hash(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
+    """Though another run of it takes other seconds; a tokenizer of SentencePiece is hashed too."""
+    run = kept(tmp_path / "first", TOKENS, model, datasets["tokens"])
+    later = {**run.account, "seconds": 12345.0}
+    keep(tmp_path / "second", run.task, run.model, later, datasets["tokens"])
+    first, second = folder_sha256(tmp_path / "first"), folder_sha256(tmp_path / "second")
+    assert first == second and first is not None
+    (tmp_path / "second/spiece.model").write_bytes(b"pieces")
+    assert folder_sha256(tmp_path / "second") != first
+
+
+@pytest.mark.parametrize("key", ["recipe", "seed", "dev_split", "model", "model_sha256", "failed"])
+def test_an_account_that_lacks_something_is_named(
+    key: str, model: Path, datasets: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "kept"
+    account = {
+        "recipe": {}, "seed": 1, "dev_split": "dev", "model": "tiny", "model_sha256": "", "failed": None,
+        "data_sha256": {},
+    }  # fmt: skip
+    keep_account(folder, {name: value for name, value in account.items() if name != key})
+    with pytest.raises(PubmillError, match=rf"training\.json has no {key}, so"):
+        predict_kept(folder, TOKENS, model, datasets["tokens"], 1, "test")
+    if key in ("model", "failed"):
+        with pytest.raises(PubmillError, match=rf"training\.json has no {key}, so"):
+            base_model(folder)
+    keep_account(folder, {**account, "data_sha256": ["train"]})
+    with pytest.raises(PubmillError, match="an object as data_sha256"):
+        predict_kept(folder, TOKENS, model, datasets["tokens"], 1, "test")
+    keep_account(folder, {**account, "data_sha256": {"other": ""}})
+    with pytest.raises(PubmillError, match=r"another run: its recipe.*dataset"):
+        predict_kept(folder, TOKENS, model, datasets["tokens"], 1, "test")
+
+
+def test_damaged_folders_are_refused(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    kept(folder, TOKENS, model, datasets["tokens"])
+    facts = json.loads((folder / "pubmill.json").read_text())
+    for wrong, message in (
+        ({**facts, "format": 99}, "format is not 1"),
+        ({**facts, "labels": "O"}, "list of labels"),
+        ({**facts, "argument_types": [["a"]]}, "pairs of types"),
+        ({**facts, "recipe": {**facts["recipe"], "crf": 3}}, "crf must be"),
+    ):
+        write_json(folder / "pubmill.json", wrong)
+        with pytest.raises(PubmillError, match=message):
+            load_task_model(folder, CPU)
+    write_json(folder / "pubmill.json", {**facts, "recipe": {**facts["recipe"], "crf": True}})
+    with pytest.raises(PubmillError, match=r"head\.safetensors"):
+        load_task_model(folder, CPU)
+    write_json(folder / "pubmill.json", facts)
+    (folder / "head.safetensors").write_bytes(b"\x80\x04pickle")
+    with pytest.raises(PubmillError, match=r"head\.safetensors"):
+        load_task_model(folder, CPU)
+
+
+def test_what_does_not_load_as_it_was_is_not_kept(
+    model: Path, datasets: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An encoder whose weights are written otherwise leaves no folder."""
+    run = finetune(TOKENS, model, datasets["tokens"], 1, "test")
+    original = BertModel.from_pretrained
+
+    def other(folder: Path, *arguments: Any, **named: Any) -> Any:
+        weights = load_file(folder / "model.safetensors")
+        save_file(
+            {name: value * 1.01 for name, value in weights.items()},
+            folder / "model.safetensors",
+            {"format": "pt"},
+        )
+        return original(folder, *arguments, **named)
+
+    monkeypatch.setattr("pubmill.finetuning.encoders.AutoModel.from_pretrained", other)
+    with pytest.raises(PubmillError, match="can't be kept"):
+        keep(tmp_path / "kept", run.task, run.model, run.account, datasets["tokens"])
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_program_keeps_and_predicts_again(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
+    run = kept(tmp_path / "kept", TOKENS, model, datasets["tokens"])
+    command = [sys.executable, str(ROOT / "scripts/finetune.py"), "--recipe", json.dumps(asdict(TOKENS))]
+    command += ["--model", str(model), "--dataset", str(datasets["tokens"]), "--seed", "1", "--split", "test"]
+    for option, output in (("--keep", "first"), ("--kept", "second")):
+        asked = [
+            "--output",
+            str(tmp_path / f"{output}.predictions.jsonl.gz"),
+            option,
+            str(tmp_path / "again"),
+        ]
+        subprocess.run([*command, *asked], check=True, capture_output=True)
+        assert list(read_jsonl_gz(tmp_path / f"{output}.predictions.jsonl.gz")) == run.predictions
+    first, second = (read_json(tmp_path / f"{name}.training.json") for name in ("first", "second"))
+    assert first == second == read_json(tmp_path / "again/training.json")
+    for path in (tmp_path / "kept").iterdir():
+        if path.name not in ("README.md", "training.json"):  # they have the folder's name, and the time
+            assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()

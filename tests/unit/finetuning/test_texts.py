@@ -1,0 +1,359 @@
+"""Texts and pairs of texts: yes/no questions, documents with several labels, similarity."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pubmill.annotation.examples import (
+    Example,
+    LabelledSentence,
+    MultilabelExample,
+    RegressionExample,
+    SequenceExample,
+    write_examples,
+)
+from pubmill.errors import PubmillError
+from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.inputs import Batch, collate
+from pubmill.finetuning.reader import Reader
+from pubmill.finetuning.run import finetune
+from pubmill.finetuning.tasks import TASKS
+from pubmill.finetuning.tasks.multilabel import Multilabel
+from pubmill.finetuning.tasks.regression import Regression
+from pubmill.finetuning.tasks.sequence import Sequences
+from pubmill.finetuning.tasks.texts import shares
+from pubmill.recipes import FinetuningRecipe
+from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
+
+SYLLABLES = ["ba", "co", "di", "fu", "ge", "lo"]
+MARKERS = ["ine", "long", "mab"]
+SEQUENCE = FinetuningRecipe(
+    task="sequence",
+    metric="accuracy",
+    learning_rate=3e-3,
+    batch_size=8,
+    epochs=6,
+    dropout=0.0,
+    head_dropout=0.0,
+    precision="float32",
+)
+MULTILABEL = replace(SEQUENCE, task="multilabel", metric="micro_f1")
+REGRESSION = replace(SEQUENCE, task="regression", metric="pearson")
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("models")
+    bert = tiny_bert(folder / "bert", [*SYLLABLES, *MARKERS])
+    return {"bert": bert, "roberta": tiny_roberta(folder / "roberta")}
+
+
+def reader(
+    model: Path, max_length: int = 64, segments: Literal["separate", "single", "none"] = "separate"
+) -> Reader:
+    return Reader(load_tokenizer(model), max_length, segments)
+
+
+def filler(generator: random.Random, words: int = 6) -> list[str]:
+    return generator.choices(SYLLABLES, k=generator.randrange(1, words))
+
+
+def question(generator: random.Random, number: int) -> SequenceExample:
+    """Whose answer stands in the second text."""
+    label = generator.choice(["yes", "no", "maybe"])
+    word = dict(zip(["yes", "no", "maybe"], MARKERS, strict=True))[label]
+    return SequenceExample(
+        id=str(number),
+        document=None,
+        text=" ".join(filler(generator)),
+        text_pair=" ".join([*filler(generator), word, *filler(generator)]),
+        label=label,
+    )
+
+
+def document(generator: random.Random, number: int) -> MultilabelExample:
+    """Sentences of which each may have any of the marker words, its labels."""
+    text, sentences, labels = "", [], set()
+    for _ in range(generator.randrange(1, 4)):
+        own = sorted(marker for marker in MARKERS if generator.random() < 0.3)
+        words = [*own, *filler(generator)]
+        generator.shuffle(words)
+        start = len(text)
+        text += " ".join(words)
+        sentences.append(LabelledSentence(start=start, end=len(text), labels=own))
+        text += " "
+        labels.update(own)
+    return MultilabelExample(
+        id=str(number), document=None, text=text, labels=sorted(labels), sentences=sentences
+    )
+
+
+def alike(generator: random.Random, number: int) -> RegressionExample:
+    """Whose score is the number of marker words in both texts, 0 to 4."""
+    texts, score = [], 0
+    for _ in "ab":
+        count = generator.randrange(3)
+        words = [*["ine"] * count, *filler(generator)]
+        generator.shuffle(words)
+        texts.append(" ".join(words))
+        score += count
+    return RegressionExample(
+        id=str(number), document=None, text=texts[0], text_pair=texts[1], score=float(score)
+    )
+
+
+@pytest.fixture(scope="module")
+def datasets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folders = {}
+    for kind, make in (("sequence", question), ("multilabel", document), ("regression", alike)):
+        folders[kind], generator = tmp_path_factory.mktemp(kind), random.Random(1)
+        for split, number in (("train", 150), ("dev", 40), ("test", 40)):
+            examples: list[Example] = [make(generator, at) for at in range(number)]
+            write_examples(folders[kind] / f"{split}.jsonl.gz", examples)
+    return folders
+
+
+@pytest.mark.parametrize("model", ["bert", "roberta"])
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        SEQUENCE,
+        replace(SEQUENCE, segments="single", metric="macro_f1", loss="dice", epochs=12),
+        replace(SEQUENCE, metric="micro_f1", negative="no", loss="weighted", oversample=True),
+        MULTILABEL,
+        replace(MULTILABEL, metric="example_f1", loss="weighted"),
+        replace(MULTILABEL, metric="macro_f1", unit="sentence"),
+        REGRESSION,
+    ],
+    ids=lambda recipe: f"{recipe.task}-{recipe.metric}",
+)
+def test_it_is_learnt(
+    models: dict[str, Path], datasets: dict[str, Path], model: str, recipe: FinetuningRecipe
+) -> None:
+    run = finetune(recipe, models[model], datasets[recipe.task], 1, "test")
+    assert run.account["failed"] is None and run.account["dev"]["best"] > 0.8
+    assert [row["id"] for row in run.predictions] == [str(number) for number in range(40)]
+    key = {"sequence": "label", "multilabel": "labels", "regression": "score"}[recipe.task]
+    assert all(row.keys() == {"id", key} for row in run.predictions)
+
+
+@pytest.mark.parametrize("recipe", [SEQUENCE, MULTILABEL, REGRESSION], ids=lambda recipe: recipe.task)
+def test_a_seed_gives_the_same_bits(
+    models: dict[str, Path], datasets: dict[str, Path], recipe: FinetuningRecipe
+) -> None:
+    short = replace(recipe, epochs=1, dropout=0.1)
+    runs = [finetune(short, models["bert"], datasets[recipe.task], seed, "test") for seed in (7, 7, 8)]
+    first, second, other = (run.account["loss_by_epoch"] for run in runs)
+    assert runs[0].predictions == runs[1].predictions and first == second != other
+
+
+@pytest.mark.parametrize("recipe", [SEQUENCE, MULTILABEL, REGRESSION], ids=lambda recipe: recipe.task)
+def test_padded_equals_alone(models: dict[str, Path], recipe: FinetuningRecipe) -> None:
+    make = {"sequence": question, "multilabel": document, "regression": alike}[recipe.task]
+    generator = random.Random(3)
+    examples: list[Any] = [make(generator, number) for number in range(12)]
+    kind = TASKS[recipe.task]
+    task = kind(recipe, reader(models["bert"]), kind.labels_of(recipe, examples))
+    model = TaskModel(load_encoder(models["bert"], 0.0, CPU), task.head(32)).eval()
+    instances = task.encode(examples).instances
+    with torch.inference_mode():
+        together = model(collate(instances, 0, CPU))
+        alone = torch.cat([model(collate([instance], 0, CPU)) for instance in instances])
+    torch.testing.assert_close(together, alone, atol=1e-5, rtol=1e-5)
+
+
+@given(st.integers(0, 100), st.integers(0, 100), st.integers(2, 120))
+def test_the_longer_one_of_two_texts_is_cut(first: int, second: int, room: int) -> None:
+    """As if subwords were taken off the longer text one by one."""
+    a, b = first, second
+    while a + b > room:
+        a, b = (a, b - 1) if b >= a else (a - 1, b)
+    assert shares(first, second, room) == (a, b)
+
+
+def pair(first: str, second: str) -> SequenceExample:
+    return SequenceExample(id="1", document=None, text=first, text_pair=second, label="yes")
+
+
+@pytest.mark.parametrize(
+    ("segments", "expected"),
+    [("separate", [0, 0, 0, 0, 1, 1, 1]), ("single", [0] * 7), ("none", None)],
+)
+def test_two_texts_in_one_input(models: dict[str, Path], segments: Any, expected: list[int] | None) -> None:
+    task = Sequences(SEQUENCE, reader(models["bert"], 64, segments), ["no", "yes"])
+    [instance] = task.encode([pair("ba co", "difu")]).instances
+    tokens = task.reader.tokenizer.convert_ids_to_tokens(instance.ids)
+    assert tokens == ["[CLS]", "ba", "co", "[SEP]", "di", "##fu", "[SEP]"]
+    assert (instance.segments, instance.places, instance.groups) == (expected, [0], None)
+
+
+def test_the_separators_are_the_models_own(models: dict[str, Path]) -> None:
+    task = Sequences(SEQUENCE, reader(models["roberta"], 64, "none"), ["no", "yes"])
+    [instance] = task.encode([pair("b", "d")]).instances
+    tokens = task.reader.tokenizer.convert_ids_to_tokens(instance.ids)
+    assert tokens == ["<s>", "Ġ", "b", "</s>", "</s>", "Ġ", "d", "</s>"]
+
+
+def test_long_texts_are_cut_at_their_end_and_counted(models: dict[str, Path]) -> None:
+    task = Sequences(SEQUENCE, reader(models["bert"], 8), ["no", "yes"])
+    encoded = task.encode([pair("ba co", "di " * 9), pair("ba " * 9, "di fu"), pair("ba " * 9, "di " * 9)])
+    tokens = [task.reader.tokenizer.decode(instance.ids) for instance in encoded.instances]
+    assert tokens == [
+        "[CLS] ba co [SEP] di di di [SEP]",
+        "[CLS] ba ba ba [SEP] di fu [SEP]",
+        "[CLS] ba ba ba [SEP] di di [SEP]",
+    ]
+    assert encoded.counts["texts_shortened"] == 4
+
+
+@given(st.lists(st.sampled_from(["ba", "bacodi", "xyz", "\u200d"]), max_size=20), st.integers(5, 20))
+def test_a_text_without_mentions_does_not_depend_on_how_these_are_shown(
+    models: dict[str, Path], words: list[str], length: int
+) -> None:
+    examples = [pair(" ".join(words), "ba co"), replace(pair(" ".join(words), ""), text_pair=None)]
+    shown: list[Any] = ["dummies", "markers", "original"]
+    first, *others = (
+        Sequences(replace(SEQUENCE, entities=entities), reader(models["bert"], length), ["no", "yes"])
+        .encode(examples)
+        .instances
+        for entities in shown
+    )
+    assert all(other == first for other in others)
+    assert all(len(instance.ids) <= length for instance in first)
+
+
+def test_a_document_is_read_whole_or_by_its_sentences(models: dict[str, Path]) -> None:
+    """Its labels are then those of all its sentences, and no others."""
+    sentences = [
+        LabelledSentence(start=0, end=6, labels=["ine"]),
+        LabelledSentence(start=7, end=9, labels=[]),
+        LabelledSentence(start=10, end=18, labels=["ine", "long"]),
+    ]
+    example = MultilabelExample(
+        id="1", document=None, text="ine ba co long ine", labels=["ine", "long"], sentences=sentences
+    )
+    empty = MultilabelExample(
+        id="2", document=None, text="ba", labels=[], sentences=[LabelledSentence(start=0, end=2, labels=[])]
+    )
+    both = [example, empty]
+    whole = Multilabel(MULTILABEL, reader(models["bert"]), ["ine", "long", "mab"])
+    assert whole.targets(both, whole.encode(both).instances) == [[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
+    parts = Multilabel(replace(MULTILABEL, unit="sentence"), reader(models["bert"]), whole.labels)
+    instances = parts.encode(both).instances
+    decode = parts.reader.tokenizer.decode
+    assert [decode(instance.ids, skip_special_tokens=True) for instance in instances] == [
+        "ine ba", "co", "long ine", "ba",
+    ]  # fmt: skip
+    assert [instance.example for instance in instances] == [0, 0, 0, 1]
+    assert parts.targets(both, instances) == [[1.0, 0.0, 0.0], [0.0] * 3, [1.0, 1.0, 0.0], [0.0] * 3]
+    scores = torch.tensor([[-1.0, -1, 2], [-1, -1, -1], [1, -1, 0.1], [-1, 0, -1]])
+    outputs = parts.outputs(torch.nn.Identity(), scores, batch(instances))
+    assert parts.predictions(both, instances, outputs) == [["ine", "mab"], []]
+
+
+def batch(instances: Any) -> Batch:
+    return collate(instances, 0, CPU)
+
+
+def test_a_document_too_long_is_cut_at_its_end_and_counted(models: dict[str, Path]) -> None:
+    task = Multilabel(MULTILABEL, reader(models["bert"], 6), ["ine"])
+    example = MultilabelExample(id="1", document=None, text="ine ba co di fu", labels=["ine"])
+    encoded = task.encode([example])
+    assert task.reader.tokenizer.decode(encoded.instances[0].ids) == "[CLS] ine ba co di [SEP]"
+    assert encoded.counts["texts_shortened"] == 1
+
+
+def test_weights_are_those_of_the_training_examples(models: dict[str, Path]) -> None:
+    """3 examples of one class weigh as much as 1 of the other."""
+    examples = [replace(pair("ba", "co"), label=label) for label in ("no", "no", "no", "yes")]
+    task = Sequences(replace(SEQUENCE, loss="weighted"), reader(models["bert"]), ["no", "yes"])
+    instances = task.encode(examples).instances
+    task.prepare(examples, instances)
+    targets = torch.tensor([float(target) for [target] in task.targets(examples, instances)])
+    scores = torch.tensor([[0.3, -0.2]] * 4)
+    no, yes = -torch.log_softmax(scores[0], 0)
+    found = task.loss(torch.nn.Identity(), scores, batch(instances), targets)
+    assert found.item() == pytest.approx((no + yes).item() / 2)
+
+
+def test_weights_of_labels_are_those_of_the_units(models: dict[str, Path]) -> None:
+    examples = [
+        MultilabelExample(id=str(at), document=None, text="ba", labels=["ine"] if at == 0 else [])
+        for at in range(4)
+    ]
+    task = Multilabel(replace(MULTILABEL, loss="weighted"), reader(models["bert"]), ["ine"])
+    instances = task.encode(examples).instances
+    task.prepare(examples, instances)
+    targets = torch.tensor([value for row in task.targets(examples, instances) for value in row])
+    scores = torch.full((4, 1), 0.4)
+    present = -torch.log(torch.sigmoid(scores[0, 0]))
+    absent = -torch.log(torch.sigmoid(-scores[0, 0]))
+    found = task.loss(torch.nn.Identity(), scores, batch(instances), targets)
+    assert found.item() == pytest.approx((present + absent).item() / 2)
+
+
+def test_similarity_is_learnt_on_its_own_scale(models: dict[str, Path], datasets: dict[str, Path]) -> None:
+    run = finetune(replace(REGRESSION, epochs=10), models["bert"], datasets["regression"], 1, "test")
+    generator = random.Random(1)
+    examples = [alike(generator, number) for number in range(150)]
+    scores = [row["score"] for row in run.predictions]
+    mean = sum(example.score for example in examples) / len(examples)
+    assert abs(sum(scores) / len(scores) - mean) < 0.7 and max(scores) > 2.5
+
+
+def test_predictions_of_hardly_any_spread_are_constant(models: dict[str, Path]) -> None:
+    """Those of a collapsed training differ in their last digits."""
+    examples = [replace(alike(random.Random(1), 1), score=score) for score in (0.0, 2.0, 4.0)]
+    task = Regression(REGRESSION, reader(models["bert"]), [])
+    task.prepare(examples, [])
+    assert task.constant([2.0, 2.0, 2.0]) and task.constant([2.001, 2.0, 1.999])
+    assert not task.constant([2.1, 2.0, 1.9]) and not task.constant([0.0, 2.0, 4.0])
+
+
+def test_a_collapsed_training_is_marked(models: dict[str, Path], datasets: dict[str, Path]) -> None:
+    recipe = replace(REGRESSION, learning_rate=1e-12, epochs=1)
+    run = finetune(recipe, models["bert"], datasets["regression"], 1, "test")
+    spread = torch.tensor([row["score"] for row in run.predictions], dtype=torch.float64).std()
+    assert (run.account["failed"] == "constant predictions") == (spread < 0.014)
+
+
+def test_labels_that_cannot_be_learnt_are_refused() -> None:
+    one = [pair("ba", "co")]
+    with pytest.raises(PubmillError, match="all training examples have the label yes"):
+        Sequences.labels_of(SEQUENCE, one)
+    both = [*one, replace(one[0], label="no")]
+    assert Sequences.labels_of(SEQUENCE, both) == ["no", "yes"]
+    with pytest.raises(PubmillError, match=r"negative label 0 is that of no training example.*no, yes"):
+        Sequences.labels_of(replace(SEQUENCE, metric="micro_f1", negative="0"), both)
+    document = MultilabelExample(id="9", document=None, text="ba", labels=[])
+    with pytest.raises(PubmillError, match="no training example has a label"):
+        Multilabel.labels_of(MULTILABEL, [document])
+    with pytest.raises(PubmillError, match="example 9 has no labelled sentences"):
+        Multilabel.labels_of(replace(MULTILABEL, unit="sentence"), [document])
+
+
+@pytest.mark.parametrize("recipe", [SEQUENCE, MULTILABEL, REGRESSION], ids=lambda recipe: recipe.task)
+def test_an_unknown_dev_score_is_refused_before_training(
+    models: dict[str, Path], recipe: FinetuningRecipe
+) -> None:
+    with pytest.raises(PubmillError, match="entity_f1 is no dev score"):
+        TASKS[recipe.task](replace(recipe, metric="entity_f1"), reader(models["bert"]), ["no", "yes"])
+
+
+def test_dev_scores(models: dict[str, Path]) -> None:
+    """One of four is right; of yes there are three, two are predicted, one of them rightly."""
+    gold = [replace(pair("ba", "co"), label=label) for label in ("yes", "yes", "yes", "no")]
+    predicted = ["yes", "no", "no", "yes"]
+    expected = {"accuracy": 0.25, "macro_f1": (2 / 5 + 0) / 2, "micro_f1": 2 / 5}
+    for metric, score in expected.items():
+        recipe = replace(SEQUENCE, metric=metric, negative="no" if metric == "micro_f1" else None)
+        task = Sequences(recipe, reader(models["bert"]), ["no", "yes"])
+        assert task.dev_score(gold, predicted) == pytest.approx(score)

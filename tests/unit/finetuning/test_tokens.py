@@ -1,0 +1,258 @@
+"""Tasks on tokens: tagging schemes, labelled subwords, windows, heads and losses, on a tiny random BERT."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers import BertForPreTraining
+
+from pubmill.annotation.examples import TokensExample, write_examples
+from pubmill.annotation.tagging import Scheme, to_labels, to_mentions
+from pubmill.errors import PubmillError
+from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.inputs import collate
+from pubmill.finetuning.reader import Reader
+from pubmill.finetuning.run import finetune
+from pubmill.finetuning.splits import read_split
+from pubmill.finetuning.tasks.tokens import Tokens
+from pubmill.recipes import FinetuningRecipe
+from tests.unit.tiny_encoders import tiny_bert
+
+SYLLABLES = ["ba", "co", "di", "fu", "ge", "lo", "mi", "nu"]
+MARKS = {
+    **{"B-Chem": "ine", "I-Chem": "long", "L-Chem": "end", "U-Chem": "sole"},
+    **{"B-Dis": "itis", "I-Dis": "wide", "L-Dis": "last", "U-Dis": "lone"},
+}
+"""How the words of mentions begin: as small a model as this can learn that at once."""
+RECIPE = FinetuningRecipe(
+    task="tokens", metric="entity_f1", learning_rate=3e-3, batch_size=8, epochs=8, precision="float32"
+)
+SETTINGS: dict[str, dict[str, Any]] = {
+    "bioul": {"tagging": "bioul"},
+    "io": {"tagging": "io"},
+    "all subwords": {"labelled_subwords": "all"},
+    "mlp": {"head": "mlp", "head_sizes": [64, 64], "epochs": 14},
+    "bilstm": {"head": "bilstm", "head_sizes": [16]},
+    "crf": {"crf": True},
+    "bilstm, crf, bioul, all subwords": {
+        "head": "bilstm",
+        "head_sizes": [16],
+        "crf": True,
+        "tagging": "bioul",
+        "labelled_subwords": "all",
+        "learning_rate": 1e-2,
+        "epochs": 12,
+    },
+    "weighted": {"loss": "weighted"},
+    "weighted, bioul": {"loss": "weighted", "tagging": "bioul"},
+    "dice": {"loss": "dice"},
+    "macro F1 over words": {"metric": "word_macro_f1"},
+}
+
+
+def sentence(number: int) -> TokensExample:
+    """Words of syllables; marked ones are mentions, none of which touch."""
+    generator, mentions, at = random.Random(number), [], 0
+    for _ in range(generator.randrange(1, 5)):
+        at += generator.randrange(1, 4)
+        length = generator.choice([0, 1, 1, 2, 3, 4])
+        if length:
+            mentions.append((at, at + length, generator.choice(["Chem", "Dis"])))
+        at += length
+    stems = ["".join(generator.choices(SYLLABLES, k=generator.randrange(1, 3))) for _ in range(at)]
+    marked = zip(to_labels(mentions, at, "bioul"), stems, strict=True)
+    words = [MARKS.get(label, "") + stem for label, stem in marked]
+    return example(words, to_labels(mentions, at, "bio"), str(number))
+
+
+def example(words: Sequence[str], labels: Sequence[str], name: str = "1") -> TokensExample:
+    return TokensExample(id=name, document=None, words=list(words), labels=list(labels))
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dataset")
+    for split, numbers in (("train", range(120)), ("dev", range(200, 240)), ("test", range(300, 330))):
+        write_examples(folder / f"{split}.jsonl.gz", [sentence(number) for number in numbers])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert(
+        tmp_path_factory.mktemp("models") / "tiny", [*SYLLABLES, *MARKS.values()], BertForPreTraining
+    )
+
+
+def task_of(model: Path, examples: Sequence[TokensExample], max_length: int = 64, **settings: Any) -> Tokens:
+    recipe = replace(RECIPE, **settings)
+    reader = Reader(load_tokenizer(model), max_length, "separate")
+    return Tokens(recipe, reader, Tokens.labels_of(recipe, examples))
+
+
+def learnt(model: Path, one: TokensExample, **settings: Any) -> list[list[str]]:
+    """The labels at the places of each of an example's windows."""
+    task = task_of(model, [one], **settings)
+    targets = task.targets([one], task.encode([one]).instances)
+    return [[task.labels[int(target)] for target in row] for row in targets]
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_each_setting_learns_and_a_seed_gives_the_same_bits(model: Path, dataset: Path, name: str) -> None:
+    recipe = replace(RECIPE, **SETTINGS[name])
+    run = finetune(recipe, model, dataset, 1, "dev")
+    assert run.account["dev"]["best"] > 0.85 and run.account["failed"] is None
+    # Files hold BIO, and of it only what is sound.
+    for row in run.predictions:
+        assert row["labels"] == to_labels(to_mentions(row["labels"]), len(row["labels"]), "bio")
+    score = run.task.dev_score(
+        read_split(dataset, "dev", TokensExample), [row["labels"] for row in run.predictions]
+    )
+    assert score == run.account["dev"]["best"]
+    short = replace(recipe, epochs=1)
+    first, second = (finetune(short, model, dataset, 3, "test") for _ in range(2))
+    assert first.predictions == second.predictions
+    assert first.account["loss_by_epoch"] == second.account["loss_by_epoch"]
+    ours, theirs = first.model.state_dict(), second.model.state_dict()
+    assert all(ours[key].equal(theirs[key]) for key in ours)
+
+
+def test_labels_are_all_that_the_scheme_has_for_the_types_of_train(model: Path) -> None:
+    examples = [example("ab", ["B-x", "O"]), example("a", ["I-y"])]
+    found = {scheme: task_of(model, examples, tagging=scheme).labels for scheme in ("bio", "bioul", "io")}
+    assert found == {
+        "bio": ["O", "B-x", "B-y", "I-x", "I-y"],
+        "bioul": ["O", *(f"{prefix}-{kind}" for prefix in "BILU" for kind in "xy")],
+        "io": ["O", "I-x", "I-y"],
+    }
+    assert task_of(model, [example("ab", ["B", "I"])], tagging="bioul").labels == ["O", "B", "I", "L", "U"]
+
+
+def test_nothing_to_learn_is_an_error(model: Path) -> None:
+    with pytest.raises(PubmillError, match="no training example has an entity"):
+        task_of(model, [example("ab", ["O", "O"])])
+
+
+@pytest.mark.parametrize(
+    ("scheme", "expected"),
+    [
+        ("bio", "O B-x I-x I-x B-x B-y"),
+        ("bioul", "O B-x I-x L-x U-x U-y"),
+        ("io", "O I-x I-x I-x I-x I-y"),
+    ],
+)
+def test_targets_are_in_the_recipes_scheme(model: Path, scheme: str, expected: str) -> None:
+    one = example(["ba"] * 6, ["O", "B-x", "I-x", "I-x", "B-x", "B-y"])
+    assert learnt(model, one, tagging=scheme) == [expected.split()]
+
+
+def test_types_without_begin_labels_get_them(model: Path) -> None:
+    """EBM-PICO's files have I labels alone."""
+    one = example(["ba"] * 5, ["I-PAR", "I-PAR", "O", "I-OUT", "I-PAR"])
+    assert learnt(model, one) == [["B-PAR", "I-PAR", "O", "B-OUT", "B-PAR"]]
+    assert learnt(model, one, tagging="io") == [one.labels]
+
+
+def test_all_subwords_carry_the_label_of_their_word(model: Path) -> None:
+    one = example(["ba", "inecodi", "\u200d", "longfu"], ["O", "B-x", "O", "B-x"])
+    task = task_of(model, [one], labelled_subwords="all")
+    [window] = task.encode([one]).instances
+    tokens = task.reader.tokenizer.convert_ids_to_tokens(window.ids)
+    assert tokens == ["[CLS]", "ba", "ine", "##co", "##di", "long", "##fu", "[SEP]"]
+    assert window.places == [1, 2, 3, 4, 5, 6]
+    assert learnt(model, one, labelled_subwords="all") == [["O", "B-x", "B-x", "B-x", "B-x", "B-x"]]
+    assert learnt(model, one) == [["O", "B-x", "B-x"]]
+
+
+def test_a_words_first_subword_decides(model: Path) -> None:
+    one = example(["ba", "inecodi", "longfu"], ["O", "B-x", "I-x"])
+    task = task_of(model, [one], labelled_subwords="all")
+    windows = task.encode([one]).instances
+    output = torch.tensor([task.places[label] for label in ("O", "B-x", "O", "O", "I-x", "B-x")])
+    assert task.predictions([one], windows, [output]) == [["O", "B-x", "I-x"]]
+
+
+def test_a_mention_across_windows_stays_one(model: Path) -> None:
+    """Of seven words three fit: the second window begins inside the mention, and ends in it."""
+    one = example(["ba"] * 7, ["O", "B-x", "I-x", "I-x", "I-x", "I-x", "I-x"])
+    expected = [["O", "B-x", "I-x"], ["I-x", "I-x", "I-x"], ["L-x"]]
+    assert learnt(model, one, tagging="bioul", max_length=5) == expected
+
+
+@given(st.data(), st.sampled_from(["bio", "bioul"]), st.sampled_from(["first", "all"]))
+def test_what_is_learnt_and_predicted_perfectly_is_the_gold(
+    model: Path, data: st.DataObject, scheme: Scheme, subwords: str
+) -> None:
+    """Through scheme, subwords and windows and back."""
+    words = data.draw(st.lists(st.sampled_from(["ba", "bacodi", "fuine"]), min_size=1, max_size=12))
+    prefixes = data.draw(
+        st.lists(
+            st.sampled_from(["O", "B-x", "I-x", "B-y", "I-y"]), min_size=len(words), max_size=len(words)
+        ).filter(lambda labels: set(labels) != {"O"})
+    )
+    one = example(words, prefixes)
+    task = task_of(model, [one], 8, tagging=scheme, labelled_subwords=subwords)
+    windows = task.encode([one]).instances
+    perfect = [torch.tensor(row) for row in task.targets([one], windows)]
+    assert task.predictions([one], windows, perfect) == [to_labels(to_mentions(prefixes), len(words), "bio")]
+
+
+@pytest.mark.parametrize("settings", [SETTINGS["bilstm, crf, bioul, all subwords"], SETTINGS["crf"]])
+def test_padded_equals_alone(model: Path, dataset: Path, settings: dict[str, Any]) -> None:
+    examples = read_split(dataset, "dev", TokensExample)
+    task, cpu = task_of(model, examples, **settings), torch.device("cpu")
+    torch.manual_seed(1)
+    tagger = TaskModel(load_encoder(model, 0.1, cpu), task.head(32)).eval()
+    for name, parameter in tagger.named_parameters():
+        if "chain" in name:
+            torch.nn.init.normal_(parameter)
+    windows = task.encode(examples).instances
+    with torch.inference_mode():
+        batch = collate(windows, 0, cpu)
+        together = task.outputs(tagger, tagger(batch), batch)
+        for window, found in zip(windows, together, strict=True):
+            alone = collate([window], 0, cpu)
+            assert task.outputs(tagger, tagger(alone), alone)[0].equal(found)
+
+
+def test_rarer_labels_weigh_more(model: Path) -> None:
+    """O six times, I-x three times; all places together weigh as without weights."""
+    one = example(["ba"] * 9, ["O"] * 6 + ["B-x", "I-x", "I-x"])
+    task = task_of(model, [one], tagging="io", loss="weighted")
+    windows = task.encode([one]).instances
+    task.prepare([one], windows)
+    batch, scores = collate(windows, 0, torch.device("cpu")), torch.zeros(9, 2)
+    scores[:, 0] = 2.0
+    targets = torch.tensor(task.targets([one], windows)[0])
+    log = torch.log_softmax(scores[0], 0)
+    expected = -(6 * 0.75 * log[0] + 3 * 1.5 * log[1]) / 9
+    torch.testing.assert_close(task.loss(torch.nn.Module(), scores, batch, targets), expected)
+
+
+@pytest.mark.parametrize("scheme", ["bio", "bioul", "io"])
+def test_a_collapse_to_any_one_label_is_seen(model: Path, scheme: str) -> None:
+    examples = [sentence(number) for number in range(5)]
+    task = task_of(model, examples, tagging=scheme)
+    windows = task.encode(examples).instances
+    for number in range(len(task.labels)):
+        same = [torch.full((len(window.places),), number) for window in windows]
+        assert task.constant(task.predictions(examples, windows, same))
+    same[2] = torch.zeros_like(same[2])
+    assert not task.constant(task.predictions(examples, windows, same))
+
+
+def test_dev_scores(model: Path) -> None:
+    gold = [example("abcd", ["I-PAR", "I-PAR", "O", "I-OUT"])]
+    predicted = [["B-PAR", "O", "O", "B-OUT"]]
+    assert task_of(model, gold).dev_score(gold, predicted) == pytest.approx(1 / 2)
+    words = task_of(model, gold, metric="word_macro_f1").dev_score(gold, predicted)
+    assert words == pytest.approx((2 / 3 + 1) / 2)
+    with pytest.raises(PubmillError, match=r"accuracy is no dev score.*entity_f1, word_macro_f1"):
+        task_of(model, gold, metric="accuracy")

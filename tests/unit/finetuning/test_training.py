@@ -1,0 +1,231 @@
+"""Inputs, head and training, on a tiny random BERT."""
+
+import json
+import random
+import subprocess
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers import BertForPreTraining
+
+from pubmill.annotation.examples import TokensExample, write_examples
+from pubmill.errors import PubmillError
+from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.heads import Layers, TaskModel
+from pubmill.finetuning.inputs import Encoded, collate
+from pubmill.finetuning.parameter_groups import schedule
+from pubmill.finetuning.reader import Reader
+from pubmill.finetuning.run import finetune as run
+from pubmill.finetuning.splits import read_split
+from pubmill.finetuning.tasks.tokens import Tokens
+from pubmill.metrics import dev_score
+from pubmill.recipes import FinetuningRecipe
+from pubmill.storage.files import write_jsonl_gz
+from tests.unit.tiny_encoders import tiny_bert
+
+ROOT = Path(__file__).resolve().parents[3]
+SYLLABLES = ["ba", "co", "di", "fu", "ge", "lo", "mi", "nu"]
+RECIPE = FinetuningRecipe(
+    task="tokens",
+    metric="entity_f1",
+    head="linear",
+    tagging="bio",
+    labelled_subwords="first",
+    learning_rate=3e-3,
+    batch_size=8,
+    epochs=3,
+    precision="float32",
+)
+
+
+def finetune(*arguments: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    made = run(*arguments)
+    return made.predictions, made.account
+
+
+def encode(sentences: list[list[str]], model: Path, max_length: int) -> Encoded:
+    """Windows of sentences without labels."""
+    task = Tokens(RECIPE, Reader(load_tokenizer(model), max_length, "separate"), ["O", "B"])
+    examples = [
+        TokensExample(id=str(number), document=None, words=words, labels=["O"] * len(words))
+        for number, words in enumerate(sentences)
+    ]
+    return task.encode(examples)
+
+
+def sentence(generator: random.Random) -> TokensExample:
+    """Words of syllables; one that begins with "ine" begins an entity, which "long" may continue."""
+    words, labels = [], []
+    for _ in range(generator.randrange(3, 14)):
+        stem = "".join(generator.choice(SYLLABLES) for _ in range(generator.randrange(1, 4)))
+        if labels and labels[-1] == "B" and generator.random() < 0.5:
+            word, label = "long" + stem, "I"
+        elif generator.random() < 0.3:
+            word, label = "ine" + stem, "B"
+        else:
+            word, label = stem, "O"
+        words.append(word)
+        labels.append(label)
+    return TokensExample(id=str(generator.random()), document=None, words=words, labels=labels)
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder, generator = tmp_path_factory.mktemp("dataset"), random.Random(1)
+    for split, number in (("train", 120), ("dev", 30), ("test", 30)):
+        write_examples(folder / f"{split}.jsonl.gz", [sentence(generator) for _ in range(number)])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert(
+        tmp_path_factory.mktemp("models") / "tiny", [*SYLLABLES, "ine", "long"], BertForPreTraining
+    )
+
+
+def test_the_first_subword_carries_the_word(model: Path) -> None:
+    tokenizer = load_tokenizer(model)
+    [window] = encode([["baco", "\u200d", "ine"]], model, 64).instances
+    assert tokenizer.convert_ids_to_tokens(window.ids) == ["[CLS]", "ba", "##co", "ine", "[SEP]"]
+    assert (window.words, window.places) == ([0, 2], [1, 3])
+
+
+def test_what_could_not_be_encoded_whole_is_counted(model: Path) -> None:
+    encoded = encode([["baco", "\u200d"], ["long" * 9], ["ba"] * 9], model, 8)
+    assert encoded.counts == {"words_without_subword": 1, "words_shortened": 1, "windows_split": 1}
+
+
+@given(st.lists(st.lists(st.sampled_from(["ba", "bacodi", "fuine", "xyz", "."]), max_size=30), max_size=6))
+def test_windows_hold_every_word_once_in_order(model: Path, sentences: list[list[str]]) -> None:
+    encoded = encode(sentences, model, 10)
+    seen = [(window.example, word) for window in encoded.instances for word in window.words]
+    assert seen == [(number, word) for number, words in enumerate(sentences) for word in range(len(words))]
+    assert all(len(window.ids) <= 10 for window in encoded.instances)
+
+
+def test_padded_equals_alone(model: Path, dataset: Path) -> None:
+    """Sentences of many lengths give the same logits and labels together as one by one."""
+    windows = encode([e.words for e in read_split(dataset, "dev", TokensExample)], model, 64).instances
+    cpu = torch.device("cpu")
+    task = Tokens(RECIPE, Reader(load_tokenizer(model), 64, "separate"), ["O", "B", "I"])
+    tagger = TaskModel(load_encoder(model, 0.1, cpu), task.head(32)).eval()
+    with torch.inference_mode():
+        together = tagger(collate(windows, 0, cpu))
+        alone = torch.cat([tagger(collate([window], 0, cpu)) for window in windows])
+    torch.testing.assert_close(together, alone, atol=1e-5, rtol=1e-5)
+    assert together.argmax(-1).equal(alone.argmax(-1))
+
+
+def test_grouping_and_windows_put_labels_back_in_place(model: Path, dataset: Path) -> None:
+    """Predictions don't depend on how sentences are batched."""
+    from pubmill.finetuning import predicting
+
+    predictions, _ = finetune(RECIPE, model, dataset, 1, "test")
+    patch = pytest.MonkeyPatch()
+    with patch.context() as patched:
+        patched.setattr(predicting, "prediction_batches", lambda lengths, _: [list(range(len(lengths)))])
+        naive, _ = finetune(RECIPE, model, dataset, 1, "test")
+    assert predictions == naive
+
+
+def test_it_learns_and_accounts_for_itself(model: Path, dataset: Path) -> None:
+    predictions, account = finetune(replace(RECIPE, epochs=8), model, dataset, 1, "dev")
+    examples = read_split(dataset, "dev", TokensExample)
+    assert [row["id"] for row in predictions] == [example.id for example in examples]
+    score = dev_score("entity_f1", "tokens", examples, [row["labels"] for row in predictions], None)
+    assert score == account["dev"]["best"] == max(account["dev"]["scores"]) > 0.9
+    assert account["dev"]["scores"].index(score) + 1 == account["dev"]["best_epoch"]
+    assert account["loss_by_epoch"][-1] < account["loss_by_epoch"][0] / 2
+    assert account["steps"] == 8 * 15 and account["failed"] is None and account["model"] == "tiny"
+    assert account["hardware"]["threads"] == torch.get_num_threads()
+    assert set(account["data_sha256"]) == {"train", "dev"}
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_a_seed_gives_the_same_bits(model: Path, dataset: Path, precision: str) -> None:
+    recipe = replace(RECIPE, precision=precision)
+    first, account = finetune(recipe, model, dataset, 7, "test")
+    second, again = finetune(recipe, model, dataset, 7, "test")
+    assert first == second and account["loss_by_epoch"] == again["loss_by_epoch"]
+    _, other = finetune(recipe, model, dataset, 8, "test")
+    assert account["loss_by_epoch"] != other["loss_by_epoch"]
+
+
+def test_sentences_longer_than_the_model_are_predicted_whole(model: Path, dataset: Path) -> None:
+    predictions, account = finetune(replace(RECIPE, max_length=12), model, dataset, 1, "test")
+    examples = read_split(dataset, "test", TokensExample)
+    assert [len(row["labels"]) for row in predictions] == [len(example.words) for example in examples]
+    assert account["encoded"]["windows_split"] > 0 and account["max_length"] == 12
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_nan_is_marked_as_failed_and_no_label_is_made_up(model: Path, dataset: Path) -> None:
+    predictions, account = finetune(replace(RECIPE, learning_rate=1e30), model, dataset, 1, "test")
+    assert account["failed"] == "nan" and account["dev"]["best"] is None
+    assert {row["labels"] for row in predictions} == {None}
+    json.dumps(account, allow_nan=False)
+
+
+def test_constant_predictions_are_marked(model: Path, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A head that has collapsed, and one that hasn't."""
+    assert finetune(replace(RECIPE, epochs=2), model, dataset, 1, "test")[1]["failed"] is None
+    monkeypatch.setattr(Layers, "forward", lambda head, places, batch: 0 * places[:, :3] + head.linear.bias)
+    predictions, account = finetune(replace(RECIPE, epochs=1), model, dataset, 1, "test")
+    assert account["failed"] == "constant predictions"
+    assert len({label for row in predictions for label in row["labels"]}) == 1
+
+
+def test_schedule_rises_to_the_peak_and_falls_to_zero() -> None:
+    rates = [schedule(step, 100, 0.1) for step in range(100)]
+    assert rates.index(max(rates)) in (9, 10) and max(rates) == 1.0
+    assert rates[:10] == pytest.approx([(step + 1) / 10 for step in range(10)])
+    assert 0 < rates[-1] < 0.02 and rates[10:] == sorted(rates[10:], reverse=True)
+    assert [schedule(step, 4, 0.0) for step in range(4)] == [1.0, 0.75, 0.5, 0.25]
+
+
+def test_a_folder_without_safe_weights_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "pytorch_model.bin").write_bytes(b"")
+    with pytest.raises(PubmillError, match=r"no model folder.*safetensors"):
+        load_encoder(tmp_path, 0.1, torch.device("cpu"))
+
+
+def test_missing_weights_are_refused(model: Path, tmp_path: Path) -> None:
+    for file in model.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
+    with pytest.raises(PubmillError, match=r"weights of \d+ parameters are missing"):
+        load_encoder(tmp_path, 0.1, torch.device("cpu"))
+
+
+def test_a_missing_split_is_named(model: Path, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match=r"train\.jsonl\.gz does not exist"):
+        finetune(RECIPE, model, tmp_path, 1, "dev")
+
+
+def test_the_program_gives_the_same_as_the_library(model: Path, dataset: Path, tmp_path: Path) -> None:
+    """And with it the same bytes in another process; `--selected` decides what it chose."""
+    selected, output = tmp_path / "selected.json", tmp_path / "run/seed-3.predictions.jsonl.gz"
+    selected.write_text(
+        json.dumps({"chosen": {"learning_rate": 1e-3, "batch_size": 16, "epochs": 2}, "mean_dev": 0.5})
+    )
+    command = [sys.executable, str(ROOT / "scripts/finetune.py"), "--recipe", json.dumps(asdict(RECIPE))]
+    command += ["--model", str(model), "--dataset", str(dataset), "--seed", "3", "--split", "test"]
+    command += ["--output", str(output), "--selected", str(selected)]
+    subprocess.run(command, check=True, capture_output=True)
+    recipe = replace(RECIPE, learning_rate=1e-3, batch_size=16, epochs=2)
+    predictions, expected = finetune(recipe, model, dataset, 3, "test")
+    write_jsonl_gz(tmp_path / "expected.gz", predictions)
+    assert output.read_bytes() == (tmp_path / "expected.gz").read_bytes()
+    account = json.loads((tmp_path / "run/seed-3.training.json").read_text())
+    assert account["recipe"] == expected["recipe"] == asdict(recipe)
+    assert account["loss_by_epoch"] == expected["loss_by_epoch"] and account["steps"] == 2 * 8
+    assert account["model_sha256"] == expected["model_sha256"]

@@ -1,0 +1,103 @@
+"""The digest of how a record is made changes with each recipe and stage behind it, and with nothing else."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.graph import METRIC_VERSIONS, VERSIONS, Targets
+from pubmill.specs.study import check_study
+
+RUN = ("blurb", "pubmedbert-base", "bc5-chem", "standard")
+BEHIND = {
+    "parse", "latest", "select", "duplicates", "contamination", "count", "vocab", "pack", "pretrain",
+    "export", "convert", "finetune", "choose", "score",
+}  # fmt: skip
+"""Stages that decide a record of a model that is pretrained here and whose hyper-parameters are searched."""
+
+
+@pytest.fixture(scope="module")
+def specs(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("specs") / "specs"
+    shutil.copytree(root / "specs", folder)
+    return folder
+
+
+def made_by(specs: Path, *run: str, **config: Any) -> str:
+    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
+    return Targets(*check_study({**base, **config}, specs)).made_by(*(run or RUN))
+
+
+@pytest.mark.parametrize("stage", VERSIONS)
+def test_the_version_of_a_stage_counts_where_it_is_behind_the_run(
+    specs: Path, stage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = made_by(specs)
+    monkeypatch.setitem(VERSIONS, stage, VERSIONS[stage] + 1)
+    assert (made_by(specs) != before) == (stage in BEHIND)
+
+
+def test_the_version_of_its_metric_counts(specs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = made_by(specs)
+    monkeypatch.setitem(METRIC_VERSIONS, "pearson", 99)
+    assert made_by(specs) == before
+    monkeypatch.setitem(METRIC_VERSIONS, "entity_f1", 99)
+    assert made_by(specs) != before
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "counts"),
+    [
+        ("datasets/bc5-chem.yaml", "\nversion: 1", "\nversion: 2", True),
+        ("datasets/jnlpba.yaml", "\nversion: 1", "\nversion: 2", False),
+        ("protocols/blurb.yaml", "weight_decay: 0.0", "weight_decay: 0.1", True),
+        ("protocols/blurb.yaml", "aggregate: mean", "aggregate: median", False),
+        ("corpora/pubmed-abstracts.yaml", "min_words: 128", "min_words: 100", True),
+        ("scales/demo.yaml", "pubmed-uncased: {size: 2000}", "pubmed-uncased: {size: 1900}", True),
+        ("scales/demo.yaml", "values: {head_sizes: [32]}", "values: {head_sizes: [64]}", False),
+    ],
+)
+def test_specs_count_where_they_are_behind_the_run(
+    specs: Path, file: str, old: str, new: str, counts: bool
+) -> None:
+    before, path = made_by(specs), specs / file
+    text = path.read_text()
+    assert text.count(old) == 1
+    try:
+        path.write_text(text.replace(old, new))
+        assert (made_by(specs) != before) == counts
+    finally:
+        path.write_text(text)
+
+
+def test_it_does_not_depend_on_what_the_study_asks_for_or_where_files_are(
+    specs: Path, tmp_path: Path
+) -> None:
+    before = made_by(specs)
+    assert before == made_by(specs, datasets=["bc2gm"], models=["no-pretraining"], tables=["gu2020/table02"])
+    assert before == made_by(specs, results=str(tmp_path), local_files={"x": str(tmp_path)}, keep_models=True)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("blurb", "no-pretraining", "bc5-chem", "standard"),
+        ("blurb", "pubmedbert-base", "jnlpba", "standard"),
+        ("off-the-shelf", "scispacy-bc5cdr", "bc5-chem", "as-it-is"),
+    ],
+)
+def test_other_runs_have_other_digests(specs: Path, other: tuple[str, ...]) -> None:
+    assert made_by(specs, *other) != made_by(specs)
+
+
+def test_every_record_of_every_table_has_one(root: Path) -> None:
+    """Of all protocols: chains, folds, choices of each model."""
+    names = [f"{p.parent.name}/{p.stem}" for p in sorted((root / "specs/tables").glob("*/*.yaml"))]
+    config = {"study": "x", "title": "x", "scale": "full", "tables": names}
+    made = Targets(*check_study(config, root / "specs"))
+    runs = {
+        tuple(path.split("/")[3:7]) for table in made.result_tables() for path in made.record_files(table)
+    }
+    digests = {made.made_by(*run) for run in runs}
+    assert len(digests) == len(runs) > 500

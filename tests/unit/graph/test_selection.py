@@ -1,0 +1,145 @@
+"""Corpora that fit together, what a part's selection is, and which files a selection needs."""
+
+from pathlib import Path
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.graph import Targets
+from pubmill.graph.selection import PARTS_AT_ONCE
+from pubmill.specs import CorpusSpec, load
+from pubmill.specs.study import check_study
+
+SPEC = """\
+name: mixed
+sources:
+  - {name: notes, kind: mimic, local: mimic-iii, access: credentialed, apply: 'https://example.org'}
+  - {name: web, kind: text, local: web, files: '*.txt*', documents: line, language: eng}
+selection: {min_words: 5, languages: [eng]}
+selections:
+  notes: {types: [Physician], min_words: null}
+"""
+
+
+def targets(specs: Path, **config: object) -> Targets:
+    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"], "datasets": ["bc2gm"]}
+    return Targets(*check_study({**base, "models": ["no-pretraining"], **config}, specs))
+
+
+def write(specs: Path, text: str = SPEC, name: str = "mixed") -> Path:
+    (specs / f"corpora/{name}.yaml").write_text(text)
+    return specs
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> dict[str, str]:
+    for file in ("mimic/NOTEEVENTS.csv.gz", "web/b.txt", "web/a.txt.gz"):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).touch()
+    return {"mimic-iii": str(tmp_path / "mimic"), "web": str(tmp_path / "web")}
+
+
+def test_a_source_may_have_keys_of_its_own() -> None:
+    spec = CorpusSpec.model_validate(
+        {"name": "c", "sources": [], "selection": {"min_words": 5}, "selections": {"a": {"parts": ["body"]}}}
+    )
+    assert spec.selection_of("a").model_dump() == spec.selection.model_dump() | {"parts": ("body",)}
+    assert spec.selection_of("b") == spec.selection
+
+
+def test_parts_have_the_selection_of_their_source(specs: Path, local: dict[str, str]) -> None:
+    made = targets(write(specs), local_files=local)
+    assert [shard[:2] for shard in made.shards("mixed")] == [
+        ("notes", "NOTEEVENTS"), ("web", "a"), ("web", "b"),
+    ]  # fmt: skip
+    recipes = [made.selection_recipe("mixed", part) for part in range(3)]
+    assert [recipe["types"] for recipe in recipes] == [["Physician"], None, None]
+    assert [recipe["min_words"] for recipe in recipes] == [None, 5, 5]
+    assert made.parse_recipe("notes", "a") == {"source": "notes", "brackets": "keep"}
+    assert made.parse_recipe("web", "b") == {"source": "web", "documents": "line", "language": "eng"}
+    assert made.raw("web", "a") == "results/demo/sources/local/web/a.txt.gz"
+
+
+def test_one_source_is_found_without_the_files_of_another(specs: Path, local: dict[str, str]) -> None:
+    del local["mimic-iii"]
+    made = targets(write(specs), local_files=local)
+    assert made.raw("web", "b").endswith("web/b.txt")
+    with pytest.raises(
+        PubmillError, match=r"corpus mixed \(MIMIC-III, .* at https://example.org\) needs files of your own"
+    ):
+        made.shards("mixed")
+
+
+def test_two_files_of_one_name_are_told(specs: Path, local: dict[str, str]) -> None:
+    (Path(local["web"]) / "a.txt").touch()
+    made = targets(write(specs), local_files=local)
+    with pytest.raises(PubmillError, match="several files in .* are called a, but for their endings"):
+        made.shards("mixed")
+
+
+def test_what_needs_the_whole_corpus(specs: Path, local: dict[str, str]) -> None:
+    more = (
+        "duplicates: {similarity: 0.9}\ncontamination: {datasets: [squad-v1, bc2gm], splits: [test, dev]}\n"
+    )
+    made = targets(write(specs, SPEC + more), local_files=local)
+    folder = "results/demo/corpora/mixed"
+    inputs = made.selection_inputs("mixed")
+    assert inputs == {"exclude": f"{folder}/excluded.parquet", "duplicates": f"{folder}/duplicates.parquet"}
+    assert made.as_arguments(inputs)[:2] == ["--exclude", f"{folder}/excluded.parquet"]
+    assert made.evaluated("mixed", "excluded") == {"squad-v1": ["dev"], "bc2gm": ["test", "dev"]}
+    assert made.evaluated("mixed", "contamination") == {"bc2gm": ["dev", "test"]}
+    assert made.fingerprint_recipe("mixed", 0)["similar"] is True
+    assert made.duplicates_recipe("mixed") == {"similarity": 0.9}
+    plain = targets(write(specs), local_files=local)
+    assert plain.selection_inputs("mixed") == {}
+
+
+def test_every_part_is_searched_for_texts_of_datasets_once(specs: Path, local: dict[str, str]) -> None:
+    for number in range(2 * PARTS_AT_ONCE):  # beside the three files that are there
+        (Path(local["web"]) / f"c{number}.txt").touch()
+    made = targets(write(specs), local_files=local)
+    found = made.contaminations("mixed")
+    firsts = [int(path.removesuffix(".json")[-4:]) for path in found]
+    searched = [made.searched_parts("mixed", first) for first in firsts]
+    assert [len(parts) for parts in searched] == [PARTS_AT_ONCE, PARTS_AT_ONCE, 3]
+    assert [path for parts in searched for path in parts] == made.parts("mixed")
+
+
+def test_each_corpus_that_a_model_is_trained_on_has_a_report(root: Path) -> None:
+    report = "results/demo/corpora/pubmed-abstracts/contamination.json"
+    assert report in targets(root / "specs", models=["pubmedbert-base"]).everything()
+    assert report not in targets(root / "specs").everything()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("documents: line, ", "", "specs/corpora/first.yaml has a source web with another documents"),
+        ("name: notes", "name: web", "mixed.yaml:3: another source of this corpus|another access"),
+        ("  notes: {", "  note: {", r"mixed.yaml:7: this corpus has no source note"),
+        ("selections:", "contamination: {datasets: [nope]}\nselections:", "no specs/datasets/nope.yaml"),
+        ("min_words: 5", "dated_to: May", "dated_to"),
+        ("selections:", "duplicates: {similarity: 0.2}\nselections:", "duplicates.similarity"),
+        ("selections:", "contamination: {datasets: []}\nselections:", "contamination.datasets"),
+        ("access: credentialed", "access: public", "access"),
+    ],
+)  # fmt: skip
+def test_corpora_that_do_not_fit(specs: Path, old: str, new: str, fault: str) -> None:
+    write(specs, SPEC.replace("name: mixed", "name: first"), "first")
+    assert SPEC.count(old) == 1
+    write(specs, SPEC.replace(old, new))
+    with pytest.raises(PubmillError, match=fault):
+        load(specs, "full")
+
+
+def test_an_unreadable_article_changes_how_its_own_shard_is_parsed_alone(specs: Path) -> None:
+    text = (
+        "name: mixed\nsources:\n"
+        "  - {name: articles, kind: pmc, url: 'https://b.org', inventory: '2026-09-02',\n"
+        "     articles: [PMC00001xxxx-PMC00002xxxx], leave_out: [],\n"
+        "     unreadable: {PMC00002xxxx: {PMC20001.3: 'mismatched tags'}}}\nselection: {}\n"
+    )
+    made = targets(write(specs, text))
+    plain = {"source": "articles", "parser": "pubmill", "leave_out": []}
+    assert made.parse_recipe("articles", "PMC00001xxxx") == plain
+    assert made.parse_recipe("articles", "PMC00002xxxx") == plain | {"unreadable": ["PMC20001.3"]}

@@ -1,0 +1,75 @@
+"""Specs of vocabularies, and the targets that are made of them."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pubmill import specs
+from pubmill.errors import PubmillError
+from pubmill.graph import Targets
+from pubmill.specs import LearntVocabSpec
+from pubmill.specs.study import check_study
+from pubmill.vocabs.word_counts import SPLITTINGS
+
+
+@pytest.fixture
+def folder(root: Path, tmp_path: Path) -> Path:
+    """A copy of the real specs that a test may spoil."""
+    shutil.copytree(root / "specs", tmp_path / "specs")
+    return tmp_path / "specs"
+
+
+def targets(root: Path, tmp_path: Path, scale: str) -> Targets:
+    config = {"study": "x", "title": "x", "scale": scale, "tables": ["gu2020/table06"], "results": "results"}
+    settings = {"mirror": str(tmp_path), "local_files": {"abstracts": str(tmp_path)}}
+    return Targets(*check_study(config | settings, root / "specs"))
+
+
+def test_every_learnt_vocabulary_is_a_known_kind(root: Path) -> None:
+    learnt = [v for v in specs.load(root / "specs", "full").vocabs.values() if isinstance(v, LearntVocabSpec)]
+    assert {vocab.recipe.splitting() for vocab in learnt} == set(SPLITTINGS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ("kind: sentencepiece\nlowercase: true\n", "a SentencePiece vocabulary has"),
+        ("kind: byte-level-bpe\nlowercase: true\n", "a byte-level vocabulary has"),
+        ("kind: wordpiece\nlowercase: true\nlearner: likelihood\n", "learner"),
+        ("kind: wordpiece\nlowercase: true\nmost_words: 0\n", "most_words"),
+    ],
+)
+def test_impossible_vocabularies_are_told(folder: Path, changes: str, message: str) -> None:
+    (folder / "vocabs/mine.yaml").write_text(f"name: mine\nsize: 500\ncorpus: pubmed-abstracts\n{changes}")
+    with pytest.raises(PubmillError, match=rf"specs/vocabs/mine\.yaml:\d+.*{message}"):
+        specs.load(folder, "full")
+
+
+def test_a_released_vocabulary_needs_a_released_model(folder: Path) -> None:
+    path = folder / "vocabs/mine.yaml"
+    path.write_text("name: mine\nkind: released\nmodel: no-pretraining\n")
+    with pytest.raises(
+        PubmillError, match=r"specs/vocabs/mine\.yaml:3: no-pretraining has no released files"
+    ):
+        specs.load(folder, "full")
+    path.write_text("name: mine\nkind: released\nmodel: nobody\n")
+    with pytest.raises(PubmillError, match=r"mine\.yaml:3: there is no specs/models/nobody\.yaml"):
+        specs.load(folder, "full")
+
+
+def test_vocabularies_that_separate_words_alike_share_their_counts(root: Path, tmp_path: Path) -> None:
+    made = targets(root, tmp_path, "full")
+    assert made.word_counts("pubmed-cased") == made.word_counts("biomegatron-50k")
+    assert made.word_counts("pubmed-cased") != made.word_counts("pubmed-uncased")
+    assert len(made.word_counts("pubmed-bpe")) == len(made.parts("lewis2020-pm"))
+
+
+def test_released_vocabularies_come_with_their_models(root: Path, tmp_path: Path) -> None:
+    assert targets(root, tmp_path, "full").vocab_model("pubmedbert-base") == "pubmedbert-base"
+    made = targets(root, tmp_path, "demo")
+    assert made.vocab_model("biobert-base") == "biobert-base"
+    with pytest.raises(PubmillError, match="at scale demo the model pubmedbert-base is made here"):
+        made.vocab_model("pubmedbert-base")
+    with pytest.raises(PubmillError, match="a released one"):
+        made.vocab_recipe("biobert-base")

@@ -1,0 +1,117 @@
+"""Damaged results are found, and the command that builds them again is printed."""
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pubmill.corpus.shards import Document, write_shard
+from pubmill.inspection.damaged_results import Finding, examine, report
+from pubmill.metrics.contributions import Contributions, Items, write_items
+from pubmill.pretraining.tokens import make_shard, write_packed
+from pubmill.storage.files import sealed, sha256, write_json, write_jsonl_gz
+
+SPECIAL = {"pad": 0, "unk": 1, "cls": 2, "sep": 3, "mask": 4}
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """One of each kind of result, and some that have no checksum."""
+    made = tmp_path / "results"
+    write_shard(made / "shard.parquet", [Document(id="1")], source="s", file="f", order=0)
+    write_jsonl_gz(made / "seed-1.predictions.jsonl.gz", [{"id": "1"}])
+    write_json(made / "seed-1.json", sealed({"score": 1.0}))
+    write_items(
+        made / "seed-1.items.npz", Items("tokens", "example", "d", Contributions(("a",), np.ones((9, 1))))
+    )
+    write_packed(made / "tokens", [make_shard([[[5, 6], [7]]], 9)], 9, SPECIAL)
+    (made / "step-1").mkdir()
+    (made / "step-1" / "model.safetensors").write_bytes(b"weights")
+    digests = {"model.safetensors": sha256(made / "step-1" / "model.safetensors")}
+    write_json(made / "step-1" / "state.json", sealed({"step": 1, "files": digests}))
+    (made / "source.xml").write_bytes(b"source")
+    write_json(made / "source.xml.source.json", {"sha256": hashlib.sha256(b"source").hexdigest()})
+    write_json(made / "table.json", {"cells": []})
+    (made / "table.md").write_text("a table")
+    (made / ".table.md.host.1.tmp").write_text("half a table")
+    return made
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // (4 if path.suffix == ".npz" else 2)] ^= 1  # not what a zip file has twice
+    path.write_bytes(content)
+
+
+def damaged(results: Path) -> dict[str, str]:
+    """Path -> target of what is found to be damaged, both below the results."""
+    return {
+        str(one.path.relative_to(results)): str(one.target.relative_to(results))
+        for one in examine(results)
+        if one.fault
+    }
+
+
+def test_whole_results_are_whole(results: Path) -> None:
+    bare = {one.path.name for one in examine(results) if one.fault == ""}
+    assert damaged(results) == {}
+    assert bare == {"table.json", "table.md", "source.xml.source.json"}
+    assert list(report(examine(results))) == [
+        "14 files: 11 agree with their checksums, 0 are damaged, 3 have no checksum"
+    ]
+
+
+@pytest.mark.parametrize(
+    "name, target",
+    [
+        ("shard.parquet", "shard.parquet"),
+        ("seed-1.predictions.jsonl.gz", "seed-1.predictions.jsonl.gz"),
+        ("seed-1.json", "seed-1.json"),
+        ("seed-1.items.npz", "seed-1.items.npz"),
+        ("tokens/ids.bin", "tokens/index.json"),
+        ("tokens/sentences.npy", "tokens/index.json"),
+        ("tokens/index.json", "tokens/index.json"),
+        ("step-1/model.safetensors", "step-1/state.json"),
+        ("step-1/state.json", "step-1/state.json"),
+        ("source.xml", "source.xml"),
+    ],
+)
+def test_a_flipped_bit_is_found(results: Path, name: str, target: str) -> None:
+    flip(results / name)
+    assert damaged(results) == {name: target}
+
+
+@pytest.mark.parametrize("name", ["seed-1.predictions.jsonl.gz", "seed-1.json", "seed-1.items.npz"])
+def test_an_empty_file_is_found(results: Path, name: str) -> None:
+    (results / name).write_bytes(b"")
+    assert damaged(results) == {name: name}
+
+
+def test_a_missing_file_is_found(results: Path) -> None:
+    (results / "step-1" / "model.safetensors").unlink()
+    assert damaged(results) == {"step-1/model.safetensors": "step-1/state.json"}
+
+
+def test_the_program_prints_the_command_and_ends_with_a_status(results: Path, root: Path) -> None:
+    command = [sys.executable, str(root / "scripts/fsck.py"), "results"]
+
+    def run() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(command, cwd=results.parent, capture_output=True, text=True, check=False)
+
+    assert run().returncode == 0
+    flip(results / "tokens" / "ids.bin")
+    done = run()
+    assert done.returncode == 1
+    assert "damaged: results/tokens/ids.bin: its SHA-256 is not that in index.json" in done.stdout
+    assert ".venv/bin/snakemake results/tokens/index.json --profile profiles/local --force" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_files_of_earlier_versions_have_no_checksum(results: Path) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    table = pq.read_table(results / "shard.parquet")
+    pq.write_table(table, results / "shard.parquet")
+    assert Finding(results / "shard.parquet", "", results / "shard.parquet") in examine(results)

@@ -1,0 +1,172 @@
+"""The data check: what is equal, what differs, what can't be checked; and it goes on after a failure."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from pubmill.graph.dataset_access import AccessTargets
+from pubmill.inspection.data_check import checks
+from pubmill.inspection.data_check.checks import Outcome, Unchecked, check, check_all, plan
+from pubmill.inspection.data_check.printing import print_outcomes, totals
+from pubmill.specs.study import check_study
+from tests.licensed import APPLY, FILES, KEY, NAME, SENTENCE, TEXTS
+from tests.world.part import CANARY
+
+HASHES = {split: hashlib.sha256(text.encode()).hexdigest() for split, text in TEXTS.items()}
+PUBLISHED = f"""
+published:
+  writer: pubmill.convert.conll:write
+  options: {{documents: docstart}}
+  files:
+    train: {{name: train.tsv, sha256: "{HASHES["train"]}"}}
+    dev: {{name: dev.tsv}}
+"""
+
+
+def edit(specs: Path, old: str, new: str) -> None:
+    path = specs / f"datasets/{NAME}.yaml"
+    text = path.read_text()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+
+
+def planned(specs: Path, folder: Path | None, *names: str) -> tuple[list[checks.Task], list[Unchecked]]:
+    local = {KEY: str(folder)} if folder else {}
+    study = {"study": "x", "title": "", "scale": "full", "tables": [], "local_files": local}
+    return plan(AccessTargets(*check_study(study, specs)), names or [NAME])
+
+
+def outcome(specs: Path, folder: Path) -> Outcome:
+    ((task,), _) = planned(specs, folder)
+    return check(task)
+
+
+def printed(outcomes: list[Outcome], unchecked: list[Unchecked]) -> str:
+    console = Console(width=200, record=True)
+    print_outcomes(console, outcomes, unchecked)
+    return console.export_text()
+
+
+def row(text: str, split: str) -> list[str]:
+    return next(line.split() for line in text.splitlines() if f" {split} " in line)
+
+
+def test_counts_and_published_bytes_that_are_equal(specs: Path, folder: Path) -> None:
+    edit(specs, "metric:", PUBLISHED.lstrip() + "metric:")
+    found = outcome(specs, folder)
+    assert found.faults == []
+    assert [(s.split, s.has_form, s.hash) for s in found.splits] == [
+        ("train", True, True),
+        ("dev", True, None),
+        ("test", False, None),
+    ]
+    text = printed([found], [])
+    assert row(text, "train")[:9] == ["secret", "one", "train", "2", "mentions", "2", "mentions", "all", "1"]
+    assert "equal" in row(text, "train") and "known" in row(text, "dev") and "form" in row(text, "test")
+    assert "1 of 1 datasets are as expected: 3 of 3 counts and 1 of 1 known hashes are equal" in text
+
+
+def test_what_has_nothing_expected_is_not_as_expected(specs: Path, folder: Path) -> None:
+    edit(
+        specs,
+        "expect: {train: {mentions: 2}, dev: {mentions: 1}, test: {mentions: 1}}",
+        "expect: {train: {}}",
+    )
+    text = printed([outcome(specs, folder)], [])
+    assert f"nothing to compare: {NAME}, any split" in text
+    assert "0 of 0 datasets are as expected: 0 of 0 counts" in text
+    assert "1 datasets have nothing to compare" in text
+    edit(specs, "expect: {train: {}}", "expect: {dev: {mentions: 1}}")
+    text = printed([outcome(specs, folder)], [])
+    assert f"nothing to compare: {NAME}, train, test" in text
+    assert "1 of 1 datasets are as expected: 1 of 1 counts" in text
+
+
+def test_a_fault_names_its_dataset(specs: Path) -> None:
+    console = Console(width=200, record=True)
+    print_outcomes(console, [Outcome(NAME, [], ["a.tsv: broken", f"{NAME}: worse"], 0.0)], [])
+    lines = console.export_text().splitlines()
+    assert f"{NAME}: a.tsv: broken" in lines and f"{NAME}: worse" in lines
+
+
+def test_counts_that_differ_are_told_and_shown(specs: Path, folder: Path) -> None:
+    edit(specs, "dev: {mentions: 1}", "dev: {mentions: 7, tokens: 2, sentences: 1}")
+    found = outcome(specs, folder)
+    assert "dev mentions: expected 7, found 1, difference -6" in found.faults[0]
+    assert row(printed([found], []), "dev")[:8] == ["dev", "7", "mentions", "1", "mentions", "2", "of", "3"]
+    assert "0 of 1 datasets are as expected: 4 of 5 counts" in totals([found], [])
+
+
+def test_published_bytes_that_differ_are_told_and_shown(specs: Path, folder: Path) -> None:
+    edit(specs, "metric:", PUBLISHED.lstrip() + "metric:")
+    edit(specs, HASHES["train"], "a" * 64)
+    found = outcome(specs, folder)
+    assert f"expected sha256 {'a' * 64}, found {HASHES['train']}" in found.faults[0]
+    assert [s.hash for s in found.splits] == [False, None, None]
+    assert "differs" in row(printed([found], []), "train")
+
+
+def test_a_changed_source_file_is_not_converted(specs: Path, folder: Path) -> None:
+    edit(specs, f"file: {FILES['dev']}", f"file: {FILES['dev']}, sha256: {'a' * 64}")
+    found = outcome(specs, folder)
+    assert "not the expected file" in found.faults[0] and "sha256: expected aaa" in found.faults[0]
+    assert all(split.found is None for split in found.splits)
+    assert "not converted" in printed([found], [])
+
+
+def test_it_goes_on_after_a_failure(specs: Path, folder: Path, tmp_path: Path) -> None:
+    other = (specs / f"datasets/{NAME}.yaml").read_text().replace(NAME, "other")
+    (specs / "datasets/other.yaml").write_text(other.replace(KEY, "other-key"))
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    for name in FILES.values():
+        (damaged / name).write_text(SENTENCE + f"{CANARY} {CANARY}\n")
+    study = {"study": "x", "title": "", "scale": "full", "tables": []}
+    config = {**study, "local_files": {KEY: str(folder), "other-key": str(damaged)}}
+    tasks, _ = plan(AccessTargets(*check_study(config, specs)), [NAME, "other"])
+    found = {one.dataset: one for one in check_all(tasks, 2)}
+    assert found[NAME].faults == [] and f"{FILES['train']}:4" in found["other"].faults[0]
+    text = printed(list(found.values()), [])
+    assert CANARY not in text and "1 of 2 datasets" in text
+
+
+@pytest.mark.parametrize("at", ["convert", "publish"])
+def test_an_unforeseen_error_shows_no_licensed_text(
+    specs: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise KeyError(f"{CANARY} is not there")
+
+    edit(specs, "metric:", PUBLISHED.lstrip() + "metric:")
+    monkeypatch.setattr(checks, at, fail)
+    (fault,) = outcome(specs, folder).faults
+    assert "KeyError at test_data_check.py" in fault and CANARY not in fault
+    edit(specs, f"access: credentialed\napply: {APPLY}", "access: public")
+    (fault,) = outcome(specs, folder).faults
+    assert "is not there" in fault
+
+
+def test_what_is_absent_is_named_with_where_to_apply(specs: Path) -> None:
+    tasks, unchecked = planned(specs, None, NAME, "bc2gm")
+    assert not tasks
+    why = {one.dataset: one.why for one in unchecked}
+    assert f"credentialed: apply at {APPLY}, then give LOCAL={KEY}=FOLDER" in why[NAME]
+    assert all(name in why[NAME] for name in FILES.values())
+    assert "absent: https://raw.githubusercontent.com/" in why["bc2gm"] and "and 2 more" in why["bc2gm"]
+    text = printed([], unchecked)
+    assert APPLY in text and "2 datasets not checked" in text
+
+
+def test_the_biggest_comes_first(specs: Path, folder: Path, tmp_path: Path) -> None:
+    other = (specs / f"datasets/{NAME}.yaml").read_text().replace(NAME, "bigger").replace(KEY, "big-key")
+    (specs / "datasets/bigger.yaml").write_text(other)
+    big = tmp_path / "big"
+    big.mkdir()
+    for name in FILES.values():
+        (big / name).write_text(SENTENCE * 9)
+    study = {"study": "x", "title": "", "scale": "full", "tables": []}
+    config = {**study, "local_files": {KEY: str(folder), "big-key": str(big)}}
+    tasks, _ = plan(AccessTargets(*check_study(config, specs)), [NAME, "bigger"])
+    assert [task.dataset for task in tasks] == ["bigger", NAME]

@@ -1,0 +1,280 @@
+"""The doctor: what it says of datasets at hand, half there, licensed, converted, or behind dead links."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from pubmill.errors import PubmillError
+from pubmill.graph.dataset_access import AccessTargets
+from pubmill.graph.tables import TableTargets
+from pubmill.inspection.doctor.datasets import Finding, examine, linked, merged_config
+from pubmill.inspection.doctor.links import Links, check_links
+from pubmill.inspection.doctor.models import examine_models
+from pubmill.inspection.doctor.printing import print_findings, print_models
+from pubmill.specs import File
+from pubmill.specs.study import check_study
+from pubmill.storage.files import write_json
+from tests.licensed import APPLY, FILES, KEY, NAME
+
+ALIVE = Links(True, {})
+
+
+def looked_at(
+    specs: Path, tmp_path: Path, links: Links | None = ALIVE, **config: object
+) -> dict[str, Finding]:
+    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
+    base |= {"results": str(tmp_path / "results"), "datasets": [NAME, "bc2gm"], **config}
+    targets = AccessTargets(*check_study(base, specs))
+    return {finding.dataset: finding for finding in examine(targets, links)}
+
+
+def files_of_bc2gm(targets: AccessTargets, mirror: Path) -> list[Path]:
+    """Make files as the mirror would have them; what they hold is not looked at."""
+    sources = targets.specs.datasets["bc2gm"].sources.values()
+    paths = [mirror / file.url.removeprefix("https://") for file in sources if isinstance(file, File)]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return paths
+
+
+@pytest.fixture
+def mirror(specs: Path, tmp_path: Path) -> Path:
+    config = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
+    files_of_bc2gm(AccessTargets(*check_study(config, specs)), tmp_path / "mirror")
+    return tmp_path / "mirror"
+
+
+def test_files_of_a_mirror_are_at_hand(specs: Path, tmp_path: Path, mirror: Path) -> None:
+    found = looked_at(specs, tmp_path, mirror=str(mirror))["bc2gm"]
+    assert found.wanted and found.available and found.sources == {"mirror": 3} and not found.to_do
+    assert found.counts == "not converted yet" and found.sound
+
+
+def test_a_file_that_the_mirror_lacks_is_to_be_fetched(specs: Path, tmp_path: Path, mirror: Path) -> None:
+    lost = next(mirror.rglob("test.tsv"))
+    lost.unlink()
+    found = looked_at(specs, tmp_path, mirror=str(mirror))["bc2gm"]
+    assert found.available is False and not found.sound
+    assert found.to_do == [f"fetch https://{lost.relative_to(mirror)} to {lost}"]
+
+
+def test_a_file_that_was_taken_before_counts(specs: Path, tmp_path: Path, mirror: Path) -> None:
+    lost = next(mirror.rglob("test.tsv"))
+    taken = tmp_path / "results/demo/sources" / lost.relative_to(mirror)
+    taken.parent.mkdir(parents=True)
+    lost.rename(taken)
+    found = looked_at(specs, tmp_path, mirror=str(mirror))["bc2gm"]
+    assert found.available and found.sources == {"mirror": 2, "results": 1}
+
+
+def test_where_to_apply_and_which_files_are_expected(specs: Path, tmp_path: Path) -> None:
+    found = looked_at(specs, tmp_path)[NAME]
+    assert found.available is False and found.sources["absent"] == 3
+    (to_do,) = found.to_do
+    for said in (APPLY, f"local_files: {{{KEY}:", *FILES.values()):
+        assert said in to_do
+
+
+def test_files_of_ones_own_are_at_hand(specs: Path, tmp_path: Path, folder: Path) -> None:
+    found = looked_at(specs, tmp_path, local_files={KEY: str(folder)})[NAME]
+    assert found.available and found.sources == {"local_files": 3}
+    (folder / FILES["dev"]).unlink()
+    found = looked_at(specs, tmp_path, local_files={KEY: str(folder)})[NAME]
+    assert found.available is False and f"has no file {FILES['dev']}" in found.to_do[0]
+
+
+def test_what_the_network_has_is_available_unless_its_link_is_dead(specs: Path, tmp_path: Path) -> None:
+    assert looked_at(specs, tmp_path)["bc2gm"].sources == {"network": 3}
+    config = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
+    url = next(url for url in linked(AccessTargets(*check_study(config, specs))) if "BC2GM" in url)
+    found = looked_at(specs, tmp_path, Links(True, {url: "404 Not Found"}))["bc2gm"]
+    assert found.available is False and found.dead == [f"{url}: 404 Not Found"]
+    assert found.sources["network"] == 2 and found.sources["absent"] == 1
+    assert "mirror" in found.to_do[0]
+
+
+def test_without_asking_nothing_is_claimed(specs: Path, tmp_path: Path) -> None:
+    found = looked_at(specs, tmp_path, None)["bc2gm"]
+    assert found.available is None and found.sound and not found.to_do
+
+
+def test_without_network_each_dataset_says_it_once(specs: Path, tmp_path: Path) -> None:
+    found = looked_at(specs, tmp_path, Links(False, {}))["bc2gm"]
+    assert found.available is False and len(found.to_do) == 1 and not found.dead
+
+
+def test_counts_of_a_conversion_are_compared_with_the_spec(specs: Path, tmp_path: Path, mirror: Path) -> None:
+    config = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
+    expect = check_study(config, specs)[1].datasets["bc2gm"].expect
+    card = tmp_path / "results/demo/datasets/bc2gm/card.json"
+    write_json(card, {"counts": expect})
+    found = looked_at(specs, tmp_path, mirror=str(mirror))["bc2gm"]
+    assert found.counted and found.counts == "counts as expected"
+    write_json(card, {"counts": {**expect, "dev": {**expect["dev"], "mentions": 1}}})
+    found = looked_at(specs, tmp_path, mirror=str(mirror))["bc2gm"]
+    assert found.counted is False and "dev mentions: expected" in found.counts and not found.sound
+    card.write_text("{")
+    assert "damaged" in looked_at(specs, tmp_path, mirror=str(mirror))["bc2gm"].counts
+
+
+@pytest.mark.parametrize(
+    ("expect", "counted", "said"),
+    [
+        ("{train: {mentions: 2}}", True, "counts as expected (of dev, test: nothing expected)"),
+        ("{train: {}}", None, "converted; counts: nothing expected"),
+    ],
+)
+def test_where_nothing_is_expected_no_counts_are_as_expected(
+    specs: Path, tmp_path: Path, folder: Path, expect: str, counted: bool | None, said: str
+) -> None:
+    path = specs / f"datasets/{NAME}.yaml"
+    whole = "{train: {mentions: 2}, dev: {mentions: 1}, test: {mentions: 1}}"
+    path.write_text(path.read_text().replace(whole, expect))
+    write_json(tmp_path / f"results/demo/datasets/{NAME}/card.json", {"counts": {"train": {"mentions": 2}}})
+    found = looked_at(specs, tmp_path, local_files={KEY: str(folder)})[NAME]
+    assert found.counted is counted and found.counts == said and found.sound
+
+
+def models_of(specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **config: object) -> str:
+    """What the doctor prints of the models of a study."""
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    base = {"study": "x", "title": "x", "scale": "demo", "results": str(tmp_path / "results")}
+    targets = TableTargets(*check_study(base | config, specs))
+    with StringIO() as text:
+        print_models(Console(file=text, width=200), examine_models(targets))
+        return text.getvalue()
+
+
+def test_models_are_made_here_fetched_or_brought(
+    specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = "name: own\nlabel: Own\nlowercase: true\nweights: {kind: folder, local: my-bert}\n"
+    (specs / "models/own.yaml").write_text(own)
+    models = ["pubmedbert-base", "no-pretraining", "biobert-base", "own"]
+    study = {"tables": ["gu2020/table06"], "models": models}
+    said = models_of(specs, tmp_path, monkeypatch, **study)
+    assert "pubmedbert-base: available (pretrained here, recipe pubmedbert-base)" in said
+    assert "no-pretraining: available (random weights, recipe pubmedbert-base)" in said
+    assert (
+        "biobert-base: to be fetched from the hub (the hub's dmis-lab/biobert-v1.1 at 551ca18efd7f)" in said
+    )
+    assert "own: NOT AVAILABLE (a folder of your own)" in said and "set local_files: {my-bert:" in said
+    (tmp_path / "bert").mkdir()
+    said = models_of(specs, tmp_path, monkeypatch, **study, local_files={"my-bert": str(tmp_path / "bert")})
+    assert f"own: available (a folder of your own, {tmp_path}/bert)" in said
+
+
+def test_a_pipeline_that_is_not_there_is_told(
+    specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = models_of(specs, tmp_path, monkeypatch, tables=["tinn2021/table10"], models=["scispacy-bc5cdr"])
+    assert "scispacy-bc5cdr: NOT AVAILABLE (a spaCy pipeline of your own)" in said
+    assert "set local_files: {scispacy-bc5cdr:" in said
+
+
+class Handler(BaseHTTPRequestHandler):
+    """/f is there, /no-head too but for HEAD, /moved is moved to /f, all else is gone."""
+
+    asked: list[str]
+
+    def do_HEAD(self) -> None:
+        self.asked.append(f"HEAD {self.path}")
+        self.send_response({"/f": 200, "/moved": 302, "/no-head": 405}.get(self.path, 404))
+        if self.path == "/moved":
+            self.send_header("Location", "/f")
+        self.end_headers()
+
+    def do_GET(self) -> None:
+        self.asked.append(f"GET {self.path} {self.headers.get('Range')}")
+        self.send_response(206 if self.path == "/no-head" else 404)
+        self.end_headers()
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    Handler.asked = []
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    yield f"http://127.0.0.1:{http.server_address[1]}"
+    http.shutdown()
+    http.server_close()
+
+
+def test_dead_links_are_found_without_fetching(server: str) -> None:
+    urls = [f"{server}/{name}" for name in ("f", "moved", "no-head", "gone")]
+    assert check_links(urls) == Links(True, {f"{server}/gone": "404 Not Found"})
+    assert "GET /no-head bytes=0-0" in Handler.asked
+    assert not any(asked.startswith("GET /f") for asked in Handler.asked)
+
+
+def test_a_silent_host_is_asked_once_and_named(server: str) -> None:
+    silent = "http://127.0.0.1:9"
+    links = check_links([f"{server}/f", f"{silent}/a", f"{silent}/b"])
+    assert links.network and links.dead == dict.fromkeys(
+        [f"{silent}/a", f"{silent}/b"], "127.0.0.1:9 does not answer"
+    )
+
+
+def test_no_host_at_all_means_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    assert check_links(["http://127.0.0.1:9/a", "http://127.0.0.1:9/b"]) == Links(False, {})
+    assert check_links([]) == ALIVE
+
+
+def test_the_configuration_is_merged_as_snakemake_does(root: Path, tmp_path: Path) -> None:
+    overlay = tmp_path / "x.yaml"
+    overlay.write_text("study: mine\nlocal_files: {a: /a}\n")
+    second = tmp_path / "y.yaml"
+    second.write_text("local_files: {b: /b}\n")
+    config = merged_config(
+        root / "config.yaml", [str(overlay), str(second)], ["scale=small", 'local_files={"b": "/c"}']
+    )
+    assert config["study"] == "mine" and config["scale"] == "small" and config["results"] == "results"
+    assert config["local_files"] == {"a": "/a", "b": "/c"}
+    with pytest.raises(PubmillError, match="none.yaml"):
+        merged_config(root / "config.yaml", [str(tmp_path / "none.yaml")], [])
+    with pytest.raises(PubmillError, match="name=value"):
+        merged_config(root / "config.yaml", [], ["scale"])
+
+
+def test_the_program_says_it_all_and_tells_by_its_status(root: Path, tmp_path: Path, mirror: Path) -> None:
+    script = [sys.executable, str(root / "scripts/doctor.py"), "--offline", "--config", f"mirror={mirror}"]
+    script += [f"results={tmp_path / 'results'}", "models=[no-pretraining]"]
+    for datasets, status in (("[bc2gm]", 0), ("[bc2gm, bc5-chem]", 1)):
+        command = [*script, f"datasets={datasets}"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+        assert done.returncode == status, done.stdout + done.stderr
+        assert "bc2gm: available (files: 3 in the mirror); not converted yet" in done.stdout
+        assert "public; licence: corpus under the NCBI public domain notice" in done.stdout
+        assert "\x1b" not in done.stdout
+    assert "bc5-chem: NOT AVAILABLE" in done.stdout and "to do: fetch https://" in done.stdout
+    assert "1 of 2 datasets that the study wants are in order" in done.stdout
+
+
+def test_a_licensed_dataset_is_told_by_the_program_with_its_page(specs: Path, tmp_path: Path) -> None:
+    findings = list(looked_at(specs, tmp_path).values())
+    console = Console(width=400, record=True, quiet=False, file=(tmp_path / "out").open("w"))
+    print_findings(console, findings, ALIVE)
+    said = console.export_text()
+    assert f"{NAME}: NOT AVAILABLE (files: 3 not there)" in said
+    assert f"to do: apply at {APPLY}; then set local_files: {{{KEY}: /path/to/folder}}" in said
+    assert "credentialed; licence: for those alone who signed" in said
+
+
+def test_a_spec_is_enough_for_the_doctor(specs: Path, tmp_path: Path) -> None:
+    """Nothing but a YAML makes a dataset known to it."""
+    add_spec_again = (specs / f"datasets/{NAME}.yaml").read_text().replace(NAME, "another")
+    (specs / "datasets/another.yaml").write_text(add_spec_again)
+    assert not looked_at(specs, tmp_path)["another"].wanted

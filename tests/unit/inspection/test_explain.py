@@ -1,0 +1,314 @@
+"""Where a cell comes from: runs, recipe, data, weights, and what makes what is missing."""
+
+import json
+import re
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from pubmill.errors import PubmillError
+from pubmill.graph.fact_tables import FactTableTargets
+from pubmill.inspection.explain.cells import Explainer, Explanation, explain
+from pubmill.inspection.explain.origins import source_folders
+from pubmill.inspection.explain.printing import print_explanation, to_json
+from pubmill.metrics.records import Record
+from pubmill.specs import Specs, load
+from pubmill.specs.study import Study
+from pubmill.storage.files import write_json
+from pubmill.tables.aggregation import build, read_records
+from pubmill.tables.cells import TableRecipe
+from pubmill.tables.published_values import Published
+from tests.conftest import ROOT
+from tests.unit import toy_tables as made_up
+
+TABLE, MODEL, OTHER = "gu2020/table06", "pubmedbert-base", "no-pretraining"
+TEST = "d" * 64
+"""The hash of what made-up records were scored on."""
+
+
+@cache
+def specs(scale: str) -> Specs:
+    """Loaded once for all tests: that takes longer than all of these."""
+    return load(ROOT / "specs", scale)
+
+
+def explainer(tmp_path: Path, **config: Any) -> Explainer:
+    base = {"study": "x", "title": "x", "scale": "demo", "tables": [TABLE], "models": [MODEL]}
+    study = Study.model_validate(base | {"results": str(tmp_path)} | config)
+    targets = FactTableTargets(study, specs(study.scale))
+    return Explainer(targets, ROOT / "specs", ("studies/x.yaml",), ("results=here",))
+
+
+def put_records(results: Path, *scores: float, **changes: Any) -> None:
+    """Records of seeds 1, 2 ... on BC2GM."""
+    for seed, score in enumerate(scores, 1):
+        made_up.write(results, made_up.record(MODEL, "bc2gm", seed, score, scale="demo", **changes))
+
+
+def printed(explanation: Explanation) -> str:
+    text = StringIO()
+    print_explanation(Console(file=text, width=400), explanation)
+    return text.getvalue()
+
+
+def test_a_cell_has_its_runs_and_what_they_were_run_with(tmp_path: Path) -> None:
+    put_records(tmp_path / "demo", 0.8, 0.9, recipe={"learning_rate": 2e-3})
+    found = explain(explainer(tmp_path), TABLE, "BC2GM", MODEL)
+    assert found.value["value"] == pytest.approx(85) and found.value["n"] == 2 and not found.to_do
+    assert found.value["published"]["value"] == 84.52
+    assert [(run.seed, run.score) for run in found.runs] == [(1, pytest.approx(80)), (2, pytest.approx(90))]
+    assert found.runs[0].file == f"runs/blurb/{MODEL}/bc2gm/standard/final/seed-1.json"
+    assert found.recipe == {"learning_rate": 2e-3}
+    assert found.setting == {"protocol": "blurb", "setting": "standard"}
+    text = printed(found)
+    for fact in ("85.00", "84.52", "+0.48", "c" * 40, "a processor, 2 cores", "torch 2.13.0", TEST, "0.002"):
+        assert fact in text, fact
+    assert json.loads(to_json(found))["runs"][1]["facts"]["seconds"] == 10.0
+
+
+def test_rows_and_columns_may_change_places_as_papers_print_them(tmp_path: Path) -> None:
+    made = explainer(tmp_path)
+    assert explain(made, TABLE, MODEL, "BC2GM") == explain(made, TABLE, "BC2GM", MODEL)
+
+
+def compared(tmp_path: Path, column: str, *since: Record) -> Explanation:
+    """Explain a cell of two models on BC2GM, with comparisons as they are made up, and records since then."""
+    results = tmp_path / "demo"
+    for model, first in ((MODEL, 0.9), (OTHER, 0.5)):
+        for seed in (1, 2):
+            made_up.write(results, made_up.record(model, "bc2gm", seed, first, scale="demo"))
+    made = explainer(tmp_path, models=[MODEL, OTHER])
+    recipe = TableRecipe.model_validate(json.loads(json.dumps(made.targets.table_recipe(TABLE))))
+    table = build(recipe, Published(), read_records(recipe, results))
+    write_json(results / f"tables/{TABLE}.comparisons.json", made_up.compared(table).model_dump(mode="json"))
+    made_up.write(results, *since)
+    return explain(made, TABLE, "bc2gm", column)
+
+
+def anew(model: str, seed: int, score: float, **changes: Any) -> Record:
+    return made_up.record(model, "bc2gm", seed, score, scale="demo", **changes)
+
+
+@pytest.mark.parametrize("column", [MODEL, OTHER])
+@pytest.mark.parametrize(
+    ("since", "told"),
+    [
+        ([anew(OTHER, 2, 0.6)], "no: the scores of its row are others now"),
+        ([anew(OTHER, seed, 0.95) for seed in (1, 2)], "no: the scores of its row are others now"),
+        ([anew(OTHER, 2, 0.5, data_sha256="e" * 64)], "no: .* must not stand in one row"),
+        ([anew(OTHER, 2, 0.5, commit="e" * 40)], "True"),
+    ],
+)
+def test_a_comparison_of_other_records_is_said_to_be(
+    tmp_path: Path, column: str, since: list[Record], told: str
+) -> None:
+    """Whichever model of the row was run again."""
+    account = compared(tmp_path, column, *since).compared
+    assert account and re.match(told, str(account["is of the records"]))
+
+
+def test_a_cell_that_the_comparison_lacks_is_said_to_be_new(tmp_path: Path) -> None:
+    """It was made before there were runs of a second model."""
+    put_records(tmp_path / "demo", 0.8, 0.9)
+    made = explainer(tmp_path, models=[MODEL, OTHER])
+    recipe = TableRecipe.model_validate(json.loads(json.dumps(made.targets.table_recipe(TABLE))))
+    table = build(recipe, Published(), read_records(recipe, tmp_path / "demo"))
+    path = tmp_path / f"demo/tables/{TABLE}.comparisons.json"
+    write_json(path, made_up.compared(table).model_dump(mode="json"))
+    assert explain(made, TABLE, "bc2gm", MODEL).compared is None
+    made_up.write(tmp_path / "demo", anew(OTHER, 1, 0.5), anew(OTHER, 2, 0.5))
+    for column in (MODEL, OTHER):
+        account = explain(made, TABLE, "bc2gm", column).compared
+        assert account and "not with these runs yet" in account["compared"]
+
+
+def test_a_comparison_is_explained_with_either_of_its_models(tmp_path: Path) -> None:
+    best, other = (compared(tmp_path, name) for name in (MODEL, OTHER))
+    assert best.compared == other.compared and other.compared is not None
+    assert other.compared["best"] == "PubMedBERT uncased"
+    assert other.compared["drawn"] == "60 documents, 1000 times"
+    [(name, pair)] = other.compared["best minus"].items()
+    assert (name, pair["difference"], pair["interval"]) == ("No pretraining", pytest.approx(40), (-0.25, 2.5))
+    assert other.compared["is of the records"] is True
+    text = printed(other)
+    for fact in (
+        "Compared with the best of its row",
+        "adjusted bootstrap 0.02",
+        "paired bootstrap",
+        ".comparisons.json",
+    ):
+        assert fact in text, fact
+
+
+def test_a_cell_says_that_it_is_not_compared_yet(tmp_path: Path) -> None:
+    put_records(tmp_path / "demo", 0.8, 0.9)
+    found = explain(explainer(tmp_path), TABLE, "BC2GM", MODEL)
+    assert found.compared == {"file": f"tables/{TABLE}.comparisons.json", "compared": "not yet"}
+
+
+def test_a_run_without_record_is_named_with_the_command_that_makes_it(tmp_path: Path) -> None:
+    put_records(tmp_path / "demo", 0.8)
+    found = explain(explainer(tmp_path), TABLE, "bc2gm", MODEL)
+    assert found.value["value"] is None and "seed 2" in found.value["missing"]
+    [lacking] = found.lacking
+    assert lacking.endswith("bc2gm/standard/final/seed-2.json")
+    [command] = found.to_do
+    assert command.startswith(".venv/bin/snakemake ") and f"{tmp_path}/demo/{lacking}" in command
+    assert command.endswith("--configfile studies/x.yaml --config results=here")
+
+
+def test_a_failed_run_says_how(tmp_path: Path) -> None:
+    put_records(tmp_path / "demo", 0.8)
+    failed = made_up.record(MODEL, "bc2gm", 2, 0, scale="demo", metrics=None, counts=None, failed="nan")
+    made_up.write(tmp_path / "demo", failed)
+    found = explain(explainer(tmp_path), TABLE, "bc2gm", MODEL)
+    assert found.runs[1].failed == "nan" and found.value["value"] is None
+    assert not found.to_do, "running it again would fail again"
+
+
+def test_runs_that_must_not_stand_together_are_refused_and_still_told(tmp_path: Path) -> None:
+    put_records(tmp_path / "demo", 0.8, 0.9)
+    other = made_up.record(MODEL, "bc2gm", 2, 0.9, scale="demo", model_sha256="e" * 64)
+    made_up.write(tmp_path / "demo", other)
+    found = explain(explainer(tmp_path), TABLE, "bc2gm", MODEL)
+    assert found.refused and "model weights" in found.refused and "value" not in found.value
+    assert len(found.runs) == 2 and "e" * 64 in printed(found)
+
+
+def test_data_are_told_down_to_the_source_files(tmp_path: Path) -> None:
+    put_records(tmp_path / "demo", 0.8, 0.9)
+    made = explainer(tmp_path)
+    card = {"counts": {"test": {"sentences": 3}}, "examples_sha256": {"test": TEST}}
+    write_json(tmp_path / "demo/datasets/bc2gm/card.json", card)
+    [(role, file), *_] = made.targets.dataset_inputs("bc2gm").items()
+    source = {
+        "url": "https://host/x",
+        "sha256": "5" * 64,
+        "bytes": 5,
+        "origin": "network",
+        "retrieved": "now",
+    }
+    write_json(Path(f"{file}.source.json"), source)
+    [data] = explain(made, TABLE, "bc2gm", MODEL).data
+    assert data["sources"][role] == source and data["are what was scored"] is True
+    assert list(data["sources"].values()).count("not there") == 2
+    write_json(tmp_path / "demo/datasets/bc2gm/card.json", card | {"examples_sha256": {"test": "0" * 64}})
+    [data] = explain(made, TABLE, "bc2gm", MODEL).data
+    assert "converted anew" in data["are what was scored"]
+
+
+def test_weights_made_here_are_told_down_to_the_corpus(tmp_path: Path) -> None:
+    made = explainer(tmp_path)
+    folder = tmp_path / f"demo/pretraining/{MODEL}/step-1000"
+    hardware = {"cpu": "EPYC", "cores": 2, "gpus": []}
+    state = {"step": 1000, "tokens": 7, "seconds": 3.0, "hardware": hardware, "recipe": {"steps": 1000}}
+    write_json(folder / "state.json", state)
+    (folder / "log.jsonl").write_text('{"step": 1000, "tokens": 7, "loss": 4.5}\n')
+    statistics = {"documents": 11, "words": 12, "bytes": 13, "parsed": 14, "rejected": {"too_short": 3}}
+    write_json(tmp_path / "demo/corpora/pubmed-abstracts/stats.json", statistics)
+    write_json(tmp_path / "demo/vocabs/pubmed-uncased/diagnosis.json", {"size": 2000, "documents": 11})
+    weights = explain(made, TABLE, "bc2gm", MODEL).weights
+    assert weights is not None and weights["recipe"] == MODEL and weights["step"] == 1000
+    assert weights["training"]["loss"] == 4.5 and weights["training"]["machine"] == "EPYC, 2 cores"
+    assert weights["values"] == {"steps": 1000}
+    assert weights["corpus"]["counts"] == statistics and weights["vocabulary"]["size"] == 2000
+    assert weights["corpus"]["sources"] == {"not there": "4 of 4 files"}
+
+
+def test_released_weights_are_told_by_id_and_revision(tmp_path: Path) -> None:
+    found = explain(explainer(tmp_path, scale="full"), TABLE, "bc2gm", MODEL)
+    released = specs("full").models[MODEL].released
+    assert found.weights and released
+    assert (found.weights["id"], found.weights["revision"]) == (released.id, released.revision)
+    assert found.recipe and found.recipe["epochs"] == 60, "the recipe as it would be run"
+    assert found.choice and found.choice["chosen"] == "not yet"
+
+
+def test_a_composite_is_explained_by_its_parts(tmp_path: Path) -> None:
+    put_records(tmp_path / "demo", 0.8, 0.9)
+    found = explain(explainer(tmp_path), TABLE, "BLURB score", MODEL)
+    parts = {part.row: part for part in found.parts}
+    assert len(parts) == 13 and parts["BC2GM (bc2gm)"].value["value"] == pytest.approx(85)
+    assert len(parts["BC2GM (bc2gm)"].runs) == 2
+    assert found.value["value"] is None and found.value["expected"] == 13 and not found.runs
+    commands = [command for command in found.to_do if command.startswith(".venv/bin/snakemake ")]
+    assert len(commands) == 1 and "biosses" in commands[0] and "bc2gm" not in commands[0]
+    assert "85.00" in printed(found)
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [("bert-base-uncased", "models=[pubmedbert-base, bert-base-uncased]"), ("bluebert-base", "specs/models")],
+)
+def test_a_model_that_is_not_run_has_the_command_that_would(tmp_path: Path, model: str, told: str) -> None:
+    found = explain(explainer(tmp_path), TABLE, "bc2gm", model)
+    assert found.value["missing"] and not found.runs
+    [to_do] = found.to_do
+    assert told in to_do
+    if "models=" in told:
+        assert to_do.count("--config ") == 1, "of several, Snakemake heeds the last alone"
+
+
+def test_a_fact_of_a_dataset_is_explained(tmp_path: Path) -> None:
+    made = explainer(tmp_path, tables=["gu2020/table03"], datasets=["bc2gm"])
+    found = explain(made, "gu2020/table03", "bc2gm", "blurb/train")
+    assert found.value["published"] == "15197" and found.value["value"] is None
+    assert found.lacking == ("datasets/bc2gm/card.json",) and "card.json" in found.to_do[0]
+    assert found.data[0]["dataset"] == "bc2gm" and "15197" in printed(found)
+
+
+@pytest.mark.parametrize(
+    ("place", "wrong", "nearest"),
+    [
+        (("gu2020/table66", "bc2gm", MODEL), "no table", "gu2020/table06"),
+        ((TABLE, "bc3gm", MODEL), "no row", "BC2GM"),
+        ((TABLE, "bc2gm", "pubmedbart"), "no column", "PubMedBERT"),
+        (("gu2020/table03", "bc3gm", "blurb/train"), "no row", "BC2GM"),
+    ],
+)
+def test_a_wrong_name_gives_what_there_is_the_nearest_first(
+    tmp_path: Path, place: tuple[str, str, str], wrong: str, nearest: str
+) -> None:
+    with pytest.raises(PubmillError) as error:
+        explain(explainer(tmp_path, tables=[TABLE, "gu2020/table03"]), *place)
+    said, _, listed = str(error.value).partition("; the nearest: ")
+    assert wrong in said and listed.startswith(nearest) and 2 < len(listed.split(", ")) < 6
+
+
+@pytest.mark.parametrize(
+    ("column", "found"),
+    [("PubMedBERT", MODEL), ("pubmedbert", MODEL), ("PubMedB", MODEL), ("biobert", "biobert-base")],
+)
+def test_a_first_word_or_a_unique_beginning_is_enough(tmp_path: Path, column: str, found: str) -> None:
+    made = explainer(tmp_path)
+    assert explain(made, TABLE, "BC2GM", column) == explain(made, TABLE, "bc2gm", found)
+    assert explain(made, TABLE, column, "BC2") == explain(made, TABLE, "bc2gm", found), "turned round"
+
+
+@pytest.mark.parametrize(("row", "column"), [("bc2gm", "BERT"), ("BC5", MODEL)])
+def test_a_name_that_means_several_lists_them(tmp_path: Path, row: str, column: str) -> None:
+    with pytest.raises(PubmillError, match="several (rows|columns) may be meant") as error:
+        explain(explainer(tmp_path), TABLE, row, column)
+    both = ("BERT uncased (bert-base-uncased)", "BERT cased") if column == "BERT" else ("bc5-chem", "bc5-dis")
+    assert all(name in str(error.value) for name in both) and "BioBERT" not in str(error.value)
+
+
+def test_a_command_is_printed_in_one_line_however_narrow_the_terminal(tmp_path: Path) -> None:
+    found = explain(explainer(tmp_path), TABLE, "bc2gm", MODEL)
+    text = StringIO()
+    print_explanation(Console(file=text, width=60), found)
+    assert found.to_do[0] in text.getvalue()
+
+
+def test_a_folder_of_many_files_is_told_by_one_digest(tmp_path: Path) -> None:
+    for number in range(21):
+        source = {"url": "u", "bytes": 1, "sha256": "5" * 64, "origin": "network", "retrieved": "2026-01-02"}
+        write_json(tmp_path / f"sources/host/{number:02}.gz.source.json", source)
+    files = [f"{tmp_path}/sources/host/{number:02}.gz" for number in range(22)]
+    found = source_folders(tmp_path, files)
+    assert found["host"]["files"] == 21 and found["host"]["bytes"] == 21 and "00.gz" not in found["host"]
+    assert len(found["host"]["sha256 of the list"]) == 64 and found["not there"] == "1 of 22 files"

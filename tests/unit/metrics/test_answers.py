@@ -1,0 +1,157 @@
+"""SQuAD's and BioASQ's measures by hand, by an independent implementation, and with synonyms and groups."""
+
+import re
+import string
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pubmill.annotation.examples import Answer, SpanExample
+from pubmill.metrics.answers import normalised, score_answers
+
+CONTEXT = "alpha beta gamma"
+WORDS = st.lists(st.sampled_from(["the", "a", "p53", "Wnt", "b.", "-"]), max_size=4).map(" ".join)
+
+
+def example(number: int = 1, *answers: str, **fields: Any) -> SpanExample:
+    """One question of a context that is nothing but its answers."""
+    context, placed = "", []
+    for text in answers:
+        placed.append(Answer(text=text, start=len(context)))
+        context += text + " "
+    return SpanExample(
+        id=f"q{number}", document=None, question="?", context=context + CONTEXT, answers=placed, **fields
+    )
+
+
+def ranked(*answers: str) -> list[tuple[str, float]]:
+    return [(text, 1 / (rank + 1)) for rank, text in enumerate(answers)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "plain"),
+    [
+        ("The  p53 Gene.", "p53 gene"),
+        ("an (A) apple", "apple"),
+        ("IL-2", "il2"),
+        ("theory", "theory"),
+        ("β-catenin", "βcatenin"),
+        ("...", ""),
+    ],
+)
+def test_normalisation_by_hand(answer: str, plain: str) -> None:
+    assert normalised(answer) == plain
+
+
+@pytest.mark.parametrize(
+    ("golds", "given_", "exact", "f1"),
+    [
+        (["the p53 gene"], "p53 gene", 1, 1),
+        (["p53 gene"], "gene", 0, 2 / 3),
+        (["p53", "gene p53 of mice"], "gene p53", 0, 2 / 3),
+        (["p53 p53"], "p53 p53 p53", 0, 4 / 5),
+        (["p53"], "", 0, 0),
+        ([], "", 1, 1),
+        ([], "p53", 0, 0),
+        (["the", "p53"], "", 0, 0),
+        (["the"], "", 1, 1),
+    ],
+)
+def test_squad_by_hand(golds: list[str], given_: str, exact: float, f1: float) -> None:
+    metrics, counts, _ = score_answers([example(1, *golds)], [ranked(given_, "p53")])
+    assert metrics["exact_match"] == exact
+    assert metrics["f1"] == pytest.approx(f1)
+    assert ("mrr" in metrics) == bool(golds)
+    assert counts == {"examples": 1, "questions": 1, "without_gold": not golds}
+
+
+def official(gold: str, given_: str) -> tuple[float, float]:
+    """Exact match and F1 of two answers, word by word, as the papers on SQuAD describe them."""
+    sides = []
+    for text in (gold, given_):
+        kept = "".join(character for character in text.lower() if character not in string.punctuation)
+        sides.append([word for word in re.split(r"\s+", kept) if word and word not in ("a", "an", "the")])
+    left = list(sides[0])
+    shared = 0
+    for word in sides[1]:
+        if word in left:
+            left.remove(word)
+            shared += 1
+    if not sides[0] or not sides[1]:
+        return float(sides[0] == sides[1]), float(sides[0] == sides[1])
+    precision, recall = shared / len(sides[1]), shared / len(sides[0])
+    return float(sides[0] == sides[1]), 2 * precision * recall / (precision + recall) if shared else 0.0
+
+
+@given(st.lists(st.tuples(WORDS.filter(bool), WORDS), min_size=1, max_size=6))
+def test_squad_equals_an_independent_implementation(pairs: list[tuple[str, str]]) -> None:
+    examples = [example(number, gold) for number, (gold, _) in enumerate(pairs)]
+    metrics, *_ = score_answers(examples, [ranked(given_) for _, given_ in pairs])
+    scores = [official(gold, given_) for gold, given_ in pairs]
+    assert metrics["exact_match"] == pytest.approx(sum(exact for exact, _ in scores) / len(scores))
+    assert metrics["f1"] == pytest.approx(sum(f1 for _, f1 in scores) / len(scores))
+
+
+def test_bioasq_by_hand() -> None:
+    """Right at rank 1, at rank 3, at rank 6 (not looked at), never."""
+    golds = ["p53", "TP53"]
+    examples = [example(number, golds=golds) for number in range(4)]
+    predicted = [
+        ranked("tp53", "Wnt"),
+        ranked("a", "b", "P53", "TP53"),
+        ranked("a", "b", "c", "d", "e", "p53"),
+        ranked("p53 gene"),
+    ]
+    metrics, counts, _ = score_answers(examples, predicted)
+    assert metrics["strict_accuracy"] == 0.25
+    assert metrics["lenient_accuracy"] == 0.5
+    assert metrics["mrr"] == pytest.approx((1 + 1 / 3) / 4)
+    assert counts == {"examples": 4, "questions": 4, "without_gold": 0}
+
+
+def test_contexts_of_one_question_are_joined_by_probability() -> None:
+    examples = [example(n, golds=["p53"], group="q") for n in (1, 2)] + [example(3, "Wnt")]
+    predicted = [
+        [("Wnt", 0.7), ("P53", 0.2), ("Myc", 0.1)],
+        [("p53", 0.6), ("", 0.3), ("wnt", 0.1)],
+        [("Wnt", 0.9)],
+    ]
+    metrics, counts, _ = score_answers(examples, predicted)
+    assert counts == {"examples": 3, "questions": 2, "without_gold": 0}
+    assert metrics["mrr"] == pytest.approx((1 / 2 + 1) / 2)
+    assert metrics["strict_accuracy"] == 0.5
+    assert metrics["exact_match"] == 0.5
+
+
+def test_an_answer_counts_once_with_its_best_probability() -> None:
+    examples = [example(n, golds=["e"], group="q") for n in (1, 2)]
+    metrics, *_ = score_answers(examples, [ranked("a", "b", "c", "d"), ranked("A", "B", "C", "D", "e")])
+    assert metrics["lenient_accuracy"] == 1.0
+    assert metrics["mrr"] == pytest.approx(1 / 5)
+
+
+def test_no_answer_from_one_context_is_no_answer_of_a_question_of_several() -> None:
+    predicted = [[("", 0.9), ("Wnt", 0.1)], [("p53", 0.4)]]
+    grouped = [example(n, golds=["p53"], group="q") for n in (1, 2)]
+    assert score_answers(grouped, predicted)[0]["strict_accuracy"] == 1.0
+    metrics, *_ = score_answers([example(1, "Wnt")], predicted[:1])
+    assert (metrics["exact_match"], metrics["strict_accuracy"]) == (0.0, 1.0)
+
+
+def test_nothing_but_no_answer_is_wrong_and_has_no_rank() -> None:
+    grouped = [example(n, golds=["p53"], group="q") for n in (1, 2)]
+    metrics, *_ = score_answers(grouped, [[("", 1.0)], [("", 1.0)]])
+    assert set(metrics.values()) == {0.0}
+
+
+def test_golds_come_before_what_stands_in_the_context() -> None:
+    metrics, *_ = score_answers([example(1, "Wnt", golds=["p53"])], [ranked("Wnt")])
+    assert metrics["strict_accuracy"] == metrics["exact_match"] == 0.0
+
+
+def test_examples_without_a_group_are_questions_of_their_own() -> None:
+    examples = [example(1, "p53"), example(2, "Wnt")]
+    _, counts, _ = score_answers(examples, [ranked("p53"), ranked("p53")])
+    assert counts["questions"] == 2

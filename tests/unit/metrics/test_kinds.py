@@ -1,0 +1,107 @@
+"""The scorers of all kinds: which metrics they give, and that specs and versions know these; correlation."""
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import pearsonr
+
+from pubmill.annotation.examples import (
+    Answer,
+    MultilabelExample,
+    RegressionExample,
+    SequenceExample,
+    SpanExample,
+    TokensExample,
+)
+from pubmill.metrics import METRICS, SCORERS, dev_score, metrics_of, registry
+from pubmill.metrics.correlation import score_correlation
+from pubmill.specs.datasets import TASKS
+
+NUMBER = st.floats(-100, 100).map(lambda value: round(value, 3))
+GOLD: dict[str, list[Any]] = {
+    "tokens": [TokensExample(id="1", document=None, words=["a", "b"], labels=["B-x", "O"])],
+    "sequence": [SequenceExample(id=name, document=None, text="a", label=name) for name in ("0", "1")],
+    "multilabel": [MultilabelExample(id="1", document=None, text="a", labels=["x"])],
+    "regression": [
+        RegressionExample(id=str(n), document=None, text="a", text_pair="b", score=float(n)) for n in (1, 2)
+    ],
+    "span": [
+        SpanExample(id="1", document=None, question="?", context="a", answers=[Answer(text="a", start=0)])
+    ],
+}
+PREDICTED: dict[str, list[Any]] = {
+    "tokens": [["B-x", "O"]],
+    "sequence": ["0", "1"],
+    "multilabel": [["x"]],
+    "regression": [0.5, 3.0],
+    "span": [[("a", 1.0)]],
+}
+
+
+@pytest.mark.parametrize("kind", SCORERS)
+def test_a_scorer_gives_every_metric_that_a_spec_may_name(kind: str) -> None:
+    metrics, counts, _ = SCORERS[kind](GOLD[kind], PREDICTED[kind], "0")
+    assert metrics.keys() == {name for one in metrics_of(kind) for name in (one.name, *one.parts)}
+    assert all(value == pytest.approx(1.0) for value in metrics.values())
+    assert counts["examples"] == len(GOLD[kind])
+    json.dumps(metrics, allow_nan=False)
+
+
+def test_metrics_are_of_known_kinds_and_tasks() -> None:
+    assert SCORERS.keys() == TASKS.keys() == {kind for one in METRICS.values() for kind in one.kinds}
+    for one in METRICS.values():
+        assert set(one.tasks or ()) <= {task for kind in one.kinds for task in TASKS[kind]}
+        assert one.label and one.definition and one.source and one.version >= 1
+
+
+def test_a_metric_is_registered_once() -> None:
+    with pytest.raises(ValueError, match="entity_f1 is registered twice"):
+        registry.register(METRICS["entity_f1"])
+
+
+def test_a_registered_metric_is_in_every_record_of_its_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Registration is all it takes: the specs accept its name and the scorer computes it."""
+    monkeypatch.setattr("pubmill.metrics.registry.METRICS", METRICS.copy())
+    registry.register(
+        replace(METRICS["accuracy"], name="error", function=lambda totals: totals["examples"] - 2)
+    )
+    assert SCORERS["sequence"](GOLD["sequence"], PREDICTED["sequence"], "0").metrics["error"] == 0.0
+    assert "error" in registry.dev_scores("sequence", "inference")
+
+
+@given(st.lists(st.tuples(NUMBER, NUMBER), min_size=2, max_size=20))
+def test_pearson_equals_scipy(pairs: list[tuple[float, float]]) -> None:
+    gold, predicted = ([pair[side] for pair in pairs] for side in (0, 1))
+    examples = [replace(GOLD["regression"][0], id=str(n), score=score) for n, score in enumerate(gold)]
+    metrics, *_ = score_correlation(gold, predicted)
+    if len(set(gold)) > 1 and len(set(predicted)) > 1:
+        expected = float(pearsonr(gold, predicted).statistic)
+        assert metrics == pytest.approx({"pearson": expected}, abs=1e-6)
+        assert dev_score("pearson", "regression", examples, predicted, None) == metrics["pearson"]
+    else:
+        assert metrics == {}
+        assert dev_score("pearson", "regression", examples, predicted, None) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted"),
+    [([1.0], [2.0]), ([43.438] * 3, [0.0, 0.0, 1.0]), ([0.0, 1.0], [3.0, 3.0])],
+)
+def test_a_correlation_that_is_not_defined_is_left_out(gold: list[float], predicted: list[float]) -> None:
+    assert score_correlation(gold, predicted)[:2] == ({}, {"examples": len(gold)})
+
+
+def test_a_wrong_direction_is_negative() -> None:
+    metrics, *_ = score_correlation([1.0, 2.0, 3.0], [3.0, 2.0, 1.0])
+    assert math.isclose(metrics["pearson"], -1.0)
+
+
+@pytest.mark.parametrize("gold", [[0.0, 1e-200, 0.0], [1e308, -1e308, 1e308]])
+def test_a_correlation_does_not_depend_on_the_scale_of_scores(gold: list[float]) -> None:
+    metrics, *_ = score_correlation(gold, [3.0, 4.0, 3.0])
+    assert abs(metrics["pearson"]) == pytest.approx(1.0)

@@ -1,0 +1,360 @@
+"""Scoring a run: the whole record, failed runs, and everything that must not be scored."""
+
+import gzip
+import json
+import subprocess
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.annotation.examples import (
+    Answer,
+    Example,
+    MultilabelExample,
+    RegressionExample,
+    SequenceExample,
+    SpanExample,
+    TokensExample,
+    write_examples,
+)
+from pubmill.errors import PubmillError
+from pubmill.hardware.provenance import commit, provenance
+from pubmill.metrics import SCORERS
+from pubmill.metrics.records import (
+    Record,
+    ScoringRecipe,
+    read_predictions,
+    read_record,
+    score_run,
+    write_record,
+)
+from pubmill.recipes import build
+from pubmill.storage.files import read_json, sha256, write_json, write_jsonl_gz
+
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLES = [
+    TokensExample(id="test-000001", document=None, words=["No", "pain"], labels=["O", "B"]),
+    TokensExample(id="test-000002", document=None, words=["Mild", "ache", "today"], labels=["B", "I", "O"]),
+]
+PREDICTIONS = [
+    {"id": "test-000002", "labels": ["B", "I", "O"]},
+    {"id": "test-000001", "labels": ["B", "O"]},
+]
+RECIPE = ScoringRecipe(
+    model="tiny",
+    dataset="toy",
+    protocol="blurb",
+    setting="standard",
+    scale="demo",
+    seed=3,
+    split="test",
+    kind="tokens",
+    metric="entity_f1",
+    versions={"convert": [1, 1], "finetune": 1, "metric": 2},
+)
+
+
+class Run:
+    """The files of one finished run; `training` may be changed before `score`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.predictions = folder / "seed-3.predictions.jsonl.gz"
+        self.examples = folder / "test.jsonl.gz"
+        self.training_file = folder / "seed-3.training.json"
+        write_examples(self.examples, EXAMPLES)
+        write_jsonl_gz(self.predictions, PREDICTIONS)
+        self.training: dict[str, Any] = {
+            "recipe": {"task": "tokens", "negative": None, "learning_rate": 1e-5},
+            "seed": 3,
+            "model": "tiny",
+            "model_sha256": "ab" * 32,
+            "max_length": 128,
+            "dev_split": "dev",
+            "encoded": {"windows_split": 2},
+            "data_sha256": {"train": "cd" * 32, "test": sha256(self.examples)},
+            "dev": {"metric": "entity_f1", "by_epoch": [0.25, 0.5], "best_epoch": 2, "best": 0.5},
+            "seconds": 12,
+            "hardware": {"cpu": "some", "cores": 2},
+            "packages": {"torch": "2.8.0"},
+            "python": "3.12.1",
+            "commit": "0123456789",
+            "failed": None,
+            "steps": 7,
+        }
+
+    def score(self, recipe: ScoringRecipe = RECIPE) -> Record:
+        write_json(self.training_file, self.training)
+        files = (self.predictions, self.examples, self.training_file)
+        return score_run(recipe, SCORERS[recipe.kind], *files)[0]
+
+    def hold(self, kind: str, examples: list[Any], predictions: list[dict[str, Any]]) -> None:
+        """Make it a run on examples of another kind."""
+        write_examples(self.examples, examples)
+        write_jsonl_gz(self.predictions, predictions)
+        self.training["recipe"]["task"] = kind
+        self.training["data_sha256"]["test"] = sha256(self.examples)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return Run(tmp_path)
+
+
+def test_a_record_carries_the_whole_run(run: Run) -> None:
+    record = run.score()
+    assert record.metrics is not None and record.counts is not None
+    assert {name: record.metrics[name] for name in ("entity_f1", "relaxed_f1", "word_macro_f1")} == {
+        "entity_f1": 0.5,
+        "relaxed_f1": 0.5,
+        "word_macro_f1": 2 / 3,
+    }
+    counts = {"gold": 2, "predicted": 2, "correct": 1, "examples": 2}
+    assert record.counts.items() >= counts.items()
+    told = asdict(RECIPE)
+    assert (told.pop("kind"), told.pop("negative")) == (record.recipe["task"], record.recipe["negative"])
+    assert {name: getattr(record, name) for name in told} == told
+    assert (record.dev_score, record.failed, record.seconds) == (0.5, None, 12)
+    assert record.data_sha256 == sha256(run.examples)
+    noted = ("max_length", "dev_split", "encoded", "model_sha256", "hardware", "packages", "python", "commit")
+    for name in ("recipe", *noted):
+        assert getattr(record, name) == run.training[name]
+    assert record.trained_on_sha256 == run.training["data_sha256"]
+    assert record.scored_with.keys() == {"commit", "packages", "python"}
+
+
+def test_records_survive_writing_and_reading(run: Run, tmp_path: Path) -> None:
+    record = run.score()
+    write_record(tmp_path / "seed-3.json", record)
+    assert read_record(tmp_path / "seed-3.json") == record
+
+
+@pytest.mark.parametrize("cause", ["nan", "constant predictions"])
+def test_a_failed_run_is_recorded_without_a_score(run: Run, cause: str) -> None:
+    write_jsonl_gz(run.predictions, [{**row, "labels": None} for row in PREDICTIONS])
+    run.training.update(failed=cause, dev={**run.training["dev"], "best": None})
+    record = run.score()
+    assert (record.failed, record.metrics, record.counts, record.dev_score) == (cause, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (PREDICTIONS[:1], "1 of 2 examples have no prediction, the first of them test-000001"),
+        ([*PREDICTIONS, {"id": "dev-000001", "labels": ["O"]}], ":3: the id 'dev-000001' isn't one"),
+        ([PREDICTIONS[0], PREDICTIONS[0]], ":2: test-000002 is predicted for the second time"),
+        ([{"id": "test-000001", "labels": ["O"]}], ":1: test-000001: expected 2 labels.*found 1"),
+        ([{"id": "test-000001", "labels": None}], ":1: test-000001: expected a list of BIO labels"),
+        ([{"id": "test-000001", "labels": ["O", "X"]}], ":1: test-000001: expected a list of BIO labels"),
+        ([{"id": "test-000001"}], ":1: expected an object with exactly the keys id and labels"),
+        ([{"id": 7, "labels": ["O"]}], ":1: its id isn't one of the examples'"),
+    ],
+)
+def test_incomplete_predictions_are_never_scored(run: Run, rows: list[dict[str, Any]], told: str) -> None:
+    write_jsonl_gz(run.predictions, rows)
+    with pytest.raises(PubmillError, match=told):
+        run.score()
+
+
+QUOTED = "The patient had pain"
+SEQUENCE = [
+    SequenceExample(id=f"s{n}", document=None, text="a", label=label) for n, label in enumerate("012")
+]
+MULTILABEL = [MultilabelExample(id=f"m{n}", document=None, text="a", labels=["x"]) for n in range(2)]
+REGRESSION = [
+    RegressionExample(id=f"r{n}", document=None, text="a", text_pair="b", score=float(n)) for n in range(3)
+]
+SPAN = [
+    SpanExample(
+        id="q1", document=None, question="?", context="of pain", answers=[Answer(text="pain", start=3)]
+    )
+]
+KINDS: dict[str, tuple[list[Any], list[Any], str]] = {
+    "sequence": (SEQUENCE, ["0", "1", "1"], "label"),
+    "multilabel": (MULTILABEL, [[], ["x", "y"]], "labels"),
+    "regression": (REGRESSION, [0, 1.5, -1], "score"),
+    "span": (SPAN, [[{"text": "pain", "probability": 0.5}, {"text": "", "probability": 0.5}]], "answers"),
+}
+
+
+def rows_of(kind: str) -> list[dict[str, Any]]:
+    examples, predicted, key = KINDS[kind]
+    return [{"id": one.id, key: value} for one, value in zip(examples, predicted, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "metric", "negative", "score"),
+    [
+        ("sequence", "micro_f1", "0", 0.5),
+        ("sequence", "accuracy", None, 2 / 3),
+        ("multilabel", "example_f1", None, 1 / 3),
+        ("regression", "pearson", None, -0.3973597071195131),
+        ("span", "exact_match", None, 1.0),
+    ],
+)
+def test_every_kind_is_scored(run: Run, kind: str, metric: str, negative: str | None, score: float) -> None:
+    run.hold(kind, KINDS[kind][0], rows_of(kind)[::-1])
+    run.training["recipe"]["negative"] = negative
+    record = run.score(
+        build(ScoringRecipe, {**asdict(RECIPE), "kind": kind, "metric": metric, "negative": negative}, "")
+    )
+    assert record.metrics is not None
+    assert record.metrics[metric] == pytest.approx(score)
+
+
+def test_predictions_come_in_the_order_of_the_examples(tmp_path: Path) -> None:
+    for kind, (examples, predicted, _) in KINDS.items():
+        write_jsonl_gz(tmp_path / "p.jsonl.gz", rows_of(kind)[::-1])
+        if kind == "span":
+            predicted = [[("pain", 0.5), ("", 0.5)]]
+        assert read_predictions(tmp_path / "p.jsonl.gz", examples) == predicted
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "told"),
+    [
+        ("sequence", None, "expected a label"),
+        ("sequence", "", "expected a label"),
+        ("sequence", 1, "expected a label"),
+        ("multilabel", ["y", "x"], "expected a list of sorted, different labels"),
+        ("multilabel", ["x", "x"], "expected a list of sorted, different labels"),
+        ("multilabel", QUOTED, "expected a list of sorted, different labels"),
+        ("multilabel", [1], "expected a list of sorted, different labels"),
+        ("regression", float("nan"), "not a JSON|expected a finite number"),
+        ("regression", True, "expected a finite number"),
+        ("regression", QUOTED, "expected a finite number"),
+        ("span", [], "expected a list of answers"),
+        ("span", [{"text": QUOTED}], "expected a list of answers"),
+        ("span", [{"text": QUOTED, "probability": 1.5}], "expected a list of answers"),
+        ("span", [{"text": QUOTED, "probability": -0.1}], "expected a list of answers"),
+        ("span", [{"text": None, "probability": 0.1}], "expected a list of answers"),
+        (
+            "span",
+            [{"text": QUOTED, "probability": 0.1}, {"text": "", "probability": 0.2}],
+            "expected the most probable answer first",
+        ),
+    ],
+)
+def test_misshapen_predictions_are_refused_and_not_quoted(
+    tmp_path: Path, kind: str, value: Any, told: str
+) -> None:
+    path, (examples, _, key) = tmp_path / "p.jsonl.gz", KINDS[kind]
+    rows = [*rows_of(kind)[:-1], {"id": examples[-1].id, key: value}]
+    with gzip.open(path, "wt") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    with pytest.raises(PubmillError, match=rf"p\.jsonl\.gz:{len(rows)}: .*({told})") as caught:
+        read_predictions(path, examples)
+    assert QUOTED not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_predictions_of_another_kind_are_refused(tmp_path: Path, kind: str) -> None:
+    examples: list[Example] = KINDS[kind][0]
+    write_jsonl_gz(tmp_path / "p.jsonl.gz", [{"id": examples[0].id, "other": QUOTED}])
+    with pytest.raises(PubmillError, match=f":1: expected .* keys id and {KINDS[kind][2]}") as caught:
+        read_predictions(tmp_path / "p.jsonl.gz", examples)
+    assert QUOTED not in str(caught.value)
+
+
+def test_ids_that_look_like_text_are_not_quoted(tmp_path: Path) -> None:
+    write_jsonl_gz(tmp_path / "p.jsonl.gz", [{"id": QUOTED, "score": 1}])
+    with pytest.raises(PubmillError, match=":1: its id isn't one of the examples'") as caught:
+        read_predictions(tmp_path / "p.jsonl.gz", REGRESSION)
+    assert QUOTED not in str(caught.value)
+
+
+def test_a_main_metric_that_is_not_defined_fails_the_run(run: Run) -> None:
+    run.hold("regression", REGRESSION, [{"id": one.id, "score": 1.0} for one in REGRESSION])
+    record = run.score(replace(RECIPE, kind="regression", metric="pearson"))
+    assert (record.failed, record.metrics, record.counts) == ("pearson not defined", None, None)
+    assert record.dev_score == 0.5
+
+
+def test_a_run_trained_for_another_label_or_task_is_refused(run: Run) -> None:
+    with pytest.raises(PubmillError, match="negative None, not 'false'"):
+        run.score(replace(RECIPE, negative="false"))
+    run.training["recipe"]["task"] = "sequence"
+    with pytest.raises(PubmillError, match="task 'sequence', not 'tokens'"):
+        run.score()
+
+
+def test_files_of_another_run_are_refused(run: Run) -> None:
+    with pytest.raises(PubmillError, match="seed 3, not 4"):
+        run.score(replace(RECIPE, seed=4))
+    with pytest.raises(PubmillError, match="model 'tiny', not 'other'"):
+        run.score(replace(RECIPE, model="other"))
+    run.training["data_sha256"] = {"test": "00"}
+    with pytest.raises(PubmillError, match="sha256 of test examples '00', not"):
+        run.score()
+    run.training["dev"] = None
+    with pytest.raises(PubmillError, match="being objects"):
+        run.score()
+    del run.training["dev"]
+    with pytest.raises(PubmillError, match=r"expected at least the keys .*'dev'"):
+        run.score()
+
+
+@pytest.mark.parametrize("name", ["encoded", "max_length", "dev_split"])
+def test_notes_of_an_older_training_are_refused(run: Run, name: str) -> None:
+    del run.training[name]
+    with pytest.raises(PubmillError, match=rf"at least the keys .*'{name}'.*Run the fine-tuning again"):
+        run.score()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"encoded": {"windows_split": "2"}}, {"encoded": None}, {"max_length": 1.5}, {"dev_split": 3}]
+)
+def test_notes_of_the_wrong_type_are_refused(run: Run, wrong: dict[str, Any]) -> None:
+    run.training |= wrong
+    with pytest.raises(PubmillError, match=rf"training\.json: not a complete record: {next(iter(wrong))}"):
+        run.score()
+
+
+def test_nothing_may_have_been_looked_at(run: Run) -> None:
+    """A reported fold has no dev, and a finished pipeline no length either."""
+    run.training.update(dev_split=None, max_length=None, encoded={})
+    record = run.score()
+    assert (record.dev_split, record.max_length, record.encoded) == (None, None, {})
+
+
+@pytest.mark.parametrize(
+    "change", [{"extra": 1}, {"seed": "3"}, {"versions": {"metric": 1.5}}, {"metrics": 3}]
+)
+def test_records_are_read_strictly(run: Run, tmp_path: Path, change: dict[str, Any]) -> None:
+    path = tmp_path / "seed-3.json"
+    write_json(path, run.score().model_dump() | change)
+    with pytest.raises(PubmillError, match=rf"seed-3\.json: not a complete record: {next(iter(change))}"):
+        read_record(path)
+
+
+def test_the_program_writes_the_record(run: Run, tmp_path: Path) -> None:
+    run.score()
+    command = [sys.executable, str(ROOT / "scripts/score.py"), "--recipe", json.dumps(asdict(RECIPE))]
+    command += ["--predictions", run.predictions, "--examples", run.examples, "--training", run.training_file]
+    done = subprocess.run(
+        [*map(str, command), "--output", str(tmp_path / "seed-3.json")], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "tiny on toy test, seed 3: entity_f1 0.5000\n"
+    assert read_json(tmp_path / "seed-3.json")["metrics"]["entity_f1"] == 0.5
+
+
+def test_provenance_says_with_what_and_a_plain_folder_has_no_commit(tmp_path: Path) -> None:
+    used = provenance()
+    assert used.keys() == {"commit", "packages", "python", "hardware"}
+    assert used["hardware"].keys() == {"platform", "cpu", "cores", "memory", "gpus"}
+    assert "seqeval" in used["packages"]
+    assert commit(tmp_path) is None
+
+
+def test_a_changed_checkout_is_marked(tmp_path: Path) -> None:
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    (tmp_path / "a.txt").write_text("one")
+    for command in (["init", "-q"], ["add", "a.txt"], ["commit", "-q", "-m", "one"]):
+        subprocess.run([*git, *command], check=True)
+    clean = commit(tmp_path)
+    assert clean is not None and len(clean) == 40
+    (tmp_path / "a.txt").write_text("two")
+    assert commit(tmp_path) == f"{clean}-dirty"

@@ -1,0 +1,152 @@
+"""What a study will cost: operations against figures worked out by hand, jobs added up, the page's table."""
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from pubmill.errors import PubmillError
+from pubmill.graph import Targets
+from pubmill.planning.costs import ASSUMED, BASE, operations_of_finetuning
+from pubmill.planning.gpus import Gpus, read_gpus
+from pubmill.planning.plan import STAGE_OF, make_plan, recipes_at_full
+from pubmill.planning.plan_printing import print_plan, recipes_as_markdown
+from pubmill.pretraining.arithmetic import parameters, shape_of
+from pubmill.pretraining.step_costs import operations_of_step
+from pubmill.recipes import Adversarial, Generator, Objective, Optimisation, PretrainingRecipe
+from pubmill.specs import load
+from pubmill.specs.study import Study, study_file
+from pubmill.workflow.jobs import Job
+
+GPUS = Gpus({"A": 1e12, "B": 2e12}, {"pretraining": 0.5, "finetuning": 0.25})
+RECIPE = PretrainingRecipe(
+    architecture=BASE,
+    objective=Objective(masking="subword", pairs="none", sequences="full"),
+    optimisation=Optimisation(learning_rate=1e-4),
+    sequence_length=128,
+    batch_size=2,
+    steps=10,
+)
+# 256 tokens through 12 layers' queries, keys, values and attention, 11 layers' rest, 38.4 masked ones through
+# the last layer's rest, the head and 30,522 pieces; a product and a sum; three times for both passes
+STEP = 6 * (
+    12 * (3 * 256 * 768**2 + 2 * 2 * 128**2 * 768)
+    + 11 * 256 * (768**2 + 2 * 768 * 3072)
+    + 38.4 * (768**2 + 2 * 768 * 3072 + 768**2 + 768 * 30_522)
+)
+
+
+@pytest.fixture(scope="module")
+def targets(root: Path) -> Targets:
+    return Targets(Study(study="x", title="x", scale="full", tables=()), load(root / "specs", "full"))
+
+
+def with_objective(**changes: object) -> PretrainingRecipe:
+    return replace(RECIPE, objective=replace(RECIPE.objective, **changes))
+
+
+def test_operations_of_a_step() -> None:
+    assert operations_of_step(RECIPE, 30_522) == pytest.approx(STEP)
+    assert operations_of_step(replace(RECIPE, batch_size=6), 30_522) == pytest.approx(3 * STEP)
+
+
+def test_what_makes_a_step_longer() -> None:
+    recomputed = replace(RECIPE, recompute_activations=True)
+    assert operations_of_step(recomputed, 30_522) == pytest.approx(4 / 3 * STEP)
+    adversarial = with_objective(adversarial=Adversarial())
+    assert operations_of_step(adversarial, 30_522) == pytest.approx(8 / 3 * STEP)
+    assert operations_of_step(RECIPE, 30_522, teacher=BASE) == pytest.approx(4 / 3 * STEP)
+    electra = replace(
+        RECIPE,
+        architecture=replace(BASE, family="electra"),
+        objective=replace(
+            RECIPE.objective, generator=Generator(hidden_size=256, attention_heads=4, intermediate_size=1024)
+        ),
+    )
+    assert 1.1 * STEP < operations_of_step(electra, 30_522) < 1.6 * STEP
+
+
+def test_parameters_are_those_of_bert() -> None:
+    """110 and 335 million (Devlin et al. 2019); ALBERT's layers count once."""
+    assert parameters(shape_of(BASE, 30_522)) == pytest.approx(110e6, rel=0.03)
+    shared = replace(shape_of(BASE, 30_522), shared=True)
+    assert parameters(shared) == 30_522 * 768 + 4 * 768**2 + 2 * 768 * 3072
+
+
+def test_a_fine_tuning_is_examples_times_epochs(targets: Targets) -> None:
+    """BC2GM has 12,574 sentences; BLURB's runs see them 60 times, 40 tokens each."""
+    found = operations_of_finetuning(targets, "blurb", "bert-base-uncased", "bc2gm", "standard")
+    tokens = 12_574 * 60 * 40
+    encoder = 12 * (4 * 768**2 + 2 * 768 * 3072)
+    assert found == pytest.approx(6 * tokens * encoder, rel=0.03)
+    assert operations_of_finetuning(targets, "blurb", "bert-base-uncased", "bioasq-yesno", "standard")
+
+
+def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Targets) -> None:
+    run = {"protocol": "blurb", "model": "bert-base-uncased", "dataset": "bc2gm", "setting": "standard"}
+    jobs = [
+        Job("finetune", {**run, "seed": "1"}, True),
+        Job("finetune", {**run, "seed": "2"}, False),
+        Job("trial", {**run, "trial": "x", "seed": "1"}, True),
+        Job("score", {**run, "seed": "1"}, True),
+        Job("pretrain", {"recipe": "pubmedbert-base", "step": "12500"}, True),
+        Job("pretrain", {"recipe": "pubmedbert-base", "step": "25000"}, True),
+        Job("download", {"path": "ftp.ncbi.nlm.nih.gov/pubmed/baseline/pubmed26n0001.xml.gz"}, True),
+        Job("download", {"path": "example.org/other.zip"}, True),
+    ]
+    plan = make_plan(jobs, targets, GPUS)
+    assert plan.to_do == {"fine-tuning": 2, "tables": 1, "pretraining": 2, "sources": 2}
+    assert plan.there == {"fine-tuning": 1}
+    assert plan.runs_there == ["blurb/bert-base-uncased/bc2gm/standard/2"]
+    assert plan.seconds == {"tables": ASSUMED.seconds, "sources": 2 * ASSUMED.seconds}
+    assert (plan.files_unknown, plan.bytes_known, plan.bytes_assumed) == (1, 0, 39e6)
+    recipe = targets.specs.pretraining["pubmedbert-base"].recipe
+    pretraining = plan.pretraining["pubmedbert-base"]
+    assert pretraining.operations == pytest.approx(25_000 * operations_of_step(recipe, 30_522), rel=0.1)
+    assert pretraining.share == 0.5
+    assert plan.finetuning["blurb, runs"].jobs == 1
+
+
+def test_the_plan_says_what_is_assumed(targets: Targets) -> None:
+    said = io.StringIO()
+    jobs = [Job("pretrain", {"recipe": "pubmedbert-base", "step": "12500"}, True)]
+    print_plan(Console(file=said, width=160), make_plan(jobs, targets, GPUS), targets, GPUS)
+    assert "A-hours" in said.getvalue() and "assumed: 50% of the peak" in said.getvalue()
+
+
+def test_what_the_benchmark_measured_takes_the_place_of_what_is_assumed(root: Path, tmp_path: Path) -> None:
+    assumed = read_gpus(root / "specs", tmp_path / "none.json")
+    assert assumed.share(BASE, 512) == assumed.shares["pretraining"]
+    rows = [{"name": "BERT-base", "length": 512, "operations_per_second": 0.6 * 989e12}]
+    (tmp_path / "found.json").write_text(json.dumps({"device": "NVIDIA H200", "rows": rows}))
+    measured = read_gpus(root / "specs", tmp_path / "found.json")
+    assert measured.share(BASE, 512) == pytest.approx(0.6)
+    assert measured.share(BASE, 128) == assumed.shares["pretraining"]
+    assert "measured on NVIDIA H200" in measured.told("pretraining")
+
+
+def test_hours_are_operations_over_what_is_reached() -> None:
+    assert GPUS.hours(3.6e15, 0.5) == {"A": 2.0, "B": 1.0}
+
+
+def test_every_rule_has_its_stage(root: Path) -> None:
+    text = "".join(path.read_text() for path in (root / "rules").glob("*.smk"))
+    rules = {line.split()[1].rstrip(":") for line in text.splitlines() if line.startswith("rule ")}
+    assert rules == set(STAGE_OF)
+
+
+def test_the_page_shows_the_plan_of_every_recipe(root: Path, targets: Targets) -> None:
+    gpus = read_gpus(root / "specs", root / "no such benchmark")
+    table = "\n".join(recipes_as_markdown(recipes_at_full(targets, gpus), gpus))
+    page = (root / "docs/planning.md").read_text()
+    assert table in page, "write the table of `python scripts/plan.py --recipes` into docs/planning.md"
+
+
+def test_a_study_is_named_or_a_file(root: Path) -> None:
+    assert study_file("gu2020", root / "studies") == root / "studies/gu2020.yaml"
+    assert study_file(str(root / "config.yaml"), root / "studies") == root / "config.yaml"
+    with pytest.raises(PubmillError, match="nearest: gu2020, "):
+        study_file("gu2O20", root / "studies")

@@ -1,0 +1,213 @@
+"""New text and rows: words, units, and what is written; with models that follow a rule."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pubmill.annotation.examples import KINDS, Entity, LabelledSentence
+from pubmill.errors import PubmillError
+from pubmill.finetuning.predicting import DivergenceError
+from pubmill.finetuning.run import finetune
+from pubmill.finetuning.splits import read_split
+from pubmill.finetuning.task_models import keep, load_task_model
+from pubmill.prediction.annotating import Annotator
+from pubmill.prediction.documents import Document, Passage
+from pubmill.prediction.example_rows import example_of
+from pubmill.prediction.formats import FORMATS, format_of
+from pubmill.prediction.text_units import units, words
+from tests.unit.prediction.toy_annotators import annotated, fake, tagger
+from tests.unit.tiny_encoders import tiny_bert
+from tests.unit.toy_tasks import SYLLABLES, TOKENS, write_dataset
+
+ROOT = Path(__file__).resolve().parents[3]
+ANYTHING = st.text(max_size=60)
+
+
+@given(ANYTHING)
+def test_words_are_all_characters_but_blanks_in_order(text: str) -> None:
+    spans = words(text)
+    assert "".join(text[start:end] for start, end in spans) == "".join(text.split())
+    assert spans == sorted(spans) and all(start < end for start, end in spans)
+
+
+@given(ANYTHING, st.integers(0, 100), st.booleans())
+def test_units_stand_where_they_say(text: str, offset: int, by_sentence: bool) -> None:
+    splitter = (lambda line: [part for part in line.split(".") if part]) if by_sentence else None
+    document = Document(
+        id="d", where="d", passages=[Passage(text="", offset=0), Passage(text=text, offset=offset)]
+    )
+    found = list(units(document, splitter))
+    assert all(unit.passage == 1 for unit in found)
+    assert all(text[unit.start - offset : unit.end - offset] == unit.text for unit in found)
+    seen = "".join(unit.text for unit in found).replace(".", "") if by_sentence else None
+    assert seen is None or "".join(seen.split()) == "".join(text.replace(".", "").split())
+
+
+def test_text_has_offsets_of_characters(tmp_path: Path) -> None:
+    """Characters beyond the basic plane, combining marks and both kinds of line ends count as one each."""
+    text = "a 😀 Ann\r\nBob Lee, e\u0301 Eve"
+    row = json.loads(annotated(tagger(), tmp_path, "text", text))
+    assert row["id"] == "in" and row["text"] == text
+    assert [(m["start"], m["end"], m["text"]) for m in row["annotations"]] == [
+        (4, 7, "Ann"),
+        (9, 16, "Bob Lee"),
+        (21, 24, "Eve"),
+    ]
+    assert {m["type"] for m in row["annotations"]} == {"Name"}
+
+
+def test_labels_without_types_give_a_type(tmp_path: Path) -> None:
+    rule = lambda example: ["B"] + ["I"] * (len(example.words) - 1)  # noqa: E731
+    untyped = Annotator(fake("tokens", rule, labels=["B", "I", "O"]), [], None)
+    row = json.loads(annotated(untyped, tmp_path, "text", "one two\n"))
+    assert row["annotations"] == [{"start": 0, "end": 7, "text": "one two", "type": "Entity"}]
+    assert json.loads(annotated(untyped, tmp_path, "jsonl", json.dumps(row))) == row
+
+
+def test_json_lines_keep_annotations_of_other_types(tmp_path: Path) -> None:
+    """So that one tagger can follow another; a second run replaces only its own."""
+    other = {"start": 0, "end": 2, "text": "so", "type": "word", "score": 0.5}
+    mine = {"start": 3, "end": 6, "text": "Ann", "type": "Name"}
+    row = {"id": "1", "text": "so Ann", "annotations": [mine | {"score": 1}, other]}
+    out = annotated(tagger(), tmp_path, "jsonl", json.dumps(row))
+    assert json.loads(out)["annotations"] == [other, mine]
+    assert annotated(tagger(), tmp_path, "jsonl", out) == out
+
+
+@pytest.mark.parametrize(
+    "found",
+    [3, [1], [{}], {"a": 1}, [{"start": 0, "end": 3, "text": "Ann", "type": "x"}],
+     [{"start": "0", "end": 2, "text": "so", "type": "x"}],
+     [{"start": 0, "end": 2, "text": "so", "type": 1}]],
+)  # fmt: skip
+def test_annotations_of_another_form_are_told_without_their_text(tmp_path: Path, found: Any) -> None:
+    row = {"id": "1", "text": "so Ann", "annotations": found}
+    with pytest.raises(PubmillError, match="in:1: `annotations` must be a list") as caught:
+        annotated(tagger(), tmp_path, "jsonl", json.dumps(row))
+    assert "Ann" not in str(caught.value)
+
+
+def test_json_lines_keep_what_they_have(tmp_path: Path) -> None:
+    rows = [{"id": str(number), "text": "so Ann", "year": number} for number in range(600)]
+    lines = annotated(
+        tagger(), tmp_path, "jsonl", "".join(json.dumps(row) + "\n" for row in rows)
+    ).splitlines()
+    found = [json.loads(line) for line in lines]
+    assert [{key: row[key] for key in ("id", "text", "year")} for row in found] == rows
+    assert all(row["annotations"] == [{"start": 3, "end": 6, "text": "Ann", "type": "Name"}] for row in found)
+
+
+ROWS: dict[str, dict[str, Any]] = {
+    "tokens": {"id": "1", "words": ["a", "b"]},
+    "sequence": {"id": "1", "text": "ab", "entities": [{"start": 0, "end": 1, "type": "x"}]},
+    "multilabel": {"id": "1", "text": "ab", "sentences": [{"start": 0, "end": 1}]},
+    "regression": {"id": "1", "text": "ab", "text_pair": "c"},
+    "span": {"id": "1", "question": "ab", "context": "c"},
+}
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_rows_of_every_kind_need_no_labels(kind: str, tmp_path: Path) -> None:
+    annotator = Annotator(fake(kind, lambda example: "x"), [], None)
+    lines = "".join(json.dumps({**ROWS[kind], "id": str(number)}) + "\n" for number in range(3))
+    out = annotated(annotator, tmp_path, "jsonl", lines)
+    assert [json.loads(line) for line in out.splitlines()] == [
+        {"id": str(n), "predicted": "x"} for n in range(3)
+    ]
+
+
+def test_rows_have_what_their_examples_have() -> None:
+    sequence: Any = example_of(ROWS["sequence"], fake("sequence", str).task, "x")
+    assert sequence.entities == [Entity(start=0, end=1, type="x")] and sequence.document is None
+    several: Any = example_of(ROWS["multilabel"], fake("multilabel", str).task, "x")
+    assert several.sentences == [LabelledSentence(start=0, end=1, labels=[])]
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_rows_with_faults_are_told_without_their_text(kind: str, tmp_path: Path) -> None:
+    annotator = Annotator(fake(kind, lambda example: "x"), [], None)
+    for wrong in (
+        {"id": 3},
+        {"secret": "secret"},
+        {"entities": [3]},
+        {"text": "\ud83d", "words": ["\ud83d"]},
+    ):
+        lines = json.dumps(ROWS[kind]) + "\n" + json.dumps({**ROWS[kind], **wrong}) + "\n"
+        with pytest.raises(PubmillError, match=r"in:2: ") as caught:
+            annotated(annotator, tmp_path, "jsonl", lines)
+        assert "secret" not in str(caught.value)
+        assert {path.name for path in tmp_path.iterdir()} == {"in"}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_model_without_arguments_reads_rows_alone(form: str, tmp_path: Path) -> None:
+    annotator = Annotator(fake("regression", lambda example: 1.0), [], None)
+    if form == "jsonl":
+        assert annotated(annotator, tmp_path, form, json.dumps(ROWS["regression"]) + "\n")
+        return
+    with pytest.raises(PubmillError, match="regression reads JSON lines"):
+        annotated(annotator, tmp_path, form, "")
+
+
+def test_scores_that_are_no_numbers_leave_no_file(tmp_path: Path) -> None:
+    def fails(example: Any) -> None:
+        raise DivergenceError
+
+    with pytest.raises(PubmillError, match="no numbers"):
+        annotated(Annotator(fake("tokens", fails), [], None), tmp_path, "text", "a")
+    assert {path.name for path in tmp_path.iterdir()} == {"in"}
+
+
+def test_names_tell_formats() -> None:
+    assert format_of(Path("a/b.json")) == "bioc-json" and format_of(Path("x.PubTator".lower())) == "pubtator"
+    with pytest.raises(PubmillError, match="--format"):
+        format_of(Path("x.doc"))
+
+
+def test_an_empty_file_gives_an_empty_file(tmp_path: Path) -> None:
+    assert annotated(tagger(), tmp_path, "pubtator", "") == annotated(tagger(), tmp_path, "jsonl", "") == ""
+
+
+def test_written_while_read_is_not_needed_whole() -> None:
+    """PubTator documents are written as they come, not when the last one is read."""
+    output = io.StringIO()
+    file: Any = FORMATS["pubtator"](Path("unused"))
+
+    def source() -> Any:
+        yield Document(id="1", where="", passages=[], source=(["1|t|a"], []))
+        assert output.getvalue() == "1|t|a\n\n"
+
+    from pubmill.prediction.documents import Annotated
+
+    file.write((Annotated(document=one) for one in source()), output)
+
+
+def test_the_program_gives_what_the_model_predicts(tmp_path: Path) -> None:
+    """On words as they are; on text, of which these are the words too; and the same bytes each time."""
+    model, dataset = tiny_bert(tmp_path / "base", SYLLABLES), write_dataset(tmp_path / "data", "tokens")
+    run = finetune(TOKENS, model, dataset, 1, "test")
+    keep(tmp_path / "kept", run.task, run.model, run.account, dataset)
+    examples = read_split(dataset, "test", KINDS["tokens"])
+    rows = "".join(json.dumps({"id": one.id, "words": one.words}) + "\n" for one in examples)
+    texts = "".join(json.dumps({"id": one.id, "text": " ".join(one.words)}) + "\n" for one in examples)
+
+    (tmp_path / "in.jsonl").write_text(texts)
+    command = [sys.executable, str(ROOT / "scripts/predict.py"), "--model", str(tmp_path / "kept")]
+    command += ["--input", str(tmp_path / "in.jsonl"), "--output", str(tmp_path / "program")]
+    subprocess.run(command, check=True, capture_output=True)
+    annotator = Annotator(load_task_model(tmp_path / "kept", torch.device("cpu")), [], None)
+    out = annotated(annotator, tmp_path, "jsonl", texts)
+    assert out == (tmp_path / "program").read_text()
+    assert annotated(annotator, tmp_path, "jsonl", out) == out  # a second run replaces its own
+    for row, found in zip(run.predictions, map(json.loads, out.splitlines()), strict=True):
+        assert len(found["annotations"]) == sum(label.startswith("B") for label in row["labels"])
+    out = annotated(annotator, tmp_path, "jsonl", rows)
+    assert [json.loads(line) for line in out.splitlines()] == run.predictions

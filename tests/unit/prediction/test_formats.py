@@ -1,0 +1,275 @@
+"""New text in PubTator and BioC files: what is read, written, and refused; with models that follow a rule."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from pubmill.errors import PubmillError
+from pubmill.prediction.annotating import Annotator
+from pubmill.prediction.formats import FORMATS, annotate_file
+from tests.unit.prediction.toy_annotators import annotated, relater, tagger
+
+PUBTATOR = (
+    "12|t|Ann sees\n12|a|é then Bob. binds gene\n12\t0\t3\tAnn\tdrug\tD1\n12\t16\t19\tBob\tdrug\tD2\n"
+    "12\t27\t31\tgene\tgene\tG1\n12\tCID\tD1\tG1\n\n\n13|t|Eve\n13|a|\n"
+)
+
+
+def counted(annotator: Annotator) -> list[int]:
+    """How many mentions were replaced and kept, how many relations."""
+    return [
+        annotator.counts[f"{what}_{fate}"]
+        for what in ("mentions", "relations")
+        for fate in ("replaced", "kept")
+    ]
+
+
+def test_pubtator_mentions_of_other_types_stay(tmp_path: Path) -> None:
+    """With their identifiers and relations; a second run replaces only what the first one wrote."""
+    annotator = tagger()
+    out = annotated(annotator, tmp_path, "pubtator", PUBTATOR)
+    assert out == (
+        "12|t|Ann sees\n12|a|é then Bob. binds gene\n12\t0\t3\tAnn\tdrug\tD1\n12\t0\t3\tAnn\tName\n"
+        "12\t16\t19\tBob\tdrug\tD2\n12\t16\t19\tBob\tName\n12\t27\t31\tgene\tgene\tG1\n12\tCID\tD1\tG1\n\n"
+        "13|t|Eve\n13|a|\n13\t0\t3\tEve\tName\n\n"
+    )
+    assert counted(annotator) == [0, 3, 0, 1]
+    again = tagger()
+    assert annotated(again, tmp_path, "pubtator", out) == out and counted(again) == [3, 3, 0, 1]
+
+
+def test_pubtator_relations_go_with_the_mentions_that_are_replaced(tmp_path: Path) -> None:
+    annotator = tagger()
+    content = PUBTATOR.replace("\tdrug\t", "\tName\t").replace("12\tCID", "12\tx\tG1\tG1\n12\tCID")
+    assert annotated(annotator, tmp_path, "pubtator", content) == (
+        "12|t|Ann sees\n12|a|é then Bob. binds gene\n12\t0\t3\tAnn\tName\n12\t16\t19\tBob\tName\n"
+        "12\t27\t31\tgene\tgene\tG1\n12\tx\tG1\tG1\n\n13|t|Eve\n13|a|\n13\t0\t3\tEve\tName\n\n"
+    )
+    assert counted(annotator) == [2, 1, 1, 1]
+
+
+def test_pubtator_relations_of_mentions_in_one_passage(tmp_path: Path) -> None:
+    """Bob and the gene, in the abstract; Ann is in the title, where nothing else is."""
+    annotator = relater()
+    out = annotated(annotator, tmp_path, "pubtator", PUBTATOR)
+    lines = [line for line in out.splitlines() if "\tbinds" in line or "CID" in line]
+    assert lines == ["12\tCID\tD1\tG1", "12\tbinds\tD2\tG1"]
+    assert out.count("\tdrug\t") == 2 and counted(annotator) == [0, 0, 0, 1]
+    again = relater()
+    assert annotated(again, tmp_path, "pubtator", out) == out and counted(again) == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("12|a|x\n", r"in:1: a document begins"),
+        ("12|t|Ann\n12|a|\n13\t0\t3\tAnn\tx\n", r"in:3: expected .* 12"),
+        ("12|t|Ann\n12|a|\n12\t1\t3\tAnn\tx\n", r"in:3: .*isn't what stands"),
+        ("12|t|Ann\n12|a|\n12\t0\t3\tAnn\n", r"in:3: a mention has the columns"),
+        ("12|t|Ann\n\n\x80", "no error"),
+    ],
+)
+def test_pubtator_faults_are_told_with_their_line(tmp_path: Path, content: str, message: str) -> None:
+    if message == "no error":
+        (tmp_path / "in").write_bytes(b"12|t|Ann\n\x80")
+        with pytest.raises(PubmillError, match="not UTF-8"):
+            annotate_file(tagger(), tmp_path / "in", tmp_path / "out", "pubtator")
+        return
+    with pytest.raises(PubmillError, match=message) as caught:
+        annotated(tagger(), tmp_path, "pubtator", content)
+    assert "Ann" not in str(caught.value) and not (tmp_path / "out").exists()
+
+
+def test_pubtator_relations_need_identifiers(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="sixth column"):
+        annotated(
+            relater(),
+            tmp_path,
+            "pubtator",
+            PUBTATOR.replace("\tD2", "").replace("\tCID\tD1\tG1", "\tCID\ta\tb"),
+        )
+
+
+def bioc(sentences: bool = False) -> dict[str, Any]:
+    """Two passages; the second one begins at character 10, its mentions are of three types."""
+    text = "a drug binds a gene"
+    mentions = [
+        {"id": "1", "infons": {"type": "gene"}, "text": "gene", "locations": [{"offset": 25, "length": 4}]},
+        {"id": "2", "infons": {"type": "drug"}, "text": "drug", "locations": [{"offset": 12, "length": 4}]},
+        {"id": "3", "infons": {"type": "other"}, "text": "binds", "locations": [{"offset": 17, "length": 5}]},
+    ]
+    holder = {"offset": 10, "text": text, "annotations": mentions, "relations": [{"id": "old", "nodes": []}]}
+    passages = [{"infons": {"type": "title"}, "offset": 0, "text": "Of, Ann"}]
+    passages.append({"offset": 10, "sentences": [holder]} if sentences else holder)
+    return {"source": "us", "date": "", "key": "k", "documents": [{"id": "7", "passages": passages}]}
+
+
+@pytest.mark.parametrize("sentences", [False, True])
+def test_bioc_json_relations_and_mentions(tmp_path: Path, sentences: bool) -> None:
+    given_in = bioc(sentences)
+    out = json.loads(annotated(relater(), tmp_path, "bioc-json", json.dumps(given_in)))
+    [_, passage] = out["documents"][0]["passages"]
+    holder = passage["sentences"][0] if sentences else passage
+    old, relation = holder["relations"]
+    assert old == {"id": "old", "nodes": []}
+    assert relation["infons"] == {"type": "binds"} and relation["id"] == "R1"
+    assert relation["nodes"] == [{"refid": "2", "role": "drug"}, {"refid": "1", "role": "gene"}]
+    assert len(holder["annotations"]) == 3 and out["key"] == "k"
+    again = relater()
+    assert json.loads(annotated(again, tmp_path, "bioc-json", json.dumps(out))) == out
+    assert counted(again) == [0, 0, 1, 1]
+    given_in = bioc(sentences)
+    out = json.loads(annotated(tagger(), tmp_path, "bioc-json", json.dumps(given_in)))
+    [title, passage] = out["documents"][0]["passages"]
+    assert title["annotations"][0]["locations"] == [{"offset": 0, "length": 2}]
+    assert title["annotations"][1] == {
+        "id": "T2", "infons": {"type": "Name"}, "text": "Ann", "locations": [{"offset": 4, "length": 3}],
+    }  # fmt: skip
+    assert passage == given_in["documents"][0]["passages"][1]
+    assert json.loads(annotated(tagger(), tmp_path, "bioc-json", json.dumps(out))) == out
+
+
+@pytest.mark.parametrize("sentences", [False, True])
+def test_bioc_keeps_what_others_annotated_and_new_names_are_free(tmp_path: Path, sentences: bool) -> None:
+    """A mention of the model's type goes, with its relation and the relation of that; all else stays."""
+    content = bioc(sentences)
+    [title, passage] = content["documents"][0]["passages"]
+    holder = passage["sentences"][0] if sentences else passage
+    place = [{"offset": 0, "length": 2}, {"offset": 4, "length": 3}]
+    pieces = {"id": "T1", "infons": {"type": "other", "score": "1"}, "text": "Of Ann", "locations": place}
+    mine = {"id": "9", "infons": {"type": "Name"}, "text": "Ann", "locations": place[1:]}
+    title["annotations"] = [mine, pieces]
+    holder["relations"] = [
+        {
+            "id": f"r{number}",
+            "infons": {"type": "x"},
+            "nodes": [{"refid": name, "role": ""} for name in names],
+        }
+        for number, names in enumerate([["1", "2"], ["1", "9"], ["r1", "2"]])
+    ]
+    annotator = tagger()
+    out = json.loads(annotated(annotator, tmp_path, "bioc-json", json.dumps(content)))
+    [title_out, passage_out] = out["documents"][0]["passages"]
+    assert title_out["annotations"][0] == pieces
+    assert [one["id"] for one in title_out["annotations"]] == ["T1", "T2", "T3"]
+    holder["relations"] = holder["relations"][:1]
+    assert passage_out == passage and counted(annotator) == [1, 4, 2, 1]
+
+
+XML = """<?xml version='1.0' encoding='UTF-8'?>
+<!DOCTYPE collection SYSTEM "BioC.dtd">
+<collection><source>us</source><date/><key>k</key><infon key="a">&lt;b&gt;</infon>
+<document><id>7</id>
+<passage><infon key="type">title</infon><offset>0</offset><text>Of, Ann &amp; é</text></passage>
+<passage><offset>12</offset><text>a drug binds a gene</text>
+<annotation id="2"><infon key="type">drug</infon>
+<location offset="14" length="4"/><text>drug</text></annotation>
+<annotation id="1"><infon key="type">gene</infon>
+<location offset="27" length="4"/><text>gene</text></annotation>
+<relation id="old"><infon key="type">x</infon><node refid="1" role="r"/></relation>
+</passage></document></collection>
+"""
+
+
+def test_bioc_xml_is_written_in_its_own_form(tmp_path: Path) -> None:
+    out = annotated(relater(), tmp_path, "bioc-xml", XML)
+    assert out.splitlines()[1] == '<!DOCTYPE collection SYSTEM "BioC.dtd">'
+    root = etree.fromstring(out.encode())
+    assert [relation.get("id") for relation in root.iter("relation")] == ["old", "R1"]
+    assert [(node.get("refid"), node.get("role")) for node in root.iter("node")] == [
+        ("1", "r"),
+        ("2", "drug"),
+        ("1", "gene"),
+    ]
+    assert root.findtext("infon") == "<b>" and root.findtext("document/passage/text") == "Of, Ann & é"
+    again = annotated(tagger(), tmp_path, "bioc-xml", out)
+    locations = [dict(location.attrib) for location in etree.fromstring(again.encode()).iter("location")]
+    assert locations[:2] == [{"offset": "0", "length": "2"}, {"offset": "4", "length": "3"}]
+    assert len(locations) == 4 and again.count("<relation") == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('SYSTEM "BioC.dtd"', '[<!ENTITY x SYSTEM "file:///etc/passwd">]', "declares entities"),
+        ("&amp;", "&undeclared;", "must hold text alone"),
+        ("<date/>", "<date/><new/>", "`collection` holds"),
+        ("<offset>12<", "<offset>x<", "number of characters"),
+        ('offset="14"', 'offset="15"', "count characters, not bytes"),
+        ('length="4"/><text>drug', 'size="4"/><text>drug', "no such attributes"),
+        ("</document>", "", "not well-formed"),
+        ("collection", "corpus", "outermost element"),
+        ("<id>7</id>", "", "needs an `id`"),
+    ],
+)
+def test_bioc_xml_faults(tmp_path: Path, old: str, new: str, message: str) -> None:
+    with pytest.raises(PubmillError, match=message) as caught:
+        annotated(relater(), tmp_path, "bioc-xml", XML.replace(old, new))
+    assert "in" in str(caught.value) and "binds" not in str(caught.value)
+    assert {path.name for path in tmp_path.iterdir()} == {"in"}
+
+
+def damage(value: Any, generator: random.Random) -> Any:
+    """One thing of a JSON value replaced by something else."""
+    if isinstance(value, dict | list) and value and generator.random() < 0.85:
+        key = generator.choice(list(value) if isinstance(value, dict) else range(len(value)))
+        made = value.copy()
+        made[key] = damage(value[key], generator)
+        return made
+    return generator.choice([None, 3, -1, "x", [], {}, [1], True, {"id": 1}, "\ud83d"])
+
+
+@given(st.integers(0, 10**6))
+def test_damaged_bioc_is_an_error_that_can_be_read_or_written_whole(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    folder = tmp_path_factory.mktemp("damage")
+    content = json.dumps(damage(bioc(seed % 2 == 0), random.Random(seed)))
+    for annotator in (tagger(), relater()):
+        try:
+            json.loads(annotated(annotator, folder, "bioc-json", content))
+        except PubmillError as error:
+            assert "in" in str(error)
+
+
+def test_mentions_across_lines_are_counted(tmp_path: Path) -> None:
+    content = bioc()
+    content["documents"][0]["passages"][1]["text"] = "a drug bin\ns a gene"
+    content["documents"][0]["passages"][1]["annotations"][2]["text"] = "bin\ns"
+    annotator = relater()
+    annotated(annotator, tmp_path, "bioc-json", json.dumps(content))
+    assert annotator.counts["mentions_across_units"] == 1 and annotator.counts["mentions_of_other_types"] == 1
+
+
+CONTENTS = {
+    "text": "Ann\nBob\n",
+    "jsonl": '{"id": "1", "text": "Ann"}\n{"id": "2", "text": "so Bob"}\n',
+    "bioc-json": json.dumps(bioc()),
+    "bioc-xml": XML,
+    "pubtator": PUBTATOR,
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_byte_order_mark_is_no_part_of_the_text(form: str, tmp_path: Path) -> None:
+    """The same documents and offsets with and without it, and it isn't written."""
+    plain = annotated(tagger(), tmp_path, form, CONTENTS[form])
+    assert "Ann" in plain and "Name" in plain
+    assert annotated(tagger(), tmp_path, form, "\ufeff" + CONTENTS[form]) == plain
+
+
+def test_only_the_mark_at_the_beginning_is_left_out(tmp_path: Path) -> None:
+    row = json.loads(annotated(tagger(), tmp_path, "text", "\ufeffa \ufeff Ann"))
+    assert row["text"] == "a \ufeff Ann" and row["annotations"][0]["start"] == 4
+
+
+def test_rows_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """Words that are given, which is known by the first row."""
+    line = '{"id": "1", "words": ["so", "Ann"]}\n'
+    assert json.loads(annotated(tagger(), tmp_path, "jsonl", "\ufeff" + line))["predicted"] == ["O", "B-Name"]

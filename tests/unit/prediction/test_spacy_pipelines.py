@@ -1,0 +1,263 @@
+"""Predictions of a finished spaCy pipeline, on pipelines that are made here."""
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.annotation.examples import TokensExample, write_examples
+from pubmill.errors import PubmillError
+from pubmill.graph import Targets
+from pubmill.metrics import SCORERS
+from pubmill.metrics.records import ScoringRecipe, score_run
+from pubmill.prediction.spacy_pipelines import (
+    AnnotationRecipe,
+    annotate,
+    check_folder,
+    load_pipeline,
+    pipeline_sha256,
+)
+from pubmill.specs.models import ModelSpec
+from pubmill.specs.study import check_study
+from pubmill.storage.files import read_jsonl_gz
+
+spacy = pytest.importorskip("spacy", reason="spaCy, whose pipelines these tests are of, isn't installed")
+
+PATTERNS = [
+    {"label": "DISEASE", "pattern": [{"LOWER": "breast"}, {"LOWER": "cancer"}]},
+    {"label": "DISEASE", "pattern": "ataxia"},
+    {"label": "CHEMICAL", "pattern": "aspirin"},
+]
+SENTENCES = [
+    (["Aspirin", "and", "aspirin", "in", "breast", "cancer"], ["O", "O", "O", "O", "B", "I"]),
+    (["ataxia", "ataxia", "of", "breast-cancer's", "."], ["B", "B", "O", "B", "O"]),
+    (["severe", "ataxia"], ["B", "I"]),
+]
+DISEASE = AnnotationRecipe(types={"DISEASE": ""})
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path) -> Path:
+    """Rules that find diseases and chemicals."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("entity_ruler").add_patterns(PATTERNS)
+    nlp.to_disk(tmp_path / "pipeline")
+    return tmp_path / "pipeline"
+
+
+@pytest.fixture
+def examples(tmp_path: Path) -> Path:
+    """A test split of three sentences."""
+    made = [
+        TokensExample(id=str(number), document=None, words=words, labels=labels)
+        for number, (words, labels) in enumerate(SENTENCES)
+    ]
+    write_examples(tmp_path / "test.jsonl.gz", made)
+    return tmp_path / "test.jsonl.gz"
+
+
+def labels_of(pipeline: Path, examples: Path, recipe: AnnotationRecipe = DISEASE) -> list[str]:
+    made = annotate(recipe, pipeline, "rules", examples, "test")
+    return [" ".join(row["labels"]) for row in made.predictions]
+
+
+def test_entities_become_labels_of_the_words_that_are_given(pipeline: Path, examples: Path) -> None:
+    assert labels_of(pipeline, examples) == ["O O O O B I", "B B O O O", "O B"]
+
+
+def test_types_are_those_of_the_dataset(pipeline: Path, examples: Path) -> None:
+    both = AnnotationRecipe(types={"DISEASE": "Disease", "CHEMICAL": "Drug"})
+    first, second, _ = labels_of(pipeline, examples, both)
+    assert first == "O O B-Drug O B-Disease I-Disease"
+    assert second == "B-Disease B-Disease O O O"
+
+
+def test_entities_left_out_are_counted(pipeline: Path, examples: Path) -> None:
+    made = annotate(DISEASE, pipeline, "rules", examples, "test")
+    assert made.account["encoded"] == {"entities_taken": 4, "entities_left_out": 1}
+
+
+def test_all_parts_of_the_pipeline_work_in_turn(tmp_path: Path, examples: Path) -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("entity_ruler").add_patterns(PATTERNS)
+    later = nlp.add_pipe("entity_ruler", name="later", config={"overwrite_ents": True})
+    later.add_patterns([{"label": "DISEASE", "pattern": [{"LOWER": "severe"}, {"LOWER": "ataxia"}]}])
+    nlp.to_disk(tmp_path / "two")
+    assert labels_of(tmp_path / "two", examples)[2] == "B I"
+
+
+def test_a_statistical_pipeline_gives_the_same_labels_each_time(tmp_path: Path, examples: Path) -> None:
+    """Its weights, which spaCy packs, aren't taken for a pickle."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("ner").add_label("DISEASE")
+    nlp.initialize()
+    nlp.to_disk(tmp_path / "ner")
+    once = labels_of(tmp_path / "ner", examples)
+    assert once == labels_of(tmp_path / "ner", examples)
+    assert [len(labels.split()) for labels in once] == [6, 5, 2]
+
+
+def test_what_is_written_is_scored_as_a_fine_tuned_run_is(pipeline: Path, examples: Path) -> None:
+    output = examples.with_name("seed-1.predictions.jsonl.gz")
+    done = program(pipeline, examples, output)
+    assert done.returncode == 0, done.stderr
+    assert [row["id"] for row in read_jsonl_gz(output)] == ["0", "1", "2"]
+    recipe = ScoringRecipe(
+        model="rules",
+        dataset="d",
+        protocol="off-the-shelf",
+        setting="as-it-is",
+        scale="full",
+        seed=1,
+        split="test",
+        kind="tokens",
+        metric="entity_f1",
+        versions={},
+    )
+    training = examples.with_name("seed-1.training.json")
+    record, _ = score_run(recipe, SCORERS["tokens"], output, examples, training)
+    # 5 mentions, 4 predicted: 3 as they are, and one whose boundary is wrong
+    assert record.metrics and record.counts
+    assert record.metrics["entity_f1"] == pytest.approx(2 * 3 / (5 + 4))
+    assert record.metrics["relaxed_f1"] == pytest.approx(2 * 4 / (5 + 4))
+    assert (record.dev_score, record.failed) == (None, None)
+    assert (record.dev_split, record.max_length) == (None, None)
+    assert record.encoded == {"entities_taken": 4, "entities_left_out": 1}
+    assert record.packages["spacy"] == spacy.__version__
+    assert record.model_sha256 == pipeline_sha256(pipeline)
+    assert record.recipe["pipeline"]["parts"] == ["entity_ruler"]
+
+
+def program(pipeline: Path, examples: Path, output: Path) -> subprocess.CompletedProcess[str]:
+    script = Path(__file__).resolve().parents[3] / "scripts/annotate.py"
+    arguments = ["--recipe", json.dumps({"types": {"DISEASE": ""}}), "--pipeline", str(pipeline)]
+    arguments += ["--model", "rules", "--examples", str(examples), "--split", "test", "--output", str(output)]
+    return subprocess.run([sys.executable, script, *arguments], text=True, capture_output=True, check=False)
+
+
+def test_the_program_says_what_its_output_is_called(pipeline: Path, examples: Path) -> None:
+    done = program(pipeline, examples, examples.with_name("labels.txt"))
+    assert done.returncode == 1 and "must end in .predictions.jsonl.gz" in done.stderr
+
+
+def test_a_label_that_the_pipeline_does_not_have_is_told(pipeline: Path, examples: Path) -> None:
+    with pytest.raises(PubmillError, match="label Disease; its labels are entity_ruler: CHEMICAL, DISEASE"):
+        labels_of(pipeline, examples, AnnotationRecipe(types={"Disease": ""}))
+
+
+@pytest.mark.parametrize("name", ["hooks.py", "vocab/x.PKL", "ner/lib.so", "weights.pt"])
+def test_a_folder_with_programs_or_pickles_is_refused(pipeline: Path, name: str) -> None:
+    (pipeline / name).parent.mkdir(exist_ok=True)
+    (pipeline / name).write_text("")
+    with pytest.raises(PubmillError, match=f"holds {name}, a program or a pickle"):
+        load_pipeline(pipeline)
+
+
+class Evil:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return print, ("a pickle was run",)
+
+
+PICKLED = [
+    *(pickle.dumps({"a": Evil()}, protocol) for protocol in range(6)),
+    b"(S'a'\nios\nmkdir\n.",
+    b"(cos\nmkdir\no.",
+]
+
+
+@pytest.mark.parametrize("content", PICKLED)
+def test_a_pickle_of_any_protocol_is_known_by_its_instructions(pipeline: Path, content: bytes) -> None:
+    (pipeline / "vocab/lookups.bin").write_bytes(content)
+    with pytest.raises(PubmillError, match=r"holds vocab/lookups\.bin"):
+        load_pipeline(pipeline)
+
+
+@pytest.mark.parametrize(
+    "content", [b"in\nof\nthe\n", b"cat\ndog\nmouse\n", b"import re\n", b"[]", b"{}", b"(1)"]
+)
+def test_text_is_no_pickle(pipeline: Path, content: bytes) -> None:
+    (pipeline / "vocab/words.txt").write_bytes(content)
+    check_folder(pipeline)
+
+
+def test_the_outer_folder_of_a_package_is_told_where_the_pipeline_is(pipeline: Path) -> None:
+    with pytest.raises(PubmillError, match=r"it has no config\.cfg; .*/pipeline is one"):
+        check_folder(pipeline.parent)
+
+
+@pytest.mark.parametrize("text", ["", '[nlp]\nlang = "en"\npipeline = ["x"]\n', "[paths\n"])
+def test_a_broken_pipeline_is_told_without_a_traceback(pipeline: Path, text: str) -> None:
+    (pipeline / "config.cfg").write_text(text)
+    with pytest.raises(PubmillError, match="can't load this pipeline"):
+        load_pipeline(pipeline)
+
+
+def test_functions_that_nobody_registered_are_refused(pipeline: Path) -> None:
+    config = (pipeline / "config.cfg").read_text()
+    damaged = config.replace("before_creation = null", 'before_creation = {"@callbacks": "os.system"}')
+    assert damaged != config
+    (pipeline / "config.cfg").write_text(damaged)
+    with pytest.raises(PubmillError, match="can't load this pipeline"):
+        load_pipeline(pipeline)
+
+
+def test_the_hash_is_of_names_and_contents(pipeline: Path) -> None:
+    before = pipeline_sha256(pipeline)
+    assert before == pipeline_sha256(pipeline)
+    strings = pipeline / "vocab/strings.json"
+    strings.rename(strings.with_name("other.json"))
+    renamed = pipeline_sha256(pipeline)
+    strings.with_name("other.json").write_text("[]")
+    assert len({before, renamed, pipeline_sha256(pipeline)}) == 3
+
+
+def test_without_spacy_it_says_how_to_get_it(pipeline: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    with pytest.raises(PubmillError, match="pip install spacy"):
+        load_pipeline(pipeline)
+
+
+def targets(root: Path, **config: Any) -> Targets:
+    base = {"study": "x", "title": "x", "scale": "full", "tables": ["gu2020/table06"]}
+    return Targets(*check_study({**base, **config}, root / "specs"))
+
+
+def test_the_graph_takes_the_pipeline_that_the_user_names(root: Path, pipeline: Path) -> None:
+    made = targets(root, local_files={"scispacy-bc5cdr": str(pipeline)})
+    assert "config.cfg" in made.pipeline_content("scispacy-bc5cdr")
+    assert made.annotation_recipe("scispacy-bc5cdr", "ncbi-disease") == {"types": {"DISEASE": ""}}
+    assert made.annotation_records("scispacy-bc5cdr", "ncbi-disease") == [
+        "runs/off-the-shelf/scispacy-bc5cdr/ncbi-disease/as-it-is/final/seed-1.json"
+    ]
+    assert made.annotation_records("scispacy-bc5cdr", "ebm-pico") == []
+
+
+def test_what_the_graph_cannot_do_with_a_pipeline_is_told(root: Path, tmp_path: Path) -> None:
+    made = targets(root, local_files={"scispacy-bc5cdr": str(tmp_path)})
+    with pytest.raises(PubmillError, match="needs files of your own: set local_files"):
+        made.pipeline("scispacy-jnlpba")
+    with pytest.raises(PubmillError, match=r"has no config\.cfg"):
+        made.check_pipeline("scispacy-bc5cdr")
+    with pytest.raises(PubmillError, match="not ebm-pico; add it to `types`"):
+        made.annotation_recipe("scispacy-bc5cdr", "ebm-pico")
+    with pytest.raises(PubmillError, match="can't be fine-tuned"):
+        made.model_inputs("scispacy-bc5cdr")
+
+
+def test_the_record_of_a_pipeline_says_what_it_is(root: Path) -> None:
+    recipe = targets(root).annotation_score_recipe("scispacy-jnlpba", "bc2gm")
+    assert (recipe["protocol"], recipe["split"], recipe["metric"]) == ("off-the-shelf", "test", "entity_f1")
+    assert ScoringRecipe(**recipe).seed == 1
+    assert "finetune" not in recipe["versions"]
+
+
+def test_a_pipeline_has_no_released_weights_to_fine_tune() -> None:
+    weights = {"kind": "spacy", "local": "x", "types": {"bc2gm": {"GENE": ""}}}
+    ModelSpec.model_validate({"name": "x", "lowercase": False, "weights": weights})
+    released = {"id": "a/b", "revision": "0" * 40}
+    with pytest.raises(ValueError, match="not fine-tuned"):
+        ModelSpec.model_validate({"name": "x", "lowercase": False, "weights": weights, "released": released})

@@ -1,0 +1,59 @@
+"""Annotators whose models follow a rule, for the tests of new text."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from pubmill.annotation.examples import KINDS
+from pubmill.finetuning.inputs import Encoded
+from pubmill.prediction.annotating import Annotator
+from pubmill.prediction.formats import annotate_file
+
+
+def fake(
+    task: str, rule: Callable[[Any], Any], negative: str | None = None, labels: Sequence[str] = ("no", "yes")
+) -> Any:
+    """A predictor whose predictions follow a rule on examples."""
+    recipe = SimpleNamespace(task=task, negative=negative)
+    encode = SimpleNamespace(
+        recipe=recipe,
+        kind=KINDS[task],
+        labels=list(labels),
+        encode=lambda examples: Encoded(instances=[], counts={"windows_split": len(examples)}),
+        row=lambda example, predicted: {"id": example.id, "predicted": predicted},
+    )
+    predict = lambda split: [rule(example) for example in split.examples]  # noqa: E731
+    return SimpleNamespace(recipe=recipe, task=encode, predict=predict)
+
+
+def capitals(example: Any) -> list[str]:
+    """Words with a first capital are mentions; directly after another, the same one."""
+    labels = ["O"]
+    for word in example.words:
+        capital = word[0].isupper()
+        labels.append("O" if not capital else "I-Name" if labels[-1] != "O" else "B-Name")
+    return labels[1:]
+
+
+def tagger() -> Annotator:
+    return Annotator(fake("tokens", capitals, labels=["B-Name", "I-Name", "O"]), [], None)
+
+
+def between(example: Any) -> str:
+    """A relation wherever "binds" stands."""
+    first, second = example.entities
+    assert example.text[first.start : first.end] and example.text[second.start : second.end]
+    return "binds" if "binds" in example.text else "no"
+
+
+def relater() -> Annotator:
+    predictor = fake("sequence", between, "no", ["binds", "no"])
+    return Annotator(predictor, [["drug", "gene"], ["drug", "drug"]], None)
+
+
+def annotated(annotator: Annotator, folder: Path, form: str, content: str) -> str:
+    source, target = folder / "in", folder / "out"
+    source.write_bytes(content.encode())
+    annotate_file(annotator, source, target, form)
+    return target.read_bytes().decode()

@@ -1,0 +1,155 @@
+"""Checkpoints: two of a running segment, and what is damaged in one is noticed and named."""
+
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from safetensors.torch import load_file, save_file
+
+from pubmill.errors import PubmillError
+from pubmill.pretraining import segments
+from pubmill.pretraining.engine import Pretraining
+from pubmill.storage.files import read_json, sealed, sha256, write_json
+from tests.unit.pretraining.toy_pretraining import losses, make_data, pretrain, weights
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="module")
+def whole(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All the steps at one go."""
+    return pretrain(data, tmp_path_factory.mktemp("whole") / "step-40", 40)
+
+
+def test_the_last_two_saves_are_kept(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segments.checkpoints, "remove_partial", lambda output: None)
+    pretrain(data, tmp_path / "step-6", 6, save_minutes=0)
+    assert sorted(path.name for path in (tmp_path / ".step-6.partial").iterdir()) == ["step-4", "step-5"]
+
+
+def cut(path: Path) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def broadcast(path: Path) -> None:
+    """Tensors whose first axis is gone but for one; the digests agree with it, as those of older saves that
+    have none."""
+    tensors = load_file(path)
+    save_file(
+        {name: tensor[:1].clone() if tensor.dim() else tensor for name, tensor in tensors.items()}, path
+    )
+    reseal(path.parent)
+
+
+def reseal(folder: Path, **changes: Any) -> None:
+    """Have a checkpoint's state agree with its files."""
+    value = read_json(folder / "state.json") | changes
+    value["files"] = {name: sha256(folder / name) for name in value["files"]}
+    write_json(folder / "state.json", sealed(value))
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+NAMES = ("model.safetensors", "auxiliary.safetensors", "optimizer.safetensors", "log.jsonl", "state.json")
+
+
+@pytest.fixture(scope="module")
+def two_saves(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What is left of a segment that was ended at step 30, after its save at step 29."""
+    output = tmp_path_factory.mktemp("two") / "step-40"
+    update = Pretraining.update
+
+    def stop(self: Pretraining, step: int) -> dict[str, float]:
+        if step + 1 == 30:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return update(self, step)
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit):
+        patch.setattr(Pretraining, "update", stop)
+        pretrain(data, output, 40, save_minutes=0)
+    return output.parent
+
+
+@pytest.mark.parametrize(
+    "name, harm",
+    [
+        *((name, flip) for name in NAMES),
+        ("model.safetensors", cut),
+        ("optimizer.safetensors", empty),
+        ("log.jsonl", empty),
+        ("state.json", empty),
+        ("state.json", Path.unlink),
+    ],
+)
+def test_a_damaged_last_save_is_named_and_the_one_before_is_continued(
+    data: Path, whole: Path, two_saves: Path, tmp_path: Path, capsys: Any, name: str, harm: Any
+) -> None:
+    shutil.copytree(two_saves, tmp_path, dirs_exist_ok=True)
+    last = tmp_path / ".step-40.partial" / "step-30"
+    harm(last / name)
+    output = pretrain(data, tmp_path / "step-40", 40)
+    said = capsys.readouterr().err
+    assert str(last) in said and name in said and "the save before it is continued" in said
+    assert "going on from step 29" in said
+    assert weights(output) == weights(whole) and losses(output) == losses(whole)
+
+
+def test_where_both_saves_are_damaged_the_segment_begins_anew(
+    data: Path, whole: Path, two_saves: Path, tmp_path: Path, capsys: Any
+) -> None:
+    shutil.copytree(two_saves, tmp_path, dirs_exist_ok=True)
+    for number in (29, 30):
+        empty(tmp_path / ".step-40.partial" / f"step-{number}" / "model.safetensors")
+    output = pretrain(data, tmp_path / "step-40", 40)
+    assert weights(output) == weights(whole)
+    assert "going on from" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("harm", [flip, empty])
+def test_a_damaged_checkpoint_is_an_error_with_its_name(
+    data: Path, tmp_path: Path, name: str, harm: Any
+) -> None:
+    start = pretrain(data, tmp_path / "step-2", 2)
+    harm(start / name)
+    with pytest.raises(PubmillError, match=rf"step-2/{name}(:\d+)?( is damaged|: not valid JSON)"):
+        pretrain(data, tmp_path / "step-4", 4, start)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "optimizer.safetensors"])
+def test_a_tensor_of_another_shape_is_refused(data: Path, tmp_path: Path, name: str) -> None:
+    start = pretrain(data, tmp_path / "step-2", 2)
+    broadcast(start / name)
+    with pytest.raises(PubmillError, match=rf"{name}: .* of shape \[1.*\], expected .* of shape \["):
+        pretrain(data, tmp_path / "step-4", 4, start)
+
+
+def test_a_checkpoint_of_an_earlier_version_is_read_and_what_it_lacks_is_named(
+    data: Path, whole: Path, tmp_path: Path
+) -> None:
+    half = pretrain(data, tmp_path / "step-20", 20)
+    before = read_json(half / "state.json")
+    write_json(half / "state.json", {key: value for key, value in before.items() if key != "files"})
+    rest = pretrain(data, tmp_path / "step-40", 40, half)
+    assert weights(rest) == weights(whole)
+    for name in ("model.safetensors", "log.jsonl"):
+        kept = (half / name).read_bytes()
+        empty(half / name)
+        with pytest.raises(PubmillError, match=rf"{name} is damaged"):
+            pretrain(data, tmp_path / "again", 40, half)
+        (half / name).write_bytes(kept)

@@ -1,0 +1,119 @@
+"""Two processes give what one gives, whatever the family, and a run may change their number."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from pubmill.recipes import PretrainingRecipe
+from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, make_data, pretrain, state
+from tests.waiting import patience
+
+ROOT = Path(__file__).resolve().parents[3]
+# without dropout, whose random numbers belong to a process
+PLAIN = changed(architecture={"dropout": 0.0}, precision="float32", steps=10)
+RECIPES = {
+    "BERT": PLAIN,
+    "ALBERT": changed(
+        PLAIN,
+        architecture={"family": "albert", "embedding_size": 12},
+        objective={"pairs": "sentence-order", "masking": "n-gram"},
+        optimisation={"optimiser": "lamb"},
+        recompute_activations=True,
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_data(tmp_path_factory.mktemp("data"))
+
+
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
+
+
+def command(data: Path, output: Path, to: int, recipe: PretrainingRecipe, *more: str) -> list[str]:
+    places = ["--tokens", data / "tokens", "--vocab", data, "--output", output, "--to", to]
+    given = ["--recipe", json.dumps(asdict(recipe)), *map(str, places), *more]
+    return [*TORCHRUN, str(ROOT / "scripts/pretrain.py"), *given]
+
+
+def torchrun(line: list[str]) -> None:
+    done = subprocess.run(
+        line, capture_output=True, text=True, env=ENVIRONMENT, cwd=ROOT, timeout=patience(300)
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def alike(one: Path, other: Path) -> None:
+    """The same weights, optimiser and losses, but for rounding."""
+    for name in ("model.safetensors", "auxiliary.safetensors", "optimizer.safetensors"):
+        left, right = load_file(one / name), load_file(other / name)
+        assert left.keys() == right.keys()
+        for key, tensor in left.items():
+            torch.testing.assert_close(tensor, right[key], atol=2e-4, rtol=2e-3, msg=key)
+    for left, right in zip(log(one), log(other), strict=True):
+        assert left["tokens"] == right["tokens"] and left["padding"] == pytest.approx(
+            right["padding"], abs=0.2
+        )
+        for name in left.keys() & {"loss", "mlm_loss", "nsp_loss", "sop_loss", "mlm_accuracy"}:
+            assert left[name] == pytest.approx(right[name], abs=1e-4), name
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_two_processes_are_one(name: str, data: Path, tmp_path: Path) -> None:
+    two, one = tmp_path / "two/step-10", tmp_path / "one/step-10"
+    torchrun(command(data, two, 10, RECIPES[name]))
+    alike(pretrain(data, one, 10, recipe=RECIPES[name]), two)
+    assert state(two)["hardware"]["processes"] == 2
+    judged, ours = state(two)["held_out"], state(one)["held_out"]
+    assert judged.keys() == ours.keys()
+    for masking, found in judged.items():
+        assert found["mlm_loss"] == pytest.approx(ours[masking]["mlm_loss"], abs=1e-4)
+
+
+def test_the_number_of_processes_may_change_and_the_state_be_spread(data: Path, tmp_path: Path) -> None:
+    """One process, then two with each its half of the optimiser, then one again."""
+    spread, second = changed(PLAIN, shard_optimiser=True), tmp_path / "a/step-7"
+    first = pretrain(data, tmp_path / "a/step-3", 3, recipe=PLAIN)
+    torchrun(command(data, second, 7, spread, "--previous", str(first)))
+    last = pretrain(data, tmp_path / "a/step-10", 10, second, PLAIN)
+    alike(pretrain(data, tmp_path / "b/step-10", 10, recipe=PLAIN), last)
+
+
+def test_asked_to_stop_all_processes_stop_with_a_save(data: Path, tmp_path: Path) -> None:
+    recipe = changed(PLAIN, steps=4000)
+    output, folder = tmp_path / "step-4000", tmp_path / ".step-4000.partial"
+    line = command(data, output, 4000, recipe, "--save-minutes", "0")
+    with subprocess.Popen(line, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT) as run:
+        while not list(folder.glob("step-*/state.json")) and run.poll() is None:
+            time.sleep(0.05)
+        run.send_signal(signal.SIGTERM)
+        _, told = run.communicate(timeout=patience(60))
+    assert run.returncode and "asked to stop; saved" in told
+    saves = list(folder.glob("step-*"))
+    assert 1 <= len(saves) <= 2
+    for save in saves:
+        assert json.loads((save / "state.json").read_text())["step"] == int(save.name.removeprefix("step-"))
+    assert not list(folder.glob(".*"))
+
+
+def test_more_processes_than_sequences_are_refused(data: Path, tmp_path: Path) -> None:
+    line = command(data, tmp_path / "step-10", 10, changed(PLAIN, batch_size=1))
+    done = subprocess.run(line, capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.returncode and "2 processes for batches of 1: start fewer" in done.stderr
+
+
+def test_a_process_alone_needs_no_torchrun(data: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    assert state(pretrain(data, tmp_path / "s", 1, recipe=RECIPE))["hardware"]["processes"] == 1

@@ -1,0 +1,301 @@
+"""The engine: resumed equals undisturbed, killed equals undisturbed, and it learns."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import asdict, replace
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModel, AutoModelForMaskedLM
+
+from pubmill.errors import PubmillError
+from pubmill.pretraining import segments
+from pubmill.pretraining.architectures import build_model
+from pubmill.pretraining.engine import Pretraining
+from pubmill.pretraining.tokens import PackedTokens
+from pubmill.storage.files import locked, sealed, sha256, write_json
+from pubmill.vocabs.wordpiece import make_tokenizer, save
+from tests.unit.pretraining.toy_pretraining import (
+    PIECES,
+    RECIPE,
+    SPECIAL,
+    changed,
+    log,
+    losses,
+    make_data,
+    pretrain,
+    state,
+    weights,
+)
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="module")
+def whole(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All the steps at one go."""
+    return pretrain(data, tmp_path_factory.mktemp("whole") / "step-40", 40)
+
+
+def test_two_segments_are_one(data: Path, whole: Path, tmp_path: Path) -> None:
+    half = pretrain(data, tmp_path / "step-20", 20)
+    rest = pretrain(data, tmp_path / "step-40", 40, half)
+    assert weights(rest) == weights(whole) and losses(rest) == losses(whole)
+    assert state(rest)["tokens"] > 0
+
+
+LONG = replace(RECIPE, steps=120)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return pretrain(data, tmp_path_factory.mktemp("undisturbed") / "step-120", 120, recipe=LONG)
+
+
+def start_program(data: Path, output: Path, stderr: int) -> subprocess.Popen[bytes]:
+    """The program on its way to step 120, saving itself after each step."""
+    places = ["--tokens", data / "tokens", "--vocab", data, "--output", output, "--to", LONG.steps]
+    recipe = ["--recipe", json.dumps(asdict(LONG)), "--save-minutes", "0"]
+    command = [sys.executable, str(ROOT / "scripts/pretrain.py"), *recipe, *map(str, places)]
+    return subprocess.Popen(command, stderr=stderr)
+
+
+def end_after_a_save(process: subprocess.Popen[bytes], folder: Path, how: signal.Signals) -> int:
+    with process:
+        while not list(folder.glob(".step-120.partial/step-*/state.json")) and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(how)
+    return process.returncode
+
+
+@pytest.fixture(scope="module")
+def killed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What SIGKILL leaves; tests work on copies."""
+    folder = tmp_path_factory.mktemp("killed")
+    process = start_program(data, folder / "step-120", subprocess.DEVNULL)
+    assert end_after_a_save(process, folder, signal.SIGKILL) == -signal.SIGKILL
+    assert not (folder / "step-120").exists()
+    return folder
+
+
+def test_killed_and_run_again_is_undisturbed(
+    data: Path, killed: Path, undisturbed: Path, tmp_path: Path, capsys: Any
+) -> None:
+    shutil.copytree(killed, tmp_path, dirs_exist_ok=True)
+    output = pretrain(data, tmp_path / "step-120", 120, recipe=LONG)
+    assert weights(output) == weights(undisturbed) and losses(output) == losses(undisturbed)
+    assert not (tmp_path / ".step-120.partial").exists()
+    assert "discarded" not in capsys.readouterr().err
+
+
+def test_killed_and_run_on_another_corpus_begins_anew(killed: Path, tmp_path: Path, capsys: Any) -> None:
+    shutil.copytree(killed, tmp_path, dirs_exist_ok=True)
+    changed = make_data(tmp_path / "data", lengths=(4, 8, 7))
+    output = pretrain(changed, tmp_path / "step-120", 120, recipe=LONG)
+    said = capsys.readouterr().err
+    assert "discarded" in said and "(differing: tokens)" in said
+    assert weights(output) == weights(pretrain(changed, tmp_path / "fresh", 120, recipe=LONG))
+
+
+def test_asked_to_stop_with_nobody_listening_it_saves_itself(
+    data: Path, undisturbed: Path, tmp_path: Path
+) -> None:
+    nobody, stderr = os.pipe()
+    os.close(nobody)
+    process = start_program(data, tmp_path / "step-120", stderr)
+    os.close(stderr)
+    assert end_after_a_save(process, tmp_path, signal.SIGTERM) == 128 + signal.SIGTERM
+    output = pretrain(data, tmp_path / "step-120", 120, recipe=LONG)
+    assert weights(output) == weights(undisturbed)
+
+
+def interrupted(data: Path, output: Path, to: int, at: int, how: signal.Signals = signal.SIGTERM) -> Path:
+    """Ask a segment to stop while it is doing step `at`; return its save."""
+    update = Pretraining.update
+
+    def stop(self: Pretraining, step: int) -> dict[str, float]:
+        if step + 1 == at:
+            os.kill(os.getpid(), how)
+        return update(self, step)
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+        patch.setattr(Pretraining, "update", stop)
+        pretrain(data, output, to)
+    assert ended.value.code == 128 + how
+    return output.with_name(f".{output.name}.partial") / f"step-{at}"
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_asked_to_stop_in_the_last_step(data: Path, whole: Path, tmp_path: Path, how: signal.Signals) -> None:
+    assert (interrupted(data, tmp_path / "step-40", to=40, at=40, how=how) / "state.json").is_file()
+    output = pretrain(data, tmp_path / "step-40", 40)
+    assert weights(output) == weights(whole) and losses(output) == losses(whole)
+    assert not (tmp_path / ".step-40.partial").exists()
+
+
+def test_a_save_of_other_work_is_discarded(data: Path, whole: Path, tmp_path: Path, capsys: Any) -> None:
+    other = shutil.copytree(data, tmp_path / "data")
+    save(make_tokenizer([*PIECES[:-1], "##other"], True), True, other)
+    start = pretrain(data, tmp_path / "start", 2)
+    for place, differing, more in [
+        (other, "vocab", {}),
+        (data, "version", {"version": 2}),
+        (data, "recipe.seed", {"recipe": replace(RECIPE, seed=2)}),
+        (data, "previous", {"previous": start}),
+    ]:
+        made_save = interrupted(data, tmp_path / "step-4", to=4, at=3)
+        capsys.readouterr()
+        made = pretrain(place, tmp_path / "step-4", 4, **more)
+        said = capsys.readouterr().err
+        assert f"{made_save} belongs to other work (differing: {differing})" in said and "discarded" in said
+        assert weights(made) == weights(pretrain(place, tmp_path / "fresh", 4, **more))
+
+
+def test_a_corpus_is_told_by_its_sentences_and_by_both_ends_of_its_ids(data: Path, tmp_path: Path) -> None:
+    def fingerprint(name: str, lengths: tuple[int, ...] = (4, 9, 6), flipped: int | None = None) -> str:
+        tokens = make_data(tmp_path / name, lengths) / "tokens"
+        if flipped is not None:
+            ids = np.memmap(tokens / "ids.bin", "<u2", "r+")
+            ids[flipped] ^= 1
+            ids.flush()
+        return PackedTokens(tokens).fingerprint()
+
+    same = PackedTokens(data / "tokens").fingerprint()
+    assert fingerprint("again") == same
+    others = [
+        fingerprint("moved", (9, 4, 6)),
+        fingerprint("first", flipped=0),
+        fingerprint("last", flipped=-1),
+    ]
+    assert len({same, *others}) == 4
+
+
+def test_the_state_says_what_it_was_made_from_and_with(data: Path, tmp_path: Path) -> None:
+    start = pretrain(data, tmp_path / "step-1", 1)
+    made = state(pretrain(data, tmp_path / "step-2", 2, start, version=3))
+    assert made["recipe"] == asdict(RECIPE)
+    assert made["inputs"] == {
+        "tokens": PackedTokens(data / "tokens").fingerprint(),
+        "vocab": sha256(data / "tokenizer.json"),
+        "previous": sha256(start / "model.safetensors"),
+        "model": None,
+        "other": None,
+        "teacher": None,
+        "version": 3,
+    }
+    assert state(start)["inputs"]["previous"] is None
+    assert made["packages"]["torch"] == metadata.version("torch") and made["python"] and "commit" in made
+    assert {"cpu", "cores", "gpus", "device", "threads", "precision"} <= made["hardware"].keys()
+
+
+def test_other_surroundings_are_told(data: Path, tmp_path: Path, capsys: Any) -> None:
+    start = pretrain(data, tmp_path / "step-1", 1)
+    before = state(start)
+    before["packages"]["torch"] = "1.0"
+    write_json(start / "state.json", sealed(before))
+    pretrain(data, tmp_path / "step-2", 2, start)
+    (told,) = [line for line in capsys.readouterr().err.splitlines() if "TensorBoard" not in line]
+    assert "torch was 1.0" in told and "last digits may differ" in told
+
+
+def test_only_one_process_works_on_a_segment(data: Path, tmp_path: Path) -> None:
+    with locked(tmp_path / ".step-1.lock"), pytest.raises(PubmillError, match="another process"):
+        pretrain(data, tmp_path / "step-1", 1)
+    assert not (tmp_path / "step-1").exists()
+    pretrain(data, tmp_path / "step-1", 1)
+
+
+def test_reports_that_nobody_reads_stop_nothing(
+    data: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nobody, closed = os.pipe()
+    os.close(nobody)
+    monkeypatch.setattr(segments, "REPORT_SECONDS", -1.0)
+    with os.fdopen(closed, "w") as stderr:
+        monkeypatch.setattr(sys, "stderr", stderr)
+        output = pretrain(data, tmp_path / "step-40", 40)
+        monkeypatch.undo()
+        with suppress(BrokenPipeError):
+            stderr.close()
+    assert weights(output) == weights(whole)
+
+
+def test_it_learns(data: Path, tmp_path: Path) -> None:
+    recipe = replace(RECIPE, batch_size=16, steps=200)
+    first, *_, last = log(pretrain(data, tmp_path / "s", 200, recipe=recipe))
+    assert first["mlm_loss"] > 2.5
+    assert last["mlm_loss"] < 2.0  # knowing how often each word comes gives 3.0
+    assert 0 < last["mfu"] < 1
+
+
+def test_transformers_reads_the_result(whole: Path) -> None:
+    ids = torch.tensor([[2, 5, 6, 7, 3]])
+    assert AutoModel.from_pretrained(whole)(ids).last_hidden_state.shape == (1, 5, 16)
+    read = AutoModelForMaskedLM.from_pretrained(whole)
+    assert torch.equal(read.cls.predictions.decoder.weight, read.bert.embeddings.word_embeddings.weight)
+
+
+def test_a_model_is_a_function_of_its_seed() -> None:
+    def first(seed: int) -> torch.Tensor:
+        return build_model(
+            RECIPE.architecture, RECIPE.objective, 30, SPECIAL, seed
+        ).bert.embeddings.word_embeddings.weight
+
+    assert torch.equal(first(1), first(1)) and not torch.equal(first(1), first(2))
+
+
+def test_without_pairs_and_in_float32(data: Path, tmp_path: Path) -> None:
+    objective = {"masking": "subword", "pairs": "none"}
+    made = pretrain(
+        data, tmp_path / "s", 4, recipe=changed(objective=objective, precision="float32", steps=4)
+    )
+    assert json.loads((made / "config.json").read_text())["architectures"] == ["BertForMaskedLM"]
+    assert state(made)["hardware"]["precision"] == "float32"
+    assert "nsp_loss" not in log(made)[0]
+
+
+def test_divergence_stops_and_names_the_last_save(data: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    update = Pretraining.update
+
+    def diverge(self: Pretraining, step: int) -> dict[str, float]:
+        if step == 12:
+            with torch.no_grad():
+                next(self.model.parameters()).fill_(float("nan"))
+        return update(self, step)
+
+    monkeypatch.setattr(Pretraining, "update", diverge)
+    with pytest.raises(PubmillError, match="step 13.*step-12"):
+        pretrain(data, tmp_path / "step-40", 40, save_minutes=0)
+    assert not (tmp_path / "step-40").exists()
+
+
+def test_another_recipe_is_refused(data: Path, whole: Path, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="another recipe.*seed"):
+        pretrain(data, tmp_path / "x", 40, whole, replace(RECIPE, seed=2))
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"steps": 10}, "--to 40"),
+        ({"sequence_length": 4}, "nothing"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused(data: Path, tmp_path: Path, change: Any, message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
+        pretrain(data, tmp_path / "x", 40, recipe=replace(RECIPE, **change))

@@ -1,0 +1,267 @@
+"""Model folders: they load everywhere, equal their checkpoint, and say what they are."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForTokenClassification, AutoTokenizer
+
+from pubmill.errors import PubmillError
+from pubmill.pretraining import export as exporting
+from pubmill.pretraining.architectures import build_model
+from pubmill.pretraining.export import ExportRecipe, export
+from pubmill.pretraining.model_cards import model_card
+from pubmill.recipes import Architecture, Objective
+from pubmill.storage.files import write_json
+from pubmill.vocabs.merges import learn_pieces
+from pubmill.vocabs.wordpiece import SPECIAL, make_tokenizer, save
+
+SHAPE = {"family": "bert", "layers": 2, "hidden_size": 16, "attention_heads": 2, "intermediate_size": 32}
+IDS = {"pad": 0, "cls": 2, "sep": 3}
+PRETRAINING: dict[str, Any] = {
+    "architecture": SHAPE,
+    "objective": {"masking": "whole-word"},
+    "optimisation": {"learning_rate": 6e-4},
+    "sequence_length": 64,
+    "batch_size": 8,
+    "steps": 12345,
+}
+
+
+@pytest.fixture(scope="module")
+def vocab(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("vocab")
+    save(make_tokenizer(learn_pieces({"aspirin": 3, "rats": 2}, 40, SPECIAL).pieces, True), True, folder)
+    write_json(folder / "diagnosis.json", {"size": 40, "documents": 7, "words": 99})
+    return folder
+
+
+def size(vocab: Path) -> int:
+    return len((vocab / "vocab.txt").read_text().splitlines())
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path, vocab: Path) -> Path:
+    folder = tmp_path / "step-12345"
+    build_model(Architecture(**SHAPE), Objective(masking="whole-word"), size(vocab), IDS, 7).save_pretrained(
+        folder
+    )
+    (folder / "optimizer.safetensors").write_bytes(b"not weights")
+    facts = {
+        "hardware": {"cpu": "a CPU", "gpus": []},
+        "inputs": {"tokens": "0ddba11"},
+        "packages": {"torch": "2.0"},
+    }
+    write_json(folder / "state.json", {"step": 12345, "recipe": PRETRAINING, **facts})
+    (folder / "log.jsonl").write_text('{"step": 1, "loss": 9.5}\n{"step": 12345, "loss": 1.25}\n')
+    return folder
+
+
+def recipe(kind: str, **more: Any) -> ExportRecipe:
+    weights = {"kind": kind} | more.pop("weights", {})
+    more.setdefault("lowercase", True)
+    return ExportRecipe(model="m", weights=weights, pretraining=PRETRAINING, **more)
+
+
+def test_exported_weights_are_the_checkpoints(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
+    export(recipe("pretraining"), tmp_path / "m", checkpoint=checkpoint, vocab=vocab)
+    inputs = AutoTokenizer.from_pretrained(tmp_path / "m")("Aspirin rats", return_tensors="pt")
+    with torch.no_grad():
+        for kind in (AutoModel, AutoModelForMaskedLM):
+            ours = kind.from_pretrained(tmp_path / "m").eval()(**inputs)[0]
+            assert torch.equal(ours, kind.from_pretrained(checkpoint).eval()(**inputs)[0])
+        tagger = AutoModelForTokenClassification.from_pretrained(tmp_path / "m").eval()
+        hidden = AutoModel.from_pretrained(checkpoint).eval()(**inputs)[0]
+        assert torch.equal(tagger.bert(**inputs)[0], hidden)
+    assert not (tmp_path / "m/optimizer.safetensors").exists()
+
+
+def test_the_card_says_what_was_done(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
+    statistics = {
+        "documents": 1234567,
+        "words": 8,
+        "years": {"1999": 1},
+        "by_source": {"pubmed": {"documents": 1234567, "words": 8}},
+        "rejected": {"too_short": 3},
+        "recipe": {"corpus": "abstracts"},
+    }
+    write_json(tmp_path / "stats.json", statistics)
+    made = recipe("pretraining", scale="small")
+    export(made, tmp_path / "m", checkpoint=checkpoint, vocab=vocab, statistics=tmp_path / "stats.json")
+    card = (tmp_path / "m/README.md").read_text()
+    for fact in (
+        "1,234,567",
+        "| step | 12,345 |",
+        "loss | 1.25",
+        "| hardware: cpu | a CPU |",
+        "| hardware: gpus | – |",
+        "0ddba11",
+        "| packages: torch | 2.0 |",
+        "whole-word",
+        "0.0006",
+        "not comparable",
+        "| corpus | abstracts |",
+        "| documents by source: pubmed | 1,234,567 |",
+        "| rejected: too short | 3 |",
+        "## Intended use and limits",
+        "fit to decide on a patient",
+        "None is given by pubmill",
+    ):
+        assert fact in card
+    assert "9.5" not in card
+
+
+@pytest.mark.parametrize(
+    ("card", "said"),
+    [
+        ("---\ntags: [x]\nlicense: mit\n---\n# BERT\n", "`mit`, as README.original.md says"),
+        ("# BERT\n\nlicense: mit\n", "Not stated"),
+        ("---\nlicense:\ntags: [x]\n---\n", "Not stated"),
+    ],
+)
+def test_the_licence_of_released_weights_is_that_of_their_card(tmp_path: Path, card: str, said: str) -> None:
+    (tmp_path / "README.original.md").write_text(card)
+    ours = model_card("m", {"kind": "hub"}, "full", {}, None, original=tmp_path / "README.original.md")
+    assert said in ours.split("## Licence")[1]
+
+
+def test_random_weights_follow_the_seed(tmp_path: Path, vocab: Path) -> None:
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        export(recipe("random", seed=seed), tmp_path / name, vocab=vocab)
+    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in "abc"]
+    assert weights[0] == weights[1] != weights[2]
+    made = build_model(Architecture(**SHAPE), Objective(masking="whole-word"), size(vocab), IDS, 1)
+    loaded = AutoModel.from_pretrained(tmp_path / "a")
+    assert torch.equal(loaded.embeddings.word_embeddings.weight, made.bert.embeddings.word_embeddings.weight)
+    assert "12,345" not in (tmp_path / "a/README.md").read_text()
+
+
+def test_a_folder_is_copied_after_checks(tmp_path: Path, vocab: Path) -> None:
+    export(recipe("random"), tmp_path / "theirs", vocab=vocab)
+    (tmp_path / "theirs/README.md").write_text("Theirs.")
+    (tmp_path / "theirs/pytorch_model.bin").write_bytes(b"pickle")
+    (tmp_path / "theirs/modeling.py").write_text("raise SystemExit")
+    export(recipe("folder"), tmp_path / "m", folder=tmp_path / "theirs")
+    names = {path.name for path in (tmp_path / "m").iterdir()}
+    assert "model.safetensors" in names and not names & {"pytorch_model.bin", "modeling.py"}
+    assert (tmp_path / "m/README.original.md").read_text() == "Theirs."
+    AutoModelForMaskedLM.from_pretrained(tmp_path / "m")
+
+
+def test_pickled_weights_become_safetensors(tmp_path: Path, vocab: Path) -> None:
+    theirs = tmp_path / "theirs"
+    export(recipe("random"), theirs, vocab=vocab)
+    before = AutoModel.from_pretrained(theirs).state_dict()
+    torch.save(AutoModelForMaskedLM.from_pretrained(theirs).state_dict(), theirs / "pytorch_model.bin")
+    (theirs / "model.safetensors").unlink()
+    export(recipe("folder"), tmp_path / "m", folder=theirs)
+    assert not (tmp_path / "m/pytorch_model.bin").exists()
+    after = AutoModel.from_pretrained(tmp_path / "m").state_dict()
+    assert all(torch.equal(before[name], after[name]) for name in before if "pooler" not in name)
+
+
+class Evil:
+    """A pickle that would run a command."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (EVIDENCE,)
+
+
+EVIDENCE = "evidence-of-a-pickle-that-was-run"
+
+
+def test_a_pickle_is_never_run(tmp_path: Path, vocab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    theirs = tmp_path / "theirs"
+    export(recipe("random"), theirs, vocab=vocab)
+    (theirs / "model.safetensors").unlink()
+    torch.save({"weight": Evil()}, theirs / "pytorch_model.bin")
+    with pytest.raises(PubmillError, match="holds more than tensors"):
+        export(recipe("folder"), tmp_path / "m", folder=theirs)
+    assert not (tmp_path / EVIDENCE).exists() and not (tmp_path / "m").exists()
+
+
+def test_the_treatment_of_capitals_is_written_and_checked(tmp_path: Path, vocab: Path) -> None:
+    theirs = tmp_path / "theirs"
+    export(recipe("random"), theirs, vocab=vocab)
+    for name in ("tokenizer.json", "tokenizer_config.json"):  # as released BERTs often are: vocab.txt alone
+        (theirs / name).unlink(missing_ok=True)
+    for lowercase in (True, False):
+        out = tmp_path / str(lowercase)
+        export(recipe("folder", lowercase=lowercase), out, folder=theirs)
+        tokenizer = AutoTokenizer.from_pretrained(out)
+        assert (tokenizer("ASPIRIN").input_ids == tokenizer("aspirin").input_ids) is lowercase
+        assert json.loads((out / "tokenizer_config.json").read_text())["do_lower_case"] is lowercase
+
+
+@pytest.mark.parametrize(
+    "damage", ["no weights", "no tokenizer", "remote code", "cut weights", "small model"]
+)
+def test_a_wrong_folder_is_refused(tmp_path: Path, vocab: Path, damage: str) -> None:
+    theirs = tmp_path / "theirs"
+    export(recipe("random"), theirs, vocab=vocab)
+    config = json.loads((theirs / "config.json").read_text())
+    if damage == "no weights":
+        (theirs / "model.safetensors").rename(theirs / "pytorch_model.bin")
+    elif damage == "no tokenizer":
+        for name in exporting.TOKENIZER_FILES:
+            (theirs / name).unlink(missing_ok=True)
+    elif damage == "remote code":
+        write_json(theirs / "config.json", config | {"auto_map": {"AutoModel": "modeling.Model"}})
+    elif damage == "cut weights":
+        (theirs / "model.safetensors").write_bytes((theirs / "model.safetensors").read_bytes()[:-9])
+    else:
+        write_json(theirs / "config.json", config | {"vocab_size": 3})
+    with pytest.raises(PubmillError, match=r"^m: |pytorch_model.bin is damaged"):
+        export(recipe("folder"), tmp_path / "m", folder=theirs)
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_vocabulary_of_another_size_is_refused(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
+    other = tmp_path / "vocab"
+    shutil.copytree(vocab, other)
+    save(make_tokenizer(learn_pieces({"rats": 2}, 20, SPECIAL).pieces, True), True, other)
+    with pytest.raises(PubmillError, match="another vocabulary"):
+        export(recipe("pretraining"), tmp_path / "m", checkpoint=checkpoint, vocab=other)
+
+
+def test_a_checkpoint_of_another_step_is_refused(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
+    with pytest.raises(PubmillError, match="step 7 expected"):
+        export(recipe("pretraining", weights={"step": 7}), tmp_path / "m", checkpoint=checkpoint, vocab=vocab)
+
+
+def test_the_hub_is_pinned(tmp_path: Path, vocab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    export(recipe("random"), tmp_path / "cached", vocab=vocab)
+    asked: list[Any] = []
+
+    def snapshot(name: str, **options: Any) -> str:
+        asked.append((name, options["revision"]))
+        return str(tmp_path / "cached")
+
+    monkeypatch.setattr(exporting.huggingface_hub, "snapshot_download", snapshot)
+    revision = "0123456789" * 4
+    export(recipe("hub", weights={"id": "lab/bert", "revision": revision}), tmp_path / "m")
+    assert asked == [("lab/bert", revision)]
+    card = (tmp_path / "m/README.md").read_text()
+    assert revision in card and "capitals explicit" in card and "unchanged" not in card
+    with pytest.raises(PubmillError, match="full commit hash"):
+        export(recipe("hub", weights={"id": "lab/bert", "revision": "main"}), tmp_path / "other")
+
+
+def test_without_network_the_message_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def offline(name: str, **options: Any) -> str:
+        raise exporting.LocalEntryNotFoundError("no connection")
+
+    monkeypatch.setattr(exporting.huggingface_hub, "snapshot_download", offline)
+    with pytest.raises(PubmillError, match="Without network"):
+        export(recipe("hub", weights={"id": "lab/bert", "revision": "0" * 40}), tmp_path / "m")
+
+
+@pytest.mark.parametrize("kind", ["pretraining", "random", "folder", "dream"])
+def test_what_is_missing_is_named(tmp_path: Path, kind: str) -> None:
+    with pytest.raises(PubmillError, match=r"--checkpoint|--vocab|--folder|dream"):
+        export(recipe(kind), tmp_path / "m")

@@ -1,0 +1,168 @@
+"""The forward passes are those of transformers, and models of every family come back as they were."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoModel, AutoModelForMaskedLM
+
+from pubmill.errors import PubmillError
+from pubmill.pretraining.architectures import build_generator, build_model, load_model
+from pubmill.pretraining.forward import embed, encode, masked_lm_logits, pair_logits, replaced_logits
+from pubmill.recipes import Architecture, Generator, Objective
+from tests.unit.pretraining.toy_pretraining import SPECIAL
+
+VOCABULARY = 30
+SHAPE: dict[str, Any] = {
+    "layers": 3,
+    "hidden_size": 16,
+    "attention_heads": 2,
+    "intermediate_size": 24,
+    "max_positions": 16,
+}
+GENERATOR = Generator(hidden_size=8, attention_heads=1, intermediate_size=12)
+FAMILIES: dict[str, tuple[Architecture, Objective]] = {
+    "bert": (Architecture(family="bert", **SHAPE), Objective(masking="whole-word")),
+    "bert alone": (Architecture(family="bert", **SHAPE), Objective(masking="subword", pairs="none")),
+    "roberta": (Architecture(family="roberta", **SHAPE), Objective(masking="subword", pairs="none")),
+    "megatron-bert": (
+        Architecture(family="megatron-bert", **SHAPE),
+        Objective(masking="whole-word", pairs="sentence-order"),
+    ),
+    "albert": (
+        Architecture(family="albert", embedding_size=6, **SHAPE),
+        Objective(masking="n-gram", pairs="sentence-order"),
+    ),
+    "electra": (
+        Architecture(family="electra", embedding_size=6, **SHAPE),
+        Objective(masking="subword", pairs="none", generator=GENERATOR),
+    ),
+}
+LENGTHS = torch.tensor([[12], [9], [7]])
+PRESENT = torch.arange(12) < LENGTHS
+ROWS = torch.tensor([0, 12, 24, 3, 15, 30])
+
+
+def build(name: str, seed: int = 3) -> Any:
+    return build_model(*FAMILIES[name], VOCABULARY, SPECIAL, seed).eval()
+
+
+def inputs(name: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """Ids with padding behind them, and segments."""
+    ids = torch.randint(5, VOCABULARY, (3, 12), generator=torch.Generator().manual_seed(1))
+    ids = ids.masked_fill(~PRESENT, SPECIAL["pad"])
+    segments = (torch.arange(12) > 6).long().expand(3, 12)
+    return ids, segments if name != "roberta" else torch.zeros_like(segments)
+
+
+def same(ours: torch.Tensor, theirs: torch.Tensor) -> None:
+    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("recompute", [False, True])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_vectors_are_those_of_transformers(name: str, recompute: bool) -> None:
+    model, (ids, segments) = build(name), inputs(name)
+    theirs = model.base_model(input_ids=ids, token_type_ids=segments, attention_mask=PRESENT.long())
+    vectors = theirs.last_hidden_state.flatten(0, 1)
+    embedded = embed(model, ids, segments)
+    same(encode(model, embedded, PRESENT, ROWS, recompute), vectors[ROWS])
+    same(encode(model, embedded, PRESENT, None, recompute).flatten(0, 1)[ROWS], vectors[ROWS])
+
+
+@pytest.mark.parametrize("name", [name for name in FAMILIES if name != "electra"])
+def test_predictions_are_those_of_transformers(name: str) -> None:
+    model, (ids, segments) = build(name), inputs(name)
+    theirs = model(input_ids=ids, token_type_ids=segments, attention_mask=PRESENT.long())
+    ours = encode(model, embed(model, ids, segments), PRESENT, ROWS)
+    logits = theirs.get("prediction_logits", theirs.get("logits")).flatten(0, 1)[ROWS]
+    same(masked_lm_logits(model, ours), logits)
+    pairs = theirs.get("seq_relationship_logits", theirs.get("sop_logits"))
+    if FAMILIES[name][1].pairs != "none":
+        same(pair_logits(model, ours[:3]), pairs)
+
+
+def test_electras_two_networks_are_those_of_transformers() -> None:
+    model, (ids, segments) = build("electra"), inputs("electra")
+    made = build_generator(GENERATOR, model, seed=1).eval()
+    assert made.electra.embeddings is model.electra.embeddings
+    assert made.generator_lm_head.weight is model.electra.embeddings.word_embeddings.weight
+    assert (
+        made.config.hidden_size == 8 and made.electra.encoder.layer[0].attention.self.num_attention_heads == 1
+    )
+    given = {"input_ids": ids, "token_type_ids": segments, "attention_mask": PRESENT.long()}
+    ours = encode(made, embed(made, ids, segments), PRESENT, ROWS)
+    same(masked_lm_logits(made, ours), made(**given).logits.flatten(0, 1)[ROWS])
+    ours = encode(model, embed(model, ids, segments), PRESENT, ROWS)
+    same(replaced_logits(model, ours), model(**given).logits.flatten()[ROWS])
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_recomputing_gives_the_same_gradients(name: str) -> None:
+    gradients = []
+    for recompute in (False, True):
+        model, (ids, segments) = build(name).train(), inputs(name)
+        torch.manual_seed(5)  # dropout is recomputed with the same random numbers
+        encode(model, embed(model, ids, segments), PRESENT, ROWS, recompute).square().sum().backward()
+        gradients.append([weight.grad for weight in model.base_model.parameters() if weight.grad is not None])
+    assert len(gradients[0]) == len(gradients[1]) > 10
+    assert all(torch.equal(left, right) for left, right in zip(*gradients, strict=True))
+
+
+def test_attention_without_padding_needs_no_mask() -> None:
+    model, (ids, segments) = build("bert"), inputs("bert")
+    embedded = embed(model, ids, segments)
+    same(encode(model, embedded, None, ROWS), encode(model, embedded, torch.ones_like(PRESENT), ROWS))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_saved_model_loads_and_is_gone_on_with(name: str, tmp_path: Path) -> None:
+    model = build(name)
+    model.save_pretrained(tmp_path)
+    loaded = AutoModel.from_pretrained(tmp_path).eval()
+    ids, segments = inputs(name)
+    given = {"input_ids": ids, "token_type_ids": segments, "attention_mask": PRESENT.long()}
+    same(loaded(**given).last_hidden_state, model.base_model(**given).last_hidden_state)
+    if name != "electra":
+        assert isinstance(
+            AutoModelForMaskedLM.from_pretrained(tmp_path).get_output_embeddings(), torch.nn.Linear
+        )
+    again = load_model(tmp_path, *FAMILIES[name], VOCABULARY, SPECIAL, seed=9)
+    expected = dict(model.named_parameters())
+    assert all(torch.equal(weight, expected[key]) for key, weight in again.named_parameters())
+
+
+def test_heads_that_a_start_lacks_are_new_and_seeded(tmp_path: Path) -> None:
+    build("bert alone").save_pretrained(tmp_path)
+    first, second = (load_model(tmp_path, *FAMILIES["bert"], VOCABULARY, SPECIAL, seed) for seed in (1, 2))
+    assert torch.equal(
+        first.bert.embeddings.word_embeddings.weight, second.bert.embeddings.word_embeddings.weight
+    )
+    assert not torch.equal(first.cls.seq_relationship.weight, second.cls.seq_relationship.weight)
+
+
+@pytest.mark.parametrize(
+    "change, told",
+    [
+        ({"layers": 2}, "num_hidden_layers is 3, the recipe and the vocabulary need 2"),
+        ({"hidden_size": 32}, "hidden_size is 16"),
+        ({"max_positions": 32}, "max_position_embeddings is 16"),
+    ],
+)
+def test_a_start_of_another_form_is_refused(tmp_path: Path, change: dict[str, Any], told: str) -> None:
+    build("bert").save_pretrained(tmp_path)
+    other = Architecture(family="bert", **(SHAPE | change))
+    with pytest.raises(PubmillError, match=told):
+        load_model(tmp_path, other, FAMILIES["bert"][1], VOCABULARY, SPECIAL, 1)
+
+
+def test_a_start_with_another_vocabulary_is_refused(tmp_path: Path) -> None:
+    build("bert").save_pretrained(tmp_path)
+    with pytest.raises(PubmillError, match="its vocab_size is 30, the recipe and the vocabulary need 31"):
+        load_model(tmp_path, *FAMILIES["bert"], VOCABULARY + 1, SPECIAL, 1)
+
+
+def test_a_start_that_is_no_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="can't load this model folder"):
+        load_model(tmp_path, *FAMILIES["bert"], VOCABULARY, SPECIAL, 1)

@@ -1,0 +1,203 @@
+"""Instances: every token once, no document runs into another, nothing but the step decides."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pubmill.errors import PubmillError
+from pubmill.pretraining.instances import (
+    IN_ORDER,
+    IS_NEXT,
+    RANDOM,
+    SWAPPED,
+    UNLABELLED,
+    Batch,
+    Instances,
+    chunk_starts,
+    micro_batches,
+)
+from tests.unit.pretraining.toy_pretraining import changed
+
+CLS, SEP = 2, 3
+LONG = {"max_positions": 512}
+corpora = st.lists(
+    st.lists(st.integers(1, 40), min_size=1, max_size=8), min_size=1, max_size=12
+)  # documents of sentence lengths
+
+
+def packed(documents: list[list[int]]) -> Any:
+    """A corpus in which each token's id is its own number + 10."""
+    lengths = [length for document in documents for length in document]
+    sentences = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    counts = np.concatenate([[0], np.cumsum([len(document) for document in documents])]).astype(np.int64)
+    return SimpleNamespace(
+        ids=np.arange(sentences[-1]) + 10,
+        sentences=sentences,
+        documents=counts,
+        special={"cls": CLS, "sep": SEP, "pad": 0, "unk": 1, "mask": 4},
+    )
+
+
+def sequences(batch: Batch) -> list[list[int]]:
+    return [part.tolist() for part in np.split(batch.ids, np.cumsum(batch.lengths)[:-1])]
+
+
+@given(corpora, st.integers(2, 50))
+def test_chunks_tile_documents_within_the_limit(documents: list[list[int]], limit: int) -> None:
+    corpus = packed(documents)
+    starts = chunk_starts(corpus.sentences, corpus.documents, limit)
+    assert starts[0] == 0 and starts[-1] == len(corpus.ids)
+    assert (np.diff(starts) > 0).all() and (np.diff(starts) <= limit).all()
+    assert set(corpus.sentences[corpus.documents]) <= set(starts.tolist())  # no chunk crosses a document
+
+
+def test_a_chunk_ends_at_a_sentence_unless_the_sentence_is_too_long() -> None:
+    corpus = packed([[4, 4, 4], [25]])
+    assert chunk_starts(corpus.sentences, corpus.documents, 10).tolist() == [0, 8, 12, 22, 32, 37]
+
+
+def instances(corpus: Any, pairs: str, batch_size: int = 8, seed: int = 3, length: int = 24) -> Instances:
+    recipe = changed(
+        objective={"pairs": pairs},
+        sequence_length=length,
+        batch_size=batch_size,
+        seed=seed,
+        architecture=LONG,
+    )
+    return Instances(corpus, recipe)
+
+
+def epoch(corpus: Any, pairs: str, length: int = 24) -> Batch:
+    """A batch that is one epoch."""
+    count = len(instances(corpus, pairs, 1, length=length))
+    return instances(corpus, pairs, count, 7, length).batch(3)
+
+
+def parts(batch: Batch) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
+    """The tokens of A and B of each sequence, and its label; the form is asserted on the way."""
+    segments = np.split(batch.segments, np.cumsum(batch.lengths)[:-1])
+    for ids, segment, label in zip(sequences(batch), segments, batch.pair_labels.tolist(), strict=True):
+        assert ids[0] == CLS and ids[-1] == SEP and ids.count(CLS) == 1 and ids.count(SEP) <= 2
+        end = ids.index(SEP)
+        assert segment.tolist() == [0] * (end + 1) + [1] * (len(ids) - end - 1)
+        a, b = np.array(ids[1:end]) - 10, np.array(ids[end + 1 : -1], dtype=int) - 10
+        assert len(a) and (np.diff(a) == 1).all() and (np.diff(b) == 1).all()
+        yield a, b, label
+
+
+@given(corpora, st.integers(1, 9), st.integers(0, 5))
+@settings(max_examples=60)
+def test_batches_are_bert_pairs(documents: list[list[int]], batch_size: int, seed: int) -> None:
+    corpus = packed(documents)
+    document_of = np.repeat(
+        np.arange(len(documents)), np.diff(corpus.sentences[corpus.documents])
+    )  # of each token
+    batch = instances(corpus, "next-sentence", batch_size, seed).batch(1)
+    assert batch.lengths.max() <= 24 and len(batch.lengths) == batch_size
+    for a, b, label in parts(batch):
+        assert (len(b) == 0) == (label == UNLABELLED)
+        if label == IS_NEXT:
+            assert b[0] == a[-1] + 1 and b[0] in corpus.sentences
+            assert document_of[b[-1]] == document_of[a[0]]
+        if label == RANDOM:
+            assert document_of[b[0]] != document_of[a[0]]
+
+
+@given(corpora)
+@settings(max_examples=60)
+def test_two_parts_of_a_chunk_in_either_order(documents: list[list[int]]) -> None:
+    corpus = packed(documents)
+    for a, b, label in parts(epoch(corpus, "sentence-order")):
+        assert (len(b) == 0) == (label == UNLABELLED)
+        if len(b):
+            first, second = (a, b) if label == IN_ORDER else (b, a)
+            assert second[0] == first[-1] + 1 and second[0] in corpus.sentences
+            assert label in (IN_ORDER, SWAPPED)
+
+
+@given(corpora)
+@settings(max_examples=60)
+def test_two_parts_of_which_nothing_is_told(documents: list[list[int]]) -> None:
+    corpus = packed(documents)
+    for a, b, label in parts(epoch(corpus, "unlabelled")):
+        assert label == UNLABELLED
+        if len(b):
+            assert b[0] == a[-1] + 1 and b[0] in corpus.sentences
+        else:  # a chunk without a start of a sentence inside it
+            assert not np.isin(corpus.sentences, a[1:]).any()
+
+
+@given(corpora)
+@settings(max_examples=30)
+def test_single_segments_are_whole_chunks(documents: list[list[int]]) -> None:
+    corpus = packed(documents)
+    starts = chunk_starts(corpus.sentences, corpus.documents, 22).tolist()
+    found = {(int(a[0]), int(a[-1]) + 1) for a, b, label in parts(epoch(corpus, "none"))}
+    assert found == set(pairwise(starts))
+
+
+@given(corpora, st.sampled_from(["next-sentence", "sentence-order", "unlabelled", "none"]))
+@settings(max_examples=80)
+def test_an_epoch_shows_every_token_once_or_counts_it_as_cut(documents: list[list[int]], pairs: str) -> None:
+    corpus = packed(documents)
+    batch = epoch(corpus, pairs)
+    shown = batch.ids[batch.inner]
+    assert len(set(shown.tolist())) == len(shown)
+    assert len(shown) + batch.cut == len(corpus.ids)
+    assert batch.cut == 0 or pairs == "next-sentence"
+    assert batch.lengths.max() <= 24
+    assert np.array_equal(batch.inner, batch.ids >= 10)
+
+
+def shares(pairs: str) -> tuple[float, float]:
+    """Of 2,560 pairs of long documents: the share labelled 1, and of tokens that are cut."""
+    random = np.random.Generator(np.random.PCG64(1))
+    corpus = packed([random.integers(5, 45, size=10).tolist() for _ in range(2000)])
+    made = instances(corpus, pairs, 64, length=128)
+    batches = [made.batch(step) for step in range(40)]
+    labels = np.concatenate([batch.pair_labels for batch in batches])
+    cut = sum(batch.cut for batch in batches) / sum(batch.inner.sum() for batch in batches)
+    return (labels == 1).sum() / (labels != UNLABELLED).sum(), cut
+
+
+def test_about_half_of_the_pairs_are_random_and_little_is_cut() -> None:
+    share, cut = shares("next-sentence")
+    assert abs(share - 0.5) < 0.04 and cut < 0.03
+
+
+def test_about_half_of_the_pairs_are_swapped_and_nothing_is_cut() -> None:
+    share, cut = shares("sentence-order")
+    assert abs(share - 0.5) < 0.04 and cut == 0
+
+
+@pytest.mark.parametrize("pairs", ["next-sentence", "sentence-order", "unlabelled", "none"])
+def test_a_batch_depends_on_seed_and_step_only(pairs: str) -> None:
+    corpus = packed([[5, 9, 14, 3]] * 30)
+    made = instances(corpus, pairs)
+    late = made.batch(9)
+    assert np.array_equal(late.ids, instances(corpus, pairs).batch(9).ids)
+    assert not np.array_equal(late.ids, made.batch(8).ids)
+    assert not np.array_equal(late.ids, instances(corpus, pairs, seed=4).batch(9).ids)
+
+
+@given(st.lists(st.integers(5, 128), min_size=1, max_size=40), st.integers(1, 9), st.integers(1, 4))
+def test_processes_share_a_batch_without_overlap(lengths: list[int], size: int, world: int) -> None:
+    parts = [part for rank in range(world) for part in micro_batches(np.array(lengths), size, rank, world)]
+    assert sorted(np.concatenate(parts).tolist()) == list(range(len(lengths)))
+    assert max(len(part) for part in parts) <= size
+
+
+def test_nothing_to_train_on_is_an_error() -> None:
+    with pytest.raises(PubmillError, match="nothing to pretrain on"):
+        instances(packed([]), "next-sentence")
+
+
+def test_sequences_without_room_for_tokens_are_an_error() -> None:
+    with pytest.raises(PubmillError, match="sequences of 4"):
+        instances(packed([[5, 5]]), "next-sentence", length=4)

@@ -1,0 +1,178 @@
+"""Masking: whole units, the stated rates, special tokens untouched."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pubmill.pretraining.masking import Vocabulary, choose_tokens, mask, masking_rate, run_starts, word_starts
+from pubmill.recipes import Objective
+
+CONTINUES = np.arange(105) >= 55
+VOCABULARY = Vocabulary(CONTINUES, np.arange(5, 105), 4)
+WHOLE_WORD = Objective(masking="whole-word")
+texts = st.lists(st.lists(st.integers(1, 4), max_size=30), min_size=1, max_size=6)  # word lengths
+
+
+def dice(seed: int = 0) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(seed))
+
+
+def text(words: list[list[int]], seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Sequences of words of these lengths: ids, inner, lengths, and the word of each token (-1: special)."""
+    random = dice(seed)
+    ids, word, lengths, number = [], [], [], 0
+    for sequence in words:
+        ids.append(2)
+        word.append(-1)
+        for size in sequence:
+            ids += [int(random.integers(5, 55)), *random.integers(55, 105, size=size - 1).tolist()]
+            word += [number] * size
+            number += 1
+        ids.append(3)
+        word.append(-1)
+        lengths.append(sum(sequence) + 2)
+    words_of = np.array(word)
+    return np.array(ids), words_of >= 0, np.array(lengths), words_of
+
+
+def in_each_sequence(positions: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """How many of some positions lie in each sequence."""
+    return np.bincount(np.repeat(np.arange(len(lengths)), lengths)[positions], minlength=len(lengths))
+
+
+@given(texts, st.integers(0, 99))
+@settings(max_examples=80)
+def test_words_are_masked_whole_and_to_the_budget(words: list[list[int]], seed: int) -> None:
+    ids, inner, lengths, word = text(words, seed)
+    masked = mask(ids, inner, lengths, VOCABULARY, WHOLE_WORD, 0.15, dice(seed))
+    touched = set(word[masked.positions].tolist())
+    assert -1 not in touched
+    assert masked.positions.tolist() == np.flatnonzero(np.isin(word, list(touched))).tolist()
+    assert np.array_equal(masked.labels, ids[masked.positions])
+    others = np.ones(len(ids), bool)
+    others[masked.positions] = False
+    assert np.array_equal(masked.ids[others], ids[others])
+    counts = in_each_sequence(masked.positions, lengths)
+    assert (np.abs(counts - 0.15 * (lengths - 2)) < 4).all()  # off by less than one word
+
+
+@given(st.floats(0.05, 0.5), st.sampled_from(["whole-word", "subword", "n-gram"]))
+@settings(max_examples=10)
+def test_rates_and_replacements(rate: float, kind: Any) -> None:
+    ids, inner, lengths, _ = text([[1, 2, 1, 3, 1, 1, 2, 4] * 3] * 600)
+    masked = mask(ids, inner, lengths, VOCABULARY, Objective(masking=kind), rate, dice(5))
+    assert abs(len(masked.positions) / inner.sum() - rate) < 0.01
+    shown = masked.ids[masked.positions]
+    by_mask = shown == 4
+    assert abs(by_mask.mean() - 0.8) < 0.05
+    same = ~by_mask & (shown == masked.labels)
+    assert abs(same.mean() - 0.1) < 0.04 and abs((~by_mask & ~same).mean() - 0.1) < 0.04
+    assert (shown[~by_mask] >= 5).all()  # no special token stands in
+
+
+def test_other_shares_of_replacements() -> None:
+    ids, inner, lengths, _ = text([[1] * 40] * 50)
+    always = replace(WHOLE_WORD, replaced_by_mask=1.0, replaced_at_random=0.0)
+    masked = mask(ids, inner, lengths, VOCABULARY, always, 0.3, dice())
+    assert (masked.ids[masked.positions] == 4).all()
+    never = replace(WHOLE_WORD, replaced_by_mask=0.0, replaced_at_random=0.0)
+    masked = mask(ids, inner, lengths, VOCABULARY, never, 0.3, dice())
+    assert np.array_equal(masked.ids, ids) and len(masked.labels)
+
+
+def test_the_generator_alone_decides_and_the_text_stays_as_it_is() -> None:
+    ids, inner, lengths, _ = text([[2, 1, 3] * 9, [], [1] * 20])
+    before = ids.copy(), inner.copy()
+    first, second, other = (
+        mask(ids, inner, lengths, VOCABULARY, WHOLE_WORD, 0.15, dice(seed)) for seed in (1, 1, 2)
+    )
+    assert np.array_equal(first.ids, second.ids) and np.array_equal(first.positions, second.positions)
+    assert not np.array_equal(first.positions, other.positions)
+    assert np.array_equal(ids, before[0]) and np.array_equal(inner, before[1])
+
+
+def test_labels_everywhere() -> None:
+    ids, inner, lengths, _ = text([[1] * 30])
+    masked = mask(ids, inner, lengths, VOCABULARY, WHOLE_WORD, 0.2, dice())
+    labels = masked.everywhere(-100)
+    assert np.flatnonzero(labels != -100).tolist() == masked.positions.tolist()
+    assert np.array_equal(labels[masked.positions], masked.labels)
+
+
+def test_the_expected_share_of_each_sequence_is_exact() -> None:
+    """Also where the budget is less than a word, and where the words are of different sizes."""
+    _, inner, lengths, word = text([[3], [4, 1, 2], [1, 1, 4, 4, 2, 3, 1], [], [2] * 11])
+    starts = np.diff(word, prepend=-1) > 0
+    random, rounds = dice(3), 4000
+    counts = np.zeros(len(lengths))
+    for _ in range(rounds):
+        counts += in_each_sequence(choose_tokens(starts, inner, lengths, 0.15, random), lengths)
+    # four standard errors, where a sequence's count has a standard deviation of less than 2
+    assert np.abs(counts / rounds - 0.15 * (lengths - 2)).max() < 4 * 2 / rounds**0.5
+    assert counts[3] == 0
+
+
+def test_every_unit_is_chosen_equally_often() -> None:
+    _, inner, lengths, _ = text([[1] * 30, [1] * 13])
+    random, rounds = dice(4), 5000
+    counts = np.zeros(len(inner))
+    for _ in range(rounds):
+        counts[choose_tokens(inner, inner, lengths, 0.15, random)] += 1
+    assert np.abs(counts[inner] / rounds - 0.15).max() < 4 * (0.15 * 0.85 / rounds) ** 0.5
+
+
+def test_single_pieces_are_chosen_apart() -> None:
+    _, inner, lengths, word = text([[4] * 30] * 20)
+    sizes = np.bincount(word[choose_tokens(inner, inner, lengths, 0.15, dice(1))])
+    assert (sizes[sizes > 0] < 4).any()
+
+
+def test_a_segment_that_begins_within_a_word_begins_a_word() -> None:
+    ids = np.array([2, 60, 61, 7, 3, 62, 8, 3])
+    assert word_starts(ids, ids > 4, VOCABULARY).tolist() == [0, 1, 0, 1, 0, 1, 1, 0]
+
+
+@given(texts, st.integers(1, 5), st.integers(0, 99))
+@settings(max_examples=60)
+def test_runs_are_of_whole_words_of_one_segment(words: list[list[int]], longest: int, seed: int) -> None:
+    ids, inner, _, word = text(words, seed)
+    begins = word_starts(ids, inner, VOCABULARY)
+    starts = run_starts(begins, inner, longest, dice(seed))
+    assert not (starts & ~begins).any()
+    first = inner & np.concatenate([[True], ~inner[:-1]])
+    assert starts[first].all()  # so no run goes on behind a special token
+    run = np.cumsum(starts)
+    for number in np.unique(run[inner]):
+        assert 1 <= len(np.unique(word[inner & (run == number)])) <= longest
+
+
+@pytest.mark.parametrize("longest", [1, 3])
+def test_long_runs_are_rarer_in_proportion_to_their_length(longest: int) -> None:
+    _, inner, _, word = text([[1, 2] * 20_000])
+    words = np.diff(word, prepend=-1) > 0
+    starts = run_starts(words & inner, inner, longest, dice(2))
+    sizes = np.diff(word[starts])  # the last run, which the end cuts, is not among them
+    found = np.bincount(sizes, minlength=longest + 1)[1:] / len(sizes)
+    expected = 1 / np.arange(1, longest + 1)
+    assert np.abs(found - expected / expected.sum()).max() < 0.015
+
+
+def test_runs_are_masked_whole() -> None:
+    ids, inner, lengths, word = text([[1, 2, 1] * 30] * 40)
+    masked = mask(ids, inner, lengths, VOCABULARY, Objective(masking="n-gram"), 0.15, dice(7))
+    touched = np.unique(word[masked.positions])
+    assert np.isin(word, touched).sum() == len(masked.positions)
+    # of two words side by side both are masked far more often than if they were chosen apart (0.15)
+    assert np.isin(touched + 1, touched).mean() > 0.3
+
+
+def test_the_rate_rises_in_a_straight_line() -> None:
+    rising = replace(WHOLE_WORD, masking_rate=0.05, final_masking_rate=0.25)
+    rates = [masking_rate(rising, step, 5) for step in range(5)]
+    assert rates == pytest.approx([0.05, 0.10, 0.15, 0.20, 0.25])
+    assert masking_rate(rising, 0, 1) == 0.05
+    assert {masking_rate(WHOLE_WORD, step, 5) for step in range(5)} == {0.15}

@@ -1,0 +1,221 @@
+"""Model folders made elsewhere: hostile and damaged ones are refused before memory is taken."""
+
+import json
+import pickle
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import AutoModel
+
+from pubmill.errors import PubmillError
+from pubmill.pretraining.export import ExportRecipe, export
+from pubmill.pretraining.model_folder_checks import check_shapes, pickled_shapes, read_shapes, weight_files
+from tests.unit.finetuning.encoder_families import FAMILIES, save_encoder
+
+RECIPE = ExportRecipe(model="m", lowercase=True, weights={"kind": "folder"})
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_encoder(tmp_path_factory.mktemp("models") / "bert", "bert")
+
+
+@pytest.fixture
+def theirs(sound: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(sound, tmp_path / "theirs"))
+
+
+def set_in(path: Path, **values: Any) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+def exported(theirs: Path) -> Path:
+    output = theirs.parent / "m"
+    export(RECIPE, output, folder=theirs)
+    return output
+
+
+def refused(theirs: Path) -> str:
+    with pytest.raises(PubmillError) as caught:
+        exported(theirs)
+    assert not (theirs.parent / "m").exists()
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_has_the_shapes_of_its_configuration(tmp_path: Path, family: str) -> None:
+    folder = save_encoder(tmp_path / "m", family)
+    shapes = read_shapes(weight_files(folder, "m"), "m")
+    check_shapes(folder, shapes, "m")
+    check_shapes(
+        folder,
+        {f"{AutoModel.from_pretrained(folder).base_model_prefix}.{k}": v for k, v in shapes.items()},
+        "m",
+    )
+    first = next(key for key in shapes if "embeddings" in key)
+    with pytest.raises(PubmillError, match=f"lack 1 tensors that config.json describes, such as {first}"):
+        check_shapes(folder, {key: shape for key, shape in shapes.items() if key != first}, "m")
+
+
+def test_names_of_tensorflows_time_are_known(theirs: Path) -> None:
+    path = theirs / "model.safetensors"
+    old = {
+        key.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): value
+        for key, value in load_file(path).items()
+        if "pooler" not in key
+    }
+    save_file(old, path, {"format": "pt"})
+    AutoModel.from_pretrained(exported(theirs))
+
+
+def test_settings_that_lead_elsewhere_are_left_out(theirs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    set_in(
+        theirs / "config.json",
+        _attn_implementation="strangers/kernel",
+        _attn_implementation_autoset=True,
+        transformers_weights="other.safetensors",
+        text_config={"_attn_implementation": "strangers/kernel", "hidden_size": 8},
+    )
+    set_in(theirs / "tokenizer_config.json", tokenizer_file="/etc/passwd", vocab_file="/etc/passwd")
+    (theirs / "tokenizer.json").unlink()
+    config = (exported(theirs) / "config.json").read_text()
+    assert "kernel" not in config and "transformers_weights" not in config and '"text_config"' in config
+    assert "passwd" not in (theirs.parent / "m/tokenizer_config.json").read_text()
+    said = capsys.readouterr().err
+    assert "m: settings left out: _attn_implementation, _attn_implementation_autoset, tokenizer_file" in said
+    encoder = AutoModel.from_pretrained(theirs.parent / "m")
+    assert encoder.config._attn_implementation in ("sdpa", "eager")
+
+
+@pytest.mark.parametrize(
+    ("file", "values", "expected"),
+    [
+        ("config.json", {"auto_map": {"AutoModel": "x.Y"}}, "config.json: auto_map asks for code of its own"),
+        ("config.json", {"encoder": [{"auto_map": {"A": "x.Y"}}]}, "config.json: auto_map asks for code"),
+        ("tokenizer_config.json", {"auto_map": {"A": ["x.Y"]}}, "tokenizer_config.json: auto_map asks for"),
+        ("config.json", {"quantization_config": {"quant_method": "gptq"}}, "describes quantised weights"),
+        ("config.json", {"num_hidden_layers": 10**9}, "num_hidden_layers is 1000000000; expected a number"),
+        ("config.json", {"hidden_size": 10**12}, "hidden_size is 1000000000000; expected a number"),
+        ("config.json", {"layer_norm_eps": float("nan")}, "layer_norm_eps is nan; expected a number"),
+        ("config.json", {"hidden_size": 64}, "has the shape"),
+        ("config.json", {"vocab_size": 9}, "has the shape"),
+        ("config.json", {"vocab_size": 10**8}, "by config.json 100000000 x 32; the two"),
+        ("config.json", {"num_hidden_layers": 4}, "the weights lack 16 tensors that config.json describes"),
+        ("config.json", {"hidden_size": "many"}, "transformers can't load this model folder"),
+        ("config.json", {"hidden_size": -32}, "transformers can't load this model folder"),
+        ("config.json", {"model_type": "strange"}, "transformers can't load this model folder"),
+        ("tokenizer_config.json", {"tokenizer_class": ["x"]}, "transformers can't load this"),
+    ],
+)  # fmt: skip
+def test_refused_settings(theirs: Path, file: str, values: dict[str, Any], expected: str) -> None:
+    set_in(theirs / file, **values)
+    text = refused(theirs)
+    assert text.startswith("m: ") and expected in text and len(text) < 500
+
+
+def change(theirs: Path, act: Callable[[dict[str, torch.Tensor]], object]) -> None:
+    tensors = load_file(theirs / "model.safetensors")
+    act(tensors)
+    save_file(tensors, theirs / "model.safetensors", {"format": "pt"})
+
+
+BIAS = "encoder.layer.1.output.dense.bias"
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers_are_refused(theirs: Path, value: float) -> None:
+    change(theirs, lambda tensors: tensors[BIAS][3:4].fill_(value))
+    assert f"model.safetensors: '{BIAS}' holds NaN or infinity" in refused(theirs)
+
+
+def test_missing_misshapen_and_quantised_tensors_are_refused(theirs: Path) -> None:
+    change(theirs, lambda tensors: tensors.update({BIAS: torch.zeros(1, 32)}))
+    assert f"{BIAS} has the shape 1 x 32 in the weights, and by config.json 32" in refused(theirs)
+    change(theirs, lambda tensors: tensors.update({BIAS: torch.zeros(32, dtype=torch.float8_e5m2)}))
+    assert f"'{BIAS}' is of type F8_E5M2, as quantised weights are" in refused(theirs)
+    change(theirs, lambda tensors: tensors.pop(BIAS))
+    assert f"the weights lack 1 tensors that config.json describes, such as {BIAS}" in refused(theirs)
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("../secret.safetensors", "expected a .safetensors file of this folder"),
+        ("/etc/passwd", "expected a .safetensors file of this folder"),
+        ("a/b.safetensors", "expected a .safetensors file of this folder"),
+        ("..safetensors", "expected a .safetensors file of this folder"),
+        ("part\0.safetensors", "expected a .safetensors file of this folder"),
+        ("gone.safetensors", "names gone.safetensors, which is not in the folder"),
+        (7, "has no `weight_map` from tensors to files"),
+    ],
+)
+def test_an_index_stays_in_its_folder(theirs: Path, file: Any, expected: str) -> None:
+    (theirs / "model.safetensors").rename(theirs.parent / "secret.safetensors")
+    (theirs / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {BIAS: file}}))
+    assert expected in refused(theirs)
+
+
+def test_weights_in_parts_are_read_by_their_index(theirs: Path) -> None:
+    tensors = load_file(theirs / "model.safetensors")
+    (theirs / "model.safetensors").unlink()
+    names = sorted(tensors)
+    parts = {"part-1.safetensors": names[:9], "part-2.safetensors": names[9:]}
+    for file, keys in parts.items():
+        save_file({key: tensors[key] for key in keys}, theirs / file, {"format": "pt"})
+    where = {key: file for file, keys in parts.items() for key in keys}
+    (theirs / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": where}))
+    loaded = AutoModel.from_pretrained(exported(theirs)).state_dict()
+    assert all(torch.equal(loaded[key], value) for key, value in tensors.items())
+
+
+def test_links_out_of_the_folder_are_refused_and_those_of_the_hubs_cache_are_not(theirs: Path) -> None:
+    secret = theirs.parent / "secret.txt"
+    (theirs / "vocab.txt").rename(secret)
+    (theirs / "vocab.txt").symlink_to(secret)
+    assert "vocab.txt is a link out of its folder" in refused(theirs)
+    snapshot, blobs = theirs.parent / "snapshots" / ("0" * 40), theirs.parent / "blobs"
+    blobs.mkdir()
+    snapshot.mkdir(parents=True)
+    for path in theirs.iterdir():
+        shutil.copyfile(path, blobs / path.name)
+        (snapshot / path.name).symlink_to(blobs / path.name)
+    export(RECIPE, theirs.parent / "m", folder=snapshot)
+
+
+def test_an_adapter_is_refused(theirs: Path) -> None:
+    (theirs / "adapter_config.json").write_text('{"base_model_name_or_path": "strangers/model"}')
+    assert "makes this an adapter of another model" in refused(theirs)
+
+
+@pytest.mark.parametrize("new", [True, False])
+def test_shapes_of_a_pickle_are_read_without_its_numbers(tmp_path: Path, new: bool) -> None:
+    path = tmp_path / "pytorch_model.bin"
+    torch.save({"a": torch.ones(3, 4), "b": torch.ones(5)}, path, _use_new_zipfile_serialization=new)
+    assert pickled_shapes(path, "m") == {"a": (3, 4), "b": (5,)}
+    torch.save({"a": torch.zeros(1).expand(10**6, 10**6)}, path, _use_new_zipfile_serialization=new)
+    with pytest.raises(PubmillError, match="describes more numbers than it has bytes"):
+        pickled_shapes(path, "m")
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_a_pickle_of_any_protocol_is_only_ever_tensors(theirs: Path, protocol: int) -> None:
+    (theirs / "model.safetensors").unlink()
+    (theirs / "pytorch_model.bin").write_bytes(pickle.dumps({"a": shutil.rmtree, "b": [1]}, protocol))
+    assert "pytorch_model.bin is damaged or holds more than tensors" in refused(theirs)
+
+
+def test_a_pickle_is_compared_with_config_json_before_it_is_loaded(theirs: Path) -> None:
+    torch.save(load_file(theirs / "model.safetensors"), theirs / "pytorch_model.bin")
+    (theirs / "model.safetensors").unlink()
+    set_in(theirs / "config.json", vocab_size=10**8)
+    assert "by config.json 100000000 x 32" in refused(theirs)
+
+
+def test_a_card_in_another_encoding_is_kept(theirs: Path) -> None:
+    (theirs / "README.md").write_bytes(b"---\nlicense: mit\n---\nna\xefve\n")
+    exported(theirs)

@@ -1,0 +1,381 @@
+"""Every objective on every family: it learns, segments make a whole, and the losses are what they say."""
+
+import json
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from transformers import AutoModel, AutoModelForMaskedLM
+
+from pubmill.errors import PubmillError
+from pubmill.pretraining.distributed import World
+from pubmill.pretraining.engine import Pretraining, build_learner
+from pubmill.pretraining.forward import embed
+from pubmill.pretraining.instances import UNLABELLED, Instances
+from pubmill.pretraining.masking import mask, read_vocabulary
+from pubmill.pretraining.micro_batches import Part, collate
+from pubmill.pretraining.objectives import MASKED_LM, OBJECTIVES, Term, kind_of, pair_terms
+from pubmill.pretraining.objectives.adversarial import AdversarialLearner
+from pubmill.pretraining.objectives.learner import divergence
+from pubmill.pretraining.objectives.replaced_tokens import ReplacedTokenDetection, sample
+from pubmill.pretraining.step_costs import operations_of_step
+from pubmill.pretraining.tokens import PackedTokens
+from pubmill.recipes import Adversarial, Distillation, Generator, Objective, PretrainingRecipe
+from tests.unit.pretraining.toy_pretraining import (
+    PIECES,
+    RECIPE,
+    SPECIAL,
+    changed,
+    log,
+    make_data,
+    pretrain,
+    state,
+    weights,
+)
+
+GENERATOR = Generator(hidden_size=8, attention_heads=1, intermediate_size=16)
+ELECTRA = changed(
+    architecture={"family": "electra", "embedding_size": 12},
+    objective={"masking": "subword", "pairs": "unlabelled", "generator": GENERATOR},
+)
+RECIPES = {
+    "whole words, next sentence": RECIPE,
+    "a rising rate": changed(objective={"masking_rate": 0.05, "final_masking_rate": 0.25, "pairs": "none"}),
+    "segments without labels": changed(objective={"pairs": "unlabelled"}),
+    "RoBERTa over documents": changed(
+        architecture={"family": "roberta"},
+        objective={"masking": "subword", "pairs": "none", "sequences": "full"},
+    ),
+    "ELECTRA": ELECTRA,
+    "ALBERT": changed(
+        architecture={"family": "albert", "embedding_size": 12, "dropout": 0.0},
+        objective={"masking": "n-gram", "pairs": "sentence-order"},
+        optimisation={"optimiser": "lamb", "learning_rate": 3e-2},
+    ),
+    "Megatron": changed(architecture={"family": "megatron-bert"}, objective={"pairs": "sentence-order"}),
+    "adversarial": changed(objective={"adversarial": Adversarial()}),
+    "recomputed": changed(recompute_activations=True),
+}
+ONE = World(torch.device("cpu"))
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_data(tmp_path_factory.mktemp("data"))
+
+
+def part_of(data: Path, recipe: PretrainingRecipe = RECIPE) -> Part:
+    """The first micro-batch."""
+    packed = PackedTokens(data / "tokens")
+    batch = Instances(packed, recipe).batch(0)
+    vocabulary = read_vocabulary(data, packed.special)
+    random = np.random.default_rng(1)
+    hidden = mask(batch.ids, batch.inner, batch.lengths, vocabulary, recipe.objective, 0.3, random)
+    rows = np.arange(len(batch.lengths))
+    return collate(batch, hidden.ids, hidden.everywhere(UNLABELLED), rows, SPECIAL["pad"], ONE.device)
+
+
+def learner(recipe: PretrainingRecipe, teacher: Path | None = None) -> Any:
+    return build_learner(recipe, len(PIECES), SPECIAL, None, teacher).eval()
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_two_segments_are_one(name: str, data: Path, tmp_path: Path) -> None:
+    recipe = changed(RECIPES[name], steps=12)
+    whole = pretrain(data, tmp_path / "whole/step-12", 12, recipe=recipe)
+    half = pretrain(data, tmp_path / "step-6", 6, recipe=recipe)
+    rest = pretrain(data, tmp_path / "step-12", 12, half, recipe=recipe)
+    assert weights(rest) == weights(whole)
+    first, *_, last = log(rest)
+    assert all(np.isfinite(value) for value in last.values() if value is not None)
+    assert first["loss"] != last["loss"]
+    AutoModel.from_pretrained(rest)
+
+
+@pytest.mark.parametrize("name", [name for name in RECIPES if name not in ("recomputed", "a rising rate")])
+def test_it_learns(name: str, data: Path, tmp_path: Path) -> None:
+    recipe = changed(RECIPES[name], steps=150, batch_size=16)
+    made = pretrain(data, tmp_path / "s", 150, recipe=recipe)
+    first, *_, last = log(made)
+    assert last["mlm_loss"] < 0.8 * first["mlm_loss"]
+    # what is held out was trained on here, and is told by the same documents
+    for masking, judged in state(made)["held_out"].items():
+        assert judged["mlm_loss"] < 0.8 * first["mlm_loss"] and judged["masked"] > 3, masking
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_weight_has_a_gradient(name: str, data: Path) -> None:
+    """Processes that wait for each other's gradients would else wait for ever."""
+    recipe = RECIPES[name]
+    made, part = learner(recipe), part_of(data, recipe)
+    sum(term.weight * made(part)[f"{term.name}_loss"] for term in made.terms).backward()
+    assert [key for key, weight in made.named_parameters() if weight.grad is None] == []
+
+
+def test_recomputing_changes_nothing(data: Path, tmp_path: Path) -> None:
+    made = [
+        pretrain(data, tmp_path / str(recompute), 5, recipe=changed(recompute_activations=recompute))
+        for recompute in (False, True)
+    ]
+    assert weights(made[0]) == weights(made[1])
+
+
+def test_memory_can_be_saved_from_the_middle_on(data: Path, tmp_path: Path) -> None:
+    start = pretrain(data, tmp_path / "step-5", 5)
+    ends = [
+        pretrain(data, tmp_path / f"{recompute}", 9, start, changed(recompute_activations=recompute))
+        for recompute in (False, True)
+    ]
+    assert weights(ends[0]) == weights(ends[1])
+
+
+def test_sums_over_micro_batches_are_transformers_losses(data: Path) -> None:
+    made, part = learner(RECIPE), part_of(data)
+    found = made(part)
+    labels = torch.full_like(part.ids.flatten(), UNLABELLED)
+    labels[part.rows[len(part.pair_labels) :]] = part.labels
+    theirs = made.model(
+        input_ids=part.ids,
+        token_type_ids=part.segments,
+        attention_mask=None if part.mask is None else part.mask.long(),
+        labels=labels.view_as(part.ids),
+        next_sentence_label=part.pair_labels,
+    )
+    pairs = (part.pair_labels != UNLABELLED).sum()
+    ours = found["mlm_loss"] / len(part.labels) + found["nsp_loss"] / pairs
+    torch.testing.assert_close(ours, theirs.loss, atol=1e-5, rtol=1e-5)
+
+
+def test_electra_tells_tokens_that_the_generator_got_wrong(data: Path, monkeypatch: Any) -> None:
+    made, part = learner(ELECTRA), part_of(data, ELECTRA)
+    assert isinstance(made, ReplacedTokenDetection)
+    drawn = part.labels.clone()
+    drawn[0] = (drawn[0] + 1 - 5) % 20 + 5  # one guess is wrong
+    monkeypatch.setattr("pubmill.pretraining.objectives.replaced_tokens.sample", lambda logits: drawn)
+    found = made(part)
+    place, ids = part.rows[len(part.pair_labels)], part.ids.flatten().clone()
+    ids[part.rows[len(part.pair_labels) :]] = drawn
+    logits = made.model(
+        input_ids=ids.view_as(part.ids), token_type_ids=part.segments, attention_mask=part.mask.long()
+    ).logits.flatten()
+    right = torch.zeros_like(logits)
+    right[place] = 1.0
+    expected = F.binary_cross_entropy_with_logits(logits[part.present], right[part.present], reduction="sum")
+    torch.testing.assert_close(found["rtd_loss"], expected, atol=1e-4, rtol=1e-5)
+    assert found["rtd_correct"] == ((logits > 0) == right.bool())[part.present].sum()
+
+
+def test_samples_follow_the_softmax() -> None:
+    torch.manual_seed(1)
+    chances = torch.tensor([0.5, 0.3, 0.2])
+    drawn = torch.bincount(sample(chances.log().expand(20_000, 3)), minlength=3) / 20_000
+    torch.testing.assert_close(drawn, chances, atol=0.015, rtol=0)
+
+
+def test_the_generator_is_trained_and_kept_beside_the_model(data: Path, tmp_path: Path) -> None:
+    from safetensors.torch import load_file
+
+    first, last = (pretrain(data, tmp_path / f"step-{n}", n, recipe=ELECTRA) for n in (1, 3))
+    before, after = (load_file(folder / "auxiliary.safetensors") for folder in (first, last))
+    assert before and all(name.startswith("generator.") for name in before)
+    assert not any("embeddings." in name for name in before)  # they are the model's
+    changed_weights = [name for name in before if not torch.equal(before[name], after[name])]
+    assert len(changed_weights) > len(before) / 2
+    assert set(log(last)[0]) >= {"mlm_loss", "mlm_accuracy", "rtd_loss", "rtd_accuracy"}
+
+
+def test_adversarial_noise_changes_the_predictions_more_than_chance(data: Path) -> None:
+    recipe = changed(objective={"adversarial": Adversarial(radius=0.05)}, architecture={"dropout": 0.0})
+    made, part = learner(recipe), part_of(data)
+    assert isinstance(made, AdversarialLearner)
+    embedded = embed(made.model, part.ids, part.segments).detach()
+    state = torch.get_rng_state()
+    logits = made._predict(embedded, part, state).detach()
+    noise = made._noise(embedded, logits, part, state)
+    largest = noise.abs().amax(-1).flatten()[part.present]
+    torch.testing.assert_close(largest, torch.full_like(largest, 0.05))
+    chance = noise.flatten()[torch.randperm(noise.numel())].view_as(noise)
+    apart = [divergence(made._predict(embedded + moved, part, state), logits) for moved in (noise, chance)]
+    assert apart[0] > 2 * apart[1] > 0
+
+
+def test_adversarial_loss_is_not_that_of_other_dropout(data: Path) -> None:
+    """With next to no noise the predictions are the same, although units are dropped."""
+    made = learner(changed(objective={"adversarial": Adversarial(radius=1e-6)})).train()
+    torch.manual_seed(1)
+    assert 0 <= made(part_of(data))["adversarial_loss"] < 1e-4
+    assert not made.judge(part_of(data)).keys() & {"adversarial_loss"}
+
+
+def test_divergence_is_that_of_the_definition() -> None:
+    torch.manual_seed(1)
+    logits, target = torch.randn(4, 7), torch.randn(4, 7)
+    p, q = (target / 2).softmax(-1), (logits / 2).softmax(-1)
+    torch.testing.assert_close(divergence(logits, target, 2.0), (p * (p / q).log()).sum())
+    assert divergence(logits, logits).abs() < 1e-6
+
+
+@pytest.fixture(scope="module")
+def teacher(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    recipe = changed(architecture={"hidden_size": 32}, objective={"pairs": "none"}, steps=60)
+    return pretrain(data, tmp_path_factory.mktemp("teacher") / "step-60", 60, recipe=recipe)
+
+
+DISTILLED = changed(objective={"pairs": "none", "distillation": Distillation()}, steps=40)
+
+
+def test_a_student_comes_to_predict_as_its_teacher(data: Path, teacher: Path, tmp_path: Path) -> None:
+    made = pretrain(data, tmp_path / "step-40", 40, recipe=DISTILLED, teacher=teacher)
+    first, *_, last = log(made)
+    assert last["kl_loss"] < 0.7 * first["kl_loss"] and last["cosine_loss"] < 0.7 * first["cosine_loss"]
+    expected = 5 * last["mlm_loss"] + 2 * last["kl_loss"] + last["cosine_loss"]
+    assert last["loss"] == pytest.approx(expected)
+    assert state(made)["inputs"]["teacher"]
+    half = pretrain(data, tmp_path / "half", 20, recipe=DISTILLED, teacher=teacher)
+    assert weights(pretrain(data, tmp_path / "x", 40, half, DISTILLED, teacher=teacher)) == weights(made)
+
+
+def test_distillation_losses_are_those_of_the_definition(data: Path, teacher: Path) -> None:
+    made, part = learner(DISTILLED, teacher), part_of(data, DISTILLED)
+    found, places = made(part), part.rows[len(part.pair_labels) :]
+    given = {"input_ids": part.ids, "token_type_ids": part.segments}
+    given["attention_mask"] = (part.ids != SPECIAL["pad"]).long()
+    theirs = AutoModelForMaskedLM.from_pretrained(teacher).eval()(**given, output_hidden_states=True)
+    ours = made.model(**given, output_hidden_states=True)
+    p = (theirs.logits.flatten(0, 1)[places] / 2).softmax(-1)
+    q = (ours.logits.flatten(0, 1)[places] / 2).softmax(-1)
+    torch.testing.assert_close(found["kl_loss"], 4 * (p * (p / q).log()).sum(), atol=1e-4, rtol=1e-4)
+    left = made.projection(ours.hidden_states[-1].flatten(0, 1)[places])
+    apart = 1 - F.cosine_similarity(left, theirs.hidden_states[-1].flatten(0, 1)[places], dim=-1)
+    torch.testing.assert_close(found["cosine_loss"], apart.sum(), atol=1e-4, rtol=1e-4)
+
+
+def test_a_teacher_is_neither_trained_nor_saved(data: Path, teacher: Path) -> None:
+    made = learner(DISTILLED, teacher)
+    names = [name for name, _ in made.named_parameters()]
+    assert [name for name in names if not name.startswith("model.")] == [
+        "projection.weight",
+        "projection.bias",
+    ]
+    assert not any(weight.requires_grad for weight in made._teacher[0].parameters())
+
+
+def test_a_distillation_without_teacher_is_refused(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="needs --teacher"):
+        pretrain(data, tmp_path / "s", 4, recipe=DISTILLED)
+
+
+def test_a_teacher_with_another_vocabulary_is_refused(teacher: Path) -> None:
+    with pytest.raises(PubmillError, match="the teacher has a vocabulary of 30, the student 31"):
+        build_learner(DISTILLED, 31, SPECIAL, None, teacher)
+
+
+def test_weights_of_a_model_are_begun_with(data: Path, teacher: Path, tmp_path: Path) -> None:
+    recipe = changed(architecture={"hidden_size": 32}, objective={"pairs": "none"}, steps=60)
+    fresh, begun = (
+        log(pretrain(data, tmp_path / name, 3, recipe=changed(recipe, steps=3), **more))[0]["mlm_loss"]
+        for name, more in (("fresh", {}), ("begun", {"model": teacher}))
+    )
+    assert begun < 0.8 * fresh
+
+
+def test_another_recipes_checkpoint_is_gone_on_with(data: Path, tmp_path: Path) -> None:
+    first = pretrain(data, tmp_path / "step-20", 20)
+    longer = changed(steps=60, optimisation={"learning_rate": 5e-3})
+    made = pretrain(data, tmp_path / "step-30", 30, recipe=longer, other=first)
+    assert state(made)["step"] == 30 and len(log(made)) == 30 and state(made)["inputs"]["other"]
+    with pytest.raises(PubmillError, match="another architecture"):
+        other = changed(longer, architecture={"layers": 3})
+        pretrain(data, tmp_path / "x", 30, recipe=other, other=first)
+    with pytest.raises(PubmillError, match="at step 20 already, --to is 10"):
+        pretrain(data, tmp_path / "y", 10, recipe=longer, other=first)
+
+
+def test_a_loss_that_rises_stops_and_the_good_save_stays(
+    data: Path, tmp_path: Path, monkeypatch: Any
+) -> None:
+    update, output = Pretraining.update, tmp_path / "step-40"
+
+    def rise(self: Pretraining, step: int) -> dict[str, float]:
+        sums = update(self, step)
+        return sums | {"mlm_loss": sums["mlm_loss"] * (1.0 if step < 20 else 1.0 + 0.5 * (step - 19))}
+
+    monkeypatch.setattr(Pretraining, "update", rise)
+    with pytest.raises(PubmillError, match=r"loss of masked tokens has risen from .*Last good save") as told:
+        pretrain(data, output, 40, save_minutes=0)
+    saved = Path(str(told.value).split("Last good save: ")[1].split(". Lower")[0])
+    stood = json.loads((saved / "state.json").read_text())
+    assert stood["average"] <= stood["lowest"] + 0.5 and 20 <= stood["step"] < 40
+
+
+def test_events_are_written_for_tensorboard(data: Path, tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    start = pretrain(data, tmp_path / "step-10", 10)
+    pretrain(data, tmp_path / "step-20", 20, start)
+    events = EventAccumulator(str(tmp_path / "tensorboard"))
+    events.Reload()
+    assert [event.step for event in events.Scalars("mlm_loss")] == list(range(1, 21))
+
+
+@pytest.mark.parametrize(
+    "parts, told",
+    [
+        ({"architecture": {"family": "electra"}}, "family electra needs objective.generator"),
+        ({"objective": {"generator": GENERATOR}}, "family electra needs objective.generator, and only it"),
+        ({"architecture": {"family": "roberta"}}, "it needs pairs: none"),
+        ({"architecture": {"family": "albert"}}, "albert has no next-sentence head"),
+        ({"objective": {"sequences": "full"}}, "sequences full needs pairs: none"),
+        ({"objective": {"adversarial": Adversarial(), "distillation": Distillation()}}, "only one of"),
+        ({"architecture": {"embedding_size": 8}}, "embedding_size is for electra and albert, not for bert"),
+        ({"architecture": {"attention_heads": 3}}, "hidden_size 16 is not a multiple of attention_heads 3"),
+        ({"objective": {"replaced_by_mask": 0.9, "replaced_at_random": 0.2}}, "together at most 1"),
+        ({"objective": {"masking_rate": 1.5}}, "masking_rate must be between 0 and 1"),
+        ({"sequence_length": 64}, "sequence_length 64 is beyond max_positions 32"),
+        ({"batch_size": 0}, "batch_size must be above 0"),
+    ],
+)
+def test_recipes_that_mean_nothing_are_refused(parts: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        changed(**parts)
+
+
+def test_every_part_of_an_objective_is_registered() -> None:
+    """A field of the recipe that nothing computes would be ignored in silence."""
+    parts = [one.name for one in fields(Objective) if is_dataclass(next(iter(get_args(one.type)), one.type))]
+    assert sorted(parts) == sorted(OBJECTIVES)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_the_registered_terms_are_those_that_a_learner_sums(name: str, data: Path) -> None:
+    """Each term has its loss, and an accuracy only where its answers are right or wrong."""
+    recipe = RECIPES[name]
+    made = learner(recipe)
+    found = made(part_of(data, recipe))
+    assert made.terms == kind_of(recipe.objective).terms(recipe.objective)
+    losses = [f"{term.name}_loss" for term in made.terms]
+    assert sorted(found) == sorted(
+        [*losses, *(f"{term.name}_correct" for term in made.terms if term.chooses)]
+    )
+    assert made.terms[0].name == "mlm"
+
+
+def test_a_registered_objective_is_trained_logged_and_planned(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Registration is all it takes: the engine, the log and the planner know nothing of objectives."""
+
+    def terms(objective: Objective) -> tuple[Term, ...]:
+        return Term("mlm", 0.5, "masked"), *pair_terms(objective)
+
+    plain = operations_of_step(RECIPE, 31)
+    twice = replace(MASKED_LM, terms=terms, operations=lambda networks, size: 2 * plain)
+    monkeypatch.setattr("pubmill.pretraining.objectives.MASKED_LM", twice)
+    first = log(pretrain(data, tmp_path / "step-4", 4, recipe=changed(steps=4)))[0]
+    assert first["loss"] == pytest.approx(0.5 * first["mlm_loss"] + first["nsp_loss"])
+    assert "mlm_accuracy" not in first and "nsp_accuracy" in first
+    assert operations_of_step(RECIPE, 31) == 2 * plain

@@ -1,0 +1,111 @@
+"""Adam and LAMB move weights as their papers' formulas say, and the rate rises and falls."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from pubmill.finetuning.parameter_groups import schedule
+from pubmill.optimisers import OPTIMISERS, Optimiser
+from pubmill.optimisers.lamb import Lamb
+from pubmill.pretraining.optimisation import build_optimiser, learning_rate
+from pubmill.recipes import Optimisation
+from tests.unit.pretraining.toy_pretraining import changed, make_data, pretrain, weights
+
+
+def test_lamb_is_the_papers_formula() -> None:
+    """Against algorithm 2 of You et al. (2020), written out for one matrix, over three steps."""
+    torch.manual_seed(1)
+    weight = torch.nn.Parameter(torch.randn(4, 3))
+    expected, mean, square = weight.detach().clone(), torch.zeros(4, 3), torch.zeros(4, 3)
+    optimiser = Lamb([weight], lr=0.1, betas=(0.9, 0.99), eps=1e-6, weight_decay=0.01)
+    for step in range(1, 4):
+        weight.grad = torch.randn(4, 3)
+        mean = 0.9 * mean + 0.1 * weight.grad
+        square = 0.99 * square + 0.01 * weight.grad**2
+        ratio = (mean / (1 - 0.9**step)) / ((square / (1 - 0.99**step)).sqrt() + 1e-6)
+        direction = ratio + 0.01 * expected
+        expected = expected - 0.1 * expected.norm() / direction.norm() * direction
+        optimiser.step()
+    torch.testing.assert_close(weight.detach(), expected)
+
+
+def test_without_decay_lamb_is_adam() -> None:
+    torch.manual_seed(1)
+    start, gradients = torch.randn(5), [torch.randn(5) for _ in range(3)]
+    ends = []
+    for kind in (Lamb, torch.optim.AdamW):
+        weight = torch.nn.Parameter(start.clone())
+        optimiser = kind([weight], lr=0.1, betas=(0.9, 0.99), eps=1e-6, weight_decay=0.0)
+        for gradient in gradients:
+            weight.grad = gradient.clone()
+            optimiser.step()
+        ends.append(weight.detach())
+    torch.testing.assert_close(*ends)
+
+
+def test_a_matrix_of_zeros_is_moved_all_the_same() -> None:
+    weight = torch.nn.Parameter(torch.zeros(2, 2))
+    weight.grad = torch.ones(2, 2)
+    Lamb([weight], lr=0.1, betas=(0.9, 0.99), eps=1e-6, weight_decay=0.01).step()
+    torch.testing.assert_close(weight.detach(), torch.full((2, 2), -0.1), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("kind", OPTIMISERS)
+def test_vectors_have_no_decay(kind: str) -> None:
+    layer = torch.nn.Linear(3, 3)
+    made = build_optimiser(layer.parameters(), Optimisation(optimiser=kind, learning_rate=1.0))
+    decays = {id(weight): group["weight_decay"] for group in made.param_groups for weight in group["params"]}
+    assert decays == {id(layer.weight): 0.01, id(layer.bias): 0.0}
+
+
+def test_the_learning_rate_rises_and_falls_linearly() -> None:
+    rates = np.array([learning_rate(Optimisation(learning_rate=1.0), step, 100) for step in range(100)])
+    assert rates.argmax() == 9 and rates.max() == 1.0 and rates.min() > 0
+    np.testing.assert_allclose(np.diff(rates[:10]), 0.1)
+    np.testing.assert_allclose(np.diff(rates[9:]), -1 / 91)
+
+
+@pytest.mark.parametrize("name", OPTIMISERS)
+def test_the_registered_state_is_what_an_optimiser_keeps(name: str) -> None:
+    layer = torch.nn.Linear(3, 2)
+    made = build_optimiser(layer.parameters(), Optimisation(optimiser=name, learning_rate=1.0))
+    layer(torch.ones(1, 3)).sum().backward()
+    made.step()
+    for weight in layer.parameters():
+        kept = made.state[weight]
+        assert set(kept) == set(OPTIMISERS[name].state)
+        sizes = [tensor.numel() for tensor in kept.values() if tensor.shape == weight.shape]
+        assert OPTIMISERS[name].state_bytes * weight.numel() == 4 * sum(sizes)
+
+
+def test_bytes_for_each_parameter() -> None:
+    """Weights and two moments in a checkpoint; gradients and a copy beside them in memory."""
+    assert (OPTIMISERS["adamw"].checkpoint_bytes, OPTIMISERS["adamw"].training_bytes) == (12, 20)
+
+
+def test_an_unknown_optimiser_is_refused() -> None:
+    with pytest.raises(ValueError, match="there is no optimiser 'sgd'; there are adamw, lamb"):
+        Optimisation(optimiser="sgd", learning_rate=1.0)
+
+
+def test_a_registered_optimiser_trains_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Registration is all it takes: recipes accept the name, and checkpoints hold its one moment."""
+    signs = Optimiser(kind="tests.unit.pretraining.toy_optimiser:Signs", state=("mean",))
+    monkeypatch.setitem(OPTIMISERS, "signs", signs)
+    recipe = changed(optimisation={"optimiser": "signs", "learning_rate": 1e-3}, steps=6)
+    data = make_data(tmp_path)
+    whole = pretrain(data, tmp_path / "whole/step-6", 6, recipe=recipe)
+    half = pretrain(data, tmp_path / "step-3", 3, recipe=recipe)
+    assert weights(pretrain(data, tmp_path / "step-6", 6, half, recipe=recipe)) == weights(whole)
+    assert (signs.checkpoint_bytes, signs.training_bytes) == (8, 16)
+
+
+def test_both_curves_end_one_step_before_zero_and_differ_in_their_peak() -> None:
+    """Pretraining has the peak once; fine-tuning at the step after the rise too."""
+    before = [learning_rate(Optimisation(learning_rate=1.0), step, 100) for step in range(100)]
+    tuning = [schedule(step, 100, 0.1) for step in range(100)]
+    assert before[:10] == tuning[:10]
+    assert [before[9], before[10], before[99]] == [1.0, 90 / 91, 1 / 91]
+    assert [tuning[9], tuning[10], tuning[99]] == [1.0, 1.0, 1 / 90]

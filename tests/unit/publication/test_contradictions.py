@@ -1,0 +1,103 @@
+"""Where the papers' published values contradict each other."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pubmill.graph import Targets
+from pubmill.publication.contradictions import (
+    FORMS,
+    NO_REASON,
+    Contradiction,
+    ContradictionsRecipe,
+    find_contradictions,
+    read_contradictions,
+)
+from pubmill.specs import load
+from pubmill.specs.study import Study
+
+SPECS = Path(__file__).parents[3] / "specs"
+
+
+def real_recipe() -> ContradictionsRecipe:
+    study = Study(study="x", title="", scale="full", tables=())
+    return ContradictionsRecipe.model_validate(
+        json.loads(json.dumps(Targets(study, load(SPECS, "full")).contradictions_recipe()))
+    )
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[tuple[str, str], Contradiction]:
+    return {(one.dataset, one.model): one for one in find_contradictions(real_recipe(), SPECS).found}
+
+
+def test_versions_of_a_paper_and_their_reason(found: dict[tuple[str, str], Contradiction]) -> None:
+    one = found["gad", "PubMedBERT"]
+    assert one.told["82.34"] == "gu2020 Tables 6, 7, 8, 9, 10"
+    assert one.told["83.96"] == "tinn2021 Tables 2, 8"
+    assert "gu2020's later journal version prints 83.96 for PubMedBERT, as tinn2021 does" in one.reasons
+
+
+def test_forms_metrics_aggregates_and_copies(found: dict[tuple[str, str], Contradiction]) -> None:
+    reasons = found["chemprot", "BioBERT"].reasons
+    assert "forms of the dataset: chemprot@blurb, chemprot@blue" in reasons
+    assert "metrics in print: micro F1, macro F1" in reasons and "over seeds: mean, median" in reasons
+    assert "alrowili2021 Table 2: copied from Gu et al. 2021" in reasons
+
+
+def test_a_paper_against_itself(found: dict[tuple[str, str], Contradiction]) -> None:
+    one = found["biosses", "PubMedELECTRA LARGE"]
+    assert one.range == pytest.approx(14.57)
+    assert one.told == {"71.6": "tinn2021 Table 5", "86.17": "tinn2021 Table 9"}
+    assert "layer-wise decay" in one.reasons[0]
+
+
+def test_other_settings_and_other_measures_contradict_nothing(
+    found: dict[tuple[str, str], Contradiction],
+) -> None:
+    """Relaxed scores, and questions without SQuAD, are other things."""
+    assert ("mean", "PubMedBERT") not in found and ("bc2gm", "PubMedBERT") not in found
+    assert not any(dataset == "bioasq-factoid" for dataset, _ in found)
+
+
+def test_equal_within_rounding_is_no_contradiction(tmp_path: Path) -> None:
+    for second, count in (("84.5", 0), ("84.6", 1)):
+        made = small(tmp_path, second)
+        assert len(find_contradictions(made, tmp_path).found) == count
+    assert find_contradictions(small(tmp_path, "84.6"), tmp_path).found[0].reasons == (NO_REASON,)
+
+
+def small(folder: Path, second: str) -> ContradictionsRecipe:
+    """One model on one dataset in two tables of a paper."""
+    column = {"key": "bert", "label": "BERT", "model": "bert", "published": ["bert"]}
+    row = {
+        "key": "d",
+        "dataset": "d",
+        "label": "D",
+        "metric": "mrr",
+        "published": "d",
+        "printed": "mrr",
+    }
+    tables = []
+    for number, value in enumerate(("84.52", second), 1):
+        (folder / f"{number}.csv").write_text(f"row,column,metric,value,note\nbert,d,mrr,{value},\n")
+        names = {"name": f"p/table{number}", "paper": "p", "number": number, "file": f"{number}.csv"}
+        rest = {"protocol": "p", "aggregate": "mean", "metric": None, "columns": [column], "rows": [row]}
+        tables.append({**names, **rest, "composites": [], "left_out": {}, "elsewhere": {}})
+    return ContradictionsRecipe.model_validate(
+        {"tables": tables, "models": {"bert": "B|<i>"}, "versions": {}}
+    )
+
+
+def test_pages_escape_what_they_show(tmp_path: Path) -> None:
+    found = find_contradictions(small(tmp_path, "84.6"), tmp_path)
+    assert "B\\|&lt;i&gt;" in FORMS["md"](found)
+    assert "B|&lt;i&gt;" in FORMS["html"](found)
+
+
+def test_what_is_written_is_read_again_and_told_by_table(tmp_path: Path) -> None:
+    found = find_contradictions(small(tmp_path, "84.6"), tmp_path)
+    (tmp_path / "found.json").write_text(FORMS["json"](found))
+    assert read_contradictions(tmp_path / "found.json") == found == found.of_tables(["p/table2"])
+    assert not found.of_tables(["p/table3"]).found

@@ -1,0 +1,194 @@
+"""The written forms of a table: numbers, reasons, escaping, determinism."""
+
+import base64
+import csv
+import hashlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import html
+
+from pubmill.publication.rendering import (
+    FORMS,
+    SORTING,
+    count,
+    duration,
+    escape_markdown,
+    escape_tex,
+    number,
+    quantity,
+    reasons,
+    signed,
+    to_csv,
+    to_html,
+    to_latex,
+    to_markdown,
+)
+from pubmill.tables.cells import Table, read_table
+from tests.unit import toy_tables as made_up
+
+HOSTILE = '<script>alert(1)</script> | "x" & {y} \\input{/etc/passwd} $% [z](http://q) `w` =1+1\n\n# T'
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    made_up.write_all(tmp_path)
+    return made_up.table(tmp_path)
+
+
+def hostile(tmp_path: Path) -> Table:
+    columns = [made_up.column("bert", HOSTILE), made_up.column("ours", "=SUM(A1)")]
+    made = made_up.recipe(title=HOSTILE, columns=columns, notes=[HOSTILE], missing={"gad": HOSTILE})
+    return made_up.table(tmp_path, made)
+
+
+def test_numbers() -> None:
+    assert (number(93.333), signed(-0.126), signed(0.2), signed(-0.001)) == (
+        "93.33",
+        "−0.13",
+        "+0.20",
+        "0.00",
+    )
+    assert (count(1234567), quantity(1_234_000), quantity(950), quantity(999_900)) == (
+        "1\u202f234\u202f567",
+        "1.23\u00a0M",
+        "950",
+        "1\u00a0M",
+    )
+    assert (duration(42.4), duration(185), duration(7800), duration(360000)) == (
+        "42 s",
+        "3 min 5 s",
+        "2 h 10 min",
+        "4 d 4 h",
+    )
+
+
+def test_reasons_are_marked_in_reading_order(table: Table) -> None:
+    assert list(reasons(table).values()) == ["a", "b"]
+    assert next(iter(reasons(table))) == "relation extraction is not run"
+
+
+def test_json_gives_the_same_table_back(table: Table, tmp_path: Path) -> None:
+    path = tmp_path / "table06.json"
+    path.write_text(FORMS["json"](table))
+    assert read_table(path) == table
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_says_the_scale_and_is_the_same_again(table: Table, form: str) -> None:
+    text = FORMS[form](table)
+    assert "small" in text
+    assert text == FORMS[form](table)
+
+
+@pytest.mark.parametrize("form", ["md", "tex", "html"])
+def test_titles_warn_unless_the_scale_is_comparable(table: Table, form: str) -> None:
+    assert "not comparable" in FORMS[form](table)
+    comparable = FORMS[form](table.model_copy(update={"comparable": True}))
+    assert comparable.count("not comparable") < FORMS[form](table).count("not comparable")
+
+
+def test_csv_has_one_line_a_cell(table: Table) -> None:
+    lines = list(csv.DictReader(io.StringIO(to_csv(table))))
+    assert len(lines) == 2 * 3
+    assert lines[0]["value"] == "81.0"
+    assert lines[0]["seeds"] == "1: 80.0; 2: 82.0"
+    assert lines[2] | {"published": "77.72", "missing": "relation extraction is not run"} == lines[2]
+
+
+def test_html_shows_ours_published_and_difference(table: Table) -> None:
+    page = html.fromstring(to_html(table))
+    cell = page.xpath("//tbody[1]/tr[1]/td[1]")[0]
+    text = " ".join(cell.text_content().split())
+    assert (
+        text
+        == "ours 81.00 , standard deviation ± 1.41 · , complete: 2/2 , published 80.90 , difference (+0.10) "
+        ", verdict: not comparable"
+    )
+
+
+def test_html_marks_empty_cells_and_explains_them(table: Table) -> None:
+    page = html.fromstring(to_html(table))
+    assert page.xpath("//tbody[2]/tr[1]/td[1]//sup/@title") == ["relation extraction is not run"]
+    assert "relation extraction is not run" in page.xpath("string(//dl[@class='legend'])")
+
+
+def test_html_needs_nothing_from_elsewhere(table: Table) -> None:
+    page = html.fromstring(to_html(table))
+    assert not page.xpath("//link | //img | //@src")
+    assert scripts(page) == [SORTING]
+
+
+def scripts(page: html.HtmlElement) -> list[str]:
+    """The scripts of a page, each of which its policy must name by its digest, and no other."""
+    found = [one.text for one in page.xpath("//script")]
+    [policy] = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
+    named = re.findall(r"'sha256-([^']+)'", policy)
+    assert named == [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in found]
+    assert "script-src 'sha256-" in policy and "default-src 'none'" in policy
+    return found
+
+
+def test_cells_link_to_their_runs(table: Table) -> None:
+    page = html.fromstring(to_html(table))
+    links = page.xpath("//td//a/@href")
+    assert links and all(page.xpath("//details//tr[@id=$id]", id=link[1:]) for link in links)
+    [line] = page.xpath("//details//tr[@id=$id]", id=links[0][1:])
+    assert "runs/blurb/bert/bc2gm/standard/final/seed-1.json" in line.text_content()
+
+
+def test_html_escapes_names_notes_and_reasons(tmp_path: Path) -> None:
+    page = html.fromstring(to_html(hostile(tmp_path)))
+    assert scripts(page) == [SORTING]
+    assert page.xpath("//sup[@title=$text]", text=HOSTILE)
+    assert "<script>" in page.xpath("string(//thead)")
+
+
+def test_markdown_escapes_and_keeps_its_columns(tmp_path: Path) -> None:
+    text = to_markdown(hostile(tmp_path))
+    assert "<script>" not in text and "[z](" not in text
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    assert {line.replace("\\|", "").count("|") for line in lines} == {4}
+    assert len(lines) == 2 + 3
+
+
+def test_latex_escapes(tmp_path: Path) -> None:
+    text = to_latex(hostile(tmp_path))
+    assert "\\input" not in text
+    assert "\\textbackslash{}input\\{/etc/passwd\\}" in text
+    assert text.count("\\begin{") == text.count("\\end{")
+
+
+def test_csv_holds_no_formulas(tmp_path: Path) -> None:
+    made_up.write_all(tmp_path)
+    table = made_up.table(tmp_path, made_up.recipe(missing={"gad": "=HYPERLINK(1)"}))
+    lines = list(csv.DictReader(io.StringIO(to_csv(table))))
+    assert lines[2]["missing"] == "'=HYPERLINK(1)"
+
+
+@given(st.text())
+def test_escaped_latex_has_no_live_character(text: str) -> None:
+    escaped = escape_tex(text)
+    assert "\n" not in escaped
+    for command in (
+        r"\textbackslash{}",
+        r"\textasciitilde{}",
+        r"\textasciicircum{}",
+        r"\{",
+        r"\}",
+        r"\%",
+        r"\_",
+    ):
+        escaped = escaped.replace(command, "")
+    assert "%" not in escaped and "_" not in escaped and "^" not in escaped
+
+
+@given(st.text())
+def test_escaped_markdown_has_no_live_character(text: str) -> None:
+    escaped = escape_markdown(text)
+    assert not set("<>\n") & set(escaped)
+    assert escaped.count("|") == escaped.count("\\|")

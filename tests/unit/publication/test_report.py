@@ -1,0 +1,311 @@
+"""The report and its figures, from a made-up results folder."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from lxml import html
+
+from pubmill.errors import PubmillError
+from pubmill.publication.figures import MAX_POINTS, Axis, curve, strips, thinned
+from pubmill.publication.rendering import to_json
+from pubmill.publication.report import read_log, read_report, read_sources, render
+from pubmill.tables.cells import Table
+from tests.unit import toy_tables as made_up
+from tests.unit.publication.test_browser import needs_browser, shown
+from tests.unit.publication.toy_reports import (
+    DIAGNOSIS,
+    HOSTILE,
+    STATISTICS,
+    put,
+    put_checkpoint,
+    put_page,
+    put_source,
+    put_table,
+    recipe,
+)
+from tests.unit.tables import test_fact_cells as made_up_facts
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    made_up.write_all(tmp_path)
+    return made_up.table(tmp_path)
+
+
+@pytest.fixture
+def results(tmp_path: Path, table: Table) -> Path:
+    put_table(tmp_path, table)
+    for end in (2, 4):
+        put_checkpoint(tmp_path / f"pretraining/base/step-{end}", end)
+    put(tmp_path / "corpora/abstracts/stats.json", STATISTICS)
+    put(tmp_path / "vocabs/uncased/diagnosis.json", DIAGNOSIS)
+    put_page(tmp_path, "bc2gm", "tokens")
+    put_source(tmp_path, "one.tsv")
+    return tmp_path
+
+
+def test_the_page_holds_every_part(results: Path) -> None:
+    page = html.fromstring(render(read_report(recipe(), results)))
+    text = " ".join(page.text_content().split())
+    for part in (
+        "4 of 4",
+        "too short",
+        "30.0 %",
+        "1.250",
+        "3 ✓",
+        "not marked",
+        "c" * 40,
+        "5" * 64,
+        "1 min 0 s",
+    ):
+        assert part in text, part
+    assert "not comparable" in page.xpath("string(//*[@class='banner'])")
+
+
+def test_the_page_is_self_contained_accessible_and_deterministic(results: Path) -> None:
+    text = render(read_report(recipe(), results))
+    page = html.fromstring(text)
+    assert not page.xpath("//link | //img | //@src") and len(page.xpath("//script")) == 1
+    assert page.xpath("//a[starts-with(@href, '#')]")
+    ids = page.xpath("//@id")
+    assert len(ids) == len(set(ids))
+    assert {link[1:] for link in page.xpath("//main//a/@href | //nav//a/@href") if link[0] == "#"} <= set(ids)
+    # what leads elsewhere is on the pages of datasets, and only for whoever follows it
+    assert page.xpath("//a[not(starts-with(@href, '#'))]/@href") == ["https://example.org/apply"]
+    assert all(figure.xpath("string(.//desc)") for figure in page.xpath("//figure"))
+    assert text == render(read_report(recipe(), results))
+
+
+def test_datasets_of_every_kind_and_tables_of_facts_are_shown(results: Path) -> None:
+    for kind in ("sequence", "multilabel", "regression", "span"):
+        put_page(results, f"of-{kind}", kind)
+    made = recipe(
+        datasets=["bc2gm", "of-sequence", "of-multilabel", "of-regression", "of-span"],
+        fact_tables=["gu2020/table03"],
+    )
+    facts = made_up_facts.table(results, made_up_facts.recipe())
+    put(results / "tables/gu2020/table03.json", to_json(facts))
+    page = html.fromstring(render(read_report(made, results)))
+    sections = page.xpath("//div[starts-with(@aria-label, 'Datasets counted by')]")
+    lines = [
+        [" ".join(cell.text_content().split()) for cell in tr.xpath("./*")]
+        for part in sections
+        for tr in part.xpath(".//tbody/tr")
+    ]
+    assert len(sections) == 5 and len(lines) == 10
+    assert ["of-sequence", "train", "10 ✓, as expected", "not marked", "1", "7", "1", ""] in lines
+    assert ["of-span", "test", "6", "5", "4", "7", "1", "not marked", "7", "1", "3"] in lines
+    assert "differs from the published" in page.text_content()
+    ids = page.xpath("//@id")
+    assert len(ids) == len(set(ids)) and {
+        link[1:] for link in page.xpath("//a/@href") if link.startswith("#")
+    } <= set(ids)
+
+
+def test_the_models_of_each_table_are_compared(results: Path) -> None:
+    page = html.fromstring(render(read_report(recipe(), results)))
+    [section] = page.xpath("//details[contains(summary, 'Models compared: 1 of 2 rows')]")
+    lines = [" ".join(tr.text_content().split()) for tr in section.xpath(".//tbody/tr")]
+    assert lines == [
+        "BC2GM entity F1; best: Ours; 60 documents",
+        "BERT +10.00 −0.25 to +2.50 0.01 0.02 0.03 0.06",
+    ]
+    assert "paired bootstrap" in section.text_content()
+
+
+def test_each_dataset_has_its_page_which_its_name_leads_to(results: Path) -> None:
+    put_page(results, "of@span", "span")
+    page = html.fromstring(render(read_report(recipe(datasets=["bc2gm", "of@span"]), results)))
+    closed = page.xpath("//details[@class='page'][not(@open)]")
+    assert [one.get("id") for one in closed] == ["page-bc2gm", "page-of@span"]
+    links = page.xpath("//div[starts-with(@aria-label, 'Datasets counted by')]//a/@href")
+    assert links == ["#page-bc2gm", "#page-of@span"]
+    for part in (
+        "Repetitions and overlaps",
+        "The licence of the drugs",
+        "95th percentile",
+        "export.py of@span",
+    ):
+        assert part in closed[1].text_content(), part
+    # beneath the heading that they stand under
+    assert not closed[1].xpath(".//h1 | .//h2 | .//h3") and len(closed[1].xpath(".//h4")) > 5
+
+
+def test_the_contradictions_are_those_of_the_studys_tables(results: Path) -> None:
+    page = html.fromstring(render(read_report(recipe(), results)))
+    [section] = page.xpath("//details[contains(summary, 'why they differ')]")
+    assert section.xpath(".//tbody/tr/th/text()") == ["Model of gu2020"]
+    told = " ".join(section.text_content().split())
+    assert "84.5 gu2020 Table 6" in told and "85.6 lewis2020 Table 2" in told and HOSTILE in told
+    assert "2 are known of the five papers. 1 of them" in " ".join(page.text_content().split())
+
+
+def test_times_are_a_figure_and_numbers(results: Path) -> None:
+    page = html.fromstring(render(read_report(recipe(), results)))
+    [figure] = page.xpath("//figure[contains(figcaption, 'of one run')]")
+    assert figure.xpath("string(.//desc)") == (
+        "BERT: BC2GM 10 s; mean of 2 runs 10 s. Ours: BC2GM 10 s; mean of 2 runs 10 s."
+    )
+    assert figure.xpath(".//circle/title/text()") == ["BC2GM: 10 s"] * 2
+    [numbers] = page.xpath("//div[@aria-label='Time of fine-tuning in numbers']")
+    lines = [[cell.text_content() for cell in tr] for tr in numbers.xpath(".//tbody/tr")]
+    assert lines[0] == ["gu2020/table06", "BERT", "2", "20 s", "10 s", "10 s"]
+
+
+def test_a_run_of_two_tables_is_counted_once(results: Path) -> None:
+    for form in ("json", "comparisons.json"):
+        same = (results / f"tables/gu2020/table06.{form}").read_text()
+        put(results / f"tables/gu2020/table07.{form}", same)
+    report = read_report(recipe(tables=["gu2020/table06", "gu2020/table07"]), results)
+    assert len(report.runs) == 4 and sum(report.runs.values()) == 40.0
+    assert "all tables4 40 s of training" in html.fromstring(render(report)).text_content()
+
+
+def test_the_contents_are_by_paper(results: Path) -> None:
+    put(results / "tables/gu2020/table03.json", to_json(made_up_facts.table(results, made_up_facts.recipe())))
+    report = read_report(recipe(fact_tables=["gu2020/table03"]), results)
+    assert report.contents == {"gu2020": [("Table 3", "f1"), ("Table 6", "t1")]}
+    links = html.fromstring(render(report)).xpath("//nav//li[starts-with(., 'gu2020')]//a/@href")
+    assert links == ["#f1", "#t1"]
+
+
+@needs_browser
+def test_nothing_is_wider_than_a_phone(results: Path) -> None:
+    """Tables scroll by themselves; a browser's own windows are no narrower than 500 pixels, a frame is."""
+    folder, name = "h" * 100, "a" * 100
+    put_source(results, name, folder)
+    made = recipe(sources={f"sources/{folder}": [f"{name}.source.json"]})
+    text = re.sub(r"<meta http-equiv=.*?>", "", render(read_report(made, results)))
+    text = text.replace("<details", "<details open")
+    told = "<script>onload = () => parent.postMessage(document.documentElement.scrollWidth, '*')</script>"
+    (results / "inner.html").write_text(text.replace("</body>", f"{told}</body>"))
+    host = results / "host.html"
+    host.write_text(
+        "<p></p><script>onmessage = (e) => document.querySelector('p').append(e.data)</script>"
+        "<iframe src='inner.html' style='width: 390px; height: 800px; border: 0'></iframe>"
+    )
+    [width] = html.fromstring(shown(host, "--virtual-time-budget=5000")).xpath("//p/text()")
+    assert int(width) <= 390
+
+
+def test_a_study_of_datasets_alone_shows_no_scores(results: Path) -> None:
+    facts = made_up_facts.table(results, made_up_facts.recipe())
+    put(results / "tables/gu2020/table03.json", to_json(facts))
+    bare = recipe(tables=[], fact_tables=["gu2020/table03"], pretraining={}, corpora=[], vocabs=[], models=[])
+    text = render(read_report(bare, results))
+    assert "Scores per seed" not in text and 'href="#f1"' in text
+
+
+def test_a_pretraining_is_read_from_its_last_log_and_marked_at_checkpoints(results: Path) -> None:
+    pretraining = read_report(recipe(), results).pretrainings[0]
+    assert (pretraining.steps, pretraining.tokens, pretraining.seconds) == (4, 4000, 60.0)
+    assert pretraining.curve and [text for _, text in pretraining.curve.marks] == ["step 2"]
+
+
+def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> None:
+    empty = made_up.table(tmp_path, made_up.recipe(records={}))
+    put_table(tmp_path, empty)
+    bare = recipe(pretraining={}, corpora=[], vocabs=[], datasets=[], models=[], sources={})
+    assert "No run has a score yet" in render(read_report(bare, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "told"),
+    [
+        ("corpora/abstracts/stats.json", "{}", "lacks parsed, documents"),
+        ("pages/datasets/bc2gm.json", "{", "bc2gm.json:1"),
+        ("pages/datasets/bc2gm.json", "{}", "bc2gm.json is not a Page"),
+        ("pages/contradictions.json", "{}", "contradictions.json is not a Contradictions"),
+        ("pretraining/base/step-4/log.jsonl", '{"step": 1}\n', "log.jsonl:1: expected step, tokens and loss"),
+        ("pretraining/base/step-4/log.jsonl", "", "log.jsonl is empty"),
+        ("tables/gu2020/table06.json", "{}", "table06.json is not a Table"),
+        ("tables/gu2020/table06.comparisons.json", "{}", "table06.comparisons.json is not a Comparisons"),
+    ],
+)
+def test_a_broken_input_is_named(results: Path, file: str, content: str, told: str) -> None:
+    put(results / file, content)
+    with pytest.raises(PubmillError, match=told):
+        read_report(recipe(), results)
+
+
+def test_a_missing_log_is_named(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match=r"log\.jsonl does not exist"):
+        read_log(tmp_path / "log.jsonl")
+
+
+def test_folders_of_many_sources_are_one_line_with_one_digest(tmp_path: Path) -> None:
+    names = [f"f{i:02}.gz" for i in range(25)]
+    for name in names:
+        put_source(tmp_path, name)
+    (folder,) = read_sources(tmp_path, [f"sources/host/{name}.source.json" for name in names])
+    assert (folder.count, folder.files, folder.bytes, folder.retrieved) == (25, (), 125, "2026-01-02")
+    assert len(folder.sha256) == 64
+
+
+def test_only_the_studys_own_sources_are_shown(results: Path) -> None:
+    put_source(results, "of-another-study.tsv")
+    page = render(read_report(recipe(), results))
+    assert "one.tsv" in page and "of-another-study" not in page
+
+
+def test_an_absent_record_of_a_source_is_named(results: Path) -> None:
+    (results / "sources/host/one.tsv.source.json").unlink()
+    told = r"one\.tsv\.source\.json does not exist.*where one\.tsv came from"
+    with pytest.raises(PubmillError, match=told):
+        read_report(recipe(), results)
+
+
+def test_a_strip_tells_every_seed_in_words(table: Table) -> None:
+    (strip,) = strips(table)
+    assert [len(lane.points) for lane in strip.lanes] == [2, 2]
+    assert strip.description == (
+        "BERT: seed 1 80.00, seed 2 82.00; mean 81.00; published 80.90. "
+        "Ours: seed 1 90.00, seed 2 92.00; mean 91.00; no published value."
+    )
+
+
+@example(1.0, 400401.0, 2)
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(2, 8))
+def test_ticks_lie_on_the_axis_at_round_steps(low: float, length: float, about: int) -> None:
+    axis = Axis(low, low + length, 0, 300)
+    ticks = axis.ticks(about)
+    assert 1 <= len(ticks) <= about + 1
+    assert all(-1 <= position <= 301 for position, _ in ticks)
+
+
+@given(st.integers(2, 2000))
+def test_thinning_keeps_both_ends(n: int) -> None:
+    points = [(i, float(i)) for i in range(n)]
+    kept = thinned(points)
+    assert len(kept) <= MAX_POINTS and kept[0] == points[0] and kept[-1] == points[-1]
+    assert kept == sorted(set(kept))
+
+
+def test_a_curve_needs_two_points() -> None:
+    assert curve("base", [(1, 2.0)], []) is None
+
+
+def test_pipelines_are_shown_as_what_they_are(results: Path) -> None:
+    """One point and no seed in figures, no fine-tuning runs, by the name that they give themselves."""
+    table = made_up.table_with_pipelines(results)
+    put_table(results, table)
+    report = read_report(recipe(models=["bert", "ours", "genes", "drugs"]), results)
+    text = " ".join(html.fromstring(render(report)).text_content().split())
+    assert report.models == ["Genes", "Drugs", "Bert", "Ours"]
+    assert "4 of 4 none failed; 40 s of training, searches not counted; 2 finished pipelines predict" in text
+    assert f"genesen ner_genes 0.5.4 (SHA-256 {'g' * 64})" in text.replace("genes en", "genesen")
+    (strip,) = report.strips["gu2020/table06"]
+    assert [lane.label for lane in strip.lanes] == ["Genes", "Drugs", "Bert", "Ours"]
+    assert [told for _, told in strip.lanes[0].points] == ["as it is: 60.00"]
+    assert "Drugs: as it is 40.00; mean 40.00; no published value." in strip.description
+    assert "Bert: seed 1 80.00, seed 2 82.00; mean 81.00; published 80.90." in strip.description
+
+
+def test_a_column_that_is_the_best_of_others_is_shown_as_ours(results: Path) -> None:
+    table = made_up.table_with_pipelines(results)
+    assert table.has_runs == dict.fromkeys(("best", "genes", "drugs", "bert", "ours"), True)
+    without = made_up.recipe_with_pipelines(records=made_up.recipe().records)
+    assert made_up.table(results, without).has_runs["best"] is False

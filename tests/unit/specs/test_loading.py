@@ -1,0 +1,422 @@
+"""Strict specs: everything wrong is told at once, with file and line."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pubmill import specs
+from pubmill.errors import PubmillError
+from pubmill.inspection.doctor.datasets import merged_config
+from pubmill.specs.study import check_study
+
+
+@pytest.fixture
+def folder(root: Path, tmp_path: Path) -> Path:
+    """A copy of the real specs that a test may spoil."""
+    shutil.copytree(root / "specs", tmp_path / "specs")
+    return tmp_path / "specs"
+
+
+def mistakes(folder: Path, scale: str = "small") -> str:
+    with pytest.raises(PubmillError) as raised:
+        specs.load(folder, scale)
+    return str(raised.value)
+
+
+def replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+@pytest.mark.parametrize("scale", specs.scales(Path(__file__).parents[3] / "specs"))
+def test_all_specs_are_valid_at_every_scale(root: Path, scale: str) -> None:
+    loaded = specs.load(root / "specs", scale)
+    assert loaded.scale.name == scale
+    assert loaded.tables["gu2020/table06"].protocol == "blurb"
+
+
+def test_a_misspelt_key_is_named_with_file_and_line(folder: Path) -> None:
+    replace(folder / "vocabs/pubmed-uncased.yaml", "size:", "sise:")
+    lines = (folder / "vocabs/pubmed-uncased.yaml").read_text().splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if text.startswith("sise:"))
+    told = mistakes(folder, "full")
+    assert f"specs/vocabs/pubmed-uncased.yaml:{line}: sise: unknown key" in told
+    assert "size: this key is required and missing" in told
+
+
+def test_an_unknown_key_deep_in_a_recipe_is_named(folder: Path) -> None:
+    replace(folder / "pretraining/pubmedbert-base.yaml", "masking_rate:", "mask_rate:")
+    assert "recipe.objective.mask_rate: unknown key" in mistakes(folder)
+
+
+def test_a_duplicate_key_is_named_with_both_lines(folder: Path) -> None:
+    path = folder / "vocabs/pubmed-uncased.yaml"
+    path.write_text(path.read_text() + "size: 5\n")
+    told = mistakes(folder)
+    assert "duplicate key 'size', first at specs/vocabs/pubmed-uncased.yaml:" in told
+
+
+def test_a_dangling_reference_is_named(folder: Path) -> None:
+    replace(folder / "pretraining/pubmedbert-base.yaml", "vocab: pubmed-uncased", "vocab: pubmed-odd")
+    told = mistakes(folder)
+    assert "specs/pretraining/pubmedbert-base.yaml:" in told
+    assert "there is no specs/vocabs/pubmed-odd.yaml" in told
+
+
+def test_a_reason_for_missing_must_go_when_the_spec_has_come(folder: Path) -> None:
+    replace(
+        folder / "tables/gu2020/table06.yaml",
+        'label: "BioBERT cased"',
+        'label: "BioBERT cased", missing: not yet',
+    )
+    assert "remove `missing:`" in mistakes(folder)
+
+
+def test_a_file_called_otherwise_than_its_name(folder: Path) -> None:
+    (folder / "vocabs/pubmed-uncased.yaml").rename(folder / "vocabs/other.yaml")
+    assert "specs/vocabs/other.yaml:1: name must be 'other'" in mistakes(folder)
+
+
+def test_all_mistakes_of_all_files_are_told_together(folder: Path) -> None:
+    replace(folder / "vocabs/pubmed-uncased.yaml", "kind: wordpiece", "kind: wordpice")
+    replace(folder / "models/no-pretraining.yaml", "kind: random", "kind: randon")
+    replace(folder / "datasets/bc2gm.yaml", "metric: entity_f1", "metric: f2")
+    (folder / "protocols/bad.yaml").write_text("name: bad\n  wrong: [\n")
+    told = mistakes(folder)
+    for file in ("vocabs/pubmed-uncased", "models/no-pretraining", "datasets/bc2gm", "protocols/bad"):
+        assert f"specs/{file}.yaml:" in told
+    assert "not valid YAML" in told
+
+
+def test_a_scale_is_a_file(folder: Path) -> None:
+    """One YAML makes a scale; nothing else names it."""
+    small = (folder / "scales/small.yaml").read_text()
+    (folder / "scales/tiny.yaml").write_text(small.replace("name: small", "name: tiny"))
+    assert specs.scales(folder) == ["demo", "full", "small", "tiny"]
+    config = {"study": "x", "title": "x", "scale": "tiny", "tables": ["gu2020/table06"]}
+    study, loaded = check_study(config, folder)
+    assert study.scale == loaded.scale.name == "tiny"
+    (folder / "scales/tiny.yaml").write_text(small)
+    assert "specs/scales/tiny.yaml:2: name must be 'tiny', as the file is called" in mistakes(folder, "tiny")
+    with pytest.raises(PubmillError, match="no specs/scales/huge.yaml; the scales are demo, full, small"):
+        specs.load(folder, "huge")
+
+
+def test_a_scale_that_overlays_what_does_not_exist(folder: Path) -> None:
+    replace(folder / "scales/small.yaml", "\nmodels:", "\nmodels:\n  nobody: {label: x}\n")
+    assert "there is no specs/models/nobody.yaml" in mistakes(folder)
+
+
+def test_a_mistake_in_a_scale_is_told_at_the_scale(folder: Path) -> None:
+    replace(folder / "scales/small.yaml", "pubmed-uncased: {size: ", "pubmed-uncased: {size: many, x: ")
+    told = mistakes(folder)
+    assert "specs/scales/small.yaml:" in told and "size" in told
+
+
+def test_include_lays_local_keys_over_one_base(folder: Path) -> None:
+    (folder / "vocabs/pubmed-uncased-50k.yaml").write_text(
+        "name: pubmed-uncased-50k\ninclude: pubmed-uncased\nsize: 50000\n"
+    )
+    loaded = specs.load(folder, "full")
+    assert loaded.vocabs["pubmed-uncased-50k"].size == 50000
+    assert loaded.vocabs["pubmed-uncased-50k"].corpus == "pubmed-abstracts"
+
+
+def including(folder: Path, kind: str, name: str, base: str, *lines: str) -> None:
+    """A spec that includes another; its own lines begin at line 3."""
+    (folder / kind / f"{name}.yaml").write_text(
+        "\n".join([f"name: {name}", f"include: {base}", *lines]) + "\n"
+    )
+
+
+def test_of_an_included_spec_nothing_stays_beside_what_replaces_it(folder: Path) -> None:
+    blob = "a" * 40
+    source = f"sources: {{train: {{url: 'https://example.org/a', git_blob: {blob}}}}}"
+    including(
+        folder, "datasets", "mine", "gad@fold-1", source, "published: {files: {train: {name: mine.tsv}}}"
+    )
+    including(folder, "datasets", "cleared", "bc2gm", "expect: {}")
+    including(folder, "datasets", "partly", "bc2gm", "expect: {train: {}, dev: {mentions: 1}}")
+    including(folder, "models", "mine", "pubmedbert-base", "weights: {kind: folder, local: mine}")
+    recipe = (folder / "pretraining/pubmedbert-base.yaml").read_text()
+    started = recipe.replace("name: pubmedbert-base", "name: begun").replace("[12500, ", "[")
+    (folder / "pretraining/begun.yaml").write_text(
+        started + "start: {recipe: pubmedbert-base, step: 12500}\n"
+    )
+    including(folder, "pretraining", "mine", "begun", "start: {model: pubmedbert-base}")
+    loaded = specs.load(folder, "full")
+    mine, base = loaded.datasets["mine"], loaded.datasets["gad@fold-1"]
+    assert mine.sources["train"].model_dump(exclude_none=True) == {
+        "url": "https://example.org/a",
+        "git_blob": blob,
+    }
+    assert mine.sources["test"] == base.sources["test"]
+    assert mine.published and mine.published.files["train"].sha256 is None
+    assert mine.published.files["test"].sha256 and mine.published.options
+    assert loaded.datasets["cleared"].expect == {}
+    partly = loaded.datasets["partly"].expect
+    assert partly["train"] == {} and partly["dev"]["mentions"] == 1 and partly["dev"]["tokens"]
+    own = loaded.models["mine"].weights
+    assert own and own.model_dump() == {"kind": "folder", "local": "mine"}
+    start = loaded.pretraining["mine"].start
+    assert start and start.model_dump(exclude_none=True) == {"model": "pubmedbert-base"}
+
+
+def test_a_mistake_is_told_in_the_file_that_has_it_and_once(folder: Path) -> None:
+    including(
+        folder, "datasets", "mine", "bc2gm", "label: x", "sources:", "  train: {git_blob: x}", "expekt: {}"
+    )
+    including(folder, "datasets", "fewer", "bc2gm", "splits: [train, test]")
+    replace(folder / "datasets/gad@fold-1.yaml", "kind: sequence", "kind: sequense")
+    for name, base in (("a", "nobody"), ("b", "../vocabs/pubmed-uncased"), ("c", "[bc2gm]")):
+        including(folder, "datasets", name, base)
+    told = mistakes(folder, "full").splitlines()
+    assert "specs/datasets/mine.yaml:5: sources.train.url: this key is required and missing" in told
+    assert "specs/datasets/mine.yaml:6: expekt: unknown key; check its spelling, or remove it" in told
+    assert not [line for line in told if line.startswith("specs/datasets/bc2gm.yaml")]
+    both = next(line for line in told if line.startswith("specs/datasets/fewer.yaml:2"))
+    assert both.startswith("specs/datasets/fewer.yaml:2 includes specs/datasets/bc2gm.yaml:")
+    assert ": expect: names dev, but the dataset's splits are train, test (found" in both
+    assert len([line for line in told if "sequense" in line]) == 1
+    for name in "abc":
+        assert any(line.startswith(f"specs/datasets/{name}.yaml:2: there is no ") for line in told)
+
+
+def test_numbers_without_a_dot_are_numbers(root: Path) -> None:
+    """YAML 1.1 reads 6e-4 as text; a learning rate that is text would be a late surprise."""
+    loaded = specs.load(root / "specs", "full")
+    assert loaded.pretraining["pubmedbert-base"].recipe.optimisation.learning_rate == 0.0006
+
+
+def test_checkpoints_must_end_with_the_last_step(folder: Path) -> None:
+    replace(folder / "pretraining/pubmedbert-base.yaml", "50000, 62500]", "50000]")
+    assert "checkpoints must rise and end with steps (62500)" in mistakes(folder, "full")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("dropout: 0.1", "dropuot: 0.1", "hyperparameters: dropuot: unknown key"),
+        ("weight_decay: 0.0", "metric: entity_f1", "metric: the dataset decides it"),
+        ("epochs: 60", "epochs: many", "hyperparameters.epochs: on tokens"),
+        ("tagging: bio", "tagging: oi", "Input should be 'bio', 'bioul' or 'io'"),
+        ("weight_decay: 0.0", "learning_rate: 1e-5", "the search decides learning_rate, too"),
+    ],
+)
+def test_a_protocol_that_makes_no_recipe_is_told(folder: Path, old: str, new: str, told: str) -> None:
+    replace(folder / "protocols/blurb.yaml", old, new)
+    found = mistakes(folder, "full")
+    assert "specs/protocols/blurb.yaml:" in found and told in found
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "key", "told"),
+    [
+        (
+            "bc2gm",
+            "metric: entity_f1",
+            "metric: micro_f1",
+            "metric",
+            "metric of ner (tokens) is one of entity_f1",
+        ),
+        (
+            "bc2gm",
+            "metric: entity_f1",
+            "metric: relaxed_f1",
+            "metric",
+            "is one of entity_f1; relaxed_f1 chooses no weights, name it as a table's `metric`",
+        ),
+        (
+            "bc2gm",
+            "metric: entity_f1",
+            "metric: word_macro_f1",
+            "metric",
+            "of ner (tokens) is one of entity_f1",
+        ),
+        (
+            "squad-v1",
+            "metric: f1",
+            "metric: exact_match",
+            "metric",
+            "of reading (span) is one of f1; exact_match",
+        ),
+        ("squad-v1", "metric: f1", "metric: mrr", "metric", "metric of reading (span) is one of f1"),
+        (
+            "bioasq-factoid@4b",
+            "metric: mrr",
+            "metric: strict_accuracy",
+            "metric",
+            "metric of factoid (span) is one of f1, mrr; strict_accuracy chooses no weights",
+        ),
+        ("bc2gm", "task: ner", "task: relation", "task", "task of kind tokens is one of ner, de-ident"),
+        (
+            "bc2gm",
+            "version: 1",
+            "negative: O\nversion: 1",
+            "negative",
+            "of kind sequence have a `negative` label, not entity_f1",
+        ),
+        (
+            "gad@blurb",
+            'negative: "0"\n',
+            "",
+            "the file",
+            "needs `negative`: the label that it leaves out, or null",
+        ),
+        (
+            "eu-adr@fold-1",
+            "\n    test: {name",
+            "\n    dev: {name",
+            "published",
+            "names dev, but the dataset's splits are train",
+        ),
+        ("squad-v1", "\nexpect:\n", "\nexpect:\n  test: {examples: 1}\n", "expect", "names test, but"),
+        ("bc2gm", "conll:read", "conl:read", "converter", "no function read in pubmill/convert/conl.py"),
+        ("bc2gm", "conll:read", "conll:raed", "converter", "no function raed in pubmill/convert/conll.py"),
+        (
+            "bc2gm",
+            "conll:write",
+            "conll:wriet",
+            "published.writer",
+            "no function wriet in pubmill/convert/conll",
+        ),
+    ],
+)
+def test_keys_of_a_dataset_that_contradict_each_other_are_told(
+    folder: Path, name: str, old: str, new: str, key: str, told: str
+) -> None:
+    path = folder / f"datasets/{name}.yaml"
+    replace(path, old, new)
+    lines = path.read_text().splitlines()
+    last = key.rpartition(".")[2]
+    line = next((n for n, text in enumerate(lines, 1) if text.lstrip().startswith(f"{last}:")), 1)
+    found = next(text for text in mistakes(folder, "full").splitlines() if told in text)
+    assert f"specs/datasets/{name}.yaml:{line}: {key}: " in found
+
+
+def test_a_count_that_is_null_takes_back_that_of_the_included_spec(folder: Path) -> None:
+    typed, protein = (specs.load(folder, "full").datasets[f"jnlpba@{name}"] for name in ("typed", "protein"))
+    assert typed.expect["train"]["mentions.DNA"] and "mentions.DNA" not in protein.expect["train"]
+    assert protein.expect["train"]["tokens"] == typed.expect["train"]["tokens"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "word"),
+    [
+        ("  accuracy: Accuracy\n", "  accuracy: Accuracy\n  mrr: MRR\n", "mrr"),
+        ("label: GAD}", "label: GAD, words: {f1: Micro F1}}", "f1"),
+        ("  pearson: Pearson\n", "  pearson: Pearson\n  biomedical: PubMed\n", "biomedical"),
+    ],
+)
+def test_words_that_no_cell_shows_are_told(folder: Path, old: str, new: str, word: str) -> None:
+    path = folder / "tables/gu2020/table03.yaml"
+    replace(path, old, new)
+    line = next(
+        n for n, text in enumerate(path.read_text().splitlines(), 1) if f" {word}: " in text.replace("{", " ")
+    )
+    told = f"specs/tables/gu2020/table03.yaml:{line}: no cell shows the word '{word}'"
+    assert told in mistakes(folder, "full")
+
+
+def test_a_setting_that_the_protocol_lacks_is_told(folder: Path) -> None:
+    replace(folder / "tables/gu2020/table06.yaml", "setting: standard", "setting: standart")
+    assert "protocol blurb has no setting 'standart'" in mistakes(folder)
+
+
+def test_a_composite_of_strangers_is_told(folder: Path) -> None:
+    replace(folder / "tables/gu2020/table06.yaml", "    sts: [biosses]", "    sts: [bioses]")
+    assert "the composite blurb is of what are no rows: bioses" in mistakes(folder)
+
+
+def test_the_configuration_is_as_strict(root: Path) -> None:
+    config = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
+    check_study(config, root / "specs")
+    for wrong, told in (
+        ({"mirrors": "x"}, "mirrors: unknown key"),
+        ({"scale": "tiny"}, "scale"),
+        ({"models": ["bert-huge"]}, "models: there is no model 'bert-huge'; the nearest: "),
+    ):
+        with pytest.raises(PubmillError, match=told):
+            check_study({**config, **wrong}, root / "specs")
+
+
+@pytest.mark.parametrize(
+    "study", sorted((Path(__file__).parents[3] / "studies").glob("*.yaml")), ids=lambda path: path.stem
+)
+def test_every_study_is_sound(root: Path, study: Path) -> None:
+    checked, _ = check_study(merged_config(root / "config.yaml", [str(study)], []), root / "specs")
+    assert checked.study == study.stem
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            "metric: relaxed_f1",
+            "metric: relaxed_f2",
+            "metric: there is no metric relaxed_f2; there are accuracy,",
+        ),
+        (
+            "metric: relaxed_f1",
+            "metric: word_macro_f1",
+            "bc2gm (tokens, ner) has no word_macro_f1, the metric of the table; it has entity_f1",
+        ),
+        (
+            "metric: relaxed_f1",
+            "metric: mrr",
+            "bc2gm (tokens, ner) has no mrr, the metric of the table; it has entity_f1",
+        ),
+    ],
+)
+def test_a_tables_metric_is_one_of_its_datasets(folder: Path, old: str, new: str, told: str) -> None:
+    replace(folder / "tables/tinn2021/table11.yaml", old, new)
+    assert told in mistakes(folder)
+
+
+def test_the_metric_of_a_table_is_checked_on_folds_too(folder: Path) -> None:
+    path = folder / "tables/tinn2021/table11.yaml"
+    path.write_text(
+        path.read_text().partition("rows:")[0]
+        + "protocol: lewis2020\nrows: [{dataset: gad, label: GAD, group: re}]\ncomposites: []\n"
+    )
+    assert "gad (sequence, relation) has no relaxed_f1" in mistakes(folder)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            "[scispacy-jnlpba, scispacy-bc5cdr]",
+            "[scispacy-jnlpba, scispacy]",
+            "made of scispacy, which are no col",
+        ),
+        (
+            "[scispacy-jnlpba, scispacy-bc5cdr]",
+            "[scispacy-jnlpba, scispacy-max]",
+            "is made of scispacy-max, which",
+        ),
+        ("[scispacy-jnlpba, scispacy-bc5cdr]", "[scispacy-jnlpba]", "columns.2.best_of"),
+        ("best_of:", "missing: x, best_of:", "remove `missing` and `setting`"),
+        (
+            "key: scispacy-max",
+            "key: biobert-base",
+            "specs/models/biobert-base.yaml exists; give the column",
+        ),
+    ],
+)
+def test_a_column_is_the_best_of_other_columns(folder: Path, old: str, new: str, told: str) -> None:
+    replace(folder / "tables/tinn2021/table10.yaml", old, new)
+    assert told in mistakes(folder)
+
+
+def test_a_variant_has_no_hash_of_the_form_that_it_includes(root: Path) -> None:
+    """Only BLURB's GAD is fold 1 of BioBERT's; every other known file is that of one dataset."""
+    known: dict[str, set[str]] = {}
+    for name, spec in specs.load(root / "specs", "full").datasets.items():
+        for file in spec.published.files.values() if spec.published else ():
+            if file.sha256:
+                known.setdefault(file.sha256, set()).add(name)
+    assert len(known) >= 64
+    assert [names for names in known.values() if len(names) > 1] == [{"gad@blurb", "gad@fold-1"}]

@@ -1,0 +1,320 @@
+"""Protocols: what a run's recipe is made of, and that each mistake in one is told where it stands."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from pubmill import specs
+from pubmill.errors import PubmillError
+from pubmill.graph import Targets
+from pubmill.recipes import FinetuningRecipe, build
+from pubmill.specs import ProtocolSpec, Specs
+from pubmill.specs.protocols import Equivalence
+from pubmill.specs.study import check_study
+
+ROOT = Path(__file__).resolve().parents[3]
+SCALES = ("demo", "small", "full")
+PAPERS = ("blurb", "tinn2021", "lewis2020", "shin2020", "alrowili2021")
+
+
+@pytest.fixture(scope="module")
+def loaded() -> dict[str, Specs]:
+    return {scale: specs.load(ROOT / "specs", scale) for scale in SCALES}
+
+
+@pytest.fixture(scope="module")
+def full(loaded: dict[str, Specs]) -> Specs:
+    return loaded["full"]
+
+
+def recipe(made: Specs, protocol: str, dataset: str, setting: str, model: str = "any", **chosen: Any) -> Any:
+    """The recipe of a run, as a program would read it."""
+    values = made.protocols[protocol].recipe(made.datasets[dataset], model, setting, trial=False)
+    return build(FinetuningRecipe, values | chosen, protocol)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_run_that_can_be_asked_for_makes_a_recipe(
+    loaded: dict[str, Specs], scale: str, name: str
+) -> None:
+    """Asked of each dataset, setting and model alone, and not, as the loader does, of one for many."""
+    made, spec = loaded[scale], loaded[scale].protocols[name]
+    models = ["any", *{model for one in spec.overrides.values() for model in one.models or ()}]
+    seen: set[str] = set()
+    for data in made.datasets.values():
+        for setting in spec.settings:
+            for model in models:
+                if spec.obstacle(data, model, setting) is not None:
+                    continue
+                choosing = spec.settings[setting].chosen_by or setting
+                for point in spec.points(data, model, choosing).values() or [{}]:
+                    values = spec.recipe(data, model, setting, trial=False) | point
+                    if str(values) not in seen:
+                        build(FinetuningRecipe, values, f"{name}, {data.name}, {setting}, {model}")
+                    seen.add(str(values))
+    assert len(seen) > 3
+
+
+EQUIVALENCE = {"alpha": 0.05, "power": 0.8, "margins": {"default": {"points": 1, "why": "printed so"}}}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"alpha": 0},
+        {"alpha": 0.6},
+        {"power": 1},
+        {"margins": {}},
+        {"margins": {"biosses": {"points": 1, "why": "small"}}},
+        {"margins": {"default": {"points": 0, "why": "none"}}},
+        {"margins": {"default": {"points": 1}}},
+        {"margins": {"default": {"points": 1, "why": ""}}},
+        {"seeds": 5},
+    ],
+)
+def test_a_rule_of_equivalence_that_is_not_whole_is_refused(changes: dict[str, Any]) -> None:
+    assert Equivalence.model_validate(EQUIVALENCE).margins["default"].points == 1
+    with pytest.raises(ValidationError):
+        Equivalence.model_validate(EQUIVALENCE | changes)
+
+
+def test_values_are_laid_over_each_other_in_order(full: Specs) -> None:
+    data = full.datasets["bc2gm"]
+    base = {
+        "name": "p",
+        "search": {"grid": {"batch_size": [8]}, "models": "each"},
+        "hyperparameters": {"learning_rate": 1, "epochs": 1, "warmup": 0.1, "dropout": 0.1},
+        "overrides": {
+            "first": {"tasks": ["ner"], "values": {"epochs": 2, "warmup": 0.2}},
+            "second": {"datasets": ["bc2gm"], "models": ["m"], "values": {"epochs": 3}},
+            "other": {"kinds": ["span"], "values": {"epochs": 4}},
+        },
+        "settings": {"standard": {"values": {"dropout": 0.3}}},
+        "final": {"seeds": {"default": 1}, "aggregate": "mean", "split": "test"},
+        "equivalence": EQUIVALENCE,
+    }
+    spec = ProtocolSpec.model_validate(base)
+    made = spec.recipe(data, "m", "standard", trial=False)
+    assert (made["epochs"], made["warmup"], made["dropout"], made["task"]) == (3, 0.2, 0.3, "tokens")
+    assert spec.recipe(data, "n", "standard", trial=False)["epochs"] == 2
+    assert list(spec.points(data, "m", "standard")) == ["batch_size=8"]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "dataset", "setting", "model", "values"),
+    [
+        ("blurb", "gad@blurb", "standard", "any", {"max_length": 128, "epochs": 60}),
+        ("blurb", "chemprot@blurb", "standard", "any", {"max_length": 256, "keep": "best"}),
+        ("blurb", "pubmedqa", "standard", "any", {"max_length": 512, "segments": "separate"}),
+        ("blurb", "bc2gm", "tagging=io", "any", {"tagging": "io", "head": "linear"}),
+        ("blurb", "ddi@blurb", "entities=markers+pooling=entity-start", "any", {"pooling": "entity-start"}),
+        ("tinn2021", "biosses", "standard-epochs", "any", {"epochs": 5, "bias_correction": True}),
+        ("tinn2021", "biosses", "no-bias-correction", "any", {"epochs": 100, "bias_correction": False}),
+        ("tinn2021", "biosses", "optimal+train+dev", "any",
+         {"reinitialised_layers": 1, "train_on": "train+dev"}),
+        ("tinn2021", "pubmedqa", "optimal", "pubmedbert-base", {"segments": "single"}),
+        ("tinn2021", "pubmedqa", "optimal", "pubmedelectra-base", {"segments": "separate"}),
+        ("tinn2021", "bc2gm", "removed=4", "any", {"removed_layers": 4}),
+        ("lewis2020", "bc2gm", "standard", "any",
+         {"learning_rate": 1e-5, "batch_size": 32, "evaluate_every": 500}),
+        ("lewis2020", "ddi@blue", "printed", "any", {"learning_rate": 0.002, "evaluate_every": 200}),
+        ("lewis2020", "ddi@blue", "standard", "any", {"learning_rate": 2e-5, "batch_size": 16, "epochs": 10}),
+        ("lewis2020", "hoc@blue", "standard", "any", {"unit": "sentence"}),
+        ("shin2020", "bc5-chem", "fc=2x512", "any", {"head_sizes": [512, 512], "labelled_subwords": "first"}),
+        ("shin2020", "bc5-disease", "standard", "any", {"labelled_subwords": "first"}),
+        ("shin2020", "ncbi-disease", "fc=1x1024", "any",
+         {"head_sizes": [1024], "labelled_subwords": "all"}),
+        ("shin2020", "squad-v1", "standard", "any", {"epochs": 10, "learning_rate": 3e-5, "keep": "last"}),
+        ("shin2020", "bioasq-factoid@7b", "standard", "any", {"epochs": 30, "head_sizes": [2048, 2048]}),
+        ("alrowili2021", "bc5-chem", "standard", "biom-electra-base",
+         {"learning_rate": 2e-4, "batch_size": 48}),
+        ("alrowili2021", "chemprot@blurb", "standard", "albert-xxlarge", {"batch_size": 128, "epochs": 5}),
+        ("alrowili2021", "squad-v2", "standard", "pubmedbert-base", {"epochs": 2, "learning_rate": 5e-5}),
+        ("alrowili2021", "bioasq-factoid@7b", "standard", "pubmedbert-base",
+         {"batch_size": 128, "epochs": 3}),
+    ],
+)  # fmt: skip
+def test_recipes_are_those_of_the_papers(
+    full: Specs, protocol: str, dataset: str, setting: str, model: str, values: dict[str, Any]
+) -> None:
+    made = full.protocols[protocol].recipe(full.datasets[dataset], model, setting, trial=False)
+    assert {key: made.get(key, "not said") for key in values} == values
+
+
+@pytest.mark.parametrize(
+    ("protocol", "dataset", "setting", "model", "grid"),
+    [
+        ("tinn2021", "pubmedqa", "layer-freeze", "m", {"frozen_layers": (3, 6, 9)}),
+        ("tinn2021", "pubmedqa", "layer-freeze", "pubmedbert-large", {"frozen_layers": (6, 12, 18)}),
+        ("tinn2021", "pubmedqa", "optimal", "pubmedbert-base", {"frozen_layers": (3, 6, 9)}),
+        ("tinn2021", "pubmedqa", "optimal", "pubmedelectra-base",
+         {"frozen_layers": (None,), "layerwise_decay": (0.8, 0.9)}),
+        ("shin2020", "bc2gm", "standard", "m", {"head_sizes": ([512], [1024], [512, 512], [1024, 1024])}),
+        ("shin2020", "squad-v1", "standard", "m", {}),
+        ("lewis2020", "bc2gm", "standard", "m", {}),
+    ],
+)  # fmt: skip
+def test_what_a_setting_searches(
+    full: Specs, protocol: str, dataset: str, setting: str, model: str, grid: dict[str, Any]
+) -> None:
+    made = full.protocols[protocol].grid(full.datasets[dataset], model, setting)
+    common = {"learning_rate", "batch_size"} if protocol == "tinn2021" else set()
+    assert {key: values for key, values in made.items() if key not in common} == grid
+
+
+def test_trials_never_learn_dev(full: Specs) -> None:
+    spec, data = full.protocols["tinn2021"], full.datasets["biosses"]
+    assert spec.recipe(data, "m", "train+dev", trial=False)["train_on"] == "train+dev"
+    assert spec.recipe(data, "m", "train+dev", trial=True)["train_on"] == "train"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "dataset", "setting", "told"),
+    [
+        ("blurb", "bc2gm", "nothing", "has no setting 'nothing'; it has standard, "),
+        ("blurb", "gad@blurb", "tagging=io", "setting tagging=io of protocol blurb is not for relation"),
+        ("blurb", "squad-v2", "standard", "squad-v2 has no split to search by"),
+        ("lewis2020", "gad@fold-1", "standard", "chooses on gad@fold-1 and reports gad@fold-2, "),
+        ("lewis2020", "biosses", "standard", "is not for similarity"),
+        ("tinn2021", "bc2gm", "optimal", "is not for ner (tokens: bc2gm), but for similarity, yes-no"),
+        ("tinn2021", "hoc@blurb", "optimal+train+dev", "but for similarity, yes-no"),
+        ("shin2020", "gad@fold-1", "fc=1x512", "gad@fold-1 has no split to choose the best weights by"),
+    ],
+)
+def test_runs_that_cannot_be_are_told(
+    full: Specs, protocol: str, dataset: str, setting: str, told: str
+) -> None:
+    assert told in str(full.protocols[protocol].obstacle(full.datasets[dataset], "any", setting))
+
+
+def test_the_scored_split_never_chooses(full: Specs) -> None:
+    """Except on the one fold of ten that isn't reported."""
+    for spec in full.protocols.values():
+        for data in full.datasets.values():
+            assert spec.looked_at(data, trial=False) != spec.scored(data)
+            if spec.looked_at(data, trial=True) == spec.scored(data):
+                assert data.name in {folds.chosen_on for folds in spec.folds.values()}
+
+
+def test_on_a_reported_fold_nothing_is_looked_at(full: Specs) -> None:
+    spec = full.protocols["lewis2020"]
+    final = recipe(full, "lewis2020", "gad@fold-4", "standard", stop_after=200)
+    assert (final.keep, final.evaluate_every, final.stop_after) == ("last", None, 200)
+    trial = spec.recipe(full.datasets["gad@fold-1"], "m", "standard", trial=True)
+    assert (trial["keep"], trial["evaluate_every"]) == ("best", 200)
+    assert spec.looked_at(full.datasets["gad@fold-1"], trial=True) == "test"
+    assert spec.looked_at(full.datasets["gad@fold-4"], trial=False) is None
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the real specs that a test may spoil."""
+    shutil.copytree(ROOT / "specs", tmp_path / "specs")
+    return tmp_path / "specs"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "line", "told"),
+    [
+        ("tinn2021", "values: {segments: single}\n    why", "values: {segment: single}\n    why",
+         "segment: single", "overrides.optimal-pubmedqa.values: segment: unknown key"),
+        ("tinn2021", "frozen_layers: [3, 6, 9]", "frozen_layers: [3, some]",
+         "[3, some]", "overrides.layer-freeze.grid.frozen_layers: on tokens"),
+        ("tinn2021", "values: {max_length: 128}", "values: {max_length: long}",
+         "max_length: long", "overrides.short-relations.values.max_length: on sequence (such as gad@blurb)"),
+        ("tinn2021", "values: {reinitialised_layers: 1}\n    why", "values: {pooling: mention-max}\n    why",
+         "optimal-similarity:", "pooling other than cls is for sequence"),
+        ("tinn2021", "models: [pubmedbert-base]", "models: [pubmedbert-bse]",
+         "models: [pubmedbert-bse]", "there is no specs/models/pubmedbert-bse.yaml"),
+        ("tinn2021", "future_models: [", "future_models: [pubmedbert-base, ",
+         "models: [pubmedbert-base]", "take it out of `future_models`"),
+        ("tinn2021", "datasets: [pubmedqa]", "datasets: [pubmedqaa]",
+         "[pubmedqaa]", "there is no specs/datasets/pubmedqaa.yaml"),
+        ("tinn2021", "tasks: [similarity]\n    values", "tasks: [similar]\n    values",
+         "tasks: [similar]", "similar: there are only"),
+        ("tinn2021", "settings: [layerwise-decay]", "settings: [decay]",
+         "name: tinn2021", "override layerwise-decay: there are no settings decay"),
+        ("tinn2021", "train+dev: {chosen_by: standard,", "train+dev: {chosen_by: train+dev,",
+         "name: tinn2021", "setting train+dev: chosen_by must name a setting that chooses for itself"),
+        ("tinn2021", "batch_size: [16, 32]}", "batch_size: [16, 32], stop_after: [5]}",
+         "name: tinn2021", "stop_after can't be in a grid"),
+        ("tinn2021", "  models: each", "  models: [pubmedbert-base]",
+         "name: tinn2021", "layer-freeze-large: a grid of certain models needs a search of models: each"),
+        ("tinn2021", "biosses: 10", "bioses: 10", "bioses: 10", "there is no specs/datasets/bioses.yaml"),
+        ("blurb", "{default: 5, ", "{", "name: blurb", "final.seeds must have the key `default`"),
+        ("blurb", "head_sizes: [384]", "head_sizes: [384, 384]",
+         "head=bilstm: {", "settings.head=bilstm: on tokens"),
+        ("lewis2020", "search: {grid: {}, models: each, seeds: 5}", "search: null",
+         "name: lewis2020", "folds need a search"),
+        ("lewis2020", "reported: [gad@fold-2,", "reported: [gad@fold-1,",
+         "name: lewis2020", "gad@fold-1 stand there twice"),
+        ("lewis2020", "chosen_on: gad@fold-1", "chosen_on: gad@fold-11",
+         "gad@fold-11", "there is no specs/datasets/gad@fold-11.yaml"),
+        ("shin2020", "bioasq-factoid@7b-biobert: squad-v1}", "squad-v1: bioasq-factoid@7b}",
+         "name: shin2020", "in a circle: bioasq-factoid@7b -> squad-v1 -> bioasq-factoid@7b"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told_where_they_stand(
+    folder: Path, file: str, old: str, new: str, line: str, told: str
+) -> None:
+    path = folder / f"protocols/{file}.yaml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    number = next(n for n, text in enumerate(path.read_text().splitlines(), 1) if line in text)
+    with pytest.raises(PubmillError) as raised:
+        specs.load(folder, "full")
+    said = next((text for text in str(raised.value).splitlines() if told in text), str(raised.value))
+    assert told in said
+    assert said.startswith(f"specs/protocols/{file}.yaml:{number}: ")
+
+
+def test_a_table_of_runs_that_cannot_be_is_told(folder: Path) -> None:
+    path = folder / "tables/gu2020/table06.yaml"
+    path.write_text(path.read_text().replace("protocol: blurb", "protocol: lewis2020"))
+    with pytest.raises(PubmillError, match="setting standard of protocol lewis2020 is not for similarity"):
+        specs.load(folder, "full")
+
+
+TABLE = """
+name: table99
+kind: results
+paper: lewis2020
+title: t
+caption: c
+protocol: lewis2020
+setting: standard
+columns: [{model: pubmedbert-base, label: P}]
+rows: [{dataset: gad, label: GAD, group: re}, {dataset: bc2gm, label: BC2GM, group: ner}]
+"""
+
+
+def test_a_row_of_folds_has_the_records_of_all_of_them(folder: Path) -> None:
+    (folder / "tables/lewis2020/table99.yaml").write_text(TABLE)
+    config = {"study": "x", "title": "x", "scale": "demo", "tables": ["lewis2020/table99"]}
+    made = Targets(*check_study(config, folder))
+    recipe = made.table_recipe("lewis2020/table99")
+    folds = [f"gad@fold-{number}" for number in range(2, 11)]
+    assert recipe["aggregate"] == "median" and recipe["missing"] == {}
+    assert recipe["rows"][0]["folds"] == folds and recipe["rows"][1]["folds"] == []
+    assert recipe["rows"][0]["metric"] == "micro_f1"
+    assert made.records("lewis2020/table99")["pubmedbert-base"]["gad"] == [
+        f"runs/lewis2020/pubmedbert-base/{fold}/standard/final/seed-{seed}.json"
+        for fold in folds
+        for seed in (1, 2)
+    ]
+    assert made.datasets() == [*folds, "gad@fold-1", "bc2gm"]
+    some = Targets(*check_study({**config, "datasets": ["gad"]}, folder)).table_recipe("lewis2020/table99")
+    assert some["missing"] == {"bc2gm": "not run in this study"}
+
+
+def test_a_fold_that_cannot_be_had_leaves_the_row_empty(folder: Path, tmp_path: Path) -> None:
+    (folder / "tables/lewis2020/table99.yaml").write_text(TABLE)
+    config = {"study": "x", "title": "x", "scale": "full", "tables": ["lewis2020/table99"]}
+    made = Targets(*check_study({**config, "mirror": str(tmp_path)}, folder))
+    assert "gad@fold-2 the mirror lacks https://" in made.table_recipe("lewis2020/table99")["missing"]["gad"]
+    assert any(line.startswith("left out of the tables: gad@fold-1 ") for line in made.left_out())

@@ -1,0 +1,138 @@
+"""The reader of YAML: whatever a file holds, there is a value or a message with file and line."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.inspection.doctor.datasets import merged_config
+from pubmill.specs import strict_yaml
+
+
+def faults(path: Path, content: bytes) -> list[str]:
+    path.write_bytes(content)
+    errors: list[str] = []
+    strict_yaml.read(path, "x.yaml", errors)
+    return errors
+
+
+BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 9)
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("a: 1\n<<: {b: 2}\n", "x.yaml:2: merge keys (<<) are not read"),
+        ("a: &a {b: 1}\nc:\n  <<: *a\n", "x.yaml:3: merge keys (<<) are not read"),
+        ("a: 1\nb: !!python/object/apply:os.system [ls]\n", "x.yaml:2: the tag 'tag:yaml.org,2002:python"),
+        ("a: 1\nb: !mine {c: 1}\n", "x.yaml:2: the tag '!mine' has no meaning here"),
+        ("a: !!set {b, c}\n", "x.yaml:1: the tag 'tag:yaml.org,2002:set'"),
+        ("a: !!binary aGk=\n", "x.yaml:1: the tag 'tag:yaml.org,2002:binary'"),
+        ("a: 1\n? [b, c]\n: 2\n", "x.yaml:2: a sequence as a key; expected a name"),
+        ("? {b: c}\n: 2\n", "x.yaml:1: a mapping as a key; expected a name"),
+        ("? !mine b\n: 2\n", "x.yaml:1: the tag '!mine' has no meaning here"),
+        ("a: &a [1, *a]\n", "x.yaml:1: an alias leads into its own anchor"),
+        ("a: &a {b: *a}\n", "x.yaml:1: an alias leads into its own anchor"),
+        ("a: 1\nb: " + "[" * 100_000, "x.yaml:2: more than 40 levels"),
+        ("a: " + "{a: " * 3_000 + "}" * 3_000, "x.yaml:1: more than 40 levels"),
+        ("\n".join(" " * i + "a:" for i in range(300)), "more than 40 levels"),
+        ("a: 1\nb: " + "9" * 5_000, "x.yaml:2: '99999"),
+        ("a: 1e999\n", "x.yaml:1: '1e999' is not a finite number"),
+        ("a: .nan\n", "x.yaml:1: '.nan' is not a finite number"),
+        ("a: !!int x\n", "x.yaml:1: 'x' is not a finite number"),
+        ("a: !!bool x\n", "x.yaml:1: 'x' is not a finite number"),
+        (BOMB, "more than 100,000 values"),
+        ("a: 1\nb: \0\n", "x.yaml:2: holds the character U+0000"),
+        ("a: 1\nb: \x1b[2J\n", "x.yaml:2: holds the character U+001B"),
+        ("a: 1\nb: \uffff\n", "x.yaml:2: holds the character U+FFFF"),
+        ("a: 1\n---\nb: 2\n", "x.yaml:2: not valid YAML"),
+        ("a: *b\n", "x.yaml:1: not valid YAML: found undefined alias"),
+        ("a: [1\n", "x.yaml:2: not valid YAML"),
+        ("\ta: 1\n", "x.yaml:1: not valid YAML"),
+        ("%YAML 9.9\n---\na: 1\n", "x.yaml:1: not valid YAML"),
+        ("- a\n- b\n", "x.yaml:1: expected keys with values, found a sequence"),
+        ("text", "x.yaml:1: expected keys with values, found a scalar"),
+        ("a: 1\na: 2\n", "x.yaml:2: duplicate key 'a', first at x.yaml:1; remove one"),
+    ],
+)
+def test_a_fault_is_one_message_with_its_line(tmp_path: Path, content: str, expected: str) -> None:
+    errors = faults(tmp_path / "x.yaml", content.encode())
+    assert len(errors) == 1 and expected in errors[0]
+    assert len(errors[0]) < 250
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "latin-1"])
+def test_another_encoding_is_an_error(tmp_path: Path, encoding: str) -> None:
+    found = faults(tmp_path / "x.yaml", "a: 1\nb: naïve\n".encode(encoding))
+    line = 2 if encoding == "latin-1" else 1
+    assert found == [f"x.yaml:{line}: not UTF-8; save the file in that encoding"]
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("a: ü\n", encoding="utf-8-sig")
+    errors: list[str] = []
+    assert strict_yaml.read(path, "x.yaml", errors).value == {"a": "ü"} and not errors
+
+
+def test_dates_are_text_and_powers_are_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("a: 2024-12-18\nb: 2024-99-99\nc: 2024-01-01 10:00:00\nd: 1e-5\n2020-01-01: e\n")
+    found = strict_yaml.read(path, "x.yaml", errors := []).value
+    assert not errors
+    assert found == {
+        "a": "2024-12-18", "b": "2024-99-99", "c": "2024-01-01 10:00:00", "d": 1e-5, "2020-01-01": "e",
+    }  # fmt: skip
+
+
+def test_aliases_within_bounds_are_values(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("a: &a {b: [1, 2]}\nc: *a\n")
+    document = strict_yaml.read(path, "x.yaml", errors := [])
+    assert document.value == {"a": {"b": [1, 2]}, "c": {"b": [1, 2]}} and not errors
+    assert document.where(("c", "b", 1)) == "x.yaml:1"
+
+
+def test_what_is_no_plain_file_is_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "folder.yaml").mkdir()
+    (tmp_path / "loop.yaml").symlink_to("loop.yaml")
+    (tmp_path / "zero.yaml").symlink_to("/dev/zero")
+    (tmp_path / "gone.yaml").symlink_to("nothing")
+    for path in sorted(tmp_path.iterdir()):
+        strict_yaml.read(path, "x.yaml", errors := [])
+        assert errors == ["x.yaml:1: not a plain file; expected a YAML file"], path
+
+
+def test_files_that_cannot_be_read_or_are_too_large_are_errors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "expected a YAML file of at most" in faults(tmp_path / "x.yaml", b"#" * 4_000_001)[0]
+
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    assert faults(tmp_path / "x.yaml", b"a: 1") == ["x.yaml:1: cannot be read: Permission denied"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("title: a\ntitle: b\n", ":2: duplicate key 'title'"),
+        ("__use_yte__: true\ntitle: ?open('ran', 'w')\n", ":1: __use_yte__: expressions are not evaluated"),
+        ("title: a\n<<: {study: b}\n", ":2: merge keys"),
+    ],
+)
+def test_a_study_is_read_strictly_before_snakemake_reads_it(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch, text: str, expected: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").write_text(text)
+    with pytest.raises(PubmillError) as caught:
+        merged_config(root / "config.yaml", [str(tmp_path / "mine.yaml")], [])
+    assert str(caught.value).startswith(f"{tmp_path}/mine.yaml{expected}")
+    assert not (tmp_path / "ran").exists()

@@ -1,0 +1,147 @@
+"""What PubMed's folders hold, over HTTPS and in a mirror, and what it costs to read it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pubmill.errors import PubmillError
+from pubmill.planning.pubmed_plan import plan
+from pubmill.specs import PubmedSource
+from pubmill.storage import listings
+from pubmill.storage.listings import PubmedYear, list_folder, pubmed_years
+from tests.unit.storage.mirrored import BODY, make_mirror
+
+ROOT = Path(__file__).resolve().parents[3]
+URL = "https://ftp.example.org/pubmed/baseline/"
+TABLE = b"""<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">
+<html><head><title>Index of /pubmed/baseline</title></head>
+<body><h1>Index of /pubmed/baseline</h1><table><tr><th><a href="?C=N;O=D">Name</a></th></tr>
+<tr><td><a href="/pubmed/">Parent Directory</a></td></tr>
+<tr><td><a href="pubmed26n0001.xml.gz">pubmed26n0001.xml.gz</a></td><td>20M</td></tr>
+<tr><td><a href="/pubmed/baseline/pubmed26n0001.xml.gz.md5">pubmed26n0001.xml.gz.md5</a></td></tr>
+<tr><td><A HREF="pubmed26n0002.xml.gz">pubmed26n0..&gt;</A></td></tr>
+<tr><td><a href="README%20first.txt">README first.txt</a></td></tr>
+<tr><td><a href="stats/">stats/</a></td></tr>
+<tr><td><a href="https://www.ncbi.nlm.nih.gov/home.html">NCBI</a></td></tr></table></body></html>"""
+PLAIN = b"""<html><head><title>Index of /pubmed</title></head><body><h1>Index of /pubmed/baseline</h1>
+<pre>Name                       Last modified      Size  <hr><a href="/pubmed/">Parent Directory</a>        -
+<a href="README.txt">README.txt</a>                 2025-12-05 15:52  4.6K
+<a href="pubmed26n0001.xml.gz">pubmed26n0001.xml.gz</a>       2026-01-29 15:00   19M
+<a href="pubmed26n0001.xml.gz.md5">pubmed26n0001.xml.gz.md5</a>   2026-01-29 15:00   60
+<a href="pubmed26n0002.xml.gz">pubmed26n0002.xml.gz</a>       2026-01-29 15:00
+<hr></pre></body></html>"""
+
+
+def listed(page: bytes, monkeypatch: pytest.MonkeyPatch) -> dict[str, int | None]:
+    monkeypatch.setattr(listings, "read", lambda url: page)
+    return list_folder(URL)
+
+
+def test_a_table_of_links_holds_the_files_of_that_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert listed(TABLE, monkeypatch) == {
+        "README first.txt": None, "pubmed26n0001.xml.gz": 20 << 20, "pubmed26n0001.xml.gz.md5": None,
+        "pubmed26n0002.xml.gz": None,
+    }  # fmt: skip
+
+
+def test_a_plain_page_tells_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert listed(PLAIN, monkeypatch) == {
+        "README.txt": 4710, "pubmed26n0001.xml.gz": 19 << 20, "pubmed26n0001.xml.gz.md5": 60,
+        "pubmed26n0002.xml.gz": None,
+    }  # fmt: skip
+
+
+def test_a_page_without_files_is_no_listing(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(PubmillError, match="cannot be listed"):
+        listed(b"<html><a href='/'>home</a> please wait</html>", monkeypatch)
+
+
+def test_a_mirror_lists_itself(tmp_path: Path) -> None:
+    mirror = make_mirror(tmp_path)
+    found = list_folder("https://ftp.example.org/pubmed/baseline/", str(mirror))
+    assert found == {"f.gz": len(BODY), "f.gz.md5": 44}
+    with pytest.raises(PubmillError, match="has no folder"):
+        list_folder("https://ftp.example.org/pubmed/updatefiles/", str(mirror))
+
+
+def source(**files: list[str]) -> PubmedSource:
+    url = "https://ftp.example.org/pubmed"
+    return PubmedSource.model_validate({"name": "pubmed", "kind": "pubmed", "url": url, "files": files})
+
+
+def test_a_plan_counts_bytes_and_says_what_is_unknown_or_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listings, "read", lambda url: PLAIN)
+    made = plan(source(baseline=["26n0001-26n0003"]))
+    assert (made.files, made.known_bytes, made.unknown) == (3, 19 << 20, 1)
+    assert made.absent == ("baseline/pubmed26n0003.xml.gz",)
+    told = "\n".join(made.lines(cores=2, megabits=100))
+    assert "3 files" in told and "0.02 GB, and 1 file of unknown size" in told
+    assert "not there: baseline/pubmed26n0003.xml.gz" in told
+
+
+def test_a_plan_grows_with_files_and_shrinks_with_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listings, "read", lambda url: PLAIN)
+    few, many = plan(source(baseline=["26n0001"])), plan(source(baseline=["26n0001-26n0010"]))
+    assert many.hours(1)["parse"] == pytest.approx(10 * few.hours(1)["parse"])
+    assert many.hours(1)["parse"] == pytest.approx(4 * many.hours(4)["parse"])
+
+
+def test_a_plan_without_a_listing_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreachable(url: str) -> bytes:
+        raise PubmillError(f"{url}: no way")
+
+    monkeypatch.setattr(listings, "read", unreachable)
+    made = plan(source(baseline=["26n0001"], updatefiles=["26n0002"]))
+    assert (made.files, made.known_bytes, made.unknown, made.absent) == (2, 0, 2, ())
+    assert any("no way" in line for line in made.lines(2, 100))
+
+
+def test_the_program_plans_a_corpus(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "scripts/plan_pubmed.py"), "--corpus", "pubmed-abstracts"]
+    done = subprocess.run([*command, "--mirror", str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "1,514 files" in done.stdout and "unknown" in done.stdout
+    done = subprocess.run([*command[:-1], "none"], capture_output=True, text=True)
+    assert done.returncode == 1 and "no corpus 'none'" in done.stderr
+
+
+def test_pubmed_files_by_year_with_gaps_and_missing_md5() -> None:
+    numbers = {25: [1], 26: [1, 2, 3, 5, 9, 10]}
+    listed = [f"pubmed{year}n{number:04d}.xml.gz" for year in numbers for number in numbers[year]]
+    beside = [f"{name}.md5" for name in listed if name != "pubmed26n0005.xml.gz"]
+    older, newer = pubmed_years(dict.fromkeys([*listed, *beside, "README.txt", "pubmed26n0004.xml.gz.part"]))
+    assert (older.year, older.numbers, older.without_md5) == (25, (1,), ())
+    assert newer.ranges() == ["26n0001-26n0003", "26n0005", "26n0009-26n0010"]
+    assert newer.gaps() == ["26n0004", "26n0006-26n0008"]
+    assert newer.without_md5 == ("pubmed26n0005.xml.gz",)
+
+
+@given(st.sets(st.integers(1, 60), min_size=1))
+def test_ranges_and_gaps_together_are_every_number_once(numbers: set[int]) -> None:
+    year = PubmedYear(26, tuple(sorted(numbers)), ())
+
+    def expand(spans: list[str]) -> list[int]:
+        ends = [[int(end.split("n")[1]) for end in span.split("-")] for span in spans]
+        return [number for end in ends for number in range(end[0], end[-1] + 1)]
+
+    assert expand(year.ranges()) == sorted(numbers)
+    assert sorted(expand(year.ranges()) + expand(year.gaps())) == list(range(min(numbers), max(numbers) + 1))
+
+
+def test_list_pubmed_prints_what_a_corpus_spec_takes(tmp_path: Path) -> None:
+    for folder, numbers in (("baseline", (1, 2, 4)), ("updatefiles", (5,))):
+        path = tmp_path / "ftp.ncbi.nlm.nih.gov" / "pubmed" / folder
+        path.mkdir(parents=True)
+        for number in numbers:
+            (path / f"pubmed26n{number:04d}.xml.gz").write_bytes(b"x" * 500_000)
+    command = [sys.executable, str(ROOT / "scripts" / "list_pubmed.py"), "--mirror", str(tmp_path)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "  # baseline 2026: 3 files, 1.5 MB\n" in said
+    assert "  baseline: [26n0001-26n0002, 26n0004]\n" in said
+    assert "  updatefiles: [26n0005]\n" in said
+    assert "  # not there: 26n0003\n" in said
+    assert "without md5: pubmed26n0005.xml.gz" in said

@@ -1,0 +1,98 @@
+"""Names that are refused, and many paths in few words, and back."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from pubmill.errors import PubmillError
+from pubmill.specs import load
+from pubmill.specs.base import FileName, FilePath, Https, LocalKey, Name
+from pubmill.storage.name_patterns import FILE, PATH, SPEC, URL, fits
+from pubmill.storage.path_lists import by_folder, paths_of
+
+HOSTILE = (
+    "x;touch P;y",
+    "$(x)",
+    "`x`",
+    "a b'c",
+    "..",
+    "../x",
+    "-x",
+    "{x}",
+    "x\n",
+    "\x1b[2J",
+    "x\x00",
+    "a" * 300,
+)
+"""Names that no kind of name may be."""
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_are_refused(name: str) -> None:
+    assert not any(fits(pattern, name) for pattern in (SPEC, FILE, URL))
+    for kind in (Name, LocalKey, FileName, FilePath, Https):
+        with pytest.raises(ValidationError):
+            TypeAdapter(kind).validate_python(name)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://../x", "https://a/../../x", "https://a/x/..", "https://a/{x}", "https://a@b/"]
+)
+def test_addresses_stay_below_their_folder(url: str) -> None:
+    with pytest.raises(ValidationError):
+        TypeAdapter(Https).validate_python(url)
+
+
+def test_ordinary_names_are_taken() -> None:
+    assert (
+        fits(SPEC, "ebm-pico@scibert") and fits(FILE, "2014 training-PHI_Gold.tar.gz") and fits(PATH, "a/b.c")
+    )
+    assert TypeAdapter(Https).validate_python("https://a.org:8080/x%20y/(z)..v1;w")
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["tables/x;touch P;y/table06.yaml", "tables/table06.yaml", "models/x/bert.yaml", "datasets/a b.yaml"],
+)
+def test_a_spec_in_an_odd_place_is_refused(root: Path, tmp_path: Path, place: str) -> None:
+    specs = Path(shutil.copytree(root / "specs", tmp_path / "specs"))
+    (specs / place).parent.mkdir(exist_ok=True)
+    (specs / place).write_text(f"name: {Path(place).stem}\n")
+    with pytest.raises(PubmillError) as caught:
+        load(specs, "demo")
+    assert f"'specs/{place}': expected" in str(caught.value)
+
+
+def test_an_included_name_is_a_name(root: Path, tmp_path: Path) -> None:
+    specs = Path(shutil.copytree(root / "specs", tmp_path / "specs"))
+    (specs / "models/odd.yaml").write_text("include: ../datasets/bc2gm\nname: odd\n")
+    with pytest.raises(
+        PubmillError, match=r"odd.yaml:1: expected the name of a spec, found '../datasets/bc2gm'"
+    ):
+        load(specs, "demo")
+
+
+def test_numbered_names_become_runs() -> None:
+    paths = [f"a/pubmed26n{number:04d}.xml.gz" for number in (1, 2, 3, 7)] + ["b/one.tsv", "a/x"]
+    assert by_folder(paths) == {
+        "a": [["pubmed26n", "0001", "0003", ".xml.gz"], "pubmed26n0007.xml.gz", "x"],
+        "b": ["one.tsv"],
+    }
+
+
+def test_a_number_of_another_width_is_of_another_run() -> None:
+    assert by_folder(["a/9", "a/10", "a/11"]) == {"a": ["9", ["", "10", "11", ""]]}
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("ab"), st.from_regex(r"[x0-9.\[\]-]{1,6}", fullmatch=True)), unique=True
+    )
+)
+def test_they_come_back_as_they_were(pairs: list[tuple[str, str]]) -> None:
+    paths = [f"{folder}/{name}" for folder, name in sorted(pairs, key=lambda pair: pair[0])]
+    assert list(paths_of(by_folder(paths))) == paths

@@ -1,0 +1,168 @@
+"""What is made of licensed text has its label and is for its owner alone: words, pieces, tokens, weights."""
+
+import json
+import os
+import runpy
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from pubmill.annotation.sentences import FOLDER, TABLES
+from pubmill.corpus.shards import parquet_writer
+from pubmill.errors import PubmillError
+from pubmill.storage import privacy
+from pubmill.storage.corpus_parts import access_of_parts
+from pubmill.storage.files import read_json
+from pubmill.storage.privacy import LABEL, access_of, keep_private
+from tests.unit.pretraining.toy_pretraining import changed
+from tests.unit.tiny_encoders import tiny_bert
+from tests.unit.toy_tasks import SYLLABLES, TOKENS, write_dataset
+from tests.unit.toy_vocabs import TEXTS
+
+SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
+
+
+@pytest.fixture(autouse=True)
+def open_to_all(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Files that anybody may read, unless a program sees to it."""
+    monkeypatch.setitem(privacy._PROCESS, "access", "public")
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def spoil_modes(folder: Path) -> None:
+    """Make all files readable by all, as `rsync --no-perms` or `chmod -R` does."""
+    for path in folder.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def modes(folder: Path) -> set[int]:
+    files = [path for path in folder.rglob("*") if path.is_file()] if folder.is_dir() else [folder]
+    return {path.stat().st_mode & 0o777 for path in files}
+
+
+def test_one_private_input_is_enough(tmp_path: Path) -> None:
+    public, private = tmp_path / "public", tmp_path / "folder" / "private"
+    private.parent.mkdir()
+    for path, mode in ((public, 0o644), (private, 0o600)):
+        path.touch(mode)
+    keep_private([public, tmp_path / "absent"])
+    (tmp_path / "one").touch()
+    keep_private([public, private.parent])
+    (tmp_path / "two").touch()
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("one", "two")] == [0o644, 0o600]
+
+
+Program = Callable[..., Path]
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
+    """Run a program in the test's folder; its output."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(name: str, **options: object) -> Path:
+        monkeypatch.setattr(sys, "argv", [name, *(f"--{key}={value}" for key, value in options.items())])
+        os.umask(0o022)  # each is a process of its own
+        monkeypatch.setitem(privacy._PROCESS, "access", "public")
+        spoil_modes(tmp_path)
+        runpy.run_path(str(SCRIPTS / name), run_name="__main__")
+        return tmp_path / str(options["output"])
+
+    return run
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_from_words_to_a_model(tmp_path: Path, private: bool, program: Program) -> None:
+    table = pa.table({"id": [str(n) for n in range(len(TEXTS))], "text": TEXTS})
+    for number in range(2):
+        licensed = private and number == 1
+        with parquet_writer(tmp_path / f"part-000{number}.parquet", table.schema, licensed) as writer:
+            writer.write_table(table)
+    with zipfile.ZipFile(tmp_path / "punkt.zip", "w") as archive:
+        for name in TABLES:
+            archive.writestr(f"{FOLDER}/{name}", "")
+    for number in range(2):
+        part = f"part-000{number}.parquet"
+        program(
+            "count_words.py",
+            recipe=json.dumps({"splitting": "bert-uncased"}),
+            part=part,
+            output=f"words/{part}",
+        )
+    vocab = {"kind": "wordpiece", "size": 100, "lowercase": True}
+    recipe = asdict(changed(steps=2, sequence_length=16, batch_size=2))
+    mode, access = ({0o600}, "credentialed") if private else ({0o644}, "public")
+    assert modes(tmp_path / "words" / "part-0001.parquet") == mode
+    assert access_of_parts([tmp_path / "words/part-0000.parquet"]) == "public"
+    assert access_of_parts([tmp_path / "words/part-0001.parquet"]) == access
+    made = program("train_vocab.py", recipe=json.dumps(vocab), words="words", parts=2, output="vocab")
+    assert modes(made) == mode and access_of(made) == access
+    made = program(
+        "pack.py",
+        recipe=json.dumps({"held_out": 0.3}),
+        corpus=".",
+        parts=2,
+        vocab="vocab",
+        punkt="punkt.zip",
+        output="tokens",
+    )
+    assert modes(made) == mode and access_of(made) == access
+    made = program(
+        "pretrain.py", recipe=json.dumps(recipe), tokens="tokens", vocab="vocab", to=2, output="run/step-2"
+    )
+    assert modes(made) == mode and access_of(made) == access
+    weights = {"model": "toy", "lowercase": True, "weights": {"kind": "pretraining"}, "pretraining": recipe}
+    made = program(
+        "export_model.py", recipe=json.dumps(weights), checkpoint="run/step-2", vocab="vocab", output="model"
+    )
+    assert modes(made) == mode and access_of(made) == access
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_from_examples_to_annotations(tmp_path: Path, private: bool, program: Program) -> None:
+    tiny_bert(tmp_path / "model", SYLLABLES)
+    dataset = write_dataset(tmp_path / "dataset", "tokens")
+    (dataset / "card.json").write_text('{"access": "%s"}' % ("registration" if private else "public"))
+    mode, access = ({0o600}, "registration") if private else ({0o644}, "public")
+    recipe = json.dumps(asdict(TOKENS))
+    run = {"recipe": recipe, "model": "model", "dataset": dataset, "seed": 1, "split": "test"}
+    made = program("finetune.py", **run, keep="kept", output="runs/seed-1.predictions.jsonl.gz")
+    assert modes(made.parent) == modes(tmp_path / "kept") == mode
+    assert access_of(made) == access_of(tmp_path / "kept") == access
+    alone = tmp_path / "elsewhere.gz"
+    alone.write_bytes(made.read_bytes())
+    assert access_of(alone) == access
+    account = read_json(made.with_name("seed-1.training.json"))
+    assert account.get("access", "public") == access
+    (tmp_path / "kept" / LABEL).unlink(missing_ok=True)
+    (tmp_path / "kept/training.json").unlink()
+    assert access_of(tmp_path / "kept") == access  # by its card
+    (tmp_path / "new.txt").write_text("ba be\n")
+    made = program("predict.py", model="kept", input="new.txt", output="out/new.jsonl")
+    assert modes(made.parent) == mode
+    assert access_of(made) == access
+
+
+def test_the_strictest_class_holds(tmp_path: Path) -> None:
+    for name, access in (("a", "registration"), ("b", "credentialed"), ("c", "public")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / LABEL).write_text(json.dumps({"access": access}))
+    assert keep_private([tmp_path / "a", tmp_path / "c"]) == "registration"
+    assert keep_private([tmp_path / "b"]) == "credentialed"
+    assert keep_private([tmp_path / "a"]) == "credentialed"
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[" * 100_000, '{"access": "open"}', '{"access": ["public"]}', '{"access": null}']
+)
+def test_a_label_that_cannot_be_read_is_no_permission(tmp_path: Path, text: str) -> None:
+    (tmp_path / LABEL).write_text(text)
+    with pytest.raises(PubmillError, match=rf"{LABEL}: "):
+        keep_private([tmp_path])

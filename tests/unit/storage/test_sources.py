@@ -1,0 +1,348 @@
+"""Downloads over a local HTTP server that misbehaves on request, from mirrors, and from this machine."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.storage import network
+from pubmill.storage.sources import download, read
+from tests.unit.storage.mirrored import BODY, GIT_BLOB, MD5, SHA256, URL, make_mirror, names
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@dataclass
+class Server:
+    """What the server has and which faults come next, one per request of a file."""
+
+    url: str = ""
+    files: dict[str, bytes] = field(default_factory=dict)
+    etags: dict[str, str] = field(default_factory=dict)
+    faults: list[Any] = field(default_factory=list)
+    requests: list[tuple[str, str | None]] = field(default_factory=list)
+    pause: float = 0.0
+
+    def ranges(self, path: str) -> list[str | None]:
+        return [asked for requested, asked in self.requests if requested == path]
+
+
+class Handler(BaseHTTPRequestHandler):
+    state: Server
+
+    def do_GET(self) -> None:
+        state = self.state
+        state.requests.append((self.path, self.headers.get("Range")))
+        body = state.files.get(self.path)
+        if body is None:
+            return self.send_error(404)
+        fault = state.faults.pop(0) if state.faults else None
+        if isinstance(fault, int):
+            self.send_response(fault)
+            self.send_header("Retry-After", "0")
+            self.send_header("Content-Length", "0")
+            return self.end_headers()
+        if isinstance(fault, bytes):
+            body = fault
+        self.send_body(body, state.etags.get(self.path, '"one"'), cut=fault == "cut")
+
+    def send_body(self, body: bytes, etag: str, cut: bool) -> None:
+        start = 0
+        asked = self.headers.get("Range")
+        if asked and self.headers.get("If-Range") == etag:
+            start = int(asked.removeprefix("bytes=").removesuffix("-"))
+            if start >= len(body):
+                self.send_response(416)
+                self.send_header("Content-Range", f"bytes */{len(body)}")
+                self.send_header("Content-Length", "0")
+                return self.end_headers()
+            self.send_response(206)
+            self.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+        else:
+            self.send_response(200)
+        self.send_header("ETag", etag)
+        self.send_header("Content-Length", str(len(body) - start))
+        self.end_headers()
+        end = start + (len(body) - start) // 2 if cut else len(body)
+        for position in range(start, end, 50_000):
+            self.wfile.write(body[position : min(position + 50_000, end)])
+            time.sleep(self.state.pause)
+        self.close_connection = True
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(network, "PAUSES", (0.0, 0.0, 0.0))
+    state = Server(files={"/f.gz": BODY, "/f.gz.md5": f"MD5(f.gz)= {MD5}\n".encode()})
+    http = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"state": state}))
+    http.daemon_threads = True
+    state.url = f"http://127.0.0.1:{http.server_address[1]}"
+    threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    yield state
+    http.shutdown()
+    http.server_close()
+
+
+def test_a_file_arrives_whole_with_its_record(server: Server, tmp_path: Path) -> None:
+    output = tmp_path / "HOST" / "f.gz"
+    download(f"{server.url}/f.gz", output, sha256=SHA256.upper(), md5_beside=True)
+    assert output.read_bytes() == BODY
+    assert names(output.parent) == ["f.gz", "f.gz.source.json"]
+    record = json.loads((output.parent / "f.gz.source.json").read_text())
+    assert record.pop("retrieved").endswith("+00:00")
+    url = f"{server.url}/f.gz"
+    assert record == {"url": url, "bytes": len(BODY), "sha256": SHA256, "md5": MD5, "origin": "network"}
+
+
+def test_a_busy_server_is_asked_again(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.faults = [503, 429]
+    download(f"{server.url}/f.gz", tmp_path / "f.gz")
+    assert (tmp_path / "f.gz").read_bytes() == BODY
+    assert "503" in capsys.readouterr().err
+
+
+def test_retry_after_is_obeyed(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(network.time, "sleep", waits.append)
+    monkeypatch.setattr(Handler, "send_header", retry_after_seven(Handler.send_header))
+    server.faults = [503]
+    network.fetch(f"{server.url}/f.gz", tmp_path / "part")
+    assert 7.0 in waits
+
+
+def retry_after_seven(send: Any) -> Any:
+    return lambda self, key, value: send(self, key, "7" if key == "Retry-After" else value)
+
+
+def test_a_cut_connection_goes_on_where_it_was(server: Server, tmp_path: Path) -> None:
+    server.faults = ["cut", "cut"]
+    download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
+    assert (tmp_path / "f.gz").read_bytes() == BODY
+    half, more = len(BODY) // 2, len(BODY) // 2 + len(BODY) // 4
+    assert server.ranges("/f.gz") == [None, f"bytes={half}-", f"bytes={more}-"]
+
+
+def test_more_cuts_than_pauses_end_well_as_long_as_each_attempt_brings_something(
+    server: Server, tmp_path: Path
+) -> None:
+    server.faults = ["cut"] * 8
+    download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
+    assert (tmp_path / "f.gz").read_bytes() == BODY
+
+
+def test_a_file_that_changed_meanwhile_begins_anew(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "f.gz.part").write_bytes(b"older half")
+    (tmp_path / "f.gz.part.validator").write_text('"zero"')
+    download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
+    assert (tmp_path / "f.gz").read_bytes() == BODY
+    assert names(tmp_path) == ["f.gz", "f.gz.source.json"]
+
+
+def test_without_a_strong_validator_nothing_is_resumed(server: Server, tmp_path: Path) -> None:
+    server.etags["/f.gz"] = 'W/"weak"'
+    server.faults = ["cut"]
+    download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
+    assert server.ranges("/f.gz") == [None, None]
+
+
+def test_a_whole_part_is_taken_as_it_is(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "f.gz.part").write_bytes(BODY)
+    (tmp_path / "f.gz.part.validator").write_text('"one"')
+    download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
+    assert server.ranges("/f.gz") == [f"bytes={len(BODY)}-"]
+    assert (tmp_path / "f.gz").read_bytes() == BODY
+
+
+def test_a_part_longer_than_the_file_is_dropped(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "f.gz.part").write_bytes(BODY + b"more")
+    (tmp_path / "f.gz.part.validator").write_text('"one"')
+    download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
+    assert (tmp_path / "f.gz").read_bytes() == BODY
+
+
+def test_a_damaged_part_is_fetched_once_anew(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "f.gz.part").write_bytes(b"damaged")
+    (tmp_path / "f.gz.part.validator").write_text('"one"')
+    download(f"{server.url}/f.gz", tmp_path / "f.gz", md5_beside=True)
+    assert (tmp_path / "f.gz").read_bytes() == BODY
+    assert server.ranges("/f.gz") == ["bytes=7-", None]
+
+
+def test_a_body_damaged_on_the_way_is_fetched_again_until_it_is_whole(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = BODY[:500_000] + b"?" + BODY[500_001:]
+    server.faults = [None, damaged, damaged]
+    download(f"{server.url}/f.gz", tmp_path / "f.gz", md5_beside=True)
+    assert (tmp_path / "f.gz").read_bytes() == BODY
+    assert server.ranges("/f.gz") == [None, None, None]
+    assert capsys.readouterr().err.count("the checksum is wrong") == 2
+
+
+@pytest.mark.parametrize("year", [19, 99])
+def test_a_missing_file_of_pubmed_says_how_to_go_on(server: Server, tmp_path: Path, year: int) -> None:
+    with pytest.raises(PubmillError) as caught:
+        download(f"{server.url}/baseline/pubmed{year}n0001.xml.gz", tmp_path / "x.gz", md5_beside=True)
+    told = str(caught.value)
+    assert "answers 404" in told and "list_pubmed.py" in told and "corpus.lock" in told
+    assert ("are gone for good" in told) == (year == 19)
+    assert ("not out yet" in told) == (year == 99)
+
+
+@pytest.mark.parametrize("checked", [{"sha256": SHA256}, {"md5_beside": True}, {"git_blob": GIT_BLOB}])
+def test_a_wrong_body_is_refused_after_a_few_looks(
+    server: Server, tmp_path: Path, checked: dict[str, Any]
+) -> None:
+    server.files["/f.gz"] = b"<html>please sign in</html>"
+    with pytest.raises(PubmillError) as caught:
+        download(f"{server.url}/f.gz", tmp_path / "f.gz", **checked)
+    assert len(server.ranges("/f.gz")) == 3
+    assert "fetched 3 times" in str(caught.value)
+    assert names(tmp_path) == []
+    expected = MD5 if "md5_beside" in checked else next(iter(checked.values()))
+    assert f"{server.url}/f.gz" in str(caught.value) and f"expected {expected}, found" in str(caught.value)
+
+
+def test_a_missing_file_is_told_at_once(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match=r"/gone\.gz: the server answers 404"):
+        download(f"{server.url}/gone.gz", tmp_path / "gone.gz")
+    assert len(server.requests) == 1
+    assert names(tmp_path) == []
+
+
+def test_a_missing_md5_is_told_before_the_file_is_fetched(server: Server, tmp_path: Path) -> None:
+    del server.files["/f.gz.md5"]
+    with pytest.raises(PubmillError, match=r"f\.gz\.md5: the server answers 404"):
+        download(f"{server.url}/f.gz", tmp_path / "f.gz", md5_beside=True)
+    assert server.ranges("/f.gz") == []
+
+
+def test_an_unreachable_host_names_the_way_without_network(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(network, "PAUSES", (0.0,))
+    with pytest.raises(PubmillError, match=r"gave up after 2 attempts with 0 bytes(.|\n)*mirror"):
+        download("http://127.0.0.1:9/f.gz", tmp_path / "f.gz")
+    assert names(tmp_path) == []
+
+
+def test_plain_http_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="only https"):
+        download("http://example.org/f.gz", tmp_path / "f.gz")
+
+
+def test_killed_and_run_again_gives_the_same_bytes(server: Server, tmp_path: Path) -> None:
+    server.pause = 0.05
+    output = tmp_path / "f.gz"
+    script = [sys.executable, str(ROOT / "scripts" / "download.py"), "--url", f"{server.url}/f.gz"]
+    command = [*script, "--output", str(output), "--sha256", SHA256]
+    running = subprocess.Popen(command)
+    part = tmp_path / "f.gz.part"
+    while running.poll() is None and not (part.is_file() and part.stat().st_size > 0):
+        time.sleep(0.01)
+    running.send_signal(signal.SIGKILL)
+    assert running.wait() == -signal.SIGKILL
+    assert not output.exists() and 0 < part.stat().st_size < len(BODY)
+    received = part.stat().st_size
+    server.pause = 0.0
+    subprocess.run(command, check=True)
+    assert output.read_bytes() == BODY
+    assert server.ranges("/f.gz")[-1] == f"bytes={received}-"
+    assert names(tmp_path) == ["f.gz", "f.gz.source.json"]
+
+
+def test_the_program_says_what_is_wrong_without_a_traceback(tmp_path: Path) -> None:
+    script = [sys.executable, str(ROOT / "scripts" / "download.py"), "--url", "ftp://example.org/f"]
+    done = subprocess.run([*script, "--output", str(tmp_path / "f")], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("pubmill: error: ftp://example.org/f")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_full_disk_leaves_nothing_at_the_output(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*given: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(network, "_receive", full)
+    with pytest.raises(PubmillError, match="no space left on the disk"):
+        download(f"{server.url}/f.gz", tmp_path / "f.gz")
+    assert not (tmp_path / "f.gz").exists()
+    monkeypatch.undo()
+    download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
+    assert (tmp_path / "f.gz").read_bytes() == BODY
+
+
+@pytest.fixture
+def mirror(tmp_path: Path) -> Path:
+    return make_mirror(tmp_path)
+
+
+@pytest.mark.parametrize("form", ["{}", "file://{}"])
+def test_a_mirror_stands_in_for_the_network(mirror: Path, tmp_path: Path, form: str) -> None:
+    output = tmp_path / "out" / "f.gz"
+    download(URL, output, mirror=form.format(mirror), sha256=SHA256, md5_beside=True)
+    assert output.read_bytes() == BODY
+    assert names(output.parent) == ["f.gz", "f.gz.source.json"]
+    assert json.loads((output.parent / "f.gz.source.json").read_text())["origin"] == "mirror"
+
+
+def test_a_file_that_the_mirror_lacks_is_named(mirror: Path, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError) as caught:
+        download(f"{URL}x", tmp_path / "out" / "f.gz", mirror=str(mirror))
+    assert str(mirror / "ftp.example.org/pubmed/baseline/f.gzx") in str(caught.value)
+    assert f"fetch {URL}x" in str(caught.value)
+    with pytest.raises(PubmillError, match="is not a folder"):
+        download(URL, tmp_path / "out" / "f.gz", mirror=str(tmp_path / "nowhere"))
+
+
+def test_a_damaged_mirror_file_is_refused(mirror: Path, tmp_path: Path) -> None:
+    (mirror / "ftp.example.org/pubmed/baseline/f.gz").write_bytes(BODY[:-1])
+    with pytest.raises(PubmillError, match=f"expected {MD5}, found"):
+        download(URL, tmp_path / "out" / "f.gz", mirror=str(mirror), md5_beside=True)
+    assert names(tmp_path / "out") == []
+
+
+def test_only_its_owner_may_read_the_copy_of_a_file_of_their_own(mirror: Path, tmp_path: Path) -> None:
+    path = mirror / "ftp.example.org/pubmed/baseline/f.gz"
+    before = os.umask(0o022)
+    try:
+        download(f"file://{path}", tmp_path / "own", mirror=str(mirror))
+        download(URL, tmp_path / "public", mirror=str(mirror))
+    finally:
+        os.umask(before)
+    assert (tmp_path / "own").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "public").stat().st_mode & 0o777 == 0o644
+
+
+def test_nothing_outside_the_mirror_is_reached(mirror: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    for path in ("/../../secret", "/%2e%2e/%2e%2e/secret"):
+        with pytest.raises(PubmillError, match="not allowed"):
+            read(f"https://ftp.example.org{path}", str(mirror))
+
+
+def test_a_local_file_is_copied(mirror: Path, tmp_path: Path) -> None:
+    path = mirror / "ftp.example.org/pubmed/baseline/f.gz"
+    download(f"file://{path}", tmp_path / "out" / "f.gz", mirror=str(mirror), md5_beside=True)
+    assert (tmp_path / "out" / "f.gz").read_bytes() == BODY
+    assert json.loads((tmp_path / "out" / "f.gz.source.json").read_text())["origin"] == "local"
+    with pytest.raises(PubmillError, match="does not exist; check the path"):
+        download(f"file://{path}x", tmp_path / "out" / "g.gz")

@@ -1,0 +1,370 @@
+"""From records to cells: what is averaged, what is left empty, what is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.metrics.records import Record
+from pubmill.tables.aggregation import NOT_RUN, UNLIKE, best_cell, composite_cell, drop_cell, machine
+from pubmill.tables.cells import Cell, Composite, PublishedValue
+from tests.unit import toy_tables as made_up
+
+
+def test_cells_hold_ours_beside_the_published_value(tmp_path: Path) -> None:
+    made_up.write_all(tmp_path)
+    cell = made_up.table(tmp_path).cells["bert"]["bc2gm"]
+    assert cell.value == pytest.approx(81.0)
+    assert cell.difference == pytest.approx(0.1)
+    assert [seed.value for seed in cell.seeds] == [80.0, 82.0]
+
+
+def folds(**changes: Any) -> dict[str, Any]:
+    """A recipe of one model and one row, whose runs are those of two folds."""
+    names = ("gad@fold-2", "gad@fold-3")
+    row = made_up.row("gad", "GAD", "re", "entity_f1", folds=names)
+    paths = [path for name in names for path in made_up.paths("bert", name)]
+    values = {
+        "rows": [row],
+        "columns": [made_up.column("bert", "BERT")],
+        "records": {"bert": {"gad": paths}},
+        "composites": [],
+        "aggregate": "median",
+    }
+    return values | changes
+
+
+def fold_record(number: int, seed: int, score: float, **changes: Any) -> Record:
+    """The folds differ in their data, as folds do."""
+    data = {"data_sha256": str(number) * 64, "trained_on_sha256": {"train": str(number) * 64}}
+    return made_up.record("bert", f"gad@fold-{number}", seed, score, **data | changes)
+
+
+OF_GAD = made_up.HEADER + "bert,gad,entity_f1,80.00,\n"
+
+
+def test_a_cell_of_folds_is_the_median_of_all_their_runs(tmp_path: Path) -> None:
+    scores = {(2, 1): 0.70, (2, 2): 0.80, (3, 1): 0.10, (3, 2): 0.90}
+    made_up.write(tmp_path, *(fold_record(*key, score) for key, score in scores.items()))
+    table = made_up.table(tmp_path, made_up.recipe(**folds()), OF_GAD)
+    cell = table.cells["bert"]["gad"]
+    assert cell.value == pytest.approx(75.0) and cell.difference == pytest.approx(-5.0)
+    assert (cell.n, cell.expected, table.aggregate) == (4, 4, "median")
+    assert [run.name for run in cell.seeds] == [
+        "gad@fold-2 1",
+        "gad@fold-2 2",
+        "gad@fold-3 1",
+        "gad@fold-3 2",
+    ]
+
+
+def test_a_fold_without_a_record_leaves_the_cell_without_a_median(tmp_path: Path) -> None:
+    made_up.write(tmp_path, *(fold_record(number, 1, 0.8) for number in (2, 3)), fold_record(3, 2, 0.8))
+    cell = made_up.table(tmp_path, made_up.recipe(**folds()), OF_GAD).cells["bert"]["gad"]
+    assert cell.missing == "no median: 3 of 4 seeds (no record: seed gad@fold-2 2)"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"data_sha256": "f" * 64}, "one row; they differ in data hash"),
+        ({"recipe": {"stop_after": 3}}, "one cell; they differ in recipe: stop_after None against 3"),
+    ],
+)
+def test_runs_of_one_fold_share_their_data_and_those_of_all_folds_their_recipe(
+    tmp_path: Path, changes: dict[str, Any], told: str
+) -> None:
+    made_up.write(tmp_path, *(fold_record(number, 1, 0.8) for number in (2, 3)))
+    made_up.write(tmp_path, fold_record(2, 2, 0.8, **changes))
+    with pytest.raises(PubmillError, match=told):
+        made_up.table(tmp_path, made_up.recipe(**folds()), OF_GAD)
+
+
+def test_a_record_of_another_dataset_than_the_rows_is_refused(tmp_path: Path) -> None:
+    records = {"bert": {"gad": made_up.paths("bert", "gad@fold-1")}}
+    with pytest.raises(PubmillError, match="is of gad@fold-1, but the row gad is of gad@fold-2, gad@fold-3"):
+        made_up.table(tmp_path, made_up.recipe(**folds(records=records)), OF_GAD)
+
+
+def test_missing_cells_say_why(tmp_path: Path) -> None:
+    reasons = {"gad": "no data", "ours": "no weights", "ours/bc2gm": "not trained yet"}
+    cells = made_up.table(tmp_path, made_up.recipe(records={}, missing=reasons)).cells
+    assert cells["bert"]["bc2gm"].missing == NOT_RUN
+    assert cells["bert"]["gad"].missing == "no data"
+    assert cells["ours"]["gad"].missing == "no weights"
+    assert cells["ours"]["bc2gm"].missing == "not trained yet"
+
+
+def test_an_absent_record_and_a_failed_run_leave_the_cell_without_a_mean(tmp_path: Path) -> None:
+    failed = made_up.record("ours", "bc2gm", 2, 0.9, metrics=None, counts=None, dev_score=None, failed="nan")
+    made_up.write(
+        tmp_path, made_up.record("bert", "bc2gm", 1, 0.8), made_up.record("ours", "bc2gm", 1, 0.9), failed
+    )
+    table = made_up.table(tmp_path)
+    assert table.cells["bert"]["bc2gm"].missing == "no mean: 1 of 2 seeds (no record: seed 2)"
+    assert table.cells["ours"]["bc2gm"].missing == "no mean: 1 of 2 seeds (failed, nan: seed 2)"
+    assert (table.provenance.runs, table.provenance.failed, table.expected_runs) == (3, 1, 4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"data_sha256": "e" * 64}, "data hash"),
+        ({"trained_on_sha256": {"train": "b" * 64}}, "training data"),
+        ({"versions": {"finetune": 2}}, "versions"),
+        ({"split": "dev"}, "split"),
+    ],
+)
+def test_mixtures_are_refused_and_both_files_named(
+    tmp_path: Path, changes: dict[str, Any], told: str
+) -> None:
+    made_up.write_all(tmp_path)
+    made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.9, **changes))
+    with pytest.raises(PubmillError) as error:
+        made_up.table(tmp_path)
+    assert told in str(error.value)
+    assert "bert/bc2gm/standard/final/seed-1.json" in str(error.value)
+    assert "ours/bc2gm/standard/final/seed-2.json" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"model_sha256": "f" * 64}, f"model weights: None against {'f' * 64}"),
+        ({"recipe": {"epochs": 9}}, "recipe: epochs None against 9"),
+    ],
+)
+def test_seeds_of_other_weights_or_another_recipe_are_refused(
+    tmp_path: Path, changes: dict[str, Any], told: str
+) -> None:
+    made_up.write_all(tmp_path)
+    made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.9, **changes))
+    with pytest.raises(PubmillError, match=rf"one cell; they differ in {told}\.") as error:
+        made_up.table(tmp_path)
+    assert "ours/bc2gm/standard/final/seed-1.json and " in str(error.value)
+    assert "ours/bc2gm/standard/final/seed-2.json" in str(error.value)
+
+
+def test_models_of_one_row_may_differ_in_weights_and_recipe(tmp_path: Path) -> None:
+    for model, rate in (("bert", 1), ("ours", 2)):
+        changes = {"model_sha256": model[0] * 64, "recipe": {"learning_rate": rate}}
+        for seed in (1, 2):
+            made_up.write(tmp_path, made_up.record(model, "bc2gm", seed, 0.9, **changes))
+    assert made_up.table(tmp_path).cells["ours"]["bc2gm"].value == pytest.approx(90.0)
+
+
+@pytest.mark.parametrize("changes", [{"scale": "full"}, {"setting": "other"}, {"seed": 7}])
+def test_a_record_in_the_wrong_place_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
+    made_up.write_all(tmp_path)
+    path = tmp_path / made_up.paths("ours", "bc2gm")[0]
+    made_up.write_record(path, made_up.record("ours", "bc2gm", 1, 0.9).model_copy(update=changes))
+    with pytest.raises(PubmillError, match=next(iter(changes))):
+        made_up.table(tmp_path)
+
+
+def test_a_record_without_the_rows_metric_is_refused(tmp_path: Path) -> None:
+    made_up.write_all(tmp_path)
+    made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.9, metrics={"accuracy": 0.9}))
+    with pytest.raises(PubmillError, match="has no entity_f1"):
+        made_up.table(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("model,dataset\n", "table06.published.csv:1: the header"),
+        (made_up.HEADER + "bert,bc2gm,entity_f1,8O.90,\n", ":2: the value '8O.90' is not a number"),
+        (made_up.HEADER + "bert,bc2gm,entity_f1,nan,\n", ":2: the value 'nan' is not a number"),
+        (made_up.HEADER + "bert,bc2gm,entity_f1,80,a,b\n", ":2: expected 5 fields"),
+        (made_up.HEADER + "bert,bc2gm,entity_f1\n", ":2: expected 5 fields"),
+        (
+            made_up.HEADER + "bert,gad,micro_f1,80,\n" * 2,
+            ":3: bert / gad / micro_f1 stands here for",
+        ),
+        (made_up.HEADER + "bert,bc2gm,micro_f1,80.9,\n", "without a cell: bert / bc2gm / micro_f1"),
+        (made_up.HEADER + "bert,bc2gm,entity_f1,,\n", ":2: the value '' is not a number"),
+        (made_up.PUBLISHED + "bret,bc2gm,entity_f1,80.9,\n", "values without a cell: bret / bc2gm"),
+    ],
+)
+def test_malformed_published_values_are_refused(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(PubmillError) as error:
+        made_up.table(tmp_path, published=text)
+    assert told in str(error.value)
+
+
+def scored(value: float | None) -> Cell:
+    missing = "x" if value is None else None
+    return Cell(
+        value=value, spread=None, n=0, expected=0, seeds=(), missing=missing, published=None, difference=None
+    )
+
+
+def test_the_composite_is_the_mean_of_group_means_not_of_datasets() -> None:
+    composite = Composite(name="c", label="C", groups={"a": ("x", "y"), "b": ("z",)})
+    cells = {"x": scored(60.0), "y": scored(80.0), "z": scored(90.0)}
+    made = composite_cell(composite, cells, PublishedValue(value=79.0, printed="79", note=""))
+    assert (made.value, made.difference, made.n, made.expected) == (80.0, 1.0, 3, 3)
+
+
+def test_an_incomplete_composite_has_no_score(tmp_path: Path) -> None:
+    made_up.write_all(tmp_path)
+    cell = made_up.table(tmp_path).cells["bert"]["blurb"]
+    assert (cell.value, cell.n, cell.expected) == (None, 1, 2)
+    assert cell.missing and "not all of its 2 datasets" in cell.missing
+    assert cell.published and cell.published.value == 79.31
+
+
+def test_a_machine_is_its_gpus_or_its_processor() -> None:
+    assert machine({"gpus": ["H200", "H200"], "cpu": "x", "cores": 16}) == "2 x H200"
+    assert machine({"gpus": [], "cpu": "EPYC", "cores": 2, "threads": 1}) == "EPYC, 2 cores"
+
+
+def test_a_pipeline_stands_beside_fine_tuned_models(tmp_path: Path) -> None:
+    """It was trained on other data, or who knows on which, and by no stage of ours."""
+    table = made_up.table_with_pipelines(tmp_path)
+    cell = table.cells["genes"]["bc2gm"]
+    assert (cell.value, cell.spread, cell.n, cell.expected) == (60.0, None, 1, 1)
+    assert table.cells["bert"]["bc2gm"].value == pytest.approx(81.0)
+
+
+def test_what_made_pipelines_is_told_apart_from_fine_tuning(tmp_path: Path) -> None:
+    table = made_up.table_with_pipelines(tmp_path)
+    made = table.provenance
+    assert (made.runs, made.seconds, table.expected_runs) == (4, 40.0, 4)
+    assert made.packages == {"spacy": ("3.8.0",), "torch": ("2.13.0",)}
+    assert made.pipelines["genes"] == (f"en ner_genes 0.5.4 (SHA-256 {'g' * 64})",)
+
+
+def test_the_best_of_pipelines_is_chosen_in_each_row(tmp_path: Path) -> None:
+    published = made_up.PUBLISHED + "best,bc2gm,entity_f1,61.50,\n"
+    cell = made_up.table_with_pipelines(tmp_path, published=published).cells["best"]["bc2gm"]
+    assert (cell.value, cell.spread, cell.seeds, cell.missing) == (60.0, None, (), None)
+    assert cell.difference == pytest.approx(-1.5)
+
+
+def test_the_best_of_what_is_not_whole_is_missing(tmp_path: Path) -> None:
+    made = made_up.recipe_with_pipelines()
+    found = {model: paths for model, paths in made.records.items() if model != "drugs"}
+    reasons = made.missing | {"drugs": "needs a pipeline"}
+    cells = made_up.table_with_pipelines(
+        tmp_path, made_up.recipe_with_pipelines(records=found, missing=reasons)
+    ).cells
+    assert cells["drugs"]["bc2gm"].missing == "needs a pipeline"
+    assert (cells["best"]["bc2gm"].value, cells["best"]["bc2gm"].n) == (None, 1)
+    assert cells["best"]["bc2gm"].missing == "no best: no score of Drugs"
+    assert cells["best"]["gad"].missing == "no best: no score of Genes and Drugs"
+
+
+def test_the_composite_of_the_best_is_of_its_own_cells() -> None:
+    """Not the best of the composites: each of the two is the better one somewhere."""
+    found = {"x": (10.0, 50.0), "y": (70.0, 20.0)}
+    cells = {
+        dataset: best_cell([("A", scored(a)), ("B", scored(b))], None) for dataset, (a, b) in found.items()
+    }
+    assert composite_cell(Composite(name="m", label="M", groups={"g": ("x", "y")}), cells, None).value == 60.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"data_sha256": "e" * 64}, "one row; they differ in data hash"),
+        ({"split": "dev"}, "one row; they differ in split: test against dev"),
+        ({"versions": {"annotate": 1, "score": 2}}, "one row; they differ in versions: score None against 2"),
+        ({"versions": {"annotate": 1, "metrics": [1, 2]}}, "differ in versions: metrics None"),
+    ],
+)
+def test_pipelines_that_were_scored_otherwise_are_refused(
+    tmp_path: Path, changes: dict[str, Any], told: str
+) -> None:
+    """Also where all pipelines of the row agree with each other, and not with the fine-tuned models."""
+    made_up.write_all(tmp_path)
+    made_up.write(tmp_path, *(made_up.pipeline_record(model, **changes) for model in made_up.PIPELINES))
+    with pytest.raises(PubmillError, match=told) as error:
+        made_up.table(tmp_path, made_up.recipe_with_pipelines())
+    assert "bert/bc2gm/standard/final/seed-1.json" in str(error.value)
+    assert "genes/bc2gm/as-it-is/final/seed-1.json" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"versions": {"annotate": 2}}, "versions: annotate 1 against 2"),
+        ({"data_sha256": "e" * 64}, "data hash"),
+    ],
+)
+def test_pipelines_that_differ_among_themselves_are_refused(
+    tmp_path: Path, changes: dict[str, Any], told: str
+) -> None:
+    made_up.write_all(tmp_path)
+    made_up.write(tmp_path, made_up.pipeline_record("genes"), made_up.pipeline_record("drugs", **changes))
+    with pytest.raises(PubmillError, match=told):
+        made_up.table(tmp_path, made_up.recipe_with_pipelines())
+
+
+def test_fine_tuned_models_beside_pipelines_share_their_training_data_as_ever(tmp_path: Path) -> None:
+    made_up.write_all(tmp_path)
+    made_up.write(tmp_path, *(made_up.pipeline_record(model) for model in made_up.PIPELINES))
+    for changes, told in (
+        ({"trained_on_sha256": {"train": "b" * 64}}, "training data"),
+        ({"versions": {"finetune": 2}}, "versions: finetune 1 against 2"),
+    ):
+        made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.9, **changes))
+        with pytest.raises(PubmillError, match=told):
+            made_up.table(tmp_path, made_up.recipe_with_pipelines())
+
+
+@pytest.mark.parametrize("changes", [{"protocol": "blurb"}, {"setting": "standard"}, {"model": "other"}])
+def test_a_pipelines_record_must_be_of_its_own_place(tmp_path: Path, changes: dict[str, Any]) -> None:
+    record = made_up.pipeline_record("genes").model_copy(update=changes)
+    made_up.write_record(tmp_path / made_up.pipeline_path("genes"), record)
+    with pytest.raises(PubmillError, match=f"does not belong in this table: {next(iter(changes))} is"):
+        made_up.table(tmp_path, made_up.recipe_with_pipelines())
+
+
+def test_a_drop_is_from_one_column_to_the_worst_of_others() -> None:
+    start, parts = ("whole", scored(90.0)), [("two", scored(88.0)), ("four", scored(89.0))]
+    printed = PublishedValue(value=-2.5, printed="-2.50", note="")
+    made = drop_cell(start, parts, printed)
+    assert (made.value, made.difference, made.n, made.expected) == (-2.0, 0.5, 3, 3)
+    made = drop_cell(start, [*parts, ("six", scored(None))], printed)
+    assert (made.value, made.missing) == (None, "no drop: no score of six")
+
+
+def test_a_printed_composite_that_its_parts_do_not_give_is_marked(tmp_path: Path) -> None:
+    rounded, wrong = (made_up.PUBLISHED.replace("79.31", value) for value in ("79.32", "79.33"))
+    for text, recomputed in ((rounded, None), (wrong, pytest.approx(79.31))):
+        published = made_up.table(tmp_path, published=text).cells["bert"]["blurb"].published
+        assert published and published.recomputed == recomputed
+
+
+def test_blank_values_and_those_left_out_are_told(tmp_path: Path) -> None:
+    text = made_up.PUBLISHED + "ours,bc2gm,entity_f1,,printed as X; not reported\nbert,ratio,ratio,4x,\n"
+    table = made_up.table(tmp_path, made_up.recipe(left_out={"ratio": "not a score"}), text)
+    assert table.cells["ours"]["bc2gm"].published is None
+    assert table.silences == (
+        "No published value in 1 cell: not reported",
+        "Not shown of the published table: ratio (not a score)",
+    )
+
+
+def test_records_found_on_disk_that_do_not_fit_their_row_are_left_out(tmp_path: Path) -> None:
+    """The study made its own anew, from other data than when the others were looked at."""
+    recipe = made_up.recipe(found=["ours/bc2gm"])
+    for model, data in (("bert", "d" * 64), ("ours", "e" * 64)):
+        made_up.write(
+            tmp_path,
+            *(made_up.record(model, "bc2gm", seed, 0.5 + seed / 100, data_sha256=data) for seed in (1, 2)),
+        )
+    cells = made_up.table(tmp_path, recipe).cells
+    assert cells["bert"]["bc2gm"].value == pytest.approx(51.5)
+    assert cells["ours"]["bc2gm"].value is None and cells["ours"]["bc2gm"].missing == UNLIKE
+    with pytest.raises(PubmillError, match="must not stand in one row"):
+        made_up.table(tmp_path, made_up.recipe())
+
+
+def test_records_found_on_disk_that_fit_their_row_are_shown(tmp_path: Path) -> None:
+    for model in ("bert", "ours"):
+        made_up.write(tmp_path, *(made_up.record(model, "bc2gm", seed, 0.5) for seed in (1, 2)))
+    found = made_up.table(tmp_path, made_up.recipe(found=["ours/bc2gm"]))
+    assert found == made_up.table(tmp_path, made_up.recipe())

@@ -1,0 +1,147 @@
+"""The models of a table's rows against the best of them, from the files beside the records."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from lxml import html
+
+from pubmill.errors import PubmillError
+from pubmill.metrics.contributions import Contributions, Items, write_items
+from pubmill.metrics.entities import entity_metrics
+from pubmill.publication.comparison_rendering import FORMS
+from pubmill.tables.cells import Table
+from pubmill.tables.comparisons import Comparisons, comparisons
+from tests.unit.toy_tables import (
+    column,
+    paths,
+    pipeline_path,
+    pipeline_record,
+    recipe,
+    record,
+    table,
+    write,
+)
+
+NAMES = ("gold", "predicted", "correct", "relaxed_correct", "relaxed_found")
+MODELS = {"bert": 0.5, "ours": 0.9, "other": 0.52}
+"""Which share of entities each model finds, about."""
+
+
+def contributions(seed: int, share: float, documents: int = 60) -> Contributions:
+    noise = np.random.default_rng(seed)
+    correct = noise.binomial(4, share, documents).astype(float)
+    gold = np.full(documents, 4.0)
+    return Contributions(NAMES, np.stack([gold, gold, correct, correct, correct], axis=1))
+
+
+def hold(results: Path, path: str, found: Contributions | None, data: str = "d") -> float:
+    """Write a run's contributions; its score."""
+    file = results / path.replace(".json", ".items.npz")
+    write_items(file, Items("tokens", "document", data * 64, found))
+    return float(entity_metrics(found.totals())["entity_f1"]) if found else 0.0
+
+
+def made(results: Path, seeds: int = 3, **changes: Any) -> Table:
+    """Three models on bc2gm, with the same documents in each run."""
+    records = {model: {"bc2gm": paths(model, "bc2gm", seeds)} for model in MODELS}
+    for number, (model, share) in enumerate(MODELS.items()):
+        for seed, path in enumerate(records[model]["bc2gm"], 1):
+            score = hold(results, path, contributions(10 * number + seed, share))
+            write(results, record(model, "bc2gm", seed, score))
+    columns = [column(model, model.title()) for model in MODELS]
+    told = recipe(**{"columns": columns, "records": records, "composites": []} | changes)
+    return table(results, told, "row,column,metric,value,note\n")
+
+
+def compared(results: Path, one: Table) -> Comparisons:
+    return comparisons(one, results)
+
+
+def test_the_best_is_compared_with_each_other_model(tmp_path: Path) -> None:
+    one = made(tmp_path)
+    found = compared(tmp_path, one)
+    (row,) = found.rows
+    assert (row.row, row.best, row.unit, row.units) == ("bc2gm", "ours", "document", 60)
+    assert [pair.other for pair in row.pairs] == ["bert", "other"]
+    for pair in row.pairs:
+        cells = one.cells
+        expected = cells["ours"]["bc2gm"].value - cells[pair.other]["bc2gm"].value  # type: ignore[operator]
+        assert pair.difference == pytest.approx(expected)
+        assert pair.interval is not None and 0 < pair.interval[0] < pair.difference < pair.interval[1]
+        assert pair.bootstrap_p == pair.randomisation_p == 1 / (1 + found.resamplings)
+        assert pair.bootstrap_adjusted == pytest.approx(2 * pair.bootstrap_p)
+
+
+def test_the_same_files_give_the_same_comparisons(tmp_path: Path) -> None:
+    one = made(tmp_path)
+    assert compared(tmp_path, one) == compared(tmp_path, one)
+
+
+def test_a_cell_that_is_not_complete_is_not_compared(tmp_path: Path) -> None:
+    made(tmp_path)
+    failed = paths("other", "bc2gm", 3)[1]
+    write(tmp_path, record("other", "bc2gm", 2, 0.5, metrics=None, counts=None, failed="nan"))
+    hold(tmp_path, failed, None)
+    told = recipe(
+        columns=[column(model, model.title()) for model in MODELS],
+        records={model: {"bc2gm": paths(model, "bc2gm", 3)} for model in MODELS},
+        composites=[],
+    )
+    again = table(tmp_path, told, "row,column,metric,value,note\n")
+    (row,) = compared(tmp_path, again).rows
+    assert [pair.other for pair in row.pairs] == ["bert"]
+
+
+def test_one_model_alone_is_compared_with_none(tmp_path: Path) -> None:
+    one = made(tmp_path, records={"ours": {"bc2gm": paths("ours", "bc2gm", 3)}})
+    found = compared(tmp_path, one)
+    assert found.rows == ()
+    for form in ("md", "html"):
+        assert "No row has two models" in FORMS[form](found)
+
+
+def test_a_pipeline_of_one_run_is_compared_too(tmp_path: Path) -> None:
+    made(tmp_path)
+    score = hold(tmp_path, pipeline_path("genes"), contributions(99, 0.6))
+    write(tmp_path, pipeline_record("genes", metrics={"entity_f1": score}))
+    columns = [column("genes", "Genes", pipeline=True), column("ours", "Ours")]
+    records = {"genes": {"bc2gm": [pipeline_path("genes")]}, "ours": {"bc2gm": paths("ours", "bc2gm", 3)}}
+    told = recipe(columns=columns, records=records, composites=[])
+    one = table(tmp_path, told, "row,column,metric,value,note\n")
+    (row,) = compared(tmp_path, one).rows
+    assert (row.best, [pair.other for pair in row.pairs]) == ("ours", ["genes"])
+
+
+@pytest.mark.parametrize("what", ["data", "documents", "run", "failed", "absent"])
+def test_contributions_of_something_else_are_refused(tmp_path: Path, what: str) -> None:
+    one = made(tmp_path)
+    path = paths("ours", "bc2gm", 3)[2]
+    ours = contributions(13, MODELS["ours"])
+    other = {
+        "data": (ours, "e"),
+        "documents": (contributions(13, MODELS["ours"], 59), "d"),
+        "run": (contributions(14, MODELS["ours"]), "d"),
+        "failed": (None, "d"),
+    }
+    if what == "absent":
+        (tmp_path / path.replace(".json", ".items.npz")).unlink()
+    else:
+        hold(tmp_path, path, *other[what])
+    with pytest.raises(PubmillError, match="again"):
+        compared(tmp_path, one)
+
+
+def test_forms_show_every_comparison(tmp_path: Path) -> None:
+    found = compared(tmp_path, made(tmp_path))
+    page = html.fromstring(FORMS["html"](found))
+    lines = [" ".join(line.text_content().split()) for line in page.xpath("//tbody/tr[td]")]
+    assert len(lines) == 2
+    assert lines[0].startswith(f"Bert +{found.rows[0].pairs[0].difference:.2f}")
+    assert "0.001" in lines[0]
+    text = FORMS["md"](found)
+    assert "| BC2GM<br>entity F1<br>60 documents | Ours | Bert | +" in text
+    assert "not comparable with the paper" in FORMS["html"](found)
+    assert Comparisons.model_validate(json.loads(FORMS["json"](found))) == found

@@ -1,0 +1,354 @@
+"""Tables of facts: what is equal, what differs and why, what is empty and why; their written forms."""
+
+import csv
+import io
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lxml import html
+
+from pubmill.annotation.examples import Answer, SpanExample
+from pubmill.convert.dataset_counts import count
+from pubmill.errors import PubmillError
+from pubmill.publication.fact_rendering import FORMS
+from pubmill.tables.dataset_cards import Card, label_bias
+from pubmill.tables.fact_cells import UNEXPLAINED, build, read_facts
+from pubmill.tables.fact_sources import read_artefacts
+from pubmill.tables.fact_table_models import FactTable, FactTableRecipe, read_fact_table
+from tests.unit.publication import toy_cards as made_up
+
+HOSTILE = '<script>alert(1)</script> | "x" & {y} \\input{/etc/passwd} $% [z](http://q) `w`\n\n# T'
+HEADER = "row,column,metric,value,note\n"
+PUBLISHED = (
+    HEADER
+    + "t/task,drugs,text,ner,\nt/train,drugs,count,2,\nt/test,drugs,count,4244,counted elsewhere\n"
+    + "t/blurb,drugs,boolean,1,\nt/bias,drugs,ratio,0.2,\n"
+    + "t/task,notes,text,Relation,\nt/train,notes,count,99,\nt/blurb,notes,boolean,0,\n"
+)
+COLUMNS = [
+    {"key": "t/task", "label": "Task", "value": "task", "kind": "text", "published": "t/task"},
+    {"key": "t/train", "label": "Train", "value": "count.train", "kind": "count", "published": "t/train"},
+    {"key": "t/dev", "label": "Dev", "value": "count.dev", "kind": "count", "published": "t/dev"},
+    {"key": "t/test", "label": "Test", "value": "count.test", "kind": "count", "published": "t/test"},
+    {"key": "t/blurb", "label": "BLURB", "value": "suites=blurb", "kind": "boolean", "published": "t/blurb"},
+    {"key": "t/bias", "label": "Bias", "value": "label_bias.train", "kind": "ratio", "published": "t/bias"},
+]
+COUNTED = ("t/train", "t/dev", "t/test", "t/bias")
+
+
+def row(
+    dataset: str, *, lacking: str | None = None, scaled: str | None = None, task: str = "ner",
+    blurb: bool = True, **changes: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """A dataset; with `lacking` it is not converted."""
+    card = {
+        "files": [] if lacking else [f"datasets/{dataset}/card.json"],
+        "lacking": lacking,
+        "scaled": scaled,
+    }
+    values = {
+        "subject": dataset,
+        "label": dataset,
+        "measure": "mentions",
+        "published": dataset.partition("@")[0],
+        "why": {},
+        "sources": {"t/task": {"value": task}, "t/blurb": {"value": blurb}, **dict.fromkeys(COUNTED, card)},
+    }
+    return values | changes
+
+
+def recipe(*rows: dict[str, Any], **changes: Any) -> FactTableRecipe:
+    """A converted dataset and one whose files are licensed and absent."""
+    apply = "needs files that you apply for at https://example.org"
+    licensed = row("notes", lacking=apply, task="Relation", blurb=False)
+    values = {
+        "paper": "gu2020",
+        "table": "table03",
+        "title": "Table 3",
+        "caption": "Datasets.",
+        "scale": "full",
+        "scale_title": "demo scale, made-up data",
+        "comparable": True,
+        "subjects": "datasets",
+        "columns": COLUMNS,
+        "rows": list(rows) or [row("drugs"), licensed],
+        "versions": {},
+    }
+    return FactTableRecipe.model_validate(values | changes)
+
+
+def table(tmp_path: Path, made: FactTableRecipe, published: str = PUBLISHED) -> FactTable:
+    for dataset in {one.subject for one in made.rows if one.sources["t/train"].files}:
+        made_up.write(tmp_path, made_up.card(dataset, "tokens"))
+    path = tmp_path / "table03.published.csv"
+    path.write_text(published)
+    return build(made, read_facts(path, made), read_artefacts(made, tmp_path))
+
+
+def test_equal_and_differing_values_stand_beside_the_published_ones(tmp_path: Path) -> None:
+    conflicts = ("Table 3 prints 4244.", "Something else is 42440.")
+    cells = table(tmp_path, recipe(row("drugs", conflicts=conflicts), row("notes", lacking="not here"))).cells
+    found = {key: (cell.value, cell.published, cell.equal) for key, cell in cells["drugs"].items()}
+    assert found == {
+        "t/task": ("ner", "ner", True),
+        "t/train": (2, "2", True),
+        "t/dev": (None, None, None),
+        "t/test": (2, "4244", False),
+        "t/blurb": (True, "1", True),
+        "t/bias": (0.2, "0.2", True),
+    }
+    assert cells["drugs"]["t/test"].reason == "Table 3 prints 4244."
+    assert cells["drugs"]["t/dev"].reason == "drugs has no dev split"
+    assert cells["drugs"]["t/test"].note == "counted elsewhere"
+
+
+def test_what_a_licensed_dataset_lacks_is_told_and_its_spec_still_speaks(tmp_path: Path) -> None:
+    cells = table(tmp_path, recipe()).cells["notes"]
+    assert (cells["t/task"].value, cells["t/task"].equal) == ("Relation", True)
+    assert (cells["t/blurb"].value, cells["t/blurb"].equal) == (False, True)
+    assert cells["t/train"].value is None and cells["t/train"].published == "99"
+    assert cells["t/train"].reason == "needs files that you apply for at https://example.org"
+
+
+def test_a_dataset_that_there_is_not_has_its_reason_in_every_cell(tmp_path: Path) -> None:
+    nothing = {column["key"]: {"lacking": "no dataset of ours"} for column in COLUMNS}
+    cells = table(
+        tmp_path, recipe(row("conll", sources=nothing)), HEADER + "t/train,conll,count,14987,\n"
+    ).cells
+    assert {cell.reason for cell in cells["conll"].values()} == {"no dataset of ours"}
+    assert {cell.value for cell in cells["conll"].values()} == {None}
+
+
+def test_the_tables_own_reason_goes_first_and_the_lack_of_one_is_told(tmp_path: Path) -> None:
+    said = row("drugs", why={"t/test": "counted otherwise"}, conflicts=("4244",))
+    silent = row("notes")
+    published = HEADER + "t/test,drugs,count,4244,\nt/test,notes,count,4244,\nt/task,notes,text,x,\n"
+    cells = table(tmp_path, recipe(said, silent), published).cells
+    assert cells["drugs"]["t/test"].reason == "counted otherwise"
+    assert cells["notes"]["t/test"].reason == UNEXPLAINED
+    assert cells["notes"]["t/task"].reason == UNEXPLAINED
+
+
+def test_numbers_of_made_up_data_differ_for_that_reason(tmp_path: Path) -> None:
+    made = recipe(
+        row("drugs", scaled="not the files", why={"t/test": "4244"}), row("notes"), comparable=False
+    )
+    found = table(tmp_path, made)
+    assert found.cells["drugs"]["t/test"].reason == "not the files"
+    assert found.heading == "Table 3 (demo scale, made-up data)"
+
+
+def test_a_group_that_lists_its_members_is_silent_on_the_others(tmp_path: Path) -> None:
+    silent = HEADER + "t/task,drugs,text,ner,\n"
+    assert table(tmp_path, recipe(row("drugs")), silent).cells["drugs"]["t/blurb"].published is None
+    found = table(tmp_path, recipe(row("drugs"), lists_members=True), silent)
+    assert (found.cells["drugs"]["t/blurb"].published, found.cells["drugs"]["t/blurb"].equal) == ("0", False)
+
+
+def test_what_is_noted_of_several_values_stands_there_once(tmp_path: Path) -> None:
+    published = (
+        HEADER
+        + "t/task,drugs,text,ner,as DRUGS\n"
+        + ('t/train,drugs,count,2,as DRUGS; by hand\nt/test,notes,count,4,"by hand"\n')
+    )
+    notes = table(tmp_path, recipe(row("drugs"), row("notes")), published).all_notes
+    assert [note for note in notes if "DRUGS" in note] == ["drugs: as DRUGS"]
+    assert [note for note in notes if "by hand" in note] == ["drugs, notes: by hand"]
+
+
+def test_two_rows_may_stand_beside_one_published_line(tmp_path: Path) -> None:
+    made = recipe(row("drugs@a", published="drugs"), row("drugs@b", published="drugs"))
+    found = table(tmp_path, made, HEADER + "t/train,drugs,count,2,\n")
+    assert [found.cells[name]["t/train"].equal for name in ("drugs@a", "drugs@b")] == [True, True]
+    assert "drugs@a drugs@a, drugs@b drugs@b" in found.all_notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("published", "told"),
+    [
+        (HEADER + "t/task,drgs,text,ner,\n", "without a cell of their kind: drgs / t/task / text"),
+        (HEADER + "t/tsk,drugs,text,ner,\n", "drugs / t/tsk"),
+        (HEADER + "t/task,drugs,count,5,\n", "drugs / t/task"),
+        (HEADER + "t/train,drugs,count,5.5,\n", "csv:2: '5.5' is no 'count'"),
+        (HEADER + "t/blurb,drugs,boolean,yes,\n", "'yes' is no 'boolean'"),
+        (HEADER + "t/train,drugs,number,5,\n", "'5' is no 'number'"),
+        (HEADER + "t/task,drugs,text,,\n", "'' is no 'text'"),
+        (HEADER + "t/task,drugs,text,a,\n" * 2, "for the second time"),
+        ("row,column\n", "the header is"),
+        (HEADER + "t/task,drugs,text,a,b,c\n", "expected 5 fields"),
+    ],
+)
+def test_wrong_published_values_are_told(tmp_path: Path, published: str, told: str) -> None:
+    with pytest.raises(PubmillError, match=told):
+        table(tmp_path, recipe(row("drugs")), published)
+
+
+def test_a_measure_that_is_not_counted_is_told(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="'exampels'; what is counted of it in train is sentences"):
+        table(tmp_path, recipe(row("drugs", measure="exampels")), HEADER)
+
+
+def test_a_measure_that_nothing_marks_is_empty(tmp_path: Path) -> None:
+    cell = table(tmp_path, recipe(row("drugs", measure="documents")), HEADER).cells["drugs"]["t/train"]
+    assert (cell.value, cell.reason) == (None, "documents are not marked in train of drugs")
+
+
+def test_a_broken_card_is_named(tmp_path: Path) -> None:
+    made_up.write(tmp_path, {"dataset": "drugs", "kind": "tokens"})
+    with pytest.raises(PubmillError, match=r"drugs/card\.json is not a Card"):
+        read_artefacts(recipe(row("drugs")), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "bias"),
+    [("tokens", 5 / 25), ("sequence", 2 / 8), ("multilabel", 1 / 3), ("regression", None), ("span", 1 / 4)],
+)
+def test_label_bias_is_that_of_the_caption(kind: str, bias: float | None) -> None:
+    card = Card.model_validate(made_up.card("x", kind))
+    assert label_bias(card, "train") == pytest.approx(bias)
+
+
+def test_ratios_are_compared_at_the_printed_decimals(tmp_path: Path) -> None:
+    for printed, equal in (("0.2", True), ("0.20", True), ("0.21", False), ("0", True)):
+        folder = tmp_path / printed
+        folder.mkdir()
+        found = table(folder, recipe(row("drugs")), HEADER + f"t/bias,drugs,ratio,{printed},\n")
+        assert found.cells["drugs"]["t/bias"].equal is equal, printed
+
+
+def test_repeats_of_an_answer_are_counted_over_examples() -> None:
+    def example(number: int, question: str, *answers: str) -> SpanExample:
+        given = [Answer(text=text, start="a b".index(text)) for text in answers]
+        return SpanExample(id=str(number), document=None, question=question, context="a b", answers=given)
+
+    counts = count(
+        [example(1, "q", "a", "a"), example(2, "q", "a"), example(3, "r", "a", "b"), example(4, "s")]
+    )
+    assert (counts["fewest_repeats"], counts["most_repeats"]) == (1, 3)
+    assert (counts["fewest_repeats_of_pair"], counts["most_repeats_of_pair"]) == (1, 2)
+    assert count([example(1, "q")])["most_repeats"] == 0
+
+
+def test_json_gives_the_same_table_back(tmp_path: Path) -> None:
+    made = table(tmp_path, recipe())
+    (tmp_path / "t.json").write_text(FORMS["json"](made))
+    again = read_fact_table(tmp_path / "t.json")
+    assert again == made
+    kinds = [type(again.cells["drugs"][key].value) for key in ("t/task", "t/train", "t/blurb", "t/bias")]
+    assert kinds == [str, int, bool, float]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_is_the_same_again_and_warns_of_made_up_data(tmp_path: Path, form: str) -> None:
+    made = table(tmp_path, recipe(comparable=False))
+    assert FORMS[form](made) == FORMS[form](made)
+    assert form == "csv" or "made-up data" in FORMS[form](made)
+
+
+def test_csv_has_one_line_a_cell(tmp_path: Path) -> None:
+    lines = list(csv.DictReader(io.StringIO(FORMS["csv"](table(tmp_path, recipe())))))
+    assert len(lines) == 2 * len(COLUMNS)
+    assert lines[1] | {"value": "2", "published": "2", "equal": "1", "measure": "mentions"} == lines[1]
+    assert lines[3] | {"equal": "0", "reason": UNEXPLAINED} == lines[3]
+
+
+def test_html_tells_equal_differing_and_empty_cells_apart(tmp_path: Path) -> None:
+    page = html.fromstring(FORMS["html"](table(tmp_path, recipe())))
+    first, second = (" ".join(tr.text_content().split()) for tr in page.xpath("//tbody/tr"))
+    assert "ours 2 , equal to the published = 2" in first
+    assert "ours 2 , differs from the published ≠ 4 244*, difference (−4 242), reason b" in first
+    assert "ours: none, reason c , published 99" in second
+    reasons = page.xpath("//dl[@class='legend']/dd/text()")
+    assert reasons[1:] == [UNEXPLAINED, "needs files that you apply for at https://example.org"]
+    assert not page.xpath("//script | //link | //img | //@src")
+    assert "Of 8 published values, 6 are found here, 1 differs and 1 has nothing" in page.text_content()
+
+
+def hostile(tmp_path: Path) -> FactTable:
+    columns = [{**column, "label": HOSTILE} for column in COLUMNS]
+    made = recipe(
+        row("drugs", label=HOSTILE, task=HOSTILE, why={"t/test": HOSTILE}),
+        row("notes", lacking=HOSTILE),
+        columns=columns,
+        title=HOSTILE,
+        notes=[HOSTILE],
+    )
+    note = HOSTILE.replace('"', '""')
+    value = note.partition("\n")[0]
+    published = f't/task,drugs,text,"{value}","{note}"\nt/test,drugs,count,7,\nt/dev,drugs,count,,"{note}"\n'
+    return table(tmp_path, made, HEADER + published)
+
+
+def test_html_escapes(tmp_path: Path) -> None:
+    page = html.fromstring(FORMS["html"](hostile(tmp_path)))
+    assert not page.xpath("//script")
+    assert page.xpath("//sup[@title=$text]", text=HOSTILE)
+
+
+def test_markdown_escapes_and_keeps_its_columns(tmp_path: Path) -> None:
+    text = FORMS["md"](hostile(tmp_path))
+    assert "<script>" not in text and "[z](" not in text
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    assert {line.replace("\\|", "").count("|") for line in lines} == {len(COLUMNS) + 2}
+    assert len(lines) == 2 + 2
+
+
+def test_latex_escapes(tmp_path: Path) -> None:
+    text = FORMS["tex"](hostile(tmp_path))
+    assert "\\input" not in text and "<script>" not in text
+    assert text.count("\\begin{") == text.count("\\end{")
+
+
+def test_latex_has_thin_spaces_in_large_counts(tmp_path: Path) -> None:
+    assert "4\\,244" in FORMS["tex"](table(tmp_path, recipe()))
+
+
+def test_csv_holds_no_formulas(tmp_path: Path) -> None:
+    made = recipe(row("drugs"), row("notes", lacking="=HYPERLINK(1)"))
+    assert "'=HYPERLINK(1)" in FORMS["csv"](table(tmp_path, made))
+
+
+def test_the_program_by_hand_and_its_errors(tmp_path: Path, root: Path) -> None:
+    table(tmp_path, recipe())
+    command = [
+        sys.executable, str(root / "scripts/fact_table.py"), "--recipe", recipe().model_dump_json(),
+        "--published", str(tmp_path / "table03.published.csv"), "--results", str(tmp_path),
+        "--output", str(tmp_path / "out/table03"),
+    ]  # fmt: skip
+    good = subprocess.run(command, capture_output=True, text=True)
+    assert good.returncode == 0, good.stderr
+    assert {path.suffix for path in (tmp_path / "out").iterdir()} == {f".{form}" for form in FORMS}
+    (tmp_path / "datasets/drugs/card.json").unlink()
+    bad = subprocess.run(command, capture_output=True, text=True)
+    assert bad.returncode == 1 and bad.stderr.startswith("pubmill: error: ")
+    assert "drugs/card.json" in bad.stderr
+
+
+def test_an_empty_published_cell_stands_there_with_its_note(tmp_path: Path) -> None:
+    made = recipe(row("drugs"))
+    published = (
+        HEADER + 't/train,drugs,count,,not reported\nt/bias,drugs,ratio,,"no word (none; at all); sorry"\n'
+    )
+    found = table(tmp_path, made, published)
+    cell = found.cells["drugs"]["t/train"]
+    assert (cell.published, cell.silent, cell.note, cell.equal) == (None, True, "not reported", None)
+    assert found.all_notes[-3:] == ("drugs: not reported", "drugs: no word (none; at all)", "drugs: sorry")
+    assert "nothing to compare" in found.summary
+    for form in ("html", "md", "tex"):
+        assert FORMS[form](found).count("not reported") >= 2, form
+
+
+def test_facts_run_down_the_page_where_the_table_says_so(tmp_path: Path) -> None:
+    published = (
+        HEADER + "t/blurb,drugs,boolean,1,a suite\nt/blurb,notes,boolean,0,a suite\nt/task,notes,text,x,\n"
+    )
+    found = table(tmp_path, recipe(row("drugs"), row("notes"), down="Fact"), published)
+    page = html.fromstring(FORMS["html"](found))
+    assert [th.text for th in page.xpath("//thead//th")] == ["Fact", "drugs", "notes"]
+    lines = [" ".join(tr.xpath("./th")[0].text_content().split()) for tr in page.xpath("//tbody/tr")]
+    assert lines == ["Task", "Train", "Dev", "Test", "BLURB a suite", "Bias"]
+    assert not [note for note in found.all_notes if "a suite" in note]
+    assert FORMS["md"](found).count("| Bias |") == 1

@@ -1,0 +1,199 @@
+"""The verdicts of every table of results, from made-up records at full scale."""
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy import optimize, stats
+
+from pubmill.errors import PubmillError
+from pubmill.metrics.records import Record, write_record
+from pubmill.tables.aggregation import Records, build, read_records
+from pubmill.tables.cells import Cell, Column, Row, Table, TableRecipe
+from tests import full_tables
+from tests.full_tables import around, published, value_of
+from tests.unit import toy_tables as made_up
+
+TABLES = sorted(full_tables.specs().tables)
+UNPUBLISHED = 80.0
+
+
+@dataclass(frozen=True)
+class Story:
+    """How far ours is from what is published, and the standard deviation of runs, both in margins; and what
+    must then be said of a cell of five runs or more."""
+
+    offset: float
+    spread: float
+    verdict: str
+
+
+STORIES = {
+    "equal": Story(0, 0.1, "reproduced"),
+    "far": Story(3, 0.1, "not reproduced"),
+    "scattered": Story(1.5, 4, "within the minimal detectable difference"),
+    "frozen": Story(0, 0, "no verdict"),
+}
+
+
+@cache
+def recipe(name: str) -> TableRecipe:
+    return full_tables.recipe(name)
+
+
+def told(name: str, story: Story) -> Records:
+    """The records of a table: every expected run, around the published value of its cell."""
+    known, found = recipe(name), Records()
+    rows = {row.key: row for row in known.rows}
+    for column in known.columns:
+        for key, paths in known.records.get(column.key, {}).items():
+            row, margin = rows[key], known.equivalence.margins[key].points
+            value = value_of(known.paper, column, row)
+            centre = UNPUBLISHED if value is None else value
+            scores = around(centre + story.offset * margin, story.spread * margin, len(paths))
+            made = [run(path, row, score) for path, score in zip(paths, scores, strict=True)]
+            found.setdefault(column.key, {})[key] = {(one.dataset, one.seed): one for one in made}
+    return found
+
+
+def run(path: str, row: Row, score: float) -> Record:
+    _, protocol, model, dataset, setting, _, file = path.split("/")
+    seed = int(file.removeprefix("seed-").removesuffix(".json"))
+    place = {"protocol": protocol, "setting": setting, "scale": "full"}
+    return made_up.record(model, dataset, seed, 0.5, **place, metrics={row.metric: score / 100})
+
+
+def table(name: str, records: Records, **changes: Any) -> Table:
+    return build(recipe(name).model_copy(update=changes), published(name), records)
+
+
+def expected(known: TableRecipe, column: Column, key: str, found: dict[str, Cell]) -> str | None:
+    """The verdict by the rule as docs/verdicts.md has it, with other means than the package's."""
+    composite = next((one for one in known.composites if one.name == key), None)
+    rows = {row.key: row for row in known.rows}
+    groups = composite.groups.values() if composite else [(key,)]
+    weights = {name: 1 / len(groups) / len(group) for group in groups for name in group}
+    cell = found[key]
+    if cell.value is None or cell.published is None:
+        return None
+    if any(rows[name].not_comparable for name in weights):
+        return "not comparable"
+    if any(found[name].n < 2 or not found[name].spread for name in weights) or not column.model:
+        return "no verdict"
+    factor = math.sqrt(math.pi / 2) if known.aggregate == "median" else 1.0
+    parts = []
+    for name, weight in weights.items():
+        part, behind = found[name], known.equivalence.runs[name]
+        assert part.spread is not None
+        parts.append(((weight * factor * part.spread) ** 2 * (1 / part.n + 1 / behind), part.n - 1))
+    variance = sum(one for one, _ in parts)
+    freedom = variance**2 / sum(one**2 / of for one, of in parts)
+    error, gap = math.sqrt(variance), abs(cell.value - cell.published.value)
+    margin = known.equivalence.margins[key].points
+    if stats.t.sf((margin - gap) / error, freedom) <= 0.05:
+        return "reproduced"
+    beyond = gap > max(margin, error * detectable(round(freedom, 6)))
+    return "not reproduced" if beyond else "within the minimal detectable difference"
+
+
+@cache
+def detectable(freedom: float) -> float:
+    """In standard errors, by the non-central t distribution."""
+    critical = stats.t.ppf(0.975, freedom)
+
+    def short(shift: float) -> float:
+        found = stats.nct.sf(critical, freedom, shift) + stats.nct.cdf(-critical, freedom, shift)
+        return float(found) - 0.8
+
+    return float(optimize.brentq(short, 1, 6))
+
+
+@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("name", TABLES)
+def test_every_cell_and_composite_has_its_verdict(name: str, story: str) -> None:
+    known, made = recipe(name), table(name, told(name, STORIES[story]))
+    for row, column, cell in made.read():
+        wanted = expected(known, column, row.key, made.cells[column.key])
+        assert (cell.verdict and cell.verdict.verdict) == wanted, (column.key, row.key)
+        plain = row.dataset and cell.published and cell.n >= 5 and not row.not_comparable
+        if plain and cell.seeds:
+            assert wanted == STORIES[story].verdict, (column.key, row.key)
+        if wanted is None:
+            assert cell.missing or not cell.published, (column.key, row.key)
+
+
+def test_most_cells_are_tested_so() -> None:
+    """So that the test above is of something."""
+    found = Counter(
+        cell.verdict.verdict
+        for name in TABLES
+        for *_, cell in table(name, told(name, STORIES["equal"])).read()
+        if cell.verdict
+    )
+    assert found["reproduced"] > 900
+    assert found["not comparable"] > 20
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_at_another_scale_nothing_is_comparable(name: str) -> None:
+    made = table(name, told(name, STORIES["equal"]), comparable=False, scale_title="small scale")
+    verdicts = [cell.verdict for *_, cell in made.read() if cell.verdict]
+    assert {(one.verdict, one.why) for one in verdicts} == {("not comparable", "small scale")}
+    assert made.heading.endswith("(small scale)")
+
+
+def spot(name: str) -> tuple[str, str]:
+    """The column and row of the first cell of several runs."""
+    records = recipe(name).records
+    return next((c, r) for c, rows in records.items() for r, paths in rows.items() if len(paths) > 1)
+
+
+@pytest.mark.parametrize("failed", [True, False])
+@pytest.mark.parametrize("name", TABLES)
+def test_a_run_without_score_leaves_its_cell_and_composites_empty(name: str, failed: bool) -> None:
+    """A failed seed, or one without record: it is named, and all other cells are as before."""
+    records, (column, row) = told(name, STORIES["equal"]), spot(name)
+    before, runs = table(name, records), records[column][row]
+    last = list(runs)[-1]
+    changes = {"metrics": None, "counts": None, "failed": "nan"}
+    one = runs[last]
+    assert one is not None
+    runs[last] = one.model_copy(update=changes) if failed else None
+    made = table(name, records)
+    cell, seed = made.cells[column][row], f"{last[0]} {last[1]}" if len({d for d, _ in runs}) > 1 else last[1]
+    why = "failed, nan" if failed else "no record"
+    aggregate = recipe(name).aggregate
+    assert cell.missing == f"no {aggregate}: {len(runs) - 1} of {len(runs)} seeds ({why}: seed {seed})"
+    assert (cell.value, cell.difference, cell.verdict) == (None, None, None)
+    touched = {row, *(c.name for c in recipe(name).composites if row in sum(c.groups.values(), ()))}
+    for key, other in made.cells[column].items():
+        assert (other.value is None) if key in touched else (other == before.cells[column][key]), key
+    assert made.provenance.failed == failed
+
+
+@pytest.mark.parametrize("field", ["versions", "data_sha256", "split", "recipe", "model_sha256"])
+@pytest.mark.parametrize("name", TABLES)
+def test_records_that_were_made_differently_are_refused(name: str, field: str) -> None:
+    records, (column, row) = told(name, STORIES["equal"]), spot(name)
+    last, one = list(records[column][row].items())[-1]
+    assert one is not None
+    other = {"versions": {"finetune": 9}, "recipe": {"epochs": 9}}.get(field, "other")
+    records[column][row][last] = one.model_copy(update={field: other})
+    with pytest.raises(PubmillError, match="must not stand in one") as error:
+        table(name, records)
+    assert recipe(name).records[column][row][-1] in str(error.value)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_record_of_another_scale_is_refused(name: str, tmp_path: Path) -> None:
+    column, row = spot(name)
+    known = recipe(name)
+    path = known.records[column][row][0]
+    made = run(path, next(one for one in known.rows if one.key == row), UNPUBLISHED)
+    write_record(tmp_path / path, made.model_copy(update={"scale": "small"}))
+    with pytest.raises(PubmillError, match="scale is 'small', expected 'full'"):
+        read_records(known, tmp_path)

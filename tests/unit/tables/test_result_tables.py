@@ -1,0 +1,107 @@
+"""The result tables of the papers as their specs have them, fed with the papers' own numbers."""
+
+import json
+from functools import cache
+
+import pytest
+
+from pubmill.graph import Targets, as_json
+from pubmill.metrics.records import Record
+from pubmill.specs.study import Study
+from pubmill.tables.aggregation import Records, build
+from pubmill.tables.cells import Column, Row, Table, TableRecipe
+from pubmill.tables.published_values import read_published
+from tests.full_tables import SPECS, specs, value_of
+from tests.unit import toy_tables as made_up
+
+TABLES = sorted(
+    path.relative_to(SPECS / "tables").with_suffix("").as_posix()
+    for path in SPECS.glob("tables/*/*.yaml")
+    if "kind: results" in path.read_text() or "include:" in path.read_text()
+)
+CONTRADICTIONS = {
+    # printed as the mean of PubMedQA and BioASQ; Table 2 has the two
+    ("tinn2021/table04", "pubmedelectra-base", "qa"): (77.0, 76.945),
+}
+"""(table, column, composite) -> what is printed, and what the paper's own numbers give."""
+
+
+@cache
+def targets() -> Targets:
+    study = Study(study="all", title="", scale="full", tables=tuple(TABLES))
+    return Targets(study, specs())
+
+
+def test_all_are_found() -> None:
+    assert set(TABLES) == set(specs().tables)
+
+
+def fed(name: str) -> Table:
+    """The table, where each run scores what is printed of its cell, here or in another table of the paper."""
+    recipe = TableRecipe.model_validate(json.loads(json.dumps(targets().table_recipe(name))))
+    records: Records = {}
+    for column in recipe.columns:
+        for row in recipe.rows:
+            score = value_of(recipe.paper, column, row)
+            if column.model and score is not None:
+                run = row.folds[0] if row.folds else row.dataset or ""
+                records.setdefault(column.key, {})[row.key] = {(run, 1): made(column, row, run, score)}
+    recipe = recipe.model_copy(
+        update={"records": {c: dict.fromkeys(rows, ("-",)) for c, rows in records.items()}}
+    )
+    return build(recipe, read_published(SPECS / f"tables/{name}.published.csv", recipe.left_out), records)
+
+
+def made(column: Column, row: Row, dataset: str, score: float) -> Record:
+    return made_up.record(column.model or "", dataset, 1, 0.5, metrics={row.metric: score / 100})
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_fed_with_the_papers_numbers_each_composite_is_the_printed_one(name: str) -> None:
+    table = fed(name)
+    for column in table.columns:
+        for row in table.composites:
+            cell = table.cells[column.key][row.key]
+            if cell.published is None or cell.value is None:
+                continue
+            if (name, column.key, row.key) in CONTRADICTIONS:
+                expected = CONTRADICTIONS[name, column.key, row.key]
+                assert (cell.published.value, round(cell.value, 3)) == expected
+                continue
+            decimals = len(cell.published.printed.partition(".")[2])
+            assert abs(cell.value - cell.published.value) <= 1.01 * 10.0**-decimals, (column.key, row.key)
+            assert cell.published.recomputed is None
+
+
+def test_most_composites_are_computed() -> None:
+    """So that the test above is of something."""
+    cells = [
+        table.cells[c.key][r.key]
+        for table in map(fed, TABLES)
+        for c in table.columns
+        for r in table.composites
+    ]
+    assert sum(cell.value is not None and cell.published is not None for cell in cells) > 100
+
+
+def test_recipes_fit_into_an_argument() -> None:
+    """Linux takes at most 128 KiB for one."""
+    made = targets()
+    recipes = [*map(made.table_recipe, TABLES), made.report_recipe(), made.contradictions_recipe()]
+    assert max(len(as_json(recipe)) for recipe in recipes) < 100_000
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_published_value_has_its_cell(name: str) -> None:
+    """`build` refuses a table that loses one; here none is shown twice either."""
+    spec, table = specs().tables[name], fed(name)
+    values = read_published(SPECS / f"tables/{name}.published.csv", spec.left_out).values
+    shown = [cell.published for _, _, cell in table.read() if cell.published]
+    assert len(shown) == len(values)
+
+
+def test_models_of_notes_that_must_be_applied_for_leave_their_columns_empty() -> None:
+    missing = targets().table_recipe("lewis2020/table03")["missing"]
+    assert "MIMIC-III, which must be applied for" in missing["bio-lm-base"]
+    assert "bio-lm-base@pm" not in missing and "bio-lm-base" not in targets().models()
+    assert any("bio-lm-large (is pretrained here on MIMIC-III" in line for line in targets().left_out())

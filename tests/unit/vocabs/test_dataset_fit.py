@@ -1,0 +1,117 @@
+"""Vocabularies on datasets: subwords per word and entity word, unknown words; nothing of the text."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from transformers import AutoTokenizer
+
+from pubmill.annotation.examples import (
+    Answer,
+    Entity,
+    Example,
+    MultilabelExample,
+    RegressionExample,
+    SequenceExample,
+    SpanExample,
+    TokensExample,
+    write_examples,
+)
+from pubmill.errors import PubmillError
+from pubmill.vocabs.dataset_fit import FitRecipe, diagnose_dataset, diagnose_examples, entity_words, words_of
+from pubmill.vocabs.diagnosis import TERMS, load_tokenizer, split_terms
+from pubmill.vocabs.merges import learn_pieces
+from pubmill.vocabs.wordpiece import SPECIAL, make_tokenizer, save
+from tests.unit.toy_vocabs import RECIPES, make_vocab
+
+ROOT = Path(__file__).resolve().parents[3]
+SENTENCE = TokensExample(
+    id="1", document=None, words=["ab", "abab", "ba", "☃"], labels=["B-X", "I-X", "O", "B-X"]
+)
+
+
+@pytest.fixture
+def vocab(tmp_path: Path) -> Path:
+    """Pieces: a, b, ##a, ##b and ab."""
+    folder = tmp_path / "vocab"
+    folder.mkdir()
+    save(make_tokenizer(learn_pieces({"ab": 9, "ba": 1, "aa": 1}, 10, SPECIAL).pieces, True), True, folder)
+    return folder
+
+
+def test_subwords_are_counted(vocab: Path) -> None:
+    found = diagnose_examples(load_tokenizer(vocab), [SENTENCE])
+    # ab | ab ##a ##b | b ##a | [UNK]
+    assert found["words"] == {
+        "words": 4,
+        "pieces": 7,
+        "subwords_per_word": 7 / 4,
+        "split_words": 2 / 4,
+        "unknown_words": 1 / 4,
+        "continuations": 3 / 7,
+    }
+    assert found["entity_words"]["words"] == 3
+    assert found["entity_words"]["subwords_per_word"] == 5 / 3
+
+
+def test_words_of_every_kind() -> None:
+    pair = RegressionExample(id="1", document=None, text="a b", text_pair="c", score=1.0)
+    assert list(words_of(pair)) == ["a", "b", "c"] and list(entity_words(pair)) == []
+    entity = Entity(start=2, end=7, type="X")
+    relation = SequenceExample(id="1", document=None, text="a bc de f", label="x", entities=[entity])
+    assert list(words_of(relation)) == ["a", "bc", "de", "f"] and list(entity_words(relation)) == ["bc", "de"]
+    answers = [Answer(text="b", start=2)]
+    question = SpanExample(id="1", document=None, question="a ?", context="a b", answers=answers)
+    assert list(words_of(question)) == ["a", "?", "a", "b"]
+    assert list(words_of(MultilabelExample(id="1", document=None, text="a b", labels=[]))) == ["a", "b"]
+
+
+def test_no_mentions_have_no_ratio(vocab: Path) -> None:
+    found = diagnose_examples(load_tokenizer(vocab), [])
+    assert found["entity_words"]["words"] == 0 and found["entity_words"]["subwords_per_word"] is None
+
+
+@pytest.mark.parametrize("name", ["uncased", "byte-level", "albert"])
+def test_words_are_split_as_inside_a_text(tmp_path: Path, name: str) -> None:
+    folder = make_vocab(tmp_path, RECIPES[name])
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    words = ["patients", "activates", "β-blockers"]
+    example = TokensExample(id="1", document=None, words=words, labels=["O"] * 3)
+    found = diagnose_examples(load_tokenizer(folder), [example])
+    inside = len(tokenizer.tokenize("the " + " ".join(words))) - len(tokenizer.tokenize("the"))
+    assert found["words"]["pieces"] == inside
+    assert list(split_terms(load_tokenizer(folder))) == list(TERMS)
+
+
+def write_dataset(folder: Path, examples: list[Example]) -> Path:
+    folder.mkdir(exist_ok=True)
+    for split in ("train", "dev", "test"):
+        write_examples(folder / f"{split}.jsonl.gz", examples)
+    return folder
+
+
+def test_the_program_writes_figures_and_no_text(tmp_path: Path, vocab: Path) -> None:
+    secret = TokensExample(id="secret-id", document="secret-note", words=["secretword"], labels=["B-X"])
+    dataset = write_dataset(tmp_path / "dataset", [secret])
+    output, recipe = tmp_path / "on" / "d.json", {"vocab": "v", "dataset": "d", "kind": "tokens"}
+    command = [sys.executable, str(ROOT / "scripts/vocab_diagnosis.py"), "--recipe", json.dumps(recipe)]
+    command += ["--vocab", str(vocab), "--dataset", str(dataset), "--output", str(output)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    written = json.loads(output.read_text())
+    assert written["splits"].keys() == {"train", "dev", "test"} and written["size"] == 10
+    assert "secret" not in output.read_text() + done.stdout + done.stderr
+
+
+def test_broken_folders_are_named(tmp_path: Path, vocab: Path) -> None:
+    recipe = FitRecipe(vocab="v", dataset="d", kind="tokens")
+    dataset = write_dataset(tmp_path / "dataset", [SENTENCE])
+    with pytest.raises(PubmillError, match=r"tokenizer\.json does not exist"):
+        diagnose_dataset(recipe, tmp_path / "absent", dataset)
+    (dataset / "dev.jsonl.gz").write_bytes(b"no")
+    with pytest.raises(PubmillError, match=r"dev\.jsonl\.gz"):
+        diagnose_dataset(recipe, vocab, dataset)
+    (vocab / "tokenizer.json").write_text("{}")
+    with pytest.raises(PubmillError, match="no readable tokenizer"):
+        diagnose_dataset(recipe, vocab, dataset)

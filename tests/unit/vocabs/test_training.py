@@ -1,0 +1,246 @@
+"""Vocabularies of every kind: what AutoTokenizer loads, what text comes back, SentencePiece, failures."""
+
+import filecmp
+import io
+import json
+import signal
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sentencepiece
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers import AutoTokenizer
+
+from pubmill.errors import PubmillError
+from pubmill.pretraining.encoding import load_tokenizer, make_encoder, special_ids
+from pubmill.recipes import VocabRecipe
+from pubmill.storage.files import read_json, write_json
+from pubmill.vocabs import sentencepiece as pieces_of
+from pubmill.vocabs.byte_level import FIRST, MASK
+from pubmill.vocabs.released_tokenizers import take
+from pubmill.vocabs.training import learn, train
+from pubmill.vocabs.word_counts import count_texts, write_counts
+from pubmill.vocabs.wordpiece import SPECIAL
+from tests.unit.toy_vocabs import RECIPES, TEXTS, make_vocab, write_part
+
+ROOT = Path(__file__).resolve().parents[3]
+characters = st.characters(exclude_categories=["Cs"])
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A vocabulary of each kind."""
+    return {name: make_vocab(tmp_path_factory.mktemp(name), recipe) for name, recipe in RECIPES.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "loaded", "files"),
+    [
+        ("uncased", "BertTokenizer", {"vocab.txt"}),
+        ("cased", "BertTokenizer", {"vocab.txt"}),
+        ("biomegatron", "BertTokenizer", {"vocab.txt"}),
+        ("byte-level", "RobertaTokenizer", {"vocab.json", "merges.txt"}),
+        ("albert", "AlbertTokenizer", {"spiece.model"}),
+        ("sentencepiece-bpe", "TokenizersBackend", {"spiece.model"}),
+    ],
+)
+def test_auto_tokenizer_gives_the_same_ids(
+    folders: dict[str, Path], name: str, loaded: str, files: set[str]
+) -> None:
+    folder = folders[name]
+    tokenizer, own = AutoTokenizer.from_pretrained(folder), load_tokenizer(folder)
+    assert type(tokenizer).__name__ == loaded
+    common = {"tokenizer.json", "tokenizer_config.json", "diagnosis.json"}
+    assert {path.name for path in folder.iterdir()} == common | files
+    assert len(tokenizer) == own.get_vocab_size() <= RECIPES[name].size
+    for text in (*TEXTS, "unheard-of ☃ «words»", "  two  spaces "):
+        assert (
+            tokenizer(text, add_special_tokens=False)["input_ids"]
+            == own.encode(text, add_special_tokens=False).ids
+        )
+    ids = special_ids(own, folder)
+    assert (ids["pad"], ids["mask"]) == (tokenizer.pad_token_id, tokenizer.mask_token_id)
+    around = tokenizer("cells")["input_ids"]
+    assert (around[0], around[-1]) == (ids["cls"], ids["sep"])
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_capitals_are_treated_as_the_recipe_says(folders: dict[str, Path], name: str) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(folders[name])
+    assert (tokenizer.tokenize("Cells") == tokenizer.tokenize("cells")) is RECIPES[name].lowercase
+
+
+@pytest.mark.parametrize("name", RECIPES)
+@given(
+    text=st.text(characters) | st.text(" \n\t\x1c\x85\xa0ae\u0301İi.,-'´`▁Ġ[PAD]<s>", max_size=30),
+    limit=st.integers(1, 5),
+)
+def test_encoded_by_words_is_as_the_tokenizer_encodes(
+    folders: dict[str, Path], name: str, text: str, limit: int
+) -> None:
+    tokenizer = load_tokenizer(folders[name])
+    encoder = make_encoder(tokenizer, limit)
+    expected = tokenizer.encode(text, add_special_tokens=False).ids
+    assert memoryview(encoder.encode(text)).cast("H").tolist() == expected
+    again = memoryview(encoder.encode(text)).cast("H").tolist()
+    assert again == expected and not set(again) & _marks(tokenizer)
+
+
+def test_tokens_that_were_added_to_a_vocabulary_stay_whole(folders: dict[str, Path]) -> None:
+    tokenizer = load_tokenizer(folders["uncased"])
+    tokenizer.add_tokens(["il-2"])
+    text = "IL-2, il-2 (il-2)."
+    expected = tokenizer.encode(text, add_special_tokens=False).ids
+    assert tokenizer.token_to_id("il-2") in expected
+    assert memoryview(make_encoder(tokenizer).encode(text)).cast("H").tolist() == expected
+
+
+def _marks(tokenizer: Any) -> set[int]:
+    """The ids that no text may give."""
+    unknown = {tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>")}
+    return set(tokenizer.get_added_tokens_decoder()) - unknown
+
+
+@given(text=st.text(characters))
+def test_byte_level_text_comes_back_whole(folders: dict[str, Path], text: str) -> None:
+    tokenizer = load_tokenizer(folders["byte-level"])
+    ids = tokenizer.encode(text, add_special_tokens=False).ids
+    assert tokenizer.decode(ids, skip_special_tokens=False) == text
+
+
+@pytest.mark.parametrize("name", ["albert", "sentencepiece-bpe"])
+def test_sentencepiece_text_comes_back_normalised(folders: dict[str, Path], name: str) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(folders[name])
+    text = "IL-2  activates Café cells."
+    plain = "il-2 activates cafe cells." if RECIPES[name].lowercase else "IL-2 activates Cafe cells."
+    assert tokenizer.decode(tokenizer(text)["input_ids"], skip_special_tokens=True) == plain
+
+
+def test_albert_ids_are_sentencepieces_own(folders: dict[str, Path]) -> None:
+    own = load_tokenizer(folders["albert"])
+    theirs = sentencepiece.SentencePieceProcessor(model_file=str(folders["albert"] / "spiece.model"))
+    for text in TEXTS:
+        normal = " ".join(pieces_of.normalizer(lowercase=True).normalize_str(text).split())
+        assert own.encode(text, add_special_tokens=False).ids == theirs.encode(normal)
+
+
+def test_sentencepiece_merges_are_those_that_it_learns_from_text() -> None:
+    words = pieces_of.normalise(count_texts(TEXTS, "white-space").words, lowercase=False)
+    model, too_long = pieces_of.learn(words, 120, "bpe", pieces_of.SPECIAL)
+    lines = [" ".join(pieces_of.normalizer(lowercase=False).normalize_str(text).split()) for text in TEXTS]
+    theirs = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines),
+        model_writer=theirs,
+        model_type="bpe",
+        vocab_size=120,
+        normalization_rule_name="identity",
+        character_coverage=pieces_of.COVERAGE,
+        pad_id=0,
+        unk_id=1,
+        bos_id=-1,
+        eos_id=-1,
+        control_symbols=["[CLS]", "[SEP]", "[MASK]"],
+        minloglevel=2,
+    )
+    assert pieces_of.read_pieces(model) == pieces_of.read_pieces(theirs.getvalue()) and too_long == 0
+
+
+def test_special_tokens_stand_where_each_form_has_them(folders: dict[str, Path]) -> None:
+    roberta = AutoTokenizer.from_pretrained(folders["byte-level"])
+    assert roberta.convert_tokens_to_ids([*FIRST, MASK]) == [0, 1, 2, 3, len(roberta) - 1]
+    albert = AutoTokenizer.from_pretrained(folders["albert"])
+    assert albert.convert_ids_to_tokens(list(range(5))) == ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]
+    bert = (folders["biomegatron"] / "vocab.txt").read_text().splitlines()
+    assert tuple(bert[:5]) == SPECIAL and len(set(bert)) == len(bert)
+
+
+@pytest.mark.parametrize("name", ["biomegatron", "biomegatron-bpe"])
+def test_no_word_of_known_characters_is_unknown_in_berts_form(folders: dict[str, Path], name: str) -> None:
+    tokenizer = load_tokenizer(folders[name])
+    for word in ("slleC", "2-LI", "%tt", "é"):
+        assert tokenizer.token_to_id("[UNK]") not in tokenizer.encode(word, add_special_tokens=False).ids
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_the_folder_is_the_same_each_time(tmp_path: Path, name: str) -> None:
+    first, second = (make_vocab(tmp_path / run, RECIPES[name]) for run in ("a", "b"))
+    names = sorted(path.name for path in first.iterdir())
+    assert sorted(path.name for path in second.iterdir()) == names
+    assert filecmp.cmpfiles(first, second, names, shallow=False)[0] == names
+
+
+def test_diagnosis_counts_the_corpus(tmp_path: Path) -> None:
+    recipe = VocabRecipe(kind="wordpiece", size=12, lowercase=True)
+    vocab = make_vocab(tmp_path, recipe, ["aa ab aa", "aa ☃"])
+    diagnosis = read_json(vocab / "diagnosis.json")
+    assert diagnosis["documents"] == 2 and diagnosis["words"] == 5 and diagnosis["distinct_words"] == 3
+    assert diagnosis["unknown_words"] == 0 and diagnosis["minimum_count"] == 1
+    # 5 special tokens, a b ☃ ##a ##b, then aa and ab
+    assert (vocab / "vocab.txt").read_text().split()[5:] == ["a", "b", "☃", "##a", "##b", "aa", "ab"]
+    assert diagnosis["subwords_per_word"] == 1 and diagnosis["continuations"] == 0
+    assert diagnosis["terms"]["naloxone"] == ["[UNK]"]
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_an_empty_corpus_is_an_error_and_leaves_nothing(tmp_path: Path, name: str) -> None:
+    with pytest.raises(PubmillError, match="no words"):
+        make_vocab(tmp_path, RECIPES[name], [""])
+    assert not (tmp_path / "vocab").exists() and not list(tmp_path.glob(".vocab*"))
+
+
+def test_impossible_recipes_and_sizes_are_refused(tmp_path: Path) -> None:
+    wrong = VocabRecipe(kind="sentencepiece", size=50, lowercase=True)
+    with pytest.raises(PubmillError, match="sentencepiece-unigram"):
+        learn(wrong, {"a": 1})
+    with pytest.raises(PubmillError, match="lowercase: false"):
+        learn(VocabRecipe(kind="byte-level-bpe", size=300, lowercase=True), {"a": 1})
+    small = VocabRecipe(kind="sentencepiece", size=8, lowercase=True, learner="sentencepiece-unigram")
+    with pytest.raises(PubmillError, match="can't learn 8 pieces"):
+        learn(small, {"abcdefghijk": 3})
+    with pytest.raises(PubmillError, match="too small"):
+        learn(VocabRecipe(kind="byte-level-bpe", size=200, lowercase=False), {"a": 1})
+    part = write_part(tmp_path / "part.parquet", TEXTS)
+    with pytest.raises(PubmillError, match="no readable word counts"):
+        train(RECIPES["cased"], [part], tmp_path / "vocab")
+
+
+def test_a_released_vocabulary_is_taken_from_its_model(tmp_path: Path, folders: dict[str, Path]) -> None:
+    for name in ("uncased", "byte-level", "albert"):
+        diagnosis = take(folders[name], tmp_path / name)
+        assert diagnosis["size"] == len(AutoTokenizer.from_pretrained(tmp_path / name))
+        assert diagnosis["terms"] == read_json(folders[name] / "diagnosis.json")["terms"]
+    write_json(tmp_path / "model" / "tokenizer_config.json", {})
+    with pytest.raises(PubmillError, match=r"lacks tokenizer\.json"):
+        take(tmp_path / "model", tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+def test_killed_while_learning_leaves_no_vocabulary(tmp_path: Path) -> None:
+    counts = tmp_path / "words" / "part-0000.parquet"
+    write_counts(write_part(tmp_path / "part-0000.parquet", TEXTS), "bert-uncased", counts)
+    recipe = VocabRecipe(kind="wordpiece", size=100, lowercase=True)
+    output = tmp_path / "vocabs" / "toy"
+    command = [sys.executable, str(ROOT / "scripts/train_vocab.py"), "--words", str(counts.parent)]
+    command += ["--parts", "1", "--output", str(output), "--recipe", json.dumps(asdict(recipe))]
+    # the program as it is, but killed as soon as the first of its files is there
+    code = (
+        "import os, runpy, signal, sys; from pubmill.vocabs import wordpiece; save = wordpiece.save\n"
+        "wordpiece.save = lambda *given: (save(*given), os.kill(os.getpid(), signal.SIGKILL))\n"
+        f"sys.argv = {command[1:]!r}; runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    killed = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = output.parent.iterdir()
+    assert left.name.startswith(".toy.") and (left / "tokenizer.json").is_file() and not output.exists()
+    subprocess.run(command, check=True)
+    assert [path.name for path in output.parent.iterdir()] == ["toy"]
+    train(recipe, [counts], tmp_path / "undisturbed")
+    names = sorted(path.name for path in (tmp_path / "undisturbed").iterdir())
+    assert sorted(path.name for path in output.iterdir()) == names
+    assert filecmp.cmpfiles(output, tmp_path / "undisturbed", names, shallow=False)[0] == names

@@ -1,0 +1,128 @@
+"""Counting words: against tokenizers on whole texts, by parts and at once, killed, empty, broken."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
+
+from pubmill.errors import PubmillError
+from pubmill.recipes import Splitting
+from pubmill.vocabs.merged_counts import MergedCounts, merge_counts
+from pubmill.vocabs.word_counts import SPLITTINGS, count_texts, write_counts
+from tests.unit.toy_vocabs import TEXTS, write_part
+
+ROOT = Path(__file__).resolve().parents[3]
+texts = st.text(st.characters(exclude_categories=["Cs"])) | st.text(
+    " \n\t\r\x0b\x1c\x85\xa0\u2003ae\u0301i.,-'´Ġ▁`s1", max_size=30
+)
+
+
+def whole(text: str, splitting: Splitting) -> list[str]:
+    """The words of a text as `tokenizers` separates them."""
+    if splitting == "white-space":
+        return text.split()
+    if splitting == "byte-level":
+        splitter = ByteLevel(add_prefix_space=False, use_regex=True)
+        return [word for line in text.split("\n") for word, _ in splitter.pre_tokenize_str(line)]
+    normal = BertNormalizer(lowercase=splitting == "bert-uncased").normalize_str(text)
+    return [word for word, _ in BertPreTokenizer().pre_tokenize_str(normal)]
+
+
+@pytest.mark.parametrize("splitting", SPLITTINGS)
+@settings(max_examples=150)
+@given(several=st.lists(texts, max_size=4))
+@example(several=["they're I'm we've he'll it'd 12's 'tis O'", "a  b", "a b ", " a", "a\t b\xa0 \xa0c"])
+def test_words_are_those_of_tokenizers(splitting: Splitting, several: list[str]) -> None:
+    counted = count_texts(several, splitting)
+    assert counted.words == Counter(word for text in several for word in whole(text, splitting))
+    assert counted.documents == len(several)
+    assert counted.running == sum(len(text.split()) for text in several)
+
+
+def merged(folder: Path, parts: list[list[str]], splitting: Splitting, most: int = 1000) -> MergedCounts:
+    counts = []
+    for number, part in enumerate(parts):
+        counts.append(folder / "words" / f"part-{number:04d}.parquet")
+        write_counts(write_part(folder / f"part-{number:04d}.parquet", part), splitting, counts[-1])
+    return merge_counts(counts, splitting, most, folder / "vocab")
+
+
+@pytest.mark.parametrize("splitting", SPLITTINGS)
+def test_by_parts_and_at_once_is_the_same(tmp_path: Path, splitting: Splitting) -> None:
+    parts = [TEXTS[:4], [], TEXTS[4:]]
+    assert merged(tmp_path, parts, splitting) == MergedCounts(count_texts(TEXTS, splitting))
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.lists(st.text("ab", min_size=1, max_size=3), min_size=1), min_size=1, max_size=3),
+    st.integers(1, 8),
+)
+def test_rare_words_are_pruned_and_told(
+    tmp_path_factory: pytest.TempPathFactory, parts: list[list[str]], most: int
+) -> None:
+    folder = tmp_path_factory.mktemp("counts")
+    every = Counter(word for part in parts for word in part)
+    minimum = next(n for n in range(1, 1000) if sum(count >= n for count in every.values()) <= most)
+    kept = {word: count for word, count in every.items() if count >= minimum}
+    if not kept:
+        with pytest.raises(PubmillError, match="most_words"):
+            merged(folder, [[" ".join(part)] for part in parts], "white-space", most)
+        return
+    found = merged(folder, [[" ".join(part)] for part in parts], "white-space", most)
+    assert found.counted.words == kept and list(found.counted.words) == sorted(kept)
+    assert found.pruned_words == len(every) - len(kept)
+    assert found.pruned_occurrences == every.total() - sum(kept.values())
+    assert found.minimum == (minimum if found.pruned_words else 1)
+
+
+def test_counts_are_the_same_bytes_each_time(tmp_path: Path) -> None:
+    part = write_part(tmp_path / "part-0000.parquet", TEXTS)
+    for name in "ab":
+        write_counts(part, "bert-cased", tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_faults_are_named_and_nothing_is_left(tmp_path: Path) -> None:
+    output = tmp_path / "words" / "part-0000.parquet"
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 no")
+    for name in ("broken", "absent"):
+        with pytest.raises(PubmillError, match=rf"{name}\.parquet"):
+            write_counts(tmp_path / f"{name}.parquet", "bert-cased", output)
+    assert not output.exists()
+    with pytest.raises(PubmillError, match="no words"):
+        merged(tmp_path / "empty", [[""], []], "byte-level")
+    write_counts(write_part(tmp_path / "good.parquet", TEXTS), "bert-cased", output)
+    with pytest.raises(PubmillError, match=r"part-0000\.parquet: words of bert-cased where byte-level"):
+        merge_counts([output], "byte-level", 10, tmp_path / "vocab")
+    output.write_bytes(output.read_bytes()[:-9])
+    with pytest.raises(PubmillError, match=r"part-0000\.parquet: no readable word counts"):
+        merge_counts([output], "bert-cased", 10, tmp_path / "vocab")
+
+
+def test_killed_while_counting_leaves_no_counts(tmp_path: Path) -> None:
+    part = write_part(tmp_path / "part-0000.parquet", [f"w{n} x{n}" for n in range(200_000)])
+    output = tmp_path / "words" / "part-0000.parquet"
+    command = [sys.executable, str(ROOT / "scripts/count_words.py"), "--part", str(part)]
+    command += ["--output", str(output), "--recipe", json.dumps({"splitting": "white-space"})]
+    process = subprocess.Popen(command, start_new_session=True)
+    try:
+        while process.poll() is None and not output.parent.exists():
+            time.sleep(0.001)
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    assert not output.exists()
+    subprocess.run(command, check=True)
+    assert len(merge_counts([output], "white-space", 10**6, tmp_path / "vocab").counted.words) == 400_000
+    assert [path.name for path in output.parent.iterdir()] == [output.name]

@@ -1,0 +1,39 @@
+"""Jobs of an earlier run; what squeue says is made up."""
+
+from pathlib import Path
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.workflow.orphaned_slurm_jobs import begin_run
+
+
+@pytest.fixture
+def squeue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What a program of that name prints for the run `first`; nothing for others."""
+    answer, program = tmp_path / "answer", tmp_path / "squeue"
+    answer.write_text("")
+    program.write_text(f'#!/bin/sh\ncase "$*" in *"--name first "*) cat {answer};; esac\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    return answer
+
+
+def test_a_run_begins_once_no_job_of_the_one_before_is_left(tmp_path: Path, squeue: Path) -> None:
+    results = tmp_path / "results"
+    begin_run(results, "first")
+    squeue.write_text("41\n42\n")
+    with pytest.raises(PubmillError, match=r"2 jobs .* \(41, 42\).*`scancel --name first`"):
+        begin_run(results, "second")
+    with pytest.raises(PubmillError, match="`scancel --name first`"):  # still known, whoever asks
+        begin_run(results, "third")
+    squeue.write_text("")
+    begin_run(results, "second")
+    begin_run(results, "third")
+
+
+def test_of_many_jobs_some_are_named(tmp_path: Path, squeue: Path) -> None:
+    begin_run(tmp_path / "results", "first")
+    squeue.write_text("\n".join(map(str, range(100, 150))))
+    with pytest.raises(PubmillError, match=r"50 jobs .* 109, \.\.\.\)"):
+        begin_run(tmp_path / "results", "second")
