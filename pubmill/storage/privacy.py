@@ -1,10 +1,10 @@
 """Access classes: who may have a file, and so all that is made of it.
 
 The class is a label in the data themselves, so that copies keep it whatever becomes of their modes: in
-`card.json` of a dataset, `training.json` of a run, the metadata of Parquet
-(`pubmill.storage.corpus_parts`), the header of gzipped predictions, model cards, and `access.json`
-of other folders and beside files without a place for it. Public data have no label, except in cards of datasets. Modes protect labelled files as well: only their owner
-may read them.
+`card.json` of a dataset, `training.json` of a run, the metadata of Parquet (`pubmill.storage.corpus_parts`),
+the header of gzipped predictions, model cards, and `access.json` of other folders and beside files without a
+place for it. Public data have no label, except in cards of datasets. Modes protect labelled files as well:
+only their owner may read them.
 """
 
 import json
