@@ -7,7 +7,7 @@ read once and most of it never becomes a Python object.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,14 +91,6 @@ SPLITTINGS: dict[str, tuple[str, Callable[[], Split]]] = {
     "white-space": (_COARSE, lambda: str.split),
 }
 """Way of splitting -> how a text is cut into chunks, and a chunk into words."""
-
-
-def count_texts(texts: Iterable[str], splitting: Splitting) -> Counted:
-    """Count the words of texts in memory."""
-    table = pa.table({"text": pa.array(list(texts), pa.string())})
-    with duckdb.connect() as connection:
-        connection.register("texts", table)
-        return _count(connection, "texts", splitting)
 
 
 def count_part(part: Path, splitting: Splitting, spill: Path) -> Counted:

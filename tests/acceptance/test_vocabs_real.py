@@ -12,7 +12,7 @@ from pubmill.pretraining.encoding import load_tokenizer, make_encoder
 from pubmill.recipes import VocabRecipe
 from pubmill.vocabs.byte_level import FIRST, byte_alphabet
 from pubmill.vocabs.training import learn
-from pubmill.vocabs.word_counts import count_texts
+from tests.unit.toy_vocabs import count_texts
 
 RECIPES = (
     VocabRecipe(kind="wordpiece", size=3000, lowercase=True),
