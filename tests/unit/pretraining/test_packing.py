@@ -20,9 +20,9 @@ from nltk.tokenize.punkt import PunktSentenceTokenizer
 from tokenizers import Tokenizer
 
 from pubmill.annotation.sentences import FOLDER, SentenceSplitter, read_punkt
+from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
 from pubmill.pretraining import packing
-from pubmill.pretraining.encoding import load_tokenizer
 from pubmill.pretraining.packing import PackingRecipe, pack
 from pubmill.pretraining.tokens import SPECIAL, PackedTokens, Shard, write_packed
 from pubmill.storage.files import read_json, write_json
