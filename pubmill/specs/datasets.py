@@ -1,6 +1,6 @@
 """Specs of datasets: where files come from, who may have them, how they are read, what must be found."""
 
-import re
+import ast
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -36,10 +36,11 @@ TASKS = {
 
 @cache
 def _functions(module: str) -> frozenset[str]:
-    """Names of the functions of a module of pubmill.convert, which is read and not imported: every run of
-    Snakemake loads the specs."""
+    """Names of the functions of a module of pubmill.convert, from its syntax tree: every start of Snakemake
+    loads the specs, and to import the converters takes more than a second."""
     path = Path(__file__).resolve().parents[1] / "convert" / f"{module}.py"
-    return frozenset(re.findall(r"(?m)^def (\w+)\(", path.read_text()) if path.is_file() else ())
+    tree = ast.parse(path.read_text(encoding="utf-8") if path.is_file() else "")
+    return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
 
 
 def _exists(name: str) -> str:
@@ -127,7 +128,8 @@ class DatasetSpec(Spec):
     """`conflicts`: published counts or forms that contradict this one; `suites`: benchmarks it is part
     of; `negative`: the label that says that there is nothing, which micro F1 leaves out (null: there is
     none); `pmids`: the examples' `document` is a PMID (null: it is another identifier, or there is none);
-    a count of `expect` that is null takes back that of the spec that is included."""
+    a count of `expect` that is null takes back that of the spec that is included; `duplicates`: repetitions
+    are kept and measured, in every dataset, so that no spec says it."""
 
     kind: Literal["tokens", "sequence", "multilabel", "regression", "span"]
     task: Literal[
@@ -144,7 +146,7 @@ class DatasetSpec(Spec):
     converter: Function
     options: dict[str, Any] = {}
     dummies: Dummies | None = None
-    duplicates: Literal["keep"]
+    duplicates: Literal["keep"] = "keep"
     pmids: Literal[True] | None = None
     expect: Annotated[dict[Split, dict[str, int]], BeforeValidator(_without_nulls)]
     conflicts: tuple[str, ...] = ()

@@ -57,11 +57,13 @@ class HubWeights(Strict):
 
 class ModelSpec(Spec):
     """A column or row of tables: released weights, weights made here, or both (the scale says which
-    it prefers), or a pipeline. `tables`: those it joins without being named in them."""
+    it prefers), or a pipeline. `tables`: those it joins without being named in them. `size`: BERT's that
+    plans take weights from elsewhere to have; null: base on the hub, large in a folder."""
 
     weights: Weights | None = None
     released: HubWeights | None = None
     lowercase: bool
+    size: Literal["base", "large"] | None = None
     tables: tuple[str, ...] = ()
 
     def preferred(self, released: bool) -> Weights | HubWeights:

@@ -199,7 +199,6 @@ access: public
 licence: none
 converter: pubmill.convert.conll:read
 options: {labels: first_character}
-duplicates: keep
 expect: {train: {mentions: 1}}
 published:
   writer: pubmill.convert.conll:write
