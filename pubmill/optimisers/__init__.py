@@ -3,10 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import torch
+from typing import Any
 
 COUNT = "step"
 """The part of an optimiser's state that is a number; every other part has the size of its weight."""
@@ -37,19 +34,15 @@ class Optimiser:
         """Bytes of memory for each parameter in training: weight, gradient, a copy, and the state."""
         return 3 * FLOAT32 + self.state_bytes
 
-    def make(
-        self, groups: Sequence[dict[str, Any]], sharded: bool = False, **settings: Any
-    ) -> "torch.optim.Optimizer":
-        """Return the optimiser of these groups of parameters. `sharded`: each process keeps its share of the
-        state."""
+    def make(self, groups: Sequence[dict[str, Any]], sharded: bool = False, **settings: Any) -> Any:
+        """Return the `torch.optim.Optimizer` of these groups of parameters. `sharded`: each process keeps its
+        share of the state."""
         module, _, name = self.kind.partition(":")
         kind, settings = getattr(import_module(module), name), {**settings, **self.settings}
         if sharded:
-            from torch.distributed.optim import ZeroRedundancyOptimizer  # it brings in the old torch.jit
-
-            return ZeroRedundancyOptimizer(groups, optimizer_class=kind, **settings)
-        made: torch.optim.Optimizer = kind(groups, **settings)
-        return made
+            sharding = import_module("torch.distributed.optim")  # here, as it imports the old torch.jit
+            return sharding.ZeroRedundancyOptimizer(groups, optimizer_class=kind, **settings)
+        return kind(groups, **settings)
 
 
 OPTIMISERS: dict[str, Optimiser] = {

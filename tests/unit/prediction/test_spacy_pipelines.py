@@ -217,7 +217,7 @@ def test_the_hash_is_of_names_and_contents(pipeline: Path) -> None:
 
 def test_without_spacy_it_says_how_to_get_it(pipeline: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(PubmillError, match="pip install spacy"):
+    with pytest.raises(PubmillError, match="`make setup` installs it"):
         load_pipeline(pipeline)
 
 

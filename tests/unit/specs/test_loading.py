@@ -180,8 +180,12 @@ def test_a_mistake_is_told_in_the_file_that_has_it_and_once(folder: Path) -> Non
     assert both.startswith("specs/datasets/fewer.yaml:2 includes specs/datasets/bc2gm.yaml:")
     assert ": expect: names dev, but the dataset's splits are train, test (found" in both
     assert len([line for line in told if "sequense" in line]) == 1
-    for name in "abc":
-        assert any(line.startswith(f"specs/datasets/{name}.yaml:2: there is no ") for line in told)
+    for name, fault in (
+        ("a", "there is no "),
+        ("b", "expected the name of a spec"),
+        ("c", "expected the name"),
+    ):
+        assert any(line.startswith(f"specs/datasets/{name}.yaml:2: {fault}") for line in told)
 
 
 def test_numbers_without_a_dot_are_numbers(root: Path) -> None:
