@@ -21,7 +21,7 @@ import pytest
 from pubmill.finetuning import task_model_cards as cards
 from pubmill.graph.base import how_to_bring
 from pubmill.graph.fact_tables import FactTableTargets
-from pubmill.inspection.doctor.datasets import datasets as doctor
+from pubmill.inspection.doctor import datasets as doctor
 from pubmill.inspection.explain import cells as explanation
 from pubmill.inspection.explain.cells import Explainer
 from pubmill.planning.pubmed_plan import PubmedPlan
