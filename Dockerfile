@@ -1,11 +1,11 @@
-# pubmill with everything it needs, on a processor or an NVIDIA GPU:
+# pubmill with everything it needs, for a CPU or an NVIDIA GPU:
 #   docker build -t pubmill --build-arg BASE=python:3.11-slim@sha256:DIGEST --build-arg USER_ID="$(id -u)" .
 #   docker run --rm -v "$PWD/results:/pubmill/results" pubmill --cores all --scheduler greedy --nolock
 #   apptainer build pubmill.sif docker-daemon://pubmill:latest
 # For a GPU, build with --build-arg BUILD=cuda (Linux x86-64 or arm64, CUDA 13) and run with `--gpus all`.
 #
-# BASE: a tag is moved to newer images, a digest is one image. `docker buildx imagetools inspect
-# python:3.11-slim` prints today's digest; give it, and note it where you report your results.
+# BASE: a tag moves to newer images, a digest always names the same image. `docker buildx imagetools inspect
+# python:3.11-slim` prints today's digest; specify it, and cite it with your results.
 ARG BASE=python:3.11-slim
 FROM ${BASE}
 
@@ -21,7 +21,7 @@ RUN pip install --no-cache-dir --use-pep517 --no-deps --require-hashes -r requir
         *) echo "BUILD is $BUILD; expected cpu or cuda" >&2; exit 1 ;; \
     esac \
     && python -c "import torch"
-# USER_ID owns what is written into a mounted folder.
+# USER_ID owns the files written into a mounted folder.
 RUN useradd --create-home --uid "$USER_ID" pubmill && chown pubmill /pubmill
 USER pubmill
 COPY --chown=pubmill . .

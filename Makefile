@@ -1,4 +1,4 @@
-# `make` sets up .venv by itself: it needs Python 3.11 to 3.13 with pip, and nothing else.
+# `make` creates .venv itself and needs only Python 3.11 to 3.13 with pip.
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
@@ -8,8 +8,8 @@ CPU_BUILDS := https://download.pytorch.org/whl/cpu
 TORCH := $(shell sed -n 's/^torch==\([^ ]*\).*/\1/p' requirements/torch.txt)
 CUDA ?= $(shell command -v nvidia-smi)
 HASHED = --no-deps --require-hashes -r requirements
-# The CPU build on Linux has a version of its own, so that the CUDA build (several GB) is never taken in its
-# place. An index that cannot be reached is only a warning, but each retry would cost seconds.
+# The CPU build on Linux has its own version label, so the CUDA build (several GB) never replaces it.
+# An unreachable index is only a warning, but each retry would cost seconds.
 CPU_TORCH = --retries 0 --extra-index-url $(CPU_BUILDS) torch==$(TORCH)+cpu
 TORCH_BUILD = $(if $(filter-out Linux,$(shell uname)),$(HASHED)/torch.txt,$(if $(CUDA),$(HASHED)/cuda.txt,$(CPU_TORCH)))
 
@@ -21,21 +21,21 @@ PYTEST = $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 help:
 	@echo "make demo    the whole pipeline on miniature data; ends with $(REPORT)"
 	@echo "make test    the tests that a change needs"
-	@echo "make test-all  all tests, thousands of cases, kills and clusters among them"
+	@echo "make test-all  all tests, including thousands of cases, kills and clusters"
 	@echo "make attack  faults by the thousand: docs/reliability.md (ATTACKS='medline yaml' for some)"
 	@echo "make data-check MIRROR=FOLDER [LOCAL='KEY=FOLDER ...'] [DATASETS='NAME ...']"
-	@echo "             convert every real dataset that is at hand; counts and hashes against the specs"
+	@echo "             convert every available real dataset; compare counts and hashes with the specs"
 	@echo "make lint    ruff, mypy and snakefmt, as before every commit"
-	@echo "make format  mend what make lint finds in layout and import order"
-	@echo "make setup   only set up .venv (all of the above do so when needed)"
-	@echo "make lock    write requirements/ anew from pyproject.toml, and envs/ from it"
-	@echo "make sbom    the packages that pubmill runs on, with hashes, as CycloneDX: results/sbom.cdx.json"
+	@echo "make format  fix the layout and import order that make lint reports"
+	@echo "make setup   only create .venv (all of the above do so when needed)"
+	@echo "make lock    regenerate requirements/ from pyproject.toml, and envs/ from requirements/"
+	@echo "make sbom    list pubmill's packages with hashes as CycloneDX: results/sbom.cdx.json"
 	@echo "make clean   remove .venv and the miniature data; results/ stays"
 	@echo "Another Python: make PYTHON=python3.12 demo"
 
 setup: $(READY)
 
-# Written last: a set-up that was interrupted begins again, one that is complete does nothing.
+# Written last: an interrupted setup starts again, a complete one does nothing.
 $(READY): requirements/lock.txt requirements/torch.txt requirements/cuda.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v <= (3, 13) or sys.exit("pubmill needs Python 3.11, 3.12 or 3.13, and $(PYTHON) is %d.%d. Name another one: make PYTHON=python3.11 $(MAKECMDGOALS)" % v)'
 	$(PYTHON) -m venv .venv
@@ -74,7 +74,7 @@ format: $(READY)
 	$(BIN)/ruff format
 	$(BIN)/snakefmt Snakefile rules
 
-# Pins stay as they are where they still fit; `rm requirements/lock.txt` first takes the newest versions.
+# Pins that still fit stay as they are; `rm requirements/lock.txt` beforehand selects the newest versions.
 lock:
 	$(PYTHON) -m venv .venv/lock
 	.venv/lock/bin/python -m pip install --quiet --upgrade pip pip-tools

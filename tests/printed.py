@@ -96,7 +96,7 @@ def in_program(path: Path) -> Iterator[Printed]:
 def bare(path: Path) -> list[str]:
     """Commands that don't begin with `.venv/bin/`; what wrote a file, or makes an image, is no advice."""
     lines = [line.strip() for line in path.read_text().splitlines()]
-    return [line for line in lines if BARE.search(line) and not re.search("ritten by|^RUN ", line)]
+    return [line for line in lines if BARE.search(line) and not re.search("ritten by|^(?:RUN|&&) ", line)]
 
 
 def literals(path: Path) -> Iterator[str]:

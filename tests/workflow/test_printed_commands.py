@@ -21,7 +21,7 @@ import pytest
 from pubmill.finetuning import task_model_cards as cards
 from pubmill.graph.base import how_to_bring
 from pubmill.graph.fact_tables import FactTableTargets
-from pubmill.inspection.doctor.datasets import datasets as doctor
+from pubmill.inspection.doctor import datasets as doctor
 from pubmill.inspection.explain import cells as explanation
 from pubmill.inspection.explain.cells import Explainer
 from pubmill.planning.pubmed_plan import PubmedPlan
@@ -54,6 +54,8 @@ NOT_TRIED = {
     r".* --sdm conda": "there is no conda",
     r".* --allowed-rules table": "needs the records of a finished study; a row of measurements",
     r"\.venv/bin/python -m tests\.stages": "tests/unit/test_stages.py runs it",
+    r"\.venv/bin/python -m tests\.metrics_table": "tests/unit/test_docs.py compares what it writes",
+    r"\.venv/bin/python -m tests\.attack": "tests/unit/test_attacks.py runs it",
     r"\.venv/bin/torchrun .* scripts/pretrain\.py \.\.\.$": "its arguments are left out",
     r"\.venv/bin/python benchmarks/pmc.py$": "its usage is compared",
 }

@@ -1,0 +1,78 @@
+"""Paths, modules and rooms that the documentation names."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.printed import documents
+from tests.unit.test_imports import ROOMS
+
+FOLDERS = "benchmarks|docs|envs|profiles|pubmill|requirements|rules|scripts|specs|studies|tests"
+PATH = re.compile(rf"(?<![\w/.-])(?:{FOLDERS})/[\w./@+-]*\w")
+MODULE = re.compile(r"(?<![\w/.-])(?:pubmill|tests)(?!\.(?:json|sif)\b)(?:\.\w+)+")
+EXAMPLES = {
+    "specs/models/my-bert.yaml",
+    "specs/pretraining/pubmedbert-base@20-percent.yaml",
+    "benchmarks/pretraining.json",
+    "tests/world/mirror",
+}
+"""Files that a reader would write, and those that a program writes."""
+PLACEHOLDER = re.compile(r"\b[A-Z]{4,}\b|NN")
+
+
+def missing_paths(text: str, root: Path) -> list[str]:
+    """Paths in a text that do not exist below `root`; paths with a placeholder such as NAME are skipped."""
+    found = {path for path in PATH.findall(text) if not PLACEHOLDER.search(path)} - EXAMPLES
+    return sorted(path for path in found if not (root / path).exists())
+
+
+def missing_modules(text: str, root: Path) -> list[str]:
+    """Dotted names in a text that are neither a module nor a name defined in one."""
+    return sorted(name for name in set(MODULE.findall(text)) if not is_defined(name, root))
+
+
+def is_defined(name: str, root: Path) -> bool:
+    path = root / name.replace(".", "/")
+    if path.is_dir() or path.with_suffix(".py").is_file():
+        return True
+    module = path.parent.with_suffix(".py")
+    return module.is_file() and re.search(rf"(?m)^(def|class) {path.name}\b", module.read_text()) is not None
+
+
+def pages(root: Path) -> list[Path]:
+    return [path for path in documents(root) if path.is_file()]
+
+
+def test_every_path_that_a_page_names_exists(root: Path) -> None:
+    missing = {path.name: missing_paths(path.read_text(), root) for path in pages(root)}
+    assert {name: paths for name, paths in missing.items() if paths} == {}
+
+
+def test_every_module_that_a_page_names_exists(root: Path) -> None:
+    missing = {path.name: missing_modules(path.read_text(), root) for path in pages(root)}
+    assert {name: modules for name, modules in missing.items() if modules} == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("in `pubmill/recipes.py`, `pubmill/errors.py` and `specs/models/NAME.yaml`", ["pubmill/recipes.py"]),
+        ("below results/docs/none and a/pubmill/none", []),
+    ],
+)
+def test_a_path_that_does_not_exist_is_found(root: Path, text: str, missing: list[str]) -> None:
+    assert missing_paths(text, root) == missing
+
+
+def test_a_module_that_does_not_exist_is_found(root: Path) -> None:
+    text = (
+        "`pubmill.convert.conll:read`, `pubmill.errors.PubmillError`, `pubmill.recipe`, `pubmill.errors.Lost`"
+    )
+    assert missing_modules(text, root) == ["pubmill.errors.Lost", "pubmill.recipe"]
+
+
+def test_contributing_lists_the_rooms_from_the_lowest_to_the_highest(root: Path) -> None:
+    section = (root / "CONTRIBUTING.md").read_text().split("\n## Rooms\n")[1].split("\n## ")[0]
+    table = section.split("\n\n")[1]
+    assert re.findall(r"(?m)^\| `(\w+)` \|", table) == list(ROOMS)
