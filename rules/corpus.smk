@@ -85,7 +85,7 @@ rule latest_versions:
     params:
         version=T.version("latest"),
         recipe=lambda w: as_json(T.latest_recipe(w.corpus)),
-        parsed=T.parsed_folder(),
+        parsed=T.paths.parsed(),
     message:
         "Finding the latest version of each document of {wildcards.corpus}"
     shell:
@@ -136,7 +136,7 @@ rule corpus_statistics:
     params:
         version=T.version("statistics"),
         recipe=lambda w: as_json({"corpus": w.corpus}),
-        corpus=lambda w: T.corpus_folder(w.corpus),
+        corpus=lambda w: T.paths.corpus(w.corpus),
         parts=lambda w: len(T.shards(w.corpus)),
     message:
         "Counting {wildcards.corpus}"

@@ -47,7 +47,7 @@ rule locked_versions:
     params:
         version=T.version("latest"),
         recipe=lambda w: as_json(T.latest_recipe(w.corpus)),
-        parsed=T.parsed_folder(),
+        parsed=T.paths.parsed(),
     message:
         "Finding the documents of {wildcards.corpus} that its lock has"
     shell:

@@ -22,9 +22,9 @@ rule pack:
     params:
         version=T.version("pack"),
         recipe=lambda w: as_json(T.packing_recipe(w.corpus, w.vocab)),
-        corpus=lambda w: T.corpus_folder(w.corpus),
+        corpus=lambda w: T.paths.corpus(w.corpus),
         parts=lambda w: len(T.shards(w.corpus)),
-        vocab=lambda w: T.vocab_folder(w.vocab),
+        vocab=lambda w: T.paths.vocab(w.vocab),
     message:
         "Packing tokens of {wildcards.corpus} by {wildcards.vocab}"
     shell:
@@ -55,7 +55,7 @@ rule pretrain:
         recipe=lambda w: as_json(T.pretraining_recipe(w.recipe)),
         version=T.version("pretrain"),
         tokens=lambda w: T.tokens_folder(w.recipe),
-        vocab=lambda w: T.vocab_folder(SPECS.pretraining[w.recipe].vocab),
+        vocab=lambda w: T.paths.vocab(SPECS.pretraining[w.recipe].vocab),
         weights=lambda w: T.segment_arguments(w.recipe, int(w.step)),
     message:
         "Pretraining {wildcards.recipe} up to step {wildcards.step}"

@@ -42,7 +42,7 @@ rule find_duplicates:
     params:
         version=T.version("duplicates"),
         recipe=lambda w: as_json(T.duplicates_recipe(w.corpus)),
-        folder=lambda w: f"{T.corpus_folder(w.corpus)}/fingerprints",
+        folder=lambda w: T.paths.fingerprints(w.corpus),
         parts=lambda w: len(T.shards(w.corpus)),
     message:
         "Finding duplicates in {wildcards.corpus}"

@@ -11,6 +11,7 @@ from pubmill.graph.stage_versions import VERSIONS
 from pubmill.messages import commands
 from pubmill.specs import Specs
 from pubmill.specs.study import Study
+from pubmill.storage.result_paths import Paths
 
 
 def as_json(recipe: Any) -> str:
@@ -43,6 +44,7 @@ class Base:
         self.study = study
         self.specs = specs
         self.results = f"{study.results}/{study.scale}"
+        self.paths = Paths(self.results)
         self.digests = Digests(Path(self.results) / ".digests.jsonl")
 
     @staticmethod

@@ -20,7 +20,7 @@ class ContradictionTargets(FactTableTargets):
 
     def contradictions(self) -> list[str]:
         """The page of where the papers disagree, which is of all tables and every study."""
-        return [f"{self.results}/pages/contradictions.{form}" for form in PAGE_FORMS]
+        return [self.paths.contradictions(form) for form in PAGE_FORMS]
 
     def contradictions_recipe(self) -> dict[str, Any]:
         standard = [name for name, spec in self.specs.tables.items() if spec.setting == "standard"]

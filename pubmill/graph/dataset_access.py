@@ -53,7 +53,7 @@ class AccessTargets(ModelTargets):
 
     def taken(self, file: LocalFile) -> str:
         """Where the copy of a file of the user's own lies."""
-        return f"{self.results}/sources/local/{file.local}/{file.file}"
+        return self.paths.local_source(file.local, file.file)
 
     def local_checks(self, key: str, name: str) -> list[str]:
         """The download program's arguments that check a file of the user's own.

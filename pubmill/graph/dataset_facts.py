@@ -6,6 +6,7 @@ from typing import Any
 from pubmill.graph.dataset_pages import PageTargets
 from pubmill.specs import FactTableSpec, TableSpec
 from pubmill.specs.fact_tables import FactColumn, FactRow
+from pubmill.storage.result_paths import BELOW
 
 TABLE_FORMS = ("json", "csv", "md", "tex", "html")
 NOT_WANTED = "not part of this study"
@@ -44,7 +45,7 @@ class DatasetFactTargets(PageTargets):
         return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
     def table_files(self, table: str) -> list[str]:
-        return [f"{self.results}/tables/{table}.{form}" for form in TABLE_FORMS]
+        return [self.paths.table(table, form) for form in TABLE_FORMS]
 
     def lacks_here(self, dataset: str) -> str | None:
         """Why a dataset that there is isn't converted in this study; None if it is."""
@@ -62,7 +63,7 @@ class DatasetFactTargets(PageTargets):
         if column.fact in ("count", "label_bias"):
             lacking = self.lacks_here(row.subject)
             made_up = f"not the published files: {self.specs.scale.title}"
-            card = f"datasets/{row.subject}/card.json"
+            card = BELOW.card(row.subject)
             return {
                 "lacking": lacking,
                 "files": [] if lacking else [card],

@@ -29,7 +29,7 @@ class FactTableTargets(ModelFactTargets):
         """The artefacts that a table needs."""
         sources = [source for found in self.fact_sources(table).values() for source in found.values()]
         files = dict.fromkeys(file for source in sources for file in source.get("files", ()))
-        return [f"{self.results}/{file}" for file in files]
+        return [self.paths.at(file) for file in files]
 
     def fact_table_recipe(self, table: str) -> dict[str, Any]:
         """FactTableRecipe of a table."""

@@ -11,6 +11,7 @@ from pubmill.metrics import METRICS, metrics_of
 from pubmill.specs import HubWeights, LearntVocabSpec, PretrainingSpec, RecipeWeights, ReleasedVocabSpec
 from pubmill.specs.models import SpacyWeights
 from pubmill.storage.model_folders import folder_fault
+from pubmill.storage.result_paths import BELOW, STATISTICS
 
 VOCAB_FILES = ("tokenizer.json", "tokenizer_config.json", "diagnosis.json")
 """What a vocabulary of any kind has; its own adds vocab.txt, vocab.json and merges.txt, or spiece.model."""
@@ -62,11 +63,12 @@ class ModelTargets(CorpusTargets):
     def words_folder(self, vocab: str) -> str:
         """Where the words of a vocabulary's corpus are counted, separated as it needs them."""
         spec = self._learnt(vocab)
-        return f"{self.corpus_folder(spec.corpus)}/words/{spec.recipe.splitting()}"
+        return self.paths.words(spec.corpus, spec.recipe.splitting())
 
     def word_counts(self, vocab: str) -> list[str]:
         """The word counts that a vocabulary is learnt from, one a part of its corpus."""
-        return [f"{self.words_folder(vocab)}/part-{i:04d}.parquet" for i in range(self.vocab_parts(vocab))]
+        spec, parts = self._learnt(vocab), range(self.vocab_parts(vocab))
+        return [self.paths.word_counts(spec.corpus, spec.recipe.splitting(), part) for part in parts]
 
     def vocab_model(self, vocab: str) -> str:
         """The model whose released tokenizer a vocabulary is; a `PubmillError` where the scale makes that
@@ -80,11 +82,8 @@ class ModelTargets(CorpusTargets):
             )
         return spec.model
 
-    def vocab_folder(self, vocab: str) -> str:
-        return f"{self.results}/vocabs/{vocab}"
-
     def vocab_files(self, vocab: str) -> list[str]:
-        return [f"{self.vocab_folder(vocab)}/{name}" for name in VOCAB_FILES]
+        return [self.paths.vocab(vocab, name) for name in VOCAB_FILES]
 
     def fit_recipe(self, vocab: str, dataset: str) -> dict[str, Any]:
         """FitRecipe: which vocabulary is diagnosed on which dataset."""
@@ -102,7 +101,7 @@ class ModelTargets(CorpusTargets):
     def tokens_folder(self, recipe: str) -> str:
         """The packed tokens of a recipe, which it shares with others on its corpus and vocabulary."""
         spec = self.specs.pretraining[recipe]
-        return f"{self.results}/pretraining/tokens/{spec.corpus}/{spec.vocab}"
+        return self.paths.tokens(spec.corpus, spec.vocab)
 
     def token_files(self, recipe: str) -> list[str]:
         return [f"{self.tokens_folder(recipe)}/{name}" for name in TOKEN_FILES]
@@ -115,7 +114,7 @@ class ModelTargets(CorpusTargets):
         raise PubmillError(f"no recipe in specs/pretraining has the corpus {corpus} and the vocab {vocab}")
 
     def checkpoint_files(self, recipe: str, step: int) -> list[str]:
-        return [f"{self.results}/pretraining/{recipe}/step-{step}/{name}" for name in CHECKPOINT_FILES]
+        return [self.paths.checkpoint(recipe, step, name) for name in CHECKPOINT_FILES]
 
     def pretraining_recipe(self, recipe: str) -> dict[str, Any]:
         """The training recipe. Which checkpoints are kept is not in it: they cut the work, not its result."""
@@ -165,7 +164,7 @@ class ModelTargets(CorpusTargets):
         return chosen.model_dump(exclude_none=True)
 
     def model_files(self, model: str) -> list[str]:
-        return [f"{self.results}/models/{model}/{name}" for name in MODEL_FILES]
+        return [self.paths.model(model, name) for name in MODEL_FILES]
 
     def model_recipe(self, model: str) -> dict[str, Any]:
         spec, weights = self.specs.models[model], self.weights(model)
@@ -199,7 +198,7 @@ class ModelTargets(CorpusTargets):
         inputs: dict[str, Any] = {"vocab": self.vocab_files(pretraining.vocab)}
         if weights["kind"] == "pretraining":
             inputs["checkpoint"] = self.checkpoint_files(weights["recipe"], weights["step"])
-            inputs["statistics"] = f"{self.corpus_folder(pretraining.corpus)}/stats.json"
+            inputs["statistics"] = self.paths.corpus(pretraining.corpus, STATISTICS)
         return inputs
 
     def folder_mistake(self, model: str) -> str | None:
@@ -286,7 +285,7 @@ class ModelTargets(CorpusTargets):
     def annotation_records(self, model: str, dataset: str) -> list[str]:
         """The one record of a pipeline on a dataset, below the results folder; none if it isn't for it."""
         known = dataset in self._pipeline(model).types
-        record = f"runs/{OFF_THE_SHELF}/{model}/{dataset}/{AS_IT_IS}/final/seed-1.json"
+        record = BELOW.record(OFF_THE_SHELF, model, dataset, AS_IT_IS, 1)
         return [record] if known else []
 
     def annotation_score_recipe(self, model: str, dataset: str) -> dict[str, Any]:
