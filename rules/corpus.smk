@@ -7,9 +7,9 @@ rule parse_medline:
     input:
         lambda w: T.raw(w.source, w.shard),
     output:
-        f"{R}/corpora/parsed/{{source}}/{{shard}}.parquet",
+        T.paths.parsed_shard("{source}", "{shard}"),
     log:
-        f"{R}/logs/parse/{{source}}/{{shard}}.log",
+        T.paths.log("parse/{source}/{shard}"),
     wildcard_constraints:
         source="|".join(map(re.escape, T.source_names("pubmed"))) or "(?!)",
     conda:
@@ -29,9 +29,9 @@ rule parse_text:
     input:
         lambda w: T.raw(w.source, w.shard),
     output:
-        f"{R}/corpora/parsed/{{source}}/{{shard}}.parquet",
+        T.paths.parsed_shard("{source}", "{shard}"),
     log:
-        f"{R}/logs/parse/{{source}}/{{shard}}.log",
+        T.paths.log("parse/{source}/{shard}"),
     wildcard_constraints:
         source="|".join(map(re.escape, T.source_names("text"))) or "(?!)",
     conda:
@@ -51,9 +51,9 @@ rule parse_clinical:
     input:
         lambda w: T.raw(w.source, w.shard),
     output:
-        f"{R}/corpora/parsed/{{source}}/{{shard}}.parquet",
+        T.paths.parsed_shard("{source}", "{shard}"),
     log:
-        f"{R}/logs/parse/{{source}}/{{shard}}.log",
+        T.paths.log("parse/{source}/{shard}"),
     wildcard_constraints:
         source="|".join(map(re.escape, T.source_names("mimic"))) or "(?!)",
     conda:
@@ -73,9 +73,9 @@ rule latest_versions:
     input:
         lambda w: T.parsed(w.corpus),
     output:
-        f"{R}/corpora/{{corpus}}/latest.parquet",
+        T.paths.corpus("{corpus}", "latest.parquet"),
     log:
-        f"{R}/logs/corpora/{{corpus}}/latest.log",
+        T.paths.log(T.paths.corpus("{corpus}", "latest")),
     wildcard_constraints:
         corpus=NOT_LOCKED,
     conda:
@@ -96,12 +96,12 @@ rule select_documents:
     input:
         lambda w: list(T.selection_inputs(w.corpus).values()),
         shard=lambda w: T.parsed_part(w.corpus, int(w.part)),
-        latest=f"{R}/corpora/{{corpus}}/latest.parquet",
+        latest=T.paths.corpus("{corpus}", "latest.parquet"),
     output:
-        part=f"{R}/corpora/{{corpus}}/part-{{part}}.parquet",
-        statistics=f"{R}/corpora/{{corpus}}/part-{{part}}.json",
+        part=T.paths.part("{corpus}", "{part}"),
+        statistics=T.paths.part("{corpus}", "{part}", "json"),
     log:
-        f"{R}/logs/corpora/{{corpus}}/part-{{part}}.log",
+        T.paths.log(T.paths.corpus("{corpus}", "part-{part}")),
     wildcard_constraints:
         part=r"\d{4}",
     conda:
@@ -125,10 +125,10 @@ rule corpus_statistics:
         parts=lambda w: T.parts(w.corpus),
         statistics=lambda w: [path.replace(".parquet", ".json") for path in T.parts(w.corpus)],
     output:
-        manifest=f"{R}/corpora/{{corpus}}/manifest.parquet",
-        statistics=f"{R}/corpora/{{corpus}}/stats.json",
+        manifest=T.paths.corpus("{corpus}", "manifest.parquet"),
+        statistics=T.paths.corpus("{corpus}", "stats.json"),
     log:
-        f"{R}/logs/corpora/{{corpus}}/statistics.log",
+        T.paths.log(T.paths.corpus("{corpus}", "statistics")),
     conda:
         "../envs/data.yaml"
     resources:

@@ -11,9 +11,9 @@ rule pack:
         vocab=lambda w: T.vocab_files(w.vocab),
         punkt=lambda w: T.source(T.sentence_splitter(w.corpus, w.vocab)),
     output:
-        [f"{R}/pretraining/tokens/{{corpus}}/{{vocab}}/{name}" for name in T.TOKEN_FILES],
+        [T.paths.tokens("{corpus}", "{vocab}", name) for name in T.TOKEN_FILES],
     log:
-        f"{R}/logs/pretraining/tokens/{{corpus}}/{{vocab}}.log",
+        T.paths.log(T.paths.tokens("{corpus}", "{vocab}")),
     conda:
         "../envs/data.yaml"
     threads: workflow.cores
@@ -38,9 +38,9 @@ rule pretrain:
         vocab=lambda w: T.vocab_files(SPECS.pretraining[w.recipe].vocab),
         weights=lambda w: T.segment_inputs(w.recipe, int(w.step)),
     output:
-        [f"{R}/pretraining/{{recipe}}/step-{{step}}/{name}" for name in T.CHECKPOINT_FILES],
+        [T.paths.checkpoint("{recipe}", "{step}", name) for name in T.CHECKPOINT_FILES],
     log:
-        f"{R}/logs/pretraining/{{recipe}}/step-{{step}}.log",
+        T.paths.log(T.paths.checkpoint("{recipe}", "{step}")),
     wildcard_constraints:
         step=r"\d+",
     conda:
@@ -73,9 +73,9 @@ rule export_model:
         unpack(lambda w: T.model_inputs(w.model)),
     output:
         # What is there stays until it is replaced: a model isn't lost to a job that fails.
-        [update(f"{R}/models/{{model}}/{name}") for name in T.MODEL_FILES],
+        [update(T.paths.model("{model}", name)) for name in T.MODEL_FILES],
     log:
-        f"{R}/logs/models/{{model}}.log",
+        T.paths.log(T.paths.model("{model}")),
     wildcard_constraints:
         model=f"(?!(?:{OWN_MODELS})/)[^/]+",
     conda:
@@ -96,9 +96,9 @@ rule take_model:
     input:
         lambda w: T.check_own_folder(w.model),
     output:
-        [update(f"{R}/models/{{model}}/{name}") for name in T.MODEL_FILES],
+        [update(T.paths.model("{model}", name)) for name in T.MODEL_FILES],
     log:
-        f"{R}/logs/models/{{model}}.log",
+        T.paths.log(T.paths.model("{model}")),
     wildcard_constraints:
         model=OWN_MODELS,
     conda:

@@ -282,10 +282,15 @@ class ModelTargets(CorpusTargets):
             )
         return {"types": types[dataset]}
 
+    @staticmethod
+    def pipeline_run(model: str, dataset: str) -> tuple[str, str, str, str, int]:
+        """The one run of a pipeline on a dataset: protocol, model, dataset, setting and seed."""
+        return OFF_THE_SHELF, model, dataset, AS_IT_IS, 1
+
     def annotation_records(self, model: str, dataset: str) -> list[str]:
         """The one record of a pipeline on a dataset, below the results folder; none if it isn't for it."""
         known = dataset in self._pipeline(model).types
-        record = BELOW.record(OFF_THE_SHELF, model, dataset, AS_IT_IS, 1)
+        record = BELOW.record(*self.pipeline_run(model, dataset))
         return [record] if known else []
 
     def annotation_score_recipe(self, model: str, dataset: str) -> dict[str, Any]:
