@@ -101,7 +101,7 @@ rule select_documents:
         part=T.paths.part("{corpus}", "{part}"),
         statistics=T.paths.part("{corpus}", "{part}", "json"),
     log:
-        T.paths.log(T.paths.corpus("{corpus}", "part-{part}")),
+        T.paths.log(T.paths.part("{corpus}", "{part}", "")),
     wildcard_constraints:
         part=r"\d{4}",
     conda:

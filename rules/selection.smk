@@ -9,7 +9,7 @@ rule fingerprint:
     output:
         T.paths.fingerprint("{corpus}", "{part}"),
     log:
-        T.paths.log(T.paths.corpus("{corpus}", "fingerprints/part-{part}")),
+        T.paths.log(T.paths.fingerprint("{corpus}", "{part}", "")),
     wildcard_constraints:
         part=r"\d{4}",
     conda:

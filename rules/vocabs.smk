@@ -7,7 +7,7 @@ rule count_words:
     output:
         T.paths.word_counts("{corpus}", "{splitting}", "{part}"),
     log:
-        T.paths.log(T.paths.words("{corpus}", "{splitting}") + "/part-{part}"),
+        T.paths.log(T.paths.word_counts("{corpus}", "{splitting}", "{part}", "")),
     wildcard_constraints:
         part=r"\d{4}",
         splitting="[^/]+",

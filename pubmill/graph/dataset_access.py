@@ -10,6 +10,7 @@ from pubmill.graph.base import how_to_bring
 from pubmill.graph.models import ModelTargets
 from pubmill.specs import DatasetSpec, File, LocalFile, Specs
 from pubmill.specs.study import Study
+from pubmill.storage.result_paths import BELOW
 from pubmill.storage.sources import path_in_mirror
 
 
@@ -41,7 +42,7 @@ class AccessTargets(ModelTargets):
 
     def local_file(self, key: str, name: str) -> str:
         """The user's own file behind `sources/local/KEY/NAME`."""
-        path = self.local(key, f"sources/local/{key}/{name}").resolve() / name
+        path = self.local(key, BELOW.local_source(key, name)).resolve() / name
         if not path.is_file():
             raise PubmillError(f"{path.parent} ({self.called(key)}) has no file {name}")
         return str(path)

@@ -103,20 +103,21 @@ class Paths:
         return _in(self.at(f"corpora/{corpus}"), name)
 
     def part(self, corpus: str, part: Number, form: str = "parquet") -> str:
-        return self.corpus(corpus, f"part-{_padded(part)}.{form}")
+        """Return a part of a corpus; with no form, the path that its files share."""
+        return self.corpus(corpus, part_name(part, form))
 
     def fingerprints(self, corpus: str) -> str:
         return self.corpus(corpus, "fingerprints")
 
-    def fingerprint(self, corpus: str, part: Number) -> str:
-        return f"{self.fingerprints(corpus)}/part-{_padded(part)}.parquet"
+    def fingerprint(self, corpus: str, part: Number, form: str = "parquet") -> str:
+        return f"{self.fingerprints(corpus)}/{part_name(part, form)}"
 
     def words(self, corpus: str, splitting: str) -> str:
         """Return the folder of a corpus's word counts, for one way of separating words."""
         return self.corpus(corpus, f"words/{splitting}")
 
-    def word_counts(self, corpus: str, splitting: str, part: Number) -> str:
-        return f"{self.words(corpus, splitting)}/part-{_padded(part)}.parquet"
+    def word_counts(self, corpus: str, splitting: str, part: Number, form: str = "parquet") -> str:
+        return f"{self.words(corpus, splitting)}/{part_name(part, form)}"
 
     def contamination(self, corpus: str, first: Number) -> str:
         """Return what the job that begins with a part found of datasets' texts."""
@@ -232,6 +233,16 @@ class Paths:
         return f"{self.report(study)}.crate"
 
 
+def source_of_record(record: str) -> str:
+    """Return the source file that a record of `Paths.source_record` lies beside."""
+    return record.removesuffix(SOURCE_RECORD)
+
+
+def below_sources(path: str) -> str:
+    """Return the host and path of a source file, or of a folder of them, given below the results."""
+    return path.removeprefix(f"{BELOW.sources()}/")
+
+
 BELOW = Paths()
 """Paths below the results folder, as recipes hold them."""
 
@@ -280,6 +291,11 @@ def names_in(below: str) -> Iterator[tuple[str, str]]:
             return
         case (("corpora" | "vocabs" | "pretraining" | "models" | "datasets") as kind, name, _, *_):
             yield kind, name
+
+
+def part_name(part: Number, form: str = "parquet") -> str:
+    """Return the name of the file that holds one part of a corpus, or what is made from it."""
+    return _formed(f"part-{_padded(part)}", form)
 
 
 def _padded(number: Number) -> str:

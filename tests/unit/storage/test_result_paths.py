@@ -1,5 +1,6 @@
 """Paths of results: spelled and taken apart by one module."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -98,3 +99,75 @@ def test_a_log_lies_as_what_its_job_writes() -> None:
         paths.log(paths.final(*run, 1)) == "results/demo/logs/runs/blurb/bert/bc2gm/standard/final/seed-1.log"
     )
     assert paths.log("parse/pubmed/a") == "results/demo/logs/parse/pubmed/a.log"
+
+
+FOLDERS = "runs|corpora|vocabs|pretraining|models|datasets|tables|pages|reports|sources|logs"
+SPELLED = re.compile(
+    rf"(?<!specs/)(?<![\w-])({FOLDERS})/|/final|selected\.json|/seed-|/part-"
+    r"|\.(predictions\.jsonl\.gz|training\.json|items\.npz|source\.json)"
+)
+"""What only `Paths` may spell: folders of the results, and endings of the files of runs and sources."""
+PUBLISHED = ".published.csv"
+"""Ending of files of the specs, whose folder is called as one of the results."""
+
+
+def spelled(text: str) -> bool:
+    """Whether a string spells a path of the results; a text with blanks is prose, or a shell command."""
+    return " " not in text and not text.endswith(PUBLISHED) and SPELLED.search(text) is not None
+
+
+def strings(code: str) -> list[str]:
+    """The strings of Python code but for docstrings, with `{}` for the fields of f-strings."""
+    tree = ast.parse(code)
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    joined = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    inside = {id(value) for node in joined for value in node.values}
+    whole = [
+        str(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose | inside
+    ]
+    texts = ((str(v.value) if isinstance(v, ast.Constant) else "{}" for v in node.values) for node in joined)
+    return [*whole, *map("".join, texts)]
+
+
+def test_only_one_module_spells_paths_of_results(root: Path) -> None:
+    own = root / "pubmill/storage/result_paths.py"
+    files = [*(root / "pubmill").rglob("*.py"), *(root / "scripts").glob("*.py")]
+    found = {
+        path.relative_to(root).as_posix(): texts
+        for path in files
+        if path != own and (texts := list(filter(spelled, strings(path.read_text(encoding="utf-8")))))
+    }
+    assert found == {}
+    assert any(map(spelled, strings(own.read_text(encoding="utf-8"))))
+
+
+def test_rules_spell_no_paths_of_results(root: Path) -> None:
+    """Outside of shell commands, which `test_rules` compares with `Paths`."""
+    files = [root / "Snakefile", *(root / "rules").glob("*.smk")]
+    literals = {path.name: re.findall(r'"([^"\n]*)"', path.read_text(encoding="utf-8")) for path in files}
+    assert {name: found for name, texts in literals.items() if (found := list(filter(spelled, texts)))} == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'path = f"runs/{protocol}/{model}"',
+        'path = results / "tables/gu2020"',
+        'path = f"{folder}/final/seed-{seed}.json"',
+        'path = f"{record}.source.json"',
+        'path = f"{name}.predictions.jsonl.gz"',
+        'path = f"{self.results}/corpora/{corpus}"',
+    ],
+)
+def test_a_path_spelled_by_hand_is_found(code: str) -> None:
+    assert list(filter(spelled, strings(code)))
+
+
+@pytest.mark.parametrize(
+    "code",
+    ['"""Files in runs/PROTOCOL."""', 'path = f"specs/models/{m}.yaml"', 'f"tables/{name}.published.csv"'],
+)
+def test_docstrings_and_specs_are_no_paths_of_results(code: str) -> None:
+    assert not list(filter(spelled, strings(code)))
