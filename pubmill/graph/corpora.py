@@ -53,7 +53,7 @@ class Shard(NamedTuple):
 
 
 class CorpusTargets(Base):
-    """From URLs to the parts of a corpus."""
+    """Sources, shards and parts of corpora."""
 
     def __init__(self, study: Study, specs: Specs) -> None:
         super().__init__(study, specs)
@@ -61,7 +61,7 @@ class CorpusTargets(Base):
         self._files: dict[tuple[str, str], dict[str, str]] = {}
 
     def source(self, url: str) -> str:
-        """Where the file of a URL lies."""
+        """Return the path of the copy of the file of a URL."""
         return self.paths.source_of_url(url)
 
     @cached_property
@@ -93,7 +93,7 @@ class CorpusTargets(Base):
         return self._checks[url]
 
     def parse_recipe(self, source: str, shard: str) -> dict[str, Any]:
-        """How a file of a source is read; corpora that share a source agree on it."""
+        """Return the parsing recipe of a file of a source; corpora that share a source agree on it."""
         spec = self.source_spec(source)
         recipe: dict[str, Any] = {"source": source}
         # Only what differs from the default is named, so that a new choice reruns nothing.

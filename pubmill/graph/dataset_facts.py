@@ -1,4 +1,4 @@
-"""What all tables share, and the facts of datasets that tables show."""
+"""Headings of tables, and the facts of datasets that tables show."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ is `lacking`; `scaled` says why it may differ from the published one at this sca
 
 
 class DatasetFactTargets(PageTargets):
-    """From cards and specs to facts of datasets."""
+    """Sources of the facts of datasets: cards and specs."""
 
     TABLE_FORMS = TABLE_FORMS
 
@@ -26,7 +26,7 @@ class DatasetFactTargets(PageTargets):
         return [table for table in self.study.tables if table in self.specs.fact_tables]
 
     def heading(self, spec: TableSpec | FactTableSpec) -> dict[str, Any]:
-        """What stands over a table of either kind."""
+        """Return the heading of a table of either kind."""
         return {
             "paper": spec.paper,
             "table": spec.name,
@@ -48,7 +48,7 @@ class DatasetFactTargets(PageTargets):
         return [self.paths.table(table, form) for form in TABLE_FORMS]
 
     def lacks_here(self, dataset: str) -> str | None:
-        """Why a dataset that there is isn't converted in this study; None if it is."""
+        """Return why an existing dataset is not converted in this study; None if it is."""
         return self.lacks(dataset) if self.wants(dataset) else NOT_WANTED
 
     def shown_datasets(self, table: str) -> list[str]:

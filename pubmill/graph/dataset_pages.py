@@ -13,11 +13,11 @@ PAGE_FACTS = (
     "name", "label", "citation", "notes", "kind", "task", "domain", "suites", "metric", "negative",
     "access", "apply", "licence", "duplicates", "conflicts",
 )  # fmt: skip
-"""What a page tells of a dataset's spec as it stands there."""
+"""Fields of a dataset's spec that its page shows unchanged."""
 
 
 class PageTargets(FoundTargets):
-    """From cards and specs to pages of datasets."""
+    """Recipes and files of the pages of datasets."""
 
     PAGE_FORMS = PAGE_FORMS
 
@@ -62,7 +62,7 @@ class PageTargets(FoundTargets):
         ]
 
     def _source_record(self, dataset: str, role: str) -> str:
-        """The path below the results of what records where the file of a role came from."""
+        """Return the path, below the results, of the record of origin of the file of a role."""
         return self.paths.source_record(self.paths.below(self.dataset_inputs(dataset)[role]))
 
 

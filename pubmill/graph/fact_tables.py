@@ -10,7 +10,7 @@ from pubmill.specs.fact_tables import FactRow
 
 
 class FactTableTargets(ModelFactTargets):
-    """From specs and artefacts to tables of facts."""
+    """Recipes and inputs of tables of facts."""
 
     def fact_sources(self, table: str) -> dict[str, dict[str, Source]]:
         """Where each cell of a table is from: subject -> column -> source."""

@@ -20,7 +20,7 @@ NOTHING_VARIED = "no setting of the protocol varies anything for it"
 
 
 class ModelFactTargets(TableTargets):
-    """From specs and artefacts to facts of models, tasks and protocols.
+    """Sources of the facts of models, tasks and protocols.
 
     A table of facts brings released models and datasets, but starts no pretraining: that is for tables of
     results.

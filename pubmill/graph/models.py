@@ -27,23 +27,23 @@ CHECKPOINT_FILES = (
 )
 MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "README.md")
 OFF_THE_SHELF, AS_IT_IS = "off-the-shelf", "as-it-is"
-"""What stands in the place of protocol and setting where nothing is trained."""
+"""Names used as protocol and setting where nothing is trained."""
 PREDICTED = "test"
-"""The split that a pipeline predicts: there is no choice to be made on dev."""
+"""The split that a pipeline predicts; nothing is chosen on dev."""
 
 
 class ModelTargets(CorpusTargets):
-    """From a corpus to models that a table compares."""
+    """Vocabularies, packed tokens, checkpoints, models and pipelines."""
 
     VOCAB_FILES, TOKEN_FILES = VOCAB_FILES, TOKEN_FILES
     CHECKPOINT_FILES, MODEL_FILES = CHECKPOINT_FILES, MODEL_FILES
 
     def learnt_vocabs(self) -> list[str]:
-        """Vocabularies that are learnt here."""
+        """Return the vocabularies that are learnt here."""
         return [name for name, spec in self.specs.vocabs.items() if isinstance(spec, LearntVocabSpec)]
 
     def released_vocabs(self) -> list[str]:
-        """Vocabularies that models were released with."""
+        """Return the vocabularies that models were released with."""
         return [name for name, spec in self.specs.vocabs.items() if isinstance(spec, ReleasedVocabSpec)]
 
     def _learnt(self, vocab: str) -> LearntVocabSpec:
@@ -95,7 +95,7 @@ class ModelTargets(CorpusTargets):
         return {"title": spec.title, "held_out": spec.held_out}
 
     def sentence_splitter(self, corpus: str, vocab: str) -> str:
-        """Where the sentences of packed tokens are told by."""
+        """Return the URL of the sentence-splitter model used for packing."""
         return self._packed(corpus, vocab).sentence_splitter
 
     def tokens_folder(self, recipe: str) -> str:
@@ -155,7 +155,7 @@ class ModelTargets(CorpusTargets):
         return [argument for option, (folder, _) in found for argument in (option, folder)]
 
     def weights(self, model: str) -> dict[str, Any]:
-        """Where a model's weights come from at this scale; of those pretrained here, at which step."""
+        """Return the source of a model's weights at this scale, with the step of those pretrained here."""
         chosen = self.specs.models[model].preferred(self.specs.scale.prefer == "released")
         if isinstance(chosen, HubWeights):
             return {"kind": "hub", **chosen.model_dump()}
@@ -178,7 +178,7 @@ class ModelTargets(CorpusTargets):
         }
 
     def _origin(self, weights: dict[str, Any]) -> dict[str, Any]:
-        """What pretrained weights began with and were taught by, for the model's card."""
+        """Return the start and the teacher of pretrained weights, for the model's card."""
         if weights["kind"] != "pretraining":
             return {}
         spec = self.specs.pretraining[weights["recipe"]]

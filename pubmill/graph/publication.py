@@ -19,7 +19,7 @@ Runs = dict[str, dict[str, dict[str, dict[str, list[int]]]]]
 
 
 class PublicationTargets(SelectionTargets):
-    """From tables and report to what goes with a paper."""
+    """Recipes and files of the checklist and the RO-Crate."""
 
     def runs(self) -> Runs:
         """The runs behind the study's tables: those that it makes, and those that tables show beside them."""
@@ -31,7 +31,7 @@ class PublicationTargets(SelectionTargets):
         return list(map(self.paths.below, dict.fromkeys(found)))
 
     def _found_records(self) -> list[str]:
-        """Those that no job of the study makes."""
+        """Return the records on disk that tables show but no job of the study makes."""
         found = (path for table in self.result_tables() for path in self.found_records(table))
         return list(dict.fromkeys(found))
 
@@ -91,7 +91,7 @@ class PublicationTargets(SelectionTargets):
         }
 
     def _found_subjects(self) -> dict[str, list[str]]:
-        """Models and datasets that stand in the tables by records on disk alone."""
+        """Return models and datasets that tables show only through records already on disk."""
         runs = list(map(run_of, self._found_records()))
         models = dict.fromkeys(run.model for run in runs)
         cards = {run.dataset: Path(self.paths.card(run.dataset)) for run in runs}
@@ -126,7 +126,7 @@ class PublicationTargets(SelectionTargets):
         }
 
     def checklist_inputs(self) -> list[str]:
-        """Every file that the checklist reads, but for weights, which it counts where they are at hand."""
+        """Return the files that the checklist reads, except weights, which it counts where they exist."""
         records = self._made_records()
         selected = dict.fromkeys(self._choices(_runs_of(records)))
         cards = list(map(self.paths.card, self.datasets()))

@@ -1,4 +1,4 @@
-"""Records on disk that no job of the study makes: whether they are by the present recipes."""
+"""Records on disk that no job of the study makes, and whether the current recipes would make them."""
 
 import hashlib
 from collections.abc import Sequence
@@ -28,10 +28,10 @@ class Found(NamedTuple):
 
 
 class FoundTargets(LineageTargets):
-    """From records on disk to whether tables may show them."""
+    """Records on disk, and whether tables may show them."""
 
     def at_hand(self, records: Sequence[str]) -> list[str]:
-        """Those of some records (paths below the results folder) that are on disk."""
+        """Return those records that are on disk; paths are below the results folder."""
         return [path for path in records if Path(self.paths.at(path)).is_file()]
 
     def stale(self, record: str) -> str | None:
@@ -54,7 +54,7 @@ class FoundTargets(LineageTargets):
         return OTHER_WEIGHTS if self._weights_differ(found, path) else None
 
     def _present(self, record: str) -> str | None:
-        """The digest of the recipes of now; None where the run is no longer possible."""
+        """Return the digest of the current recipes; None if the run is no longer possible."""
         try:
             return self.made_by(*run_of(record)[:4])
         except PubmillError:

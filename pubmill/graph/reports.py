@@ -1,4 +1,4 @@
-"""The report of a study, and all that a study asks for."""
+"""The report of a study, and all targets of a study."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from pubmill.storage.result_paths import BELOW, DIAGNOSIS, LOG, STATE, STATISTIC
 
 
 class ReportTargets(ContradictionTargets):
-    """From tables, logs and statistics to the report."""
+    """Recipe and inputs of the report."""
 
     def report(self) -> str:
         return self.paths.report(self.study.study, "html")
@@ -37,7 +37,7 @@ class ReportTargets(ContradictionTargets):
         }
 
     def checkpoints(self) -> dict[str, tuple[str, int]]:
-        """Of the models that are pretrained here, the recipe and the step that their weights are of."""
+        """Return the recipe and step of each model that is pretrained here."""
         weights = {model: self.weights(model) for model in self.models()}
         return {m: (w["recipe"], w["step"]) for m, w in weights.items() if w["kind"] == "pretraining"}
 
@@ -62,7 +62,7 @@ class ReportTargets(ContradictionTargets):
         return sorted({self.paths.source_record(self.paths.below(path)) for path in files})
 
     def measured(self) -> list[str]:
-        """What report and checklist both tell of: tables of results, pretraining, corpora, vocabularies."""
+        """Return the files that report and checklist share: tables, pretraining, corpora, vocabularies."""
         recipe = self.report_recipe()
         pretraining = recipe["pretraining"].values()
         below = [

@@ -15,7 +15,7 @@ DATASET_FILES = ("train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz", "card.json")
 
 
 class Choice(NamedTuple):
-    """Trials of one setting on one dataset, by which is chosen; `model` None: one choice for all models."""
+    """The trials behind a choice: a setting on a dataset; `model` None: one choice for all models."""
 
     model: str | None
     dataset: str
@@ -23,7 +23,7 @@ class Choice(NamedTuple):
 
 
 class RunTargets(AccessTargets):
-    """From task files to scored runs."""
+    """Datasets, trials, choices, final runs and records."""
 
     DATASET_FILES = DATASET_FILES
 
@@ -74,7 +74,7 @@ class RunTargets(AccessTargets):
         return self.specs.protocols[name]
 
     def check_run(self, protocol: str, model: str, dataset: str, setting: str) -> None:
-        """That a run which is asked for by its name can be made; a `PubmillError` says why it can't."""
+        """Check that a run requested by name is possible; a `PubmillError` says why it is not."""
         self._check_names(protocol, model, dataset, setting)
         if fault := self._protocol(protocol).obstacle(self.specs.datasets[dataset], model, setting):
             raise PubmillError(fault)
@@ -95,7 +95,7 @@ class RunTargets(AccessTargets):
             )
 
     def run_inputs(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
-        """What a run is made from, besides a model of its own that was kept."""
+        """Return the inputs of a run, except the model that an earlier job kept for it."""
         self.check_run(protocol, model, dataset, setting)
         return [
             *self._common_inputs(protocol, model, dataset, setting),
@@ -197,7 +197,7 @@ class RunTargets(AccessTargets):
         return [text for path in kept for text in ("--kept", path)]
 
     def seeds(self, protocol: str, dataset: str) -> range:
-        """The seeds of a dataset's runs; those of a fold are said under the name of its folds, if at all."""
+        """Return the seeds of a dataset's runs; for a fold, those specified under the name of its folds."""
         spec = self._protocol(protocol)
         seeds = spec.final.seeds
         group = next((name for name, folds in spec.folds.items() if dataset in folds.reported), "default")

@@ -9,7 +9,7 @@ PARTS_AT_ONCE = 32
 
 
 class SelectionTargets(ReportTargets):
-    """What a corpus leaves out that a single document doesn't show, and which texts of datasets it holds."""
+    """Exclusions that need the whole corpus, and the search for texts of datasets in a corpus."""
 
     def selection_inputs(self, corpus: str) -> dict[str, str]:
         """Named inputs of the selection of a part, beside the shard and the versions in force."""

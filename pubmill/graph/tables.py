@@ -1,4 +1,4 @@
-"""Tables and reports: what a study asks for."""
+"""Tables of results, and the models and datasets that they need."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeGuard
@@ -24,7 +24,7 @@ COMPARISON_FORMS = ("json", "md", "html")
 
 
 class TableTargets(DatasetFactTargets):
-    """From records to tables and the report."""
+    """Recipes and inputs of tables of results."""
 
     COMPARISON_FORMS = COMPARISON_FORMS
 
