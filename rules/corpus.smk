@@ -5,9 +5,9 @@ rule parse_medline:
     input:
         lambda w: T.raw(w.source, w.shard),
     output:
-        f"{R}/corpora/parsed/{{source}}/{{shard}}.parquet",
+        T.paths.parsed_shard("{source}", "{shard}"),
     log:
-        f"{R}/logs/parse/{{source}}/{{shard}}.log",
+        T.paths.log("parse/{source}/{shard}"),
     wildcard_constraints:
         source=any_of(T.source_names("pubmed")),
     conda:
@@ -27,9 +27,9 @@ rule parse_text:
     input:
         lambda w: T.raw(w.source, w.shard),
     output:
-        f"{R}/corpora/parsed/{{source}}/{{shard}}.parquet",
+        T.paths.parsed_shard("{source}", "{shard}"),
     log:
-        f"{R}/logs/parse/{{source}}/{{shard}}.log",
+        T.paths.log("parse/{source}/{shard}"),
     wildcard_constraints:
         source=any_of(T.source_names("text")),
     conda:
@@ -49,9 +49,9 @@ rule parse_clinical:
     input:
         lambda w: T.raw(w.source, w.shard),
     output:
-        f"{R}/corpora/parsed/{{source}}/{{shard}}.parquet",
+        T.paths.parsed_shard("{source}", "{shard}"),
     log:
-        f"{R}/logs/parse/{{source}}/{{shard}}.log",
+        T.paths.log("parse/{source}/{shard}"),
     wildcard_constraints:
         source=any_of(T.source_names("mimic")),
     conda:
@@ -71,9 +71,9 @@ rule latest_versions:
     input:
         lambda w: T.parsed(w.corpus),
     output:
-        f"{R}/corpora/{{corpus}}/latest.parquet",
+        T.paths.corpus("{corpus}", "latest.parquet"),
     log:
-        f"{R}/logs/corpora/{{corpus}}/latest.log",
+        T.paths.log(T.paths.corpus("{corpus}", "latest")),
     wildcard_constraints:
         corpus=NOT_LOCKED,
     conda:
@@ -83,7 +83,7 @@ rule latest_versions:
     params:
         version=T.version("latest"),
         recipe=lambda w: as_json(T.latest_recipe(w.corpus)),
-        parsed=T.parsed_folder(),
+        parsed=T.paths.parsed(),
     message:
         "Finding the latest version of each document of {wildcards.corpus}"
     shell:
@@ -94,12 +94,12 @@ rule select_documents:
     input:
         lambda w: list(T.selection_inputs(w.corpus).values()),
         shard=lambda w: T.parsed_part(w.corpus, int(w.part)),
-        latest=f"{R}/corpora/{{corpus}}/latest.parquet",
+        latest=T.paths.corpus("{corpus}", "latest.parquet"),
     output:
-        part=f"{R}/corpora/{{corpus}}/part-{{part}}.parquet",
-        statistics=f"{R}/corpora/{{corpus}}/part-{{part}}.json",
+        part=T.paths.part("{corpus}", "{part}"),
+        statistics=T.paths.part("{corpus}", "{part}", "json"),
     log:
-        f"{R}/logs/corpora/{{corpus}}/part-{{part}}.log",
+        T.paths.log(T.paths.part("{corpus}", "{part}", "")),
     wildcard_constraints:
         part=r"\d{4}",
     conda:
@@ -123,10 +123,10 @@ rule corpus_statistics:
         parts=lambda w: T.parts(w.corpus),
         statistics=lambda w: [path.replace(".parquet", ".json") for path in T.parts(w.corpus)],
     output:
-        manifest=f"{R}/corpora/{{corpus}}/manifest.parquet",
-        statistics=f"{R}/corpora/{{corpus}}/stats.json",
+        manifest=T.paths.corpus("{corpus}", "manifest.parquet"),
+        statistics=T.paths.corpus("{corpus}", "stats.json"),
     log:
-        f"{R}/logs/corpora/{{corpus}}/statistics.log",
+        T.paths.log(T.paths.corpus("{corpus}", "statistics")),
     conda:
         "../envs/data.yaml"
     resources:
@@ -134,7 +134,7 @@ rule corpus_statistics:
     params:
         version=T.version("statistics"),
         recipe=lambda w: as_json({"corpus": w.corpus}),
-        corpus=lambda w: T.corpus_folder(w.corpus),
+        corpus=lambda w: T.paths.corpus(w.corpus),
         parts=lambda w: len(T.shards(w.corpus)),
     message:
         "Counting {wildcards.corpus}"

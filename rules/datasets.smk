@@ -5,9 +5,9 @@ rule convert:
     input:
         lambda w: T.conversion_inputs(w.dataset),
     output:
-        [f"{R}/datasets/{{dataset}}/{name}" for name in T.DATASET_FILES],
+        [T.paths.dataset("{dataset}", name) for name in T.DATASET_FILES],
     log:
-        f"{R}/logs/datasets/{{dataset}}.log",
+        T.paths.log(T.paths.dataset("{dataset}")),
     conda:
         "../envs/data.yaml"
     resources:

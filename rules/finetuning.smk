@@ -1,7 +1,10 @@
 """Trials of the search, the choice, final runs and their models, records."""
 
-RUN = f"{R}/runs/{{protocol}}/{{model}}/{{dataset}}/{{setting}}"
-LOG = f"{R}/logs/runs/{{protocol}}/{{model}}/{{dataset}}/{{setting}}"
+from pubmill.storage.result_paths import PREDICTIONS, TRAINING
+
+RUN = ("{protocol}", "{model}", "{dataset}", "{setting}")
+TRIAL = (*RUN, "{trial}", "{seed}")
+FINAL = (*RUN, "{seed}")
 
 
 def run_of(wildcards):
@@ -13,10 +16,10 @@ rule trial:
     input:
         lambda w: T.trial_inputs(*run_of(w), w.trial),
     output:
-        predictions=f"{RUN}/trials/{{trial}}/seed-{{seed}}.predictions.jsonl.gz",
-        training=f"{RUN}/trials/{{trial}}/seed-{{seed}}.training.json",
+        predictions=T.paths.trial(*TRIAL, PREDICTIONS),
+        training=T.paths.trial(*TRIAL, TRAINING),
     log:
-        f"{LOG}/trials/{{trial}}/seed-{{seed}}.log",
+        T.paths.log(T.paths.trial(*TRIAL)),
     conda:
         "../envs/training.yaml"
     resources:
@@ -39,9 +42,9 @@ rule choose:
     input:
         lambda w: T.trial_training(w.protocol, None, w.dataset, w.setting),
     output:
-        f"{R}/runs/{{protocol}}/selected/{{dataset}}/{{setting}}.json",
+        T.paths.choice("{protocol}", None, "{dataset}", "{setting}"),
     log:
-        f"{R}/logs/runs/{{protocol}}/selected/{{dataset}}/{{setting}}.log",
+        T.paths.log(T.paths.choice("{protocol}", None, "{dataset}", "{setting}").removesuffix(".json")),
     conda:
         "../envs/data.yaml"
     resources:
@@ -59,9 +62,9 @@ use rule choose as choose_for_model with:
     input:
         lambda w: T.trial_training(*run_of(w)),
     output:
-        f"{RUN}/selected.json",
+        T.paths.choice(*RUN),
     log:
-        f"{LOG}/selected.log",
+        T.paths.log(T.paths.choice(*RUN).removesuffix(".json")),
     resources:
         **needs("choose_for_model"),
     params:
@@ -75,11 +78,11 @@ rule task_model:
     input:
         lambda w: T.run_inputs(*run_of(w)),
     output:
-        model=directory(f"{RUN}/models/seed-{{seed}}"),
-        predictions=f"{RUN}/models/seed-{{seed}}.predictions.jsonl.gz",
-        training=f"{RUN}/models/seed-{{seed}}.training.json",
+        model=directory(T.paths.task_model(*FINAL)),
+        predictions=T.paths.task_model(*FINAL, PREDICTIONS),
+        training=T.paths.task_model(*FINAL, TRAINING),
     log:
-        f"{LOG}/models/seed-{{seed}}.log",
+        T.paths.log(T.paths.task_model(*FINAL)),
     conda:
         "../envs/training.yaml"
     resources:
@@ -104,10 +107,10 @@ rule finetune:
         run=lambda w: T.run_inputs(*run_of(w)),
         kept=lambda w: T.kept(*run_of(w), int(w.seed)),
     output:
-        predictions=f"{RUN}/final/seed-{{seed}}.predictions.jsonl.gz",
-        training=f"{RUN}/final/seed-{{seed}}.training.json",
+        predictions=T.paths.predictions(*FINAL),
+        training=T.paths.training(*FINAL),
     log:
-        f"{LOG}/final/seed-{{seed}}.log",
+        T.paths.log(T.paths.final(*FINAL)),
     conda:
         "../envs/training.yaml"
     resources:
@@ -130,14 +133,14 @@ rule finetune:
 
 rule score:
     input:
-        predictions=f"{RUN}/final/seed-{{seed}}.predictions.jsonl.gz",
-        training=f"{RUN}/final/seed-{{seed}}.training.json",
+        predictions=T.paths.predictions(*FINAL),
+        training=T.paths.training(*FINAL),
         examples=lambda w: T.scored_examples(*run_of(w)),
     output:
-        record=f"{RUN}/final/seed-{{seed}}.json",
-        contributions=f"{RUN}/final/seed-{{seed}}.items.npz",
+        record=T.paths.record(*FINAL),
+        contributions=T.paths.contributions(T.paths.record(*FINAL)),
     log:
-        f"{LOG}/final/seed-{{seed}}.score.log",
+        T.paths.log(T.paths.final(*FINAL) + ".score"),
     conda:
         "../envs/data.yaml"
     resources:

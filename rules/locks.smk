@@ -6,11 +6,11 @@ NOT_LOCKED = f"(?!(?:{LOCKED})/)[^/]+"
 
 rule lock_corpus:
     input:
-        f"{R}/corpora/{{corpus}}/manifest.parquet",
+        T.paths.corpus("{corpus}", "manifest.parquet"),
     output:
-        f"{R}/corpora/{{corpus}}/corpus.lock",
+        T.paths.corpus("{corpus}", "corpus.lock"),
     log:
-        f"{R}/logs/corpora/{{corpus}}/lock.log",
+        T.paths.log(T.paths.corpus("{corpus}", "lock")),
     conda:
         "../envs/data.yaml"
     resources:
@@ -18,7 +18,7 @@ rule lock_corpus:
     params:
         version=T.version("lock"),
         recipe=lambda w: as_json(T.lock_recipe(w.corpus)),
-        sources=f"{R}/sources",
+        sources=T.paths.sources(),
     message:
         "Locking {wildcards.corpus}"
     shell:
@@ -31,11 +31,11 @@ rule locked_versions:
         lambda w: T.parsed(w.corpus),
         lock=lambda w: T.lock(w.corpus),
     output:
-        latest=f"{R}/corpora/{{corpus}}/latest.parquet",
-        report=f"{R}/corpora/{{corpus}}/lock.json",
-        differences=f"{R}/corpora/{{corpus}}/lock-differences.parquet",
+        latest=T.paths.corpus("{corpus}", "latest.parquet"),
+        report=T.paths.corpus("{corpus}", "lock.json"),
+        differences=T.paths.corpus("{corpus}", "lock-differences.parquet"),
     log:
-        f"{R}/logs/corpora/{{corpus}}/latest.log",
+        T.paths.log(T.paths.corpus("{corpus}", "latest")),
     wildcard_constraints:
         corpus=LOCKED,
     conda:
@@ -45,7 +45,7 @@ rule locked_versions:
     params:
         version=T.version("latest"),
         recipe=lambda w: as_json(T.latest_recipe(w.corpus)),
-        parsed=T.parsed_folder(),
+        parsed=T.paths.parsed(),
     message:
         "Finding the documents of {wildcards.corpus} that its lock has"
     shell:

@@ -1,6 +1,6 @@
 """Finished pipelines, which predict as they are: predictions and records without a protocol."""
 
-AS_IT_IS = f"{R}/runs/off-the-shelf/{{pipeline}}/{{dataset}}/as-it-is/final/seed-1"
+AS_IT_IS = T.pipeline_run("{pipeline}", "{dataset}")
 
 
 wildcard_constraints:
@@ -10,12 +10,12 @@ wildcard_constraints:
 rule annotate:
     input:
         lambda w: T.check_pipeline(w.pipeline),
-        examples=f"{R}/datasets/{{dataset}}/test.jsonl.gz",
+        examples=T.paths.examples("{dataset}", "test"),
     output:
-        predictions=f"{AS_IT_IS}.predictions.jsonl.gz",
-        training=f"{AS_IT_IS}.training.json",
+        predictions=T.paths.predictions(*AS_IT_IS),
+        training=T.paths.training(*AS_IT_IS),
     log:
-        f"{R}/logs/runs/off-the-shelf/{{pipeline}}/{{dataset}}/as-it-is/final/seed-1.log",
+        T.paths.log(T.paths.final(*AS_IT_IS)),
     conda:
         "../envs/pipelines.yaml"
     resources:
@@ -34,14 +34,14 @@ rule annotate:
 
 use rule score as score_annotation with:
     input:
-        predictions=f"{AS_IT_IS}.predictions.jsonl.gz",
-        training=f"{AS_IT_IS}.training.json",
-        examples=f"{R}/datasets/{{dataset}}/test.jsonl.gz",
+        predictions=T.paths.predictions(*AS_IT_IS),
+        training=T.paths.training(*AS_IT_IS),
+        examples=T.paths.examples("{dataset}", "test"),
     output:
-        record=f"{AS_IT_IS}.json",
-        contributions=f"{AS_IT_IS}.items.npz",
+        record=T.paths.record(*AS_IT_IS),
+        contributions=T.paths.contributions(T.paths.record(*AS_IT_IS)),
     log:
-        f"{R}/logs/runs/off-the-shelf/{{pipeline}}/{{dataset}}/as-it-is/final/seed-1.score.log",
+        T.paths.log(T.paths.final(*AS_IT_IS) + ".score"),
     resources:
         **needs("score_annotation"),
     params:

@@ -3,9 +3,9 @@
 
 rule plan_pmc:
     output:
-        f"{R}/sources/pmc/{{source}}/plan.parquet",
+        T.paths.pmc_plan("{source}"),
     log:
-        f"{R}/logs/download/pmc/{{source}}.log",
+        T.paths.log("download/pmc/{source}"),
     conda:
         "../envs/data.yaml"
     resources:
@@ -24,12 +24,12 @@ rule plan_pmc:
 
 rule fetch_pmc:
     input:
-        f"{R}/sources/pmc/{{source}}/plan.parquet",
+        T.paths.pmc_plan("{source}"),
     output:
-        file=f"{R}/sources/pmc/{{source}}/{{shard}}.tar.gz",
-        source=f"{R}/sources/pmc/{{source}}/{{shard}}.tar.gz.source.json",
+        file=T.paths.pmc_archive("{source}", "{shard}"),
+        source=T.paths.source_record(T.paths.pmc_archive("{source}", "{shard}")),
     log:
-        f"{R}/logs/download/pmc/{{source}}/{{shard}}.log",
+        T.paths.log("download/pmc/{source}/{shard}"),
     conda:
         "../envs/data.yaml"
     resources:
@@ -50,9 +50,9 @@ rule parse_pmc:
         archive=lambda w: T.raw(w.source, w.shard),
         filelists=lambda w: T.filelists(w.source, w.shard),
     output:
-        f"{R}/corpora/parsed/{{source}}/{{shard}}.parquet",
+        T.paths.parsed_shard("{source}", "{shard}"),
     log:
-        f"{R}/logs/parse/{{source}}/{{shard}}.log",
+        T.paths.log("parse/{source}/{shard}"),
     wildcard_constraints:
         source=any_of(T.source_names("pmc") + T.source_names("pmc-packages")),
     conda:

@@ -9,9 +9,9 @@ rule pack:
         vocab=lambda w: T.vocab_files(w.vocab),
         punkt=lambda w: T.source(T.sentence_splitter(w.corpus, w.vocab)),
     output:
-        [f"{R}/pretraining/tokens/{{corpus}}/{{vocab}}/{name}" for name in T.TOKEN_FILES],
+        [T.paths.tokens("{corpus}", "{vocab}", name) for name in T.TOKEN_FILES],
     log:
-        f"{R}/logs/pretraining/tokens/{{corpus}}/{{vocab}}.log",
+        T.paths.log(T.paths.tokens("{corpus}", "{vocab}")),
     conda:
         "../envs/data.yaml"
     threads: workflow.cores
@@ -20,9 +20,9 @@ rule pack:
     params:
         version=T.version("pack"),
         recipe=lambda w: as_json(T.packing_recipe(w.corpus, w.vocab)),
-        corpus=lambda w: T.corpus_folder(w.corpus),
+        corpus=lambda w: T.paths.corpus(w.corpus),
         parts=lambda w: len(T.shards(w.corpus)),
-        vocab=lambda w: T.vocab_folder(w.vocab),
+        vocab=lambda w: T.paths.vocab(w.vocab),
     message:
         "Packing tokens of {wildcards.corpus} by {wildcards.vocab}"
     shell:
@@ -36,9 +36,9 @@ rule pretrain:
         vocab=lambda w: T.vocab_files(SPECS.pretraining[w.recipe].vocab),
         weights=lambda w: T.segment_inputs(w.recipe, int(w.step)),
     output:
-        [f"{R}/pretraining/{{recipe}}/step-{{step}}/{name}" for name in T.CHECKPOINT_FILES],
+        [T.paths.checkpoint("{recipe}", "{step}", name) for name in T.CHECKPOINT_FILES],
     log:
-        f"{R}/logs/pretraining/{{recipe}}/step-{{step}}.log",
+        T.paths.log(T.paths.checkpoint("{recipe}", "{step}")),
     wildcard_constraints:
         step=r"\d+",
     conda:
@@ -53,7 +53,7 @@ rule pretrain:
         recipe=lambda w: as_json(T.pretraining_recipe(w.recipe)),
         version=T.version("pretrain"),
         tokens=lambda w: T.tokens_folder(w.recipe),
-        vocab=lambda w: T.vocab_folder(SPECS.pretraining[w.recipe].vocab),
+        vocab=lambda w: T.paths.vocab(SPECS.pretraining[w.recipe].vocab),
         weights=lambda w: T.segment_arguments(w.recipe, int(w.step)),
     message:
         "Pretraining {wildcards.recipe} up to step {wildcards.step}"
@@ -71,9 +71,9 @@ rule export_model:
         unpack(lambda w: T.model_inputs(w.model)),
     output:
         # What is there stays until it is replaced: a model isn't lost to a job that fails.
-        [update(f"{R}/models/{{model}}/{name}") for name in T.MODEL_FILES],
+        [update(T.paths.model("{model}", name)) for name in T.MODEL_FILES],
     log:
-        f"{R}/logs/models/{{model}}.log",
+        T.paths.log(T.paths.model("{model}")),
     wildcard_constraints:
         model=f"(?!(?:{OWN_MODELS})/)[^/]+",
     conda:
@@ -94,9 +94,9 @@ rule take_model:
     input:
         lambda w: T.check_own_folder(w.model),
     output:
-        [update(f"{R}/models/{{model}}/{name}") for name in T.MODEL_FILES],
+        [update(T.paths.model("{model}", name)) for name in T.MODEL_FILES],
     log:
-        f"{R}/logs/models/{{model}}.log",
+        T.paths.log(T.paths.model("{model}")),
     wildcard_constraints:
         model=OWN_MODELS,
     conda:

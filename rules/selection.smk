@@ -5,11 +5,11 @@ rule fingerprint:
     input:
         lambda w: list(T.exclusion_inputs(w.corpus).values()),
         shard=lambda w: T.parsed_part(w.corpus, int(w.part)),
-        latest=f"{R}/corpora/{{corpus}}/latest.parquet",
+        latest=T.paths.corpus("{corpus}", "latest.parquet"),
     output:
-        f"{R}/corpora/{{corpus}}/fingerprints/part-{{part}}.parquet",
+        T.paths.fingerprint("{corpus}", "{part}"),
     log:
-        f"{R}/logs/corpora/{{corpus}}/fingerprints/part-{{part}}.log",
+        T.paths.log(T.paths.fingerprint("{corpus}", "{part}", "")),
     wildcard_constraints:
         part=r"\d{4}",
     conda:
@@ -32,9 +32,9 @@ rule find_duplicates:
     input:
         lambda w: T.fingerprints(w.corpus),
     output:
-        f"{R}/corpora/{{corpus}}/duplicates.parquet",
+        T.paths.corpus("{corpus}", "duplicates.parquet"),
     log:
-        f"{R}/logs/corpora/{{corpus}}/duplicates.log",
+        T.paths.log(T.paths.corpus("{corpus}", "duplicates")),
     conda:
         "../envs/data.yaml"
     resources:
@@ -42,7 +42,7 @@ rule find_duplicates:
     params:
         version=T.version("duplicates"),
         recipe=lambda w: as_json(T.duplicates_recipe(w.corpus)),
-        folder=lambda w: f"{T.corpus_folder(w.corpus)}/fingerprints",
+        folder=lambda w: T.paths.fingerprints(w.corpus),
         parts=lambda w: len(T.shards(w.corpus)),
     message:
         "Finding duplicates in {wildcards.corpus}"
@@ -55,9 +55,9 @@ rule index_evaluation_texts:
     input:
         lambda w: T.evaluated_files(w.corpus, w.use),
     output:
-        f"{R}/corpora/{{corpus}}/{{use}}.parquet",
+        T.paths.corpus("{corpus}", "{use}.parquet"),
     log:
-        f"{R}/logs/corpora/{{corpus}}/{{use}}.log",
+        T.paths.log(T.paths.corpus("{corpus}", "{use}")),
     wildcard_constraints:
         use="excluded|contamination",
     conda:
@@ -77,11 +77,11 @@ rule index_evaluation_texts:
 rule find_contamination:
     input:
         parts=lambda w: T.searched_parts(w.corpus, int(w.first)),
-        index=f"{R}/corpora/{{corpus}}/contamination.parquet",
+        index=T.paths.corpus("{corpus}", "contamination.parquet"),
     output:
-        f"{R}/corpora/{{corpus}}/contamination/from-{{first}}.json",
+        T.paths.contamination("{corpus}", "{first}"),
     log:
-        f"{R}/logs/corpora/{{corpus}}/contamination/from-{{first}}.log",
+        T.paths.log(T.paths.corpus("{corpus}", "contamination/from-{first}")),
     wildcard_constraints:
         first=r"\d{4}",
     conda:
@@ -99,12 +99,12 @@ rule find_contamination:
 
 rule contamination:
     input:
-        index=f"{R}/corpora/{{corpus}}/contamination.parquet",
+        index=T.paths.corpus("{corpus}", "contamination.parquet"),
         found=lambda w: T.contaminations(w.corpus),
     output:
-        f"{R}/corpora/{{corpus}}/contamination.json",
+        T.paths.corpus("{corpus}", "contamination.json"),
     log:
-        f"{R}/logs/corpora/{{corpus}}/contamination.log",
+        T.paths.log(T.paths.corpus("{corpus}", "contamination")),
     conda:
         "../envs/data.yaml"
     resources:

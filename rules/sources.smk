@@ -5,10 +5,10 @@ MIRROR = ["--mirror", STUDY.mirror] if STUDY.mirror else []
 
 rule download:
     output:
-        file=f"{R}/sources/{{path}}",
-        source=f"{R}/sources/{{path}}.source.json",
+        file=T.paths.source("{path}"),
+        source=T.paths.source_record(T.paths.source("{path}")),
     log:
-        f"{R}/logs/download/{{path}}.log",
+        T.paths.log("download/{path}"),
     wildcard_constraints:
         path=r"(?!local/|pmc/).+(?<!\.source\.json)",
     conda:
@@ -30,10 +30,10 @@ rule take_local:
     input:
         lambda w: T.check_local_file(w.key, w.name),
     output:
-        file=f"{R}/sources/local/{{key}}/{{name}}",
-        source=f"{R}/sources/local/{{key}}/{{name}}.source.json",
+        file=T.paths.local_source("{key}", "{name}"),
+        source=T.paths.source_record(T.paths.local_source("{key}", "{name}")),
     log:
-        f"{R}/logs/download/local/{{key}}/{{name}}.log",
+        T.paths.log("download/local/{key}/{name}"),
     wildcard_constraints:
         key="[^/]+",
         name=r"[^/]+(?<!\.source\.json)",

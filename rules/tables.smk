@@ -6,9 +6,9 @@ rule table:
         records=lambda w: T.record_files(w.results_table),
         published=lambda w: T.published(w.results_table, ROOT / "specs"),
     output:
-        [f"{R}/tables/{{results_table}}.{form}" for form in T.TABLE_FORMS],
+        [T.paths.table("{results_table}", form) for form in T.TABLE_FORMS],
     log:
-        f"{R}/logs/tables/{{results_table}}.log",
+        T.paths.log(T.paths.table("{results_table}")),
     wildcard_constraints:
         results_table=any_of(SPECS.tables),
     conda:
@@ -28,12 +28,12 @@ rule table:
 
 rule compare:
     input:
-        table=f"{R}/tables/{{results_table}}.json",
+        table=T.paths.table("{results_table}", "json"),
         contributions=lambda w: T.item_files(w.results_table),
     output:
-        [f"{R}/tables/{{results_table}}.comparisons.{form}" for form in T.COMPARISON_FORMS],
+        [T.paths.comparisons("{results_table}", form) for form in T.COMPARISON_FORMS],
     log:
-        f"{R}/logs/tables/{{results_table}}.comparisons.log",
+        T.paths.log(T.paths.comparisons("{results_table}")),
     wildcard_constraints:
         results_table=any_of(SPECS.tables),
     conda:
@@ -54,9 +54,9 @@ rule fact_table:
         facts=lambda w: T.fact_files(w.fact_table),
         published=lambda w: T.published(w.fact_table, ROOT / "specs"),
     output:
-        [f"{R}/tables/{{fact_table}}.{form}" for form in T.TABLE_FORMS],
+        [T.paths.table("{fact_table}", form) for form in T.TABLE_FORMS],
     log:
-        f"{R}/logs/tables/{{fact_table}}.log",
+        T.paths.log(T.paths.table("{fact_table}")),
     wildcard_constraints:
         fact_table=any_of(SPECS.fact_tables),
     conda:
@@ -77,9 +77,9 @@ rule dataset_page:
     input:
         lambda w: T.page_inputs(w.dataset),
     output:
-        [f"{R}/pages/datasets/{{dataset}}.{form}" for form in T.PAGE_FORMS],
+        [T.paths.page("{dataset}", form) for form in T.PAGE_FORMS],
     log:
-        f"{R}/logs/pages/datasets/{{dataset}}.log",
+        T.paths.log(T.paths.page("{dataset}")),
     conda:
         "../envs/data.yaml"
     resources:
@@ -100,7 +100,7 @@ rule contradictions:
     output:
         T.contradictions(),
     log:
-        f"{R}/logs/pages/contradictions.log",
+        T.paths.log(T.paths.contradictions()),
     conda:
         "../envs/data.yaml"
     resources:
@@ -121,7 +121,7 @@ rule report:
     output:
         T.report(),
     log:
-        f"{R}/logs/reports/{STUDY.study}.log",
+        T.paths.log(T.paths.report(STUDY.study)),
     conda:
         "../envs/data.yaml"
     resources:
@@ -141,7 +141,7 @@ rule checklist:
     output:
         T.checklist_files(),
     log:
-        f"{R}/logs/reports/{STUDY.study}.checklist.log",
+        T.paths.log(T.paths.checklist(STUDY.study)),
     conda:
         "../envs/data.yaml"
     resources:
@@ -162,7 +162,7 @@ rule crate:
     output:
         directory(T.crate()),
     log:
-        f"{R}/logs/reports/{STUDY.study}.crate.log",
+        T.paths.log(T.paths.crate(STUDY.study)),
     conda:
         "../envs/data.yaml"
     resources:

@@ -3,11 +3,11 @@
 
 rule count_words:
     input:
-        f"{R}/corpora/{{corpus}}/part-{{part}}.parquet",
+        T.paths.part("{corpus}", "{part}"),
     output:
-        f"{R}/corpora/{{corpus}}/words/{{splitting}}/part-{{part}}.parquet",
+        T.paths.word_counts("{corpus}", "{splitting}", "{part}"),
     log:
-        f"{R}/logs/corpora/{{corpus}}/words/{{splitting}}/part-{{part}}.log",
+        T.paths.log(T.paths.word_counts("{corpus}", "{splitting}", "{part}", "")),
     wildcard_constraints:
         part=r"\d{4}",
         splitting="[^/]+",
@@ -28,9 +28,9 @@ rule train_vocab:
     input:
         lambda w: T.word_counts(w.vocab),
     output:
-        [f"{R}/vocabs/{{vocab}}/{name}" for name in T.VOCAB_FILES],
+        [T.paths.vocab("{vocab}", name) for name in T.VOCAB_FILES],
     log:
-        f"{R}/logs/vocabs/{{vocab}}.log",
+        T.paths.log(T.paths.vocab("{vocab}")),
     wildcard_constraints:
         vocab=any_of(T.learnt_vocabs()),
     conda:
@@ -54,9 +54,9 @@ rule take_vocab:
     input:
         lambda w: T.model_files(T.vocab_model(w.vocab)),
     output:
-        [f"{R}/vocabs/{{vocab}}/{name}" for name in T.VOCAB_FILES],
+        [T.paths.vocab("{vocab}", name) for name in T.VOCAB_FILES],
     log:
-        f"{R}/logs/vocabs/{{vocab}}.log",
+        T.paths.log(T.paths.vocab("{vocab}")),
     wildcard_constraints:
         vocab=any_of(T.released_vocabs()),
     conda:
@@ -65,7 +65,7 @@ rule take_vocab:
         **needs("take_vocab"),
     params:
         version=T.version("vocab"),
-        model=lambda w: f"{R}/models/{T.vocab_model(w.vocab)}",
+        model=lambda w: T.paths.model(T.vocab_model(w.vocab)),
     message:
         "Taking the vocabulary {wildcards.vocab}"
     shell:
@@ -77,9 +77,9 @@ rule vocab_diagnosis:
         vocab=lambda w: T.vocab_files(w.vocab),
         dataset=lambda w: T.dataset_files(w.dataset),
     output:
-        f"{R}/vocabs/{{vocab}}/on/{{dataset}}.json",
+        T.paths.fit("{vocab}", "{dataset}"),
     log:
-        f"{R}/logs/vocabs/{{vocab}}/on/{{dataset}}.log",
+        T.paths.log(T.paths.vocab("{vocab}", "on/{dataset}")),
     conda:
         "../envs/data.yaml"
     resources:

@@ -21,8 +21,7 @@ from pubmill.hardware.process_limits import limited
 from pubmill.prediction.spacy_pipelines import AnnotationRecipe, annotate
 from pubmill.storage.files import sealed, write_json, write_jsonl_gz
 from pubmill.storage.privacy import keep_private, label_of_process
-
-SUFFIX = ".predictions.jsonl.gz"
+from pubmill.storage.result_paths import PREDICTIONS, TRAINING
 
 
 def main() -> None:
@@ -32,15 +31,15 @@ def main() -> None:
     parser.add_argument("--model", required=True, help="the pipeline's name in tables")
     parser.add_argument("--examples", type=Path, required=True, help="examples of the split")
     parser.add_argument("--split", choices=("dev", "test"), required=True, help="which split they are")
-    parser.add_argument("--output", type=Path, required=True, help=f"predictions to write, NAME{SUFFIX}")
+    parser.add_argument("--output", type=Path, required=True, help=f"predictions to write, NAME{PREDICTIONS}")
     arguments = parser.parse_args()
-    if not arguments.output.name.endswith(SUFFIX):
-        raise PubmillError(f"--output is {arguments.output}; its name must end in {SUFFIX}")
+    if not arguments.output.name.endswith(PREDICTIONS):
+        raise PubmillError(f"--output is {arguments.output}; its name must end in {PREDICTIONS}")
     recipe = recipes.read(AnnotationRecipe, arguments.recipe)
     keep_private([arguments.pipeline, arguments.examples])
     made = annotate(recipe, arguments.pipeline, arguments.model, arguments.examples, arguments.split)
-    name = arguments.output.name.removesuffix(SUFFIX)
-    write_json(arguments.output.with_name(f"{name}.training.json"), sealed(made.account | label_of_process()))
+    name = arguments.output.name.removesuffix(PREDICTIONS)
+    write_json(arguments.output.with_name(f"{name}{TRAINING}"), sealed(made.account | label_of_process()))
     write_jsonl_gz(arguments.output, made.predictions)
 
 

@@ -23,6 +23,7 @@ from pubmill.messages.nearest_names import unknown
 from pubmill.specs import load
 from pubmill.specs.study import study_of_scale
 from pubmill.storage.privacy import keep_private
+from pubmill.storage.result_paths import BELOW, CARD
 
 
 def main() -> None:
@@ -41,11 +42,11 @@ def main() -> None:
     if name not in specs:
         raise PubmillError(unknown("dataset", name, specs))
     recipe = recipes.build(PublishedRecipe, published_recipe(name, specs[name]), name)
-    examples = arguments.results / "datasets" / name
-    if not (examples / "card.json").is_file():
+    examples = arguments.results / BELOW.dataset(name)
+    if not (examples / CARD).is_file():
         study = study_of_scale(scale, ROOT / "studies", str(examples))
         options = commands.configuration_options(study)
-        command = commands.snakemake(f"{examples}/card.json", configuration=options)
+        command = commands.snakemake(f"{examples / CARD}", configuration=options)
         raise PubmillError(f"{examples} is not there yet. Make it: {command}")
     otherwise = "published bytes not known" if specs[name].published else "no published form: a general one"
     keep_private([examples])

@@ -36,8 +36,7 @@ from pubmill.errors import PubmillError, run
 from pubmill.finetuning.selection import chosen_values, first_tried
 from pubmill.storage.files import read_json, sealed, write_json, write_jsonl_gz
 from pubmill.storage.privacy import keep_private, label_of_process
-
-SUFFIX = ".predictions.jsonl.gz"
+from pubmill.storage.result_paths import PREDICTIONS, TRAINING
 
 
 def main() -> None:
@@ -54,15 +53,15 @@ def main() -> None:
         default="dev",
         help="split that the weights are chosen by; none: the recipe keeps the last",
     )
-    parser.add_argument("--output", type=Path, required=True, help=f"predictions to write, NAME{SUFFIX}")
+    parser.add_argument("--output", type=Path, required=True, help=f"predictions to write, NAME{PREDICTIONS}")
     models = parser.add_mutually_exclusive_group()
     models.add_argument("--keep", type=Path, help="also write the task model, for new text, to this folder")
     models.add_argument(
         "--kept", type=Path, help="task model that this very run has kept: predict with it, train nothing"
     )
     arguments = parser.parse_args()
-    if not arguments.output.name.endswith(SUFFIX):
-        raise PubmillError(f"--output is {arguments.output}; its name must end in {SUFFIX}")
+    if not arguments.output.name.endswith(PREDICTIONS):
+        raise PubmillError(f"--output is {arguments.output}; its name must end in {PREDICTIONS}")
     keep_private([arguments.model, arguments.dataset])
     fine_tune(arguments)
 
@@ -83,8 +82,8 @@ def fine_tune(arguments: argparse.Namespace) -> None:
     else:
         made = predict_kept(arguments.kept, *asked) if arguments.kept else finetune(*asked)
     account = made.account | label_of_process()
-    name = arguments.output.name.removesuffix(SUFFIX)
-    write_json(arguments.output.with_name(f"{name}.training.json"), sealed(account))
+    name = arguments.output.name.removesuffix(PREDICTIONS)
+    write_json(arguments.output.with_name(f"{name}{TRAINING}"), sealed(account))
     write_jsonl_gz(arguments.output, made.predictions)
     if arguments.keep and isinstance(made, Run):
         keep(arguments.keep, made.task, made.model, account, arguments.dataset)

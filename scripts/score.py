@@ -20,6 +20,7 @@ from pubmill.errors import run
 from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import write_items
 from pubmill.metrics.records import ScoringRecipe, score_run, write_record
+from pubmill.storage.result_paths import BELOW
 
 
 def main() -> None:
@@ -34,7 +35,7 @@ def main() -> None:
     record, items = score_run(
         recipe, SCORERS[recipe.kind], arguments.predictions, arguments.examples, arguments.training
     )
-    write_items(arguments.output.with_suffix(".items.npz"), items)
+    write_items(Path(BELOW.contributions(str(arguments.output))), items)
     write_record(arguments.output, record)
     result = f"failed ({record.failed})" if record.metrics is None else f"{record.metrics[recipe.metric]:.4f}"
     print(f"{recipe.model} on {recipe.dataset} {recipe.split}, seed {recipe.seed}: {recipe.metric} {result}")

@@ -26,6 +26,7 @@ from pubmill.errors import PubmillError
 from pubmill.storage.database import copy
 from pubmill.storage.files import read_json, write_json, writing
 from pubmill.storage.parquet import parquet_writer, verified
+from pubmill.storage.result_paths import BELOW
 
 LOCK = pa.schema([("id", pa.string()), ("version", pa.int32()), ("date", pa.string())])
 ROWS_PER_GROUP = 1 << 20
@@ -68,7 +69,7 @@ class SourceFile:
 
 def source_file(source: str, path: Path) -> SourceFile:
     """A source file with its digests, as they were recorded when it was brought here."""
-    record = path.with_name(f"{path.name}.source.json")
+    record = Path(BELOW.source_record(str(path)))
     if record.is_file():
         found = read_json(record)
         with suppress(KeyError, TypeError):

@@ -32,6 +32,7 @@ from pubmill.storage.database import copy, database
 from pubmill.storage.files import read_json, write_json, writing
 from pubmill.storage.network import GoneError, say
 from pubmill.storage.parquet import open_parquet, verified
+from pubmill.storage.result_paths import BELOW
 from pubmill.storage.sources import bring
 
 INVENTORY = "inventory-reports/pmc-oa-opendata/metadata"
@@ -161,7 +162,7 @@ def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | N
     record = _record(planned, came, shard, url, mirror)
     with writing(archive) as temporary:
         _pack(temporary, [pair for pair in zip(planned, came, strict=True) if pair[1]])
-        write_json(archive.with_name(f"{archive.name}.source.json"), record)
+        write_json(Path(BELOW.source_record(str(archive))), record)
     shutil.rmtree(part)
     # Snakemake removes an output before it is made anew, but not this second name of it, which costs nothing.
     kept.unlink(missing_ok=True)

@@ -1,8 +1,8 @@
-"""Every file name, and every recipe as resolved for a rule. No torch; fast to import.
+"""The inputs, outputs and recipes of all rules, for one study. Imports no torch, so it loads fast.
 
-A recipe is given to a rule's `params:` as JSON text with sorted keys: it holds what decides the
-output's content, so Snakemake reruns a job when, and only when, that changes. Machine paths, the
-mirror and the number of cores are therefore never in a recipe.
+A rule receives its recipe in `params:`, as JSON text with sorted keys. The recipe holds all that determines
+the content of the output, so Snakemake reruns a job if and only if that changes. A recipe therefore never
+holds paths of the machine, the mirror or the number of cores. `pubmill.storage.result_paths` spells paths.
 """
 
 from pubmill.graph.base import as_json
@@ -15,12 +15,12 @@ __all__ = ["VERSIONS", "Targets", "as_json"]
 
 
 class Targets(PublicationTargets):
-    """The artefacts of one study: where each lies, what it is made from, and its recipe."""
+    """The artefacts of one study: the path, inputs and recipe of each."""
 
     def __init__(self, study: Study, specs: Specs) -> None:
         super().__init__(study, specs)
         self.check_local_files()
         self.check_model_folders()
-        self.left_out()  # tells of a mirror that isn't there before any work
+        self.left_out()  # reports a missing mirror before any job runs
         for recipe in self.pretrainings():
-            self.shards(specs.pretraining[recipe].corpus)  # tells of missing local files before any work
+            self.shards(specs.pretraining[recipe].corpus)  # reports missing local files before any job runs

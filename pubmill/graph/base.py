@@ -1,4 +1,4 @@
-"""What all targets share: the study, its specs, and where its results lie."""
+"""Base class of all targets: the study, its specs and the paths of its results."""
 
 import json
 from collections.abc import Sequence
@@ -11,15 +11,16 @@ from pubmill.graph.stage_versions import VERSIONS
 from pubmill.messages import commands
 from pubmill.specs import Specs
 from pubmill.specs.study import Study
+from pubmill.storage.result_paths import Paths
 
 
 def as_json(recipe: Any) -> str:
-    """A recipe as text: equal recipes give equal text."""
+    """Return a recipe as JSON text; equal recipes give equal text."""
     return json.dumps(recipe, sort_keys=True)
 
 
 def how_to_bring(key: str) -> str:
-    """What to do with files of one's own that a spec names by a key."""
+    """Return the instruction for supplying the user's files that a spec names by a key."""
     return (
         f"set local_files: {{{key}: /path/to/folder}} in the configuration (or "
         f"{commands.local_files(key)}), or put them into local/{key} of the mirror"
@@ -27,7 +28,7 @@ def how_to_bring(key: str) -> str:
 
 
 def without_braces(paths: Sequence[Path], key: str) -> list[str]:
-    """Paths of a user's folder as text; a `PubmillError` names one with braces."""
+    """Return paths of a user's folder as text; a `PubmillError` names the first path with braces."""
     for path in paths:
         if set("{}") & set(str(path.resolve())):
             raise PubmillError(
@@ -43,15 +44,16 @@ class Base:
         self.study = study
         self.specs = specs
         self.results = f"{study.results}/{study.scale}"
+        self.paths = Paths(self.results)
         self.digests = Digests(Path(self.results) / ".digests.jsonl")
 
     @staticmethod
     def version(stage: str) -> int:
-        """The version of a stage, for its rule's params."""
+        """Return the version of a stage, for the params of its rule."""
         return VERSIONS[stage]
 
     def find_local(self, key: str) -> Path | None:
-        """A folder of the user's own: `local_files.KEY`, or `local/KEY` in the mirror; None if neither is."""
+        """Return a user's folder, `local_files.KEY` or `local/KEY` in the mirror; None if neither exists."""
         found = Path(self.study.mirror) / "local" / key if self.study.mirror else None
         if key in self.study.local_files:
             found = Path(self.study.local_files[key]).expanduser()
@@ -62,11 +64,11 @@ class Base:
         return found
 
     def called(self, key: str) -> str:
-        """What names a folder of the user's own: a key of the configuration, or the mirror."""
+        """Return where a user's folder is specified: a key of the configuration, or the mirror."""
         return f"local_files.{key}" if key in self.study.local_files else f"local/{key} of the mirror"
 
     def local(self, key: str, who: str) -> Path:
-        """A folder of the user's own, by the key that a spec names."""
+        """Return a user's folder by the key that a spec names; a `PubmillError` if there is none."""
         found = self.find_local(key)
         if found is None:
             raise PubmillError(f"{who} needs files of your own: {how_to_bring(key)}")

@@ -1,4 +1,4 @@
-"""The page of where the papers disagree."""
+"""The page of contradictions between the papers."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from pubmill.graph.stage_versions import VERSIONS
 
 COLUMN = ("key", "label", "model", "published")
 ROW = ("key", "dataset", "label", "metric", "published", "printed")
-"""What is told of columns and rows: the recipe is an argument of a program, which must not be long."""
+"""Fields of columns and rows in the recipe, which is a command-line argument and must stay short."""
 
 
 def _kept(facts: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
@@ -16,11 +16,11 @@ def _kept(facts: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 
 class ContradictionTargets(FactTableTargets):
-    """From published values to their contradictions."""
+    """Recipe and files of the page of contradictions."""
 
     def contradictions(self) -> list[str]:
-        """The page of where the papers disagree, which is of all tables and every study."""
-        return [f"{self.results}/pages/contradictions.{form}" for form in PAGE_FORMS]
+        """Return the files of the page, which covers all tables and is the same in every study."""
+        return [self.paths.contradictions(form) for form in PAGE_FORMS]
 
     def contradictions_recipe(self) -> dict[str, Any]:
         standard = [name for name, spec in self.specs.tables.items() if spec.setting == "standard"]

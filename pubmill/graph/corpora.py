@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from pubmill.errors import PubmillError
 from pubmill.graph.base import Base
@@ -54,7 +53,7 @@ class Shard(NamedTuple):
 
 
 class CorpusTargets(Base):
-    """From URLs to the parts of a corpus."""
+    """Sources, shards and parts of corpora."""
 
     def __init__(self, study: Study, specs: Specs) -> None:
         super().__init__(study, specs)
@@ -62,9 +61,8 @@ class CorpusTargets(Base):
         self._files: dict[tuple[str, str], dict[str, str]] = {}
 
     def source(self, url: str) -> str:
-        """Where the file of a URL lies."""
-        parts = urlsplit(url)
-        return f"{self.results}/sources/{parts.netloc}{parts.path}"
+        """Return the path of the copy of the file of a URL."""
+        return self.paths.source_of_url(url)
 
     @cached_property
     def _checks(self) -> dict[str, list[str]]:
@@ -95,7 +93,7 @@ class CorpusTargets(Base):
         return self._checks[url]
 
     def parse_recipe(self, source: str, shard: str) -> dict[str, Any]:
-        """How a file of a source is read; corpora that share a source agree on it."""
+        """Return the parsing recipe of a file of a source; corpora that share a source agree on it."""
         spec = self.source_spec(source)
         recipe: dict[str, Any] = {"source": source}
         # Only what differs from the default is named, so that a new choice reruns nothing.
@@ -137,7 +135,7 @@ class CorpusTargets(Base):
                 yield Shard(source.name, name, self.source(f"{source.url}/{path}"))
         elif isinstance(source, PmcSource):
             for name in pmc_shards(source):
-                yield Shard(source.name, name, f"{self.results}/sources/pmc/{source.name}/{name}.tar.gz")
+                yield Shard(source.name, name, self.paths.pmc_archive(source.name, name))
         elif isinstance(source, PmcPackagesSource):
             for name, path in packages(source).items():
                 yield Shard(source.name, name, self.source(f"{source.url}/{path}.tar.gz"))
@@ -146,7 +144,7 @@ class CorpusTargets(Base):
                 source.file, f"{corpus} (MIMIC-III, to be applied for at {source.apply})"
             )  # fmt: skip
             for name, file in self._local_files(who, source.local, pattern).items():
-                yield Shard(source.name, name, f"{self.results}/sources/local/{source.local}/{file.name}")
+                yield Shard(source.name, name, self.paths.local_source(source.local, file.name))
 
     def _local_files(self, corpus: str, key: str, pattern: str) -> dict[str, Path]:
         """Name of the shard -> file of the user's own."""
@@ -204,17 +202,11 @@ class CorpusTargets(Base):
     def parsed_part(self, corpus: str, part: int) -> str:
         """The parsed shard behind one part: a job of a part doesn't go through all the others."""
         shard = self.shards(corpus)[part]
-        return f"{self.parsed_folder()}/{shard.source}/{shard.name}.parquet"
-
-    def parsed_folder(self) -> str:
-        return f"{self.results}/corpora/parsed"
-
-    def corpus_folder(self, corpus: str) -> str:
-        return f"{self.results}/corpora/{corpus}"
+        return self.paths.parsed_shard(shard.source, shard.name)
 
     def parts(self, corpus: str) -> list[str]:
         """Parts of a corpus, one a shard."""
-        return [f"{self.corpus_folder(corpus)}/part-{i:04d}.parquet" for i in range(len(self.shards(corpus)))]
+        return [self.paths.part(corpus, i) for i in range(len(self.shards(corpus)))]
 
     def latest_recipe(self, corpus: str) -> dict[str, Any]:
         """Which sources, in order of authority, with the names of their shards in NCBI's order.
@@ -229,7 +221,7 @@ class CorpusTargets(Base):
         """The source files of a corpus, in order of loading; those of one folder together, to be short."""
         places = [(shard.source, Path(shard.file)) for shard in self.shards(corpus)]
         runs = itertools.groupby(places, key=lambda place: (place[0], place[1].parent))
-        sources = f"{self.results}/sources"
+        sources = self.paths.sources()
         return {
             "files": [
                 {
@@ -250,7 +242,7 @@ class CorpusTargets(Base):
         lock = self.specs.corpora[corpus].lock
         if lock is None:
             raise PubmillError(f"corpus {corpus} names no lock; write `lock: {{local: KEY}}` into its spec")
-        return f"{self.results}/sources/local/{lock.local}/{lock.file}"
+        return self.paths.local_source(lock.local, lock.file)
 
     def selection_recipe(self, corpus: str, part: int = 0) -> dict[str, Any]:
         """The filters of a corpus, as they are for the source of one of its parts."""

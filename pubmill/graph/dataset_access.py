@@ -1,5 +1,5 @@
-"""Which datasets can be had in a run: files that one must apply for are brought by the user, and a mirror
-may have only some of the public ones."""
+"""Availability of datasets in a run: users supply files that need an application, and a mirror may hold only
+some of the public ones."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +10,7 @@ from pubmill.graph.base import how_to_bring
 from pubmill.graph.models import ModelTargets
 from pubmill.specs import DatasetSpec, File, LocalFile, Specs
 from pubmill.specs.study import Study
+from pubmill.storage.result_paths import BELOW
 from pubmill.storage.sources import path_in_mirror
 
 
@@ -33,7 +34,7 @@ def local_names(spec: DatasetSpec) -> dict[str, list[str]]:
 
 
 class AccessTargets(ModelTargets):
-    """Files of the user's own and of a mirror, and what to say where they are missing."""
+    """Users' files and a mirror's files, and the messages where they are missing."""
 
     def __init__(self, study: Study, specs: Specs) -> None:
         super().__init__(study, specs)
@@ -41,7 +42,7 @@ class AccessTargets(ModelTargets):
 
     def local_file(self, key: str, name: str) -> str:
         """The user's own file behind `sources/local/KEY/NAME`."""
-        path = self.local(key, f"sources/local/{key}/{name}").resolve() / name
+        path = self.local(key, BELOW.local_source(key, name)).resolve() / name
         if not path.is_file():
             raise PubmillError(f"{path.parent} ({self.called(key)}) has no file {name}")
         return str(path)
@@ -52,8 +53,8 @@ class AccessTargets(ModelTargets):
         return []
 
     def taken(self, file: LocalFile) -> str:
-        """Where the copy of a file of the user's own lies."""
-        return f"{self.results}/sources/local/{file.local}/{file.file}"
+        """Return the path of the copy of a user's file."""
+        return self.paths.local_source(file.local, file.file)
 
     def local_checks(self, key: str, name: str) -> list[str]:
         """The download program's arguments that check a file of the user's own.
@@ -160,7 +161,7 @@ class AccessTargets(ModelTargets):
         return f"needs {files} ({'; '.join([*lacking, *then])})"
 
     def mistakes(self, dataset: str) -> list[str]:
-        """What is wrong with folders that the user named for the dataset: not there, or not whole."""
+        """Return the faults of folders that the user named for the dataset: missing or incomplete."""
         found = []
         for key, folder, files, elsewhere in self.absent(dataset):
             if folder is not None and not elsewhere:
@@ -175,14 +176,14 @@ class AccessTargets(ModelTargets):
         return f"expected there: {', '.join(local_names(spec)[key])}{where}"
 
     def check_local_files(self) -> None:
-        """That every folder named for a dataset of the study has its files; one `PubmillError` for all."""
+        """Check that folders named for datasets of the study hold their files; one `PubmillError` for all."""
         mistakes = [text for dataset in self.wanted_datasets() for text in self.mistakes(dataset)]
         if mistakes:
             advice = "Put the files there, or leave the datasets out (`datasets:` of the study)."
             raise PubmillError("\n".join([*mistakes, advice]))
 
     def check_access(self, dataset: str) -> None:
-        """That the dataset's files can be had; for a dataset that is asked for by its name."""
+        """Check that the files of a dataset are available; for a dataset that the user requests by name."""
         spec = self.specs.datasets.get(dataset)
         if spec is None:
             raise PubmillError(f"there is no specs/datasets/{dataset}.yaml")

@@ -1,4 +1,4 @@
-"""What all tables share, and the facts of datasets that tables show."""
+"""Headings of tables, and the facts of datasets that tables show."""
 
 from pathlib import Path
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from pubmill.graph.dataset_pages import PageTargets
 from pubmill.specs import FactTableSpec, TableSpec
 from pubmill.specs.fact_tables import FactColumn, FactRow
+from pubmill.storage.result_paths import BELOW
 
 TABLE_FORMS = ("json", "csv", "md", "tex", "html")
 NOT_WANTED = "not part of this study"
@@ -16,7 +17,7 @@ is `lacking`; `scaled` says why it may differ from the published one at this sca
 
 
 class DatasetFactTargets(PageTargets):
-    """From cards and specs to facts of datasets."""
+    """Sources of the facts of datasets: cards and specs."""
 
     TABLE_FORMS = TABLE_FORMS
 
@@ -25,7 +26,7 @@ class DatasetFactTargets(PageTargets):
         return [table for table in self.study.tables if table in self.specs.fact_tables]
 
     def heading(self, spec: TableSpec | FactTableSpec) -> dict[str, Any]:
-        """What stands over a table of either kind."""
+        """Return the heading of a table of either kind."""
         return {
             "paper": spec.paper,
             "table": spec.name,
@@ -44,10 +45,10 @@ class DatasetFactTargets(PageTargets):
         return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
     def table_files(self, table: str) -> list[str]:
-        return [f"{self.results}/tables/{table}.{form}" for form in TABLE_FORMS]
+        return [self.paths.table(table, form) for form in TABLE_FORMS]
 
     def lacks_here(self, dataset: str) -> str | None:
-        """Why a dataset that there is isn't converted in this study; None if it is."""
+        """Return why an existing dataset is not converted in this study; None if it is."""
         return self.lacks(dataset) if self.wants(dataset) else NOT_WANTED
 
     def shown_datasets(self, table: str) -> list[str]:
@@ -62,7 +63,7 @@ class DatasetFactTargets(PageTargets):
         if column.fact in ("count", "label_bias"):
             lacking = self.lacks_here(row.subject)
             made_up = f"not the published files: {self.specs.scale.title}"
-            card = f"datasets/{row.subject}/card.json"
+            card = BELOW.card(row.subject)
             return {
                 "lacking": lacking,
                 "files": [] if lacking else [card],

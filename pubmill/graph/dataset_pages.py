@@ -6,17 +6,18 @@ from pubmill.graph.records_on_disk import FoundTargets
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.specs import LocalFile
 from pubmill.specs.datasets import File
+from pubmill.storage.result_paths import BELOW
 
 PAGE_FORMS = ("json", "md", "html")
 PAGE_FACTS = (
     "name", "label", "citation", "notes", "kind", "task", "domain", "suites", "metric", "negative",
     "access", "apply", "licence", "duplicates", "conflicts",
 )  # fmt: skip
-"""What a page tells of a dataset's spec as it stands there."""
+"""Fields of a dataset's spec that its page shows unchanged."""
 
 
 class PageTargets(FoundTargets):
-    """From cards and specs to pages of datasets."""
+    """Recipes and files of the pages of datasets."""
 
     PAGE_FORMS = PAGE_FORMS
 
@@ -30,13 +31,13 @@ class PageTargets(FoundTargets):
         return [name for name in self.specs.datasets if name.partition("@")[0] == base]
 
     def page_files(self, dataset: str) -> list[str]:
-        return [f"{self.results}/pages/datasets/{dataset}.{form}" for form in PAGE_FORMS]
+        return [self.paths.page(dataset, form) for form in PAGE_FORMS]
 
     def page_inputs(self, dataset: str) -> list[str]:
         """The card, and where each source file came from; a `PubmillError` where they can't be had."""
         self.check_access(dataset)
-        records = [f"{path}.source.json" for path in self.dataset_inputs(dataset).values()]
-        return [f"{self.results}/datasets/{dataset}/card.json", *records]
+        records = [self.paths.source_record(path) for path in self.dataset_inputs(dataset).values()]
+        return [self.paths.card(dataset), *records]
 
     def page_recipe(self, dataset: str) -> dict[str, Any]:
         """PageRecipe of a dataset: what its spec says; the numbers are its card's."""
@@ -46,7 +47,7 @@ class PageTargets(FoundTargets):
             "scale": self.study.scale,
             "scale_title": self.specs.scale.title,
             "made_up": self.is_made_up(dataset),
-            "card": f"datasets/{dataset}/card.json",
+            "card": BELOW.card(dataset),
             "sources": self._page_sources(dataset),
             "published": spec.published.model_dump(include={"files"})["files"] if spec.published else {},
             "variants": [name for name in self.variants(dataset) if name != dataset],
@@ -56,12 +57,13 @@ class PageTargets(FoundTargets):
     def _page_sources(self, dataset: str) -> list[dict[str, str | None]]:
         """A list, as the order of a mapping would be lost on the way to the page."""
         return [
-            {"role": role, **_place(file), "record": f"{self._below_results(dataset, role)}.source.json"}
+            {"role": role, **_place(file), "record": self._source_record(dataset, role)}
             for role, file in self.specs.datasets[dataset].sources.items()
         ]
 
-    def _below_results(self, dataset: str, role: str) -> str:
-        return self.dataset_inputs(dataset)[role].removeprefix(f"{self.results}/")
+    def _source_record(self, dataset: str, role: str) -> str:
+        """Return the path, below the results, of the record of origin of the file of a role."""
+        return self.paths.source_record(self.paths.below(self.dataset_inputs(dataset)[role]))
 
 
 def _place(file: File | LocalFile) -> dict[str, str | None]:

@@ -10,7 +10,7 @@ from pubmill.specs.fact_tables import FactRow
 
 
 class FactTableTargets(ModelFactTargets):
-    """From specs and artefacts to tables of facts."""
+    """Recipes and inputs of tables of facts."""
 
     def fact_sources(self, table: str) -> dict[str, dict[str, Source]]:
         """Where each cell of a table is from: subject -> column -> source."""
@@ -29,7 +29,7 @@ class FactTableTargets(ModelFactTargets):
         """The artefacts that a table needs."""
         sources = [source for found in self.fact_sources(table).values() for source in found.values()]
         files = dict.fromkeys(file for source in sources for file in source.get("files", ()))
-        return [f"{self.results}/{file}" for file in files]
+        return [self.paths.at(file) for file in files]
 
     def fact_table_recipe(self, table: str) -> dict[str, Any]:
         """FactTableRecipe of a table."""

@@ -10,6 +10,7 @@ from pubmill.recipes import FinetuningRecipe
 from pubmill.specs import FactTableSpec, LearntVocabSpec, PretrainingSpec, ProtocolSpec, ReleasedVocabSpec
 from pubmill.specs.fact_tables import FactColumn, FactRow
 from pubmill.specs.models import FolderWeights, RecipeWeights
+from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS
 
 RELEASED = "no recipe of ours: the released weights are used, and how others made them isn't measured here"
 NOT_PRETRAINED = "not pretrained in this study: none of its tables of results has the model"
@@ -19,7 +20,7 @@ NOTHING_VARIED = "no setting of the protocol varies anything for it"
 
 
 class ModelFactTargets(TableTargets):
-    """From specs and artefacts to facts of models, tasks and protocols.
+    """Sources of the facts of models, tasks and protocols.
 
     A table of facts brings released models and datasets, but starts no pretraining: that is for tables of
     results.
@@ -99,7 +100,7 @@ class ModelFactTargets(TableTargets):
         built = {self.specs.pretraining[recipe].corpus for recipe in self.pretrainings()}
         if corpus not in built:
             return {"lacking": NO_CORPUS}
-        return {"files": [f"corpora/{corpus}/stats.json"], "scaled": self._scaled()}
+        return {"files": [BELOW.corpus(corpus, STATISTICS)], "scaled": self._scaled()}
 
     def _lacks_weights(self, model: str) -> str | None:
         """Why a model isn't at hand in this study; None if it is."""
@@ -135,17 +136,18 @@ class ModelFactTargets(TableTargets):
         if lacking:
             return {"lacking": lacking}
         made_here = "recipe" in self.weights(model)
-        file = f"on/{dataset}.json" if dataset else "diagnosis.json"
-        return {"files": [f"vocabs/{vocab}/{file}"], "scaled": self._scaled() if made_here else None}
+        assert vocab
+        file = BELOW.fit(vocab, dataset) if dataset else BELOW.vocab(vocab, DIAGNOSIS)
+        return {"files": [file], "scaled": self._scaled() if made_here else None}
 
     def _of_runs(self, table: FactTableSpec, column: FactColumn, models: list[str]) -> Source:
         """The records of one run of each of these models."""
-        assert column.dataset
+        assert column.dataset and table.protocol and table.setting
         reasons = (self.lacks_here(column.dataset), *map(self._lacks_weights, models))
         if lacking := next(filter(None, reasons), None):
             return {"lacking": lacking}
-        places = (f"runs/{table.protocol}/{model}/{column.dataset}/{table.setting}" for model in models)
-        return {"files": [f"{place}/final/seed-1.json" for place in places], "scaled": self._scaled()}
+        records = [BELOW.record(table.protocol, model, column.dataset, table.setting, 1) for model in models]
+        return {"files": records, "scaled": self._scaled()}
 
     def _of_finetuning(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> Source:
         """A value of the recipe that a model is fine-tuned by, also of one that only the protocol names."""

@@ -11,6 +11,7 @@ from pubmill.metrics import METRICS, metrics_of
 from pubmill.specs import HubWeights, LearntVocabSpec, PretrainingSpec, RecipeWeights, ReleasedVocabSpec
 from pubmill.specs.models import SpacyWeights
 from pubmill.storage.model_folders import folder_fault
+from pubmill.storage.result_paths import BELOW, STATISTICS
 
 VOCAB_FILES = ("tokenizer.json", "tokenizer_config.json", "diagnosis.json")
 """What a vocabulary of any kind has; its own adds vocab.txt, vocab.json and merges.txt, or spiece.model."""
@@ -26,23 +27,23 @@ CHECKPOINT_FILES = (
 )
 MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "README.md")
 OFF_THE_SHELF, AS_IT_IS = "off-the-shelf", "as-it-is"
-"""What stands in the place of protocol and setting where nothing is trained."""
+"""Names used as protocol and setting where nothing is trained."""
 PREDICTED = "test"
-"""The split that a pipeline predicts: there is no choice to be made on dev."""
+"""The split that a pipeline predicts; nothing is chosen on dev."""
 
 
 class ModelTargets(CorpusTargets):
-    """From a corpus to models that a table compares."""
+    """Vocabularies, packed tokens, checkpoints, models and pipelines."""
 
     VOCAB_FILES, TOKEN_FILES = VOCAB_FILES, TOKEN_FILES
     CHECKPOINT_FILES, MODEL_FILES = CHECKPOINT_FILES, MODEL_FILES
 
     def learnt_vocabs(self) -> list[str]:
-        """Vocabularies that are learnt here."""
+        """Return the vocabularies that are learnt here."""
         return [name for name, spec in self.specs.vocabs.items() if isinstance(spec, LearntVocabSpec)]
 
     def released_vocabs(self) -> list[str]:
-        """Vocabularies that models were released with."""
+        """Return the vocabularies that models were released with."""
         return [name for name, spec in self.specs.vocabs.items() if isinstance(spec, ReleasedVocabSpec)]
 
     def _learnt(self, vocab: str) -> LearntVocabSpec:
@@ -62,11 +63,12 @@ class ModelTargets(CorpusTargets):
     def words_folder(self, vocab: str) -> str:
         """Where the words of a vocabulary's corpus are counted, separated as it needs them."""
         spec = self._learnt(vocab)
-        return f"{self.corpus_folder(spec.corpus)}/words/{spec.recipe.splitting()}"
+        return self.paths.words(spec.corpus, spec.recipe.splitting())
 
     def word_counts(self, vocab: str) -> list[str]:
         """The word counts that a vocabulary is learnt from, one a part of its corpus."""
-        return [f"{self.words_folder(vocab)}/part-{i:04d}.parquet" for i in range(self.vocab_parts(vocab))]
+        spec, parts = self._learnt(vocab), range(self.vocab_parts(vocab))
+        return [self.paths.word_counts(spec.corpus, spec.recipe.splitting(), part) for part in parts]
 
     def vocab_model(self, vocab: str) -> str:
         """The model whose released tokenizer a vocabulary is; a `PubmillError` where the scale makes that
@@ -80,11 +82,8 @@ class ModelTargets(CorpusTargets):
             )
         return spec.model
 
-    def vocab_folder(self, vocab: str) -> str:
-        return f"{self.results}/vocabs/{vocab}"
-
     def vocab_files(self, vocab: str) -> list[str]:
-        return [f"{self.vocab_folder(vocab)}/{name}" for name in VOCAB_FILES]
+        return [self.paths.vocab(vocab, name) for name in VOCAB_FILES]
 
     def fit_recipe(self, vocab: str, dataset: str) -> dict[str, Any]:
         """FitRecipe: which vocabulary is diagnosed on which dataset."""
@@ -96,13 +95,13 @@ class ModelTargets(CorpusTargets):
         return {"title": spec.title, "held_out": spec.held_out}
 
     def sentence_splitter(self, corpus: str, vocab: str) -> str:
-        """Where the sentences of packed tokens are told by."""
+        """Return the URL of the sentence-splitter model used for packing."""
         return self._packed(corpus, vocab).sentence_splitter
 
     def tokens_folder(self, recipe: str) -> str:
         """The packed tokens of a recipe, which it shares with others on its corpus and vocabulary."""
         spec = self.specs.pretraining[recipe]
-        return f"{self.results}/pretraining/tokens/{spec.corpus}/{spec.vocab}"
+        return self.paths.tokens(spec.corpus, spec.vocab)
 
     def token_files(self, recipe: str) -> list[str]:
         return [f"{self.tokens_folder(recipe)}/{name}" for name in TOKEN_FILES]
@@ -115,7 +114,7 @@ class ModelTargets(CorpusTargets):
         raise PubmillError(f"no recipe in specs/pretraining has the corpus {corpus} and the vocab {vocab}")
 
     def checkpoint_files(self, recipe: str, step: int) -> list[str]:
-        return [f"{self.results}/pretraining/{recipe}/step-{step}/{name}" for name in CHECKPOINT_FILES]
+        return [self.paths.checkpoint(recipe, step, name) for name in CHECKPOINT_FILES]
 
     def pretraining_recipe(self, recipe: str) -> dict[str, Any]:
         """The training recipe. Which checkpoints are kept is not in it: they cut the work, not its result."""
@@ -156,7 +155,7 @@ class ModelTargets(CorpusTargets):
         return [argument for option, (folder, _) in found for argument in (option, folder)]
 
     def weights(self, model: str) -> dict[str, Any]:
-        """Where a model's weights come from at this scale; of those pretrained here, at which step."""
+        """Return the source of a model's weights at this scale, with the step of those pretrained here."""
         chosen = self.specs.models[model].preferred(self.specs.scale.prefer == "released")
         if isinstance(chosen, HubWeights):
             return {"kind": "hub", **chosen.model_dump()}
@@ -165,7 +164,7 @@ class ModelTargets(CorpusTargets):
         return chosen.model_dump(exclude_none=True)
 
     def model_files(self, model: str) -> list[str]:
-        return [f"{self.results}/models/{model}/{name}" for name in MODEL_FILES]
+        return [self.paths.model(model, name) for name in MODEL_FILES]
 
     def model_recipe(self, model: str) -> dict[str, Any]:
         spec, weights = self.specs.models[model], self.weights(model)
@@ -179,7 +178,7 @@ class ModelTargets(CorpusTargets):
         }
 
     def _origin(self, weights: dict[str, Any]) -> dict[str, Any]:
-        """What pretrained weights began with and were taught by, for the model's card."""
+        """Return the start and the teacher of pretrained weights, for the model's card."""
         if weights["kind"] != "pretraining":
             return {}
         spec = self.specs.pretraining[weights["recipe"]]
@@ -199,7 +198,7 @@ class ModelTargets(CorpusTargets):
         inputs: dict[str, Any] = {"vocab": self.vocab_files(pretraining.vocab)}
         if weights["kind"] == "pretraining":
             inputs["checkpoint"] = self.checkpoint_files(weights["recipe"], weights["step"])
-            inputs["statistics"] = f"{self.corpus_folder(pretraining.corpus)}/stats.json"
+            inputs["statistics"] = self.paths.corpus(pretraining.corpus, STATISTICS)
         return inputs
 
     def folder_mistake(self, model: str) -> str | None:
@@ -283,10 +282,15 @@ class ModelTargets(CorpusTargets):
             )
         return {"types": types[dataset]}
 
+    @staticmethod
+    def pipeline_run(model: str, dataset: str) -> tuple[str, str, str, str, int]:
+        """The one run of a pipeline on a dataset: protocol, model, dataset, setting and seed."""
+        return OFF_THE_SHELF, model, dataset, AS_IT_IS, 1
+
     def annotation_records(self, model: str, dataset: str) -> list[str]:
         """The one record of a pipeline on a dataset, below the results folder; none if it isn't for it."""
         known = dataset in self._pipeline(model).types
-        record = f"runs/{OFF_THE_SHELF}/{model}/{dataset}/{AS_IT_IS}/final/seed-1.json"
+        record = BELOW.record(*self.pipeline_run(model, dataset))
         return [record] if known else []
 
     def annotation_score_recipe(self, model: str, dataset: str) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from bisect import insort
 from collections.abc import Iterable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from pubmill.graph.models import OFF_THE_SHELF
 from pubmill.graph.selection import SelectionTargets
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.specs import LocalFile
+from pubmill.storage.result_paths import run_of
 
 CHECKLIST_FORMS = ("md", "html")
 OF_THE_MACHINE = {"results", "mirror", "local_files", "save_minutes"}
@@ -18,7 +19,7 @@ Runs = dict[str, dict[str, dict[str, dict[str, list[int]]]]]
 
 
 class PublicationTargets(SelectionTargets):
-    """From tables and report to what goes with a paper."""
+    """Recipes and files of the checklist and the RO-Crate."""
 
     def runs(self) -> Runs:
         """The runs behind the study's tables: those that it makes, and those that tables show beside them."""
@@ -27,10 +28,10 @@ class PublicationTargets(SelectionTargets):
     def _made_records(self) -> list[str]:
         """The records that the study makes, below the results folder."""
         found = (path for table in self.result_tables() for path in self.record_files(table))
-        return [path.removeprefix(f"{self.results}/") for path in dict.fromkeys(found)]
+        return list(map(self.paths.below, dict.fromkeys(found)))
 
     def _found_records(self) -> list[str]:
-        """Those that no job of the study makes."""
+        """Return the records on disk that tables show but no job of the study makes."""
         found = (path for table in self.result_tables() for path in self.found_records(table))
         return list(dict.fromkeys(found))
 
@@ -49,7 +50,7 @@ class PublicationTargets(SelectionTargets):
             told = {"protocol": protocol, "grid": grid, **spec.search.model_dump(include={"models", "seeds"})}
             one = found.setdefault((protocol, repr(grid)), {**told, "selected": []})
             for path in self.selected(protocol, model, dataset, setting):
-                below = path.removeprefix(f"{self.results}/")
+                below = self.paths.below(path)
                 if below not in one["selected"] and (path in made or Path(path).is_file()):
                     one["selected"].append(below)
         return list(found.values())
@@ -60,7 +61,7 @@ class PublicationTargets(SelectionTargets):
             yield from self.selected(protocol, model, dataset, setting)
 
     def checklist_files(self) -> list[str]:
-        return [f"{self.results}/reports/{self.study.study}.checklist.{form}" for form in CHECKLIST_FORMS]
+        return [self.paths.checklist(self.study.study, form) for form in CHECKLIST_FORMS]
 
     def checklist_recipe(self) -> dict[str, Any]:
         """ChecklistRecipe of the study: what its specs say; everything measured is read from the results."""
@@ -90,10 +91,10 @@ class PublicationTargets(SelectionTargets):
         }
 
     def _found_subjects(self) -> dict[str, list[str]]:
-        """Models and datasets that stand in the tables by records on disk alone."""
-        places = [PurePosixPath(path).parts[2:4] for path in self._found_records()]
-        models = dict.fromkeys(model for model, _ in places)
-        cards = {name: Path(f"{self.results}/datasets/{name}/card.json") for _, name in places}
+        """Return models and datasets that tables show only through records already on disk."""
+        runs = list(map(run_of, self._found_records()))
+        models = dict.fromkeys(run.model for run in runs)
+        cards = {run.dataset: Path(self.paths.card(run.dataset)) for run in runs}
         return {
             "models": [name for name in models if name not in self.models()],
             "datasets": [n for n, card in cards.items() if n not in self.datasets() and card.is_file()],
@@ -125,19 +126,19 @@ class PublicationTargets(SelectionTargets):
         }
 
     def checklist_inputs(self) -> list[str]:
-        """Every file that the checklist reads, but for weights, which it counts where they are at hand."""
+        """Return the files that the checklist reads, except weights, which it counts where they exist."""
         records = self._made_records()
         selected = dict.fromkeys(self._choices(_runs_of(records)))
-        cards = [f"{self.results}/datasets/{dataset}/card.json" for dataset in self.datasets()]
-        return [*self.measured(), *(f"{self.results}/{path}" for path in records), *selected, *cards]
+        cards = list(map(self.paths.card, self.datasets()))
+        return [*self.measured(), *map(self.paths.at, records), *selected, *cards]
 
     def crate(self) -> str:
         """The folder of the study's RO-Crate."""
-        return f"{self.results}/reports/{self.study.study}.crate"
+        return self.paths.crate(self.study.study)
 
     def crate_inputs(self) -> list[str]:
         """The results that it holds, and the records of the source files that it names."""
-        return [*self._crated(), *(f"{self.results}/{record}" for record in self.source_records())]
+        return [*self._crated(), *map(self.paths.at, self.source_records())]
 
     def _crated(self) -> list[str]:
         """The study's tables, comparisons, report, checklist and pages."""
@@ -148,14 +149,14 @@ class PublicationTargets(SelectionTargets):
 
     def crate_recipe(self) -> dict[str, Any]:
         """CrateRecipe of the study."""
-        report, below = self.report_recipe(), f"{self.results}/"
+        report = self.report_recipe()
         own = self.study.model_dump(mode="json", exclude=OF_THE_MACHINE)
         keys = dict.fromkeys(self.study.local_files, "a folder of your own")
         return {
             **{key: report[key] for key in ("study", "title", "scale", "scale_title", "tables")},
             "configuration": own | ({"local_files": keys} if keys else {}),
             "author": self.study.author.model_dump() if self.study.author else None,
-            "results": [path.removeprefix(below) for path in self._crated()],
+            "results": list(map(self.paths.below, self._crated())),
             "sources": report["sources"],
             **self._conditions(),
             "versions": {"crate": VERSIONS["crate"]},
@@ -169,7 +170,7 @@ class PublicationTargets(SelectionTargets):
         for dataset in self.datasets():
             spec = self.specs.datasets[dataset]
             for path in self.dataset_inputs(dataset).values():
-                below = path.removeprefix(f"{self.results}/")
+                below = self.paths.below(path)
                 licences.setdefault(below, spec.licence)
                 if spec.apply:
                     conditions.setdefault(below, spec.apply)
@@ -183,10 +184,9 @@ class PublicationTargets(SelectionTargets):
 def _runs_of(records: Iterable[str]) -> Runs:
     """Runs by the paths of their records below the results folder."""
     found: Runs = {}
-    for path in map(PurePosixPath, records):
-        _, protocol, model, dataset, setting, _, name = path.parts
-        seeds = found.setdefault(protocol, {}).setdefault(model, {}).setdefault(setting, {})
-        insort(seeds.setdefault(dataset, []), int(PurePosixPath(name).stem.removeprefix("seed-")))
+    for run in map(run_of, records):
+        seeds = found.setdefault(run.protocol, {}).setdefault(run.model, {}).setdefault(run.setting, {})
+        insort(seeds.setdefault(run.dataset, []), run.seed)
     return found
 
 

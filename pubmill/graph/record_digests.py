@@ -16,13 +16,13 @@ from pubmill.specs import LearntVocabSpec, Specs
 from pubmill.specs.study import Study
 
 DESCRIPTIVE = {"label", "citation", "notes"}
-"""Keys of any spec that decide no result."""
+"""Keys of specs that affect no result."""
 OF_CORPORA = ("parse", "latest", "select", "duplicates", "contamination")
 """Stages that decide the documents of a corpus."""
 
 
 class LineageTargets(RunTargets):
-    """From recipes to one digest for each run."""
+    """One digest of all recipes behind each run."""
 
     def __init__(self, study: Study, specs: Specs) -> None:
         super().__init__(study, specs)
@@ -45,7 +45,7 @@ class LineageTargets(RunTargets):
         return self._once(self._scored, protocol, model, dataset, setting)
 
     def _once(self, describe: Callable[..., Any], *names: str) -> str:
-        """The digest of what a function says of some names; each is described once."""
+        """Return the digest of a function's description of some names; each is computed once."""
         key = (describe.__name__, *names)
         if key not in self._lineages:
             self._lineages[key] = sha256(as_json(describe(*names)).encode()).hexdigest()
@@ -70,14 +70,14 @@ class LineageTargets(RunTargets):
         ]
 
     def _first(self, protocol: str, model: str, dataset: str, setting: str) -> str:
-        """Of the model that a run begins with."""
+        """Return the digest of the model that a run begins with."""
         start = self._protocol(protocol).start(dataset, setting)
         if start is None:
             return self._once(self._model, model)
         return self._once(self._trained, protocol, model, start, setting)
 
     def _chosen(self, protocol: str, model: str, dataset: str, setting: str) -> str | None:
-        """Of the trials by which a run's hyper-parameters are chosen; None where they are given."""
+        """Return the digest of the trials behind a run's hyper-parameters; None where the spec fixes them."""
         choice = self.choice(protocol, model, dataset, setting)
         if choice is None:
             return None

@@ -1,16 +1,17 @@
-"""The report of a study, and all that a study asks for."""
+"""The report of a study, and all targets of a study."""
 
 from typing import Any
 
 from pubmill.graph.contradiction_pages import ContradictionTargets
 from pubmill.storage.path_lists import by_folder
+from pubmill.storage.result_paths import BELOW, DIAGNOSIS, LOG, STATE, STATISTICS
 
 
 class ReportTargets(ContradictionTargets):
-    """From tables, logs and statistics to the report."""
+    """Recipe and inputs of the report."""
 
     def report(self) -> str:
-        return f"{self.results}/reports/{self.study.study}.html"
+        return self.paths.report(self.study.study, "html")
 
     def report_recipe(self) -> dict[str, Any]:
         recipes = self.pretrainings()
@@ -23,7 +24,7 @@ class ReportTargets(ContradictionTargets):
             "tables": self.result_tables(),
             "fact_tables": self.fact_tables(),
             "pretraining": {
-                r: [f"pretraining/{r}/step-{step}" for step in self.steps(r) if step <= last]
+                r: [BELOW.checkpoint(r, step) for step in self.steps(r) if step <= last]
                 for r, last in self.last_steps().items()
             },
             "corpora": sorted({self.specs.pretraining[r].corpus for r in recipes}),
@@ -36,7 +37,7 @@ class ReportTargets(ContradictionTargets):
         }
 
     def checkpoints(self) -> dict[str, tuple[str, int]]:
-        """Of the models that are pretrained here, the recipe and the step that their weights are of."""
+        """Return the recipe and step of each model that is pretrained here."""
         weights = {model: self.weights(model) for model in self.models()}
         return {m: (w["recipe"], w["step"]) for m, w in weights.items() if w["kind"] == "pretraining"}
 
@@ -45,7 +46,7 @@ class ReportTargets(ContradictionTargets):
         datasets = [name for name in self.datasets() if self.specs.datasets[name].kind == "tokens"]
         vocabs = {model: self.vocab_of(model) for model in self.models()}
         return {
-            model: {dataset: f"vocabs/{vocab}/on/{dataset}.json" for dataset in datasets}
+            model: {dataset: BELOW.fit(vocab, dataset) for dataset in datasets}
             for model, vocab in vocabs.items()
             if vocab
         }
@@ -58,32 +59,32 @@ class ReportTargets(ContradictionTargets):
             *(shard.file for spec in specs for shard in self.shards(spec.corpus)),
             *(self.source(spec.sentence_splitter) for spec in specs),
         ]
-        return sorted({f"{path.removeprefix(f'{self.results}/')}.source.json" for path in files})
+        return sorted({self.paths.source_record(self.paths.below(path)) for path in files})
 
     def measured(self) -> list[str]:
-        """What report and checklist both tell of: tables of results, pretraining, corpora, vocabularies."""
+        """Return the files that report and checklist share: tables, pretraining, corpora, vocabularies."""
         recipe = self.report_recipe()
         pretraining = recipe["pretraining"].values()
         below = [
-            *(f"tables/{table}.json" for table in self.result_tables()),
-            *(f"{step}/state.json" for steps in pretraining for step in steps),
-            *(f"{steps[-1]}/log.jsonl" for steps in pretraining),  # that of a later segment has all before
-            *(f"corpora/{corpus}/stats.json" for corpus in recipe["corpora"]),
-            *(f"vocabs/{vocab}/diagnosis.json" for vocab in recipe["vocabs"]),
+            *(BELOW.table(table, "json") for table in self.result_tables()),
+            *(f"{step}/{STATE}" for steps in pretraining for step in steps),
+            *(f"{steps[-1]}/{LOG}" for steps in pretraining),  # that of a later segment has all before
+            *(BELOW.corpus(corpus, STATISTICS) for corpus in recipe["corpora"]),
+            *(BELOW.vocab(vocab, DIAGNOSIS) for vocab in recipe["vocabs"]),
         ]
-        return [f"{self.results}/{path}" for path in below]
+        return list(map(self.paths.at, below))
 
     def report_inputs(self) -> list[str]:
         """Every file that the report reads."""
         below = [
-            *(f"tables/{table}.json" for table in self.fact_tables()),
-            *(f"tables/{table}.comparisons.json" for table in self.result_tables()),
-            *(f"pages/datasets/{dataset}.json" for dataset in self.datasets()),
-            *(["pages/contradictions.json"] if self.result_tables() else []),
+            *(BELOW.table(table, "json") for table in self.fact_tables()),
+            *(BELOW.comparisons(table, "json") for table in self.result_tables()),
+            *(BELOW.page(dataset, "json") for dataset in self.datasets()),
+            *([BELOW.contradictions("json")] if self.result_tables() else []),
             *sorted({path for found in self.fits().values() for path in found.values()}),
             *self.source_records(),
         ]
-        return [*self.measured(), *(f"{self.results}/{path}" for path in below)]
+        return [*self.measured(), *map(self.paths.at, below)]
 
     def everything(self) -> list[str]:
         """The targets of a study."""

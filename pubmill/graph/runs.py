@@ -9,12 +9,13 @@ from pubmill.graph.dataset_recipes import conversion_recipe
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.metrics import METRICS, metrics_of
 from pubmill.specs import LocalFile, ProtocolSpec
+from pubmill.storage.result_paths import TRAINING
 
 DATASET_FILES = ("train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz", "card.json")
 
 
 class Choice(NamedTuple):
-    """Trials of one setting on one dataset, by which is chosen; `model` None: one choice for all models."""
+    """The trials behind a choice: a setting on a dataset; `model` None: one choice for all models."""
 
     model: str | None
     dataset: str
@@ -22,7 +23,7 @@ class Choice(NamedTuple):
 
 
 class RunTargets(AccessTargets):
-    """From task files to scored runs."""
+    """Datasets, trials, choices, final runs and records."""
 
     DATASET_FILES = DATASET_FILES
 
@@ -48,7 +49,7 @@ class RunTargets(AccessTargets):
         return [text for role, path in inputs for text in ("--input", f"{role}={path}")]
 
     def dataset_files(self, dataset: str) -> list[str]:
-        return [f"{self.results}/datasets/{dataset}/{name}" for name in DATASET_FILES]
+        return [self.paths.dataset(dataset, name) for name in DATASET_FILES]
 
     def run_recipe(self, protocol: str, model: str, dataset: str, setting: str) -> dict[str, Any]:
         """FinetuningRecipe of a run; what is searched comes on top of it from selected.json."""
@@ -73,7 +74,7 @@ class RunTargets(AccessTargets):
         return self.specs.protocols[name]
 
     def check_run(self, protocol: str, model: str, dataset: str, setting: str) -> None:
-        """That a run which is asked for by its name can be made; a `PubmillError` says why it can't."""
+        """Check that a run requested by name is possible; a `PubmillError` says why it is not."""
         self._check_names(protocol, model, dataset, setting)
         if fault := self._protocol(protocol).obstacle(self.specs.datasets[dataset], model, setting):
             raise PubmillError(fault)
@@ -94,7 +95,7 @@ class RunTargets(AccessTargets):
             )
 
     def run_inputs(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
-        """What a run is made from, besides a model of its own that was kept."""
+        """Return the inputs of a run, except the model that an earlier job kept for it."""
         self.check_run(protocol, model, dataset, setting)
         return [
             *self._common_inputs(protocol, model, dataset, setting),
@@ -108,7 +109,7 @@ class RunTargets(AccessTargets):
 
     def _common_inputs(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
         first = self.first_model(protocol, model, dataset, setting)
-        files = self.model_files(model) if first == self._pretrained(model) else [first]
+        files = self.model_files(model) if first == self.paths.model(model) else [first]
         return [*files, *self.dataset_files(dataset)]
 
     def choice(self, protocol: str, model: str, dataset: str, setting: str) -> Choice | None:
@@ -124,11 +125,7 @@ class RunTargets(AccessTargets):
     def selected(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
         """The run's selected.json, a model's own or common to all models; none where nothing is chosen."""
         choice = self.choice(protocol, model, dataset, setting)
-        if choice is None:
-            return []
-        if choice.model is None:
-            return [f"{self.results}/runs/{protocol}/selected/{choice.dataset}/{choice.setting}.json"]
-        return [f"{self.run_folder(protocol, choice.model, choice.dataset, choice.setting)}/selected.json"]
+        return [self.paths.choice(protocol, *choice)] if choice else []
 
     def selected_arguments(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
         """The fine-tuning program's argument that names the choice."""
@@ -159,14 +156,11 @@ class RunTargets(AccessTargets):
         self._check_names(protocol, models[0], dataset, setting)
         assert spec.search
         return [
-            f"{self.run_folder(protocol, one, dataset, setting)}/trials/{trial}/seed-{seed}.training.json"
+            self.paths.trial(protocol, one, dataset, setting, trial, seed, TRAINING)
             for trial in spec.points(self.specs.datasets[dataset], models[0], setting)
             for one in models
             for seed in range(1, spec.search.seeds + 1)
         ]
-
-    def run_folder(self, protocol: str, model: str, dataset: str, setting: str) -> str:
-        return f"{self.results}/runs/{protocol}/{model}/{dataset}/{setting}"
 
     def scored_split(self, protocol: str, dataset: str) -> str:
         """The split that runs predict and that is scored."""
@@ -174,7 +168,7 @@ class RunTargets(AccessTargets):
 
     def scored_examples(self, protocol: str, model: str, dataset: str, setting: str) -> str:
         self.check_run(protocol, model, dataset, setting)
-        return f"{self.results}/datasets/{dataset}/{self.scored_split(protocol, dataset)}.jsonl.gz"
+        return self.paths.examples(dataset, self.scored_split(protocol, dataset))
 
     def split_arguments(self, protocol: str, dataset: str, trial: bool) -> list[str]:
         """The fine-tuning program's arguments that name the split to predict and the one to choose by."""
@@ -182,19 +176,12 @@ class RunTargets(AccessTargets):
         predicted = dev if trial and dev else self.scored_split(protocol, dataset)
         return ["--split", predicted, "--dev", dev or "none"]
 
-    def task_model(self, protocol: str, model: str, dataset: str, setting: str, seed: int) -> str:
-        """The folder of the model that a run keeps."""
-        return f"{self.run_folder(protocol, model, dataset, setting)}/models/seed-{seed}"
-
     def first_model(self, protocol: str, model: str, dataset: str, setting: str) -> str:
         """The folder of the model that a run begins with: the pretrained one, or another run's."""
         start = self._protocol(protocol).start(dataset, setting)
         if start is None:
-            return self._pretrained(model)
-        return self.task_model(protocol, model, start, setting, 1)
-
-    def _pretrained(self, model: str) -> str:
-        return f"{self.results}/models/{model}"
+            return self.paths.model(model)
+        return self.paths.task_model(protocol, model, start, setting, 1)
 
     def kept(self, protocol: str, model: str, dataset: str, setting: str, seed: int) -> list[str]:
         """The folder of a run's own model, if it is kept, so that the run only predicts with it: as the
@@ -202,7 +189,7 @@ class RunTargets(AccessTargets):
         spec = self._protocol(protocol)
         begins_another = seed == 1 and spec.settings[setting].chain and dataset in spec.start_from.values()
         wanted = self.study.keep_models or begins_another
-        return [self.task_model(protocol, model, dataset, setting, seed)] if wanted else []
+        return [self.paths.task_model(protocol, model, dataset, setting, seed)] if wanted else []
 
     def kept_arguments(self, protocol: str, model: str, dataset: str, setting: str, seed: int) -> list[str]:
         """The fine-tuning program's argument that names it."""
@@ -210,7 +197,7 @@ class RunTargets(AccessTargets):
         return [text for path in kept for text in ("--kept", path)]
 
     def seeds(self, protocol: str, dataset: str) -> range:
-        """The seeds of a dataset's runs; those of a fold are said under the name of its folds, if at all."""
+        """Return the seeds of a dataset's runs; for a fold, those specified under the name of its folds."""
         spec = self._protocol(protocol)
         seeds = spec.final.seeds
         group = next((name for name, folds in spec.folds.items() if dataset in folds.reported), "default")

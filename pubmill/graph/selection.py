@@ -9,18 +9,18 @@ PARTS_AT_ONCE = 32
 
 
 class SelectionTargets(ReportTargets):
-    """What a corpus leaves out that a single document doesn't show, and which texts of datasets it holds."""
+    """Exclusions that need the whole corpus, and the search for texts of datasets in a corpus."""
 
     def selection_inputs(self, corpus: str) -> dict[str, str]:
         """Named inputs of the selection of a part, beside the shard and the versions in force."""
         spec = self.specs.corpora[corpus]
-        duplicates = {"duplicates": f"{self.corpus_folder(corpus)}/duplicates.parquet"}
+        duplicates = {"duplicates": self.paths.corpus(corpus, "duplicates.parquet")}
         return self.exclusion_inputs(corpus) | (duplicates if spec.duplicates else {})
 
     def exclusion_inputs(self, corpus: str) -> dict[str, str]:
         """The index of the texts that a corpus may not hold, if there are any."""
         excludes = self.specs.corpora[corpus].contamination
-        return {"exclude": f"{self.corpus_folder(corpus)}/excluded.parquet"} if excludes else {}
+        return {"exclude": self.paths.corpus(corpus, "excluded.parquet")} if excludes else {}
 
     @staticmethod
     def as_arguments(inputs: dict[str, str]) -> list[str]:
@@ -29,8 +29,7 @@ class SelectionTargets(ReportTargets):
 
     def fingerprints(self, corpus: str) -> list[str]:
         """Fingerprints of the documents of each shard of a corpus."""
-        folder = f"{self.corpus_folder(corpus)}/fingerprints"
-        return [f"{folder}/part-{i:04d}.parquet" for i in range(len(self.shards(corpus)))]
+        return [self.paths.fingerprint(corpus, i) for i in range(len(self.shards(corpus)))]
 
     def fingerprint_recipe(self, corpus: str, part: int) -> dict[str, Any]:
         """The filters that come before, and whether similar texts are looked for."""
@@ -56,7 +55,7 @@ class SelectionTargets(ReportTargets):
     def evaluated_files(self, corpus: str, use: str) -> list[str]:
         """The examples of `evaluated`."""
         found = self.evaluated(corpus, use)
-        return [f"{self.results}/datasets/{name}/{split}.jsonl.gz" for name in found for split in found[name]]
+        return [self.paths.examples(name, split) for name in found for split in found[name]]
 
     def evaluated_recipe(self, corpus: str, use: str) -> dict[str, Any]:
         """Which texts an index holds."""
@@ -69,8 +68,8 @@ class SelectionTargets(ReportTargets):
 
     def contaminations(self, corpus: str) -> list[str]:
         """What the parts of a corpus hold of datasets' texts, by the first part of each job."""
-        folder = f"{self.corpus_folder(corpus)}/contamination"
-        return [f"{folder}/from-{i:04d}.json" for i in range(0, len(self.shards(corpus)), PARTS_AT_ONCE)]
+        firsts = range(0, len(self.shards(corpus)), PARTS_AT_ONCE)
+        return [self.paths.contamination(corpus, first) for first in firsts]
 
     def searched_parts(self, corpus: str, first: int) -> list[str]:
         """The parts that one job searches for datasets' texts."""
@@ -79,5 +78,5 @@ class SelectionTargets(ReportTargets):
     def everything(self) -> list[str]:
         """The targets of a study, with a report on contamination for each corpus of its models."""
         corpora = sorted({self.specs.pretraining[recipe].corpus for recipe in self.pretrainings()})
-        reports = [f"{self.corpus_folder(corpus)}/contamination.json" for corpus in corpora]
+        reports = [self.paths.corpus(corpus, "contamination.json") for corpus in corpora]
         return [*super().everything(), *(reports if self.datasets() else [])]

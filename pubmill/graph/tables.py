@@ -1,4 +1,4 @@
-"""Tables and reports: what a study asks for."""
+"""Tables of results, and the models and datasets that they need."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeGuard
@@ -13,6 +13,7 @@ from pubmill.specs.pretraining_checks import needed_before
 from pubmill.specs.study import Study
 from pubmill.specs.tables import Column, Row
 from pubmill.storage.path_lists import by_folder
+from pubmill.storage.result_paths import BELOW
 
 NOT_RUN = "not run in this study"
 NOT_FOR = "the pipeline is not for this dataset"
@@ -23,7 +24,7 @@ COMPARISON_FORMS = ("json", "md", "html")
 
 
 class TableTargets(DatasetFactTargets):
-    """From records to tables and the report."""
+    """Recipes and inputs of tables of results."""
 
     COMPARISON_FORMS = COMPARISON_FORMS
 
@@ -241,7 +242,7 @@ class TableTargets(DatasetFactTargets):
             column, self.specs.protocols[table.protocol], self.specs.datasets[parts[0]]
         )
         return [
-            f"runs/{table.protocol}/{column.model}/{dataset}/{setting}/final/seed-{seed}.json"
+            BELOW.record(table.protocol, column.model, dataset, setting, seed)
             for dataset in parts
             for seed in self.seeds(table.protocol, dataset)
             if setting is not None
@@ -284,10 +285,7 @@ class TableTargets(DatasetFactTargets):
     def record_files(self, table: str) -> list[str]:
         found = self.records(table).values()
         return [
-            f"{self.results}/{path}"
-            for by_dataset in found
-            for paths in by_dataset.values()
-            for path in paths
+            self.paths.at(path) for by_dataset in found for paths in by_dataset.values() for path in paths
         ]
 
     def table_recipe(self, table: str) -> dict[str, Any]:
@@ -317,10 +315,10 @@ class TableTargets(DatasetFactTargets):
 
     def item_files(self, table: str) -> list[str]:
         """What each document contributes to the records of a table: beside each of them."""
-        return [f"{path.removesuffix('.json')}.items.npz" for path in self.record_files(table)]
+        return [self.paths.contributions(path) for path in self.record_files(table)]
 
     def comparison_files(self, table: str) -> list[str]:
-        return [f"{self.results}/tables/{table}.comparisons.{form}" for form in COMPARISON_FORMS]
+        return [self.paths.comparisons(table, form) for form in COMPARISON_FORMS]
 
     def _column(self, column: Column) -> dict[str, Any]:
         return {

@@ -14,12 +14,10 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.storage.files import SEAL, read_json, sha256
 from pubmill.storage.parquet import is_damaged
+from pubmill.storage.result_paths import SOURCE_RECORD, source_of_record
 
 BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
 """What gzip and zip files raise where they are broken."""
-
-SOURCE = ".source.json"
-"""How the name of a source file's record ends."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ def _look_at_json(path: Path) -> Iterator[Finding]:
     has_seal = isinstance(value, dict) and SEAL in json.loads(path.read_text(encoding="utf-8"))
     yield Finding(path, None if has_seal else "", path)
     for file, digest in _digests(path, value).items():
-        target = file if path.name.endswith(SOURCE) else path
+        target = file if path.name.endswith(SOURCE_RECORD) else path
         if not file.is_file():
             yield Finding(file, "it is missing", target)
         else:
@@ -115,8 +113,8 @@ def _look_at_json(path: Path) -> Iterator[Finding]:
 def _digests(path: Path, value: Any) -> dict[Path, str]:
     """The SHA-256 that a JSON file has of other files: of a source, of packed tokens, of a checkpoint."""
     found = value if isinstance(value, dict) else {}
-    if path.name.endswith(SOURCE):
-        named = {path.name.removesuffix(SOURCE): found.get("sha256")}
+    if path.name.endswith(SOURCE_RECORD):
+        named = {source_of_record(path.name): found.get("sha256")}
     else:
         named = found["files"] if isinstance(found.get("files"), dict) else {}
     return {

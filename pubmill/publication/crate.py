@@ -23,6 +23,7 @@ from pubmill.publication.rendering import duration
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json, sha256, writing_folder
 from pubmill.storage.path_lists import paths_of
+from pubmill.storage.result_paths import BELOW, below_sources, source_of_record
 from pubmill.tables.cells import Provenance, read_table
 
 PROFILES = {
@@ -94,7 +95,7 @@ class CrateRecipe(Shape):
 
 def write_crate(recipe: CrateRecipe, results: Path, checkout: Path, output: Path) -> None:
     """Write the crate's folder `output`; a `PubmillError` names the first file that is absent."""
-    made_with = [read_table(results / "tables" / f"{name}.json").provenance for name in recipe.tables]
+    made_with = [read_table(results / BELOW.table(name, "json")).provenance for name in recipe.tables]
     with writing_folder(output) as temporary:
         _write_yaml(temporary / STUDY, recipe.configuration)
         config = yaml.safe_load((checkout / CONFIG).read_text(encoding="utf-8"))
@@ -221,9 +222,9 @@ def _there(path: Path) -> Path:
 
 def _add_source(crate: ROCrate, recipe: CrateRecipe, results: Path, noted: str) -> ContextEntity:
     """A source file, of which nothing but its description is taken in; one of the user's own has no URL."""
-    record, path = read_json(_there(results / noted)), noted.removesuffix(".source.json")
+    record, path = read_json(_there(results / noted)), source_of_record(noted)
     properties = {
-        "name": path.removeprefix("sources/"),
+        "name": below_sources(path),
         "encodingFormat": _format(path),
         "contentSize": str(record["bytes"]),
         "sha256": record["sha256"],

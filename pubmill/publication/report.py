@@ -18,6 +18,7 @@ from pubmill.publication.training_times import ModelTimes, time_strip, times
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
 from pubmill.storage.path_lists import paths_of
+from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, below_sources, source_of_record
 from pubmill.tables.aggregation import machine
 from pubmill.tables.cells import Table, read_table
 from pubmill.tables.comparisons import Comparisons, read_comparisons
@@ -27,8 +28,8 @@ from pubmill.tables.fact_table_models import FactTable, read_fact_table
 LISTED_FILES = 20
 """Folders of sources with more files are shown as one line with one digest."""
 
-STATISTICS = ("parsed", "documents", "words", "bytes", "rejected", "samples", "by_source", "years")
-DIAGNOSIS = ("size", "documents", "distinct_words", "subwords_per_word", "split_words", "unknown_words")
+COUNTS = ("parsed", "documents", "words", "bytes", "rejected", "samples", "by_source", "years")
+PIECES = ("size", "documents", "distinct_words", "subwords_per_word", "split_words", "unknown_words")
 STATE = ("step", "tokens", "seconds", "hardware")
 SOURCE = ("url", "bytes", "sha256", "origin", "retrieved")
 
@@ -164,18 +165,18 @@ class Report:
 
 def read_report(recipe: ReportRecipe, results: Path) -> Report:
     """Read everything a report shows; a `PubmillError` names the first file that is absent or wrong."""
-    tables = {name: read_table(results / "tables" / f"{name}.json") for name in recipe.tables}
+    tables = {name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables}
     contradictions = Contradictions(found=())
     if recipe.tables:
-        contradictions = read_contradictions(results / "pages/contradictions.json")
+        contradictions = read_contradictions(results / BELOW.contradictions("json"))
     return Report(
         recipe=recipe,
         tables=tables,
         comparisons={
-            name: read_comparisons(results / "tables" / f"{name}.comparisons.json") for name in recipe.tables
+            name: read_comparisons(results / BELOW.comparisons(name, "json")) for name in recipe.tables
         },
         fact_tables={
-            name: read_fact_table(results / "tables" / f"{name}.json") for name in recipe.fact_tables
+            name: read_fact_table(results / BELOW.table(name, "json")) for name in recipe.fact_tables
         },
         strips={name: strips(table) for name, table in tables.items()},
         charts=_charts(tables, recipe, results),
@@ -183,9 +184,9 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
             read_pretraining(name, [results / folder for folder in folders])
             for name, folders in recipe.pretraining.items()
         ],
-        corpora=_objects(results / "corpora", recipe.corpora, "stats.json", STATISTICS),
-        vocabs=_objects(results / "vocabs", recipe.vocabs, "diagnosis.json", DIAGNOSIS),
-        datasets={name: read_page(results / f"pages/datasets/{name}.json") for name in recipe.datasets},
+        corpora={name: _object(results / BELOW.corpus(name, STATISTICS), COUNTS) for name in recipe.corpora},
+        vocabs={name: _object(results / BELOW.vocab(name, DIAGNOSIS), PIECES) for name in recipe.vocabs},
+        datasets={name: read_page(results / BELOW.page(name, "json")) for name in recipe.datasets},
         contradictions=contradictions,
         sources=read_sources(results, list(paths_of(recipe.sources))),
     )
@@ -212,10 +213,6 @@ def _rate(path: Path) -> float | None:
     words = splits.get("test", splits.get("dev", {})).get("entity_words", {})
     rate = words.get("subwords_per_word")
     return None if rate is None else float(rate)
-
-
-def _objects(folder: Path, names: Sequence[str], file: str, keys: Sequence[str]) -> dict[str, dict[str, Any]]:
-    return {name: _object(folder / name / file, keys) for name in names}
 
 
 def _object(path: Path, keys: Sequence[str]) -> dict[str, Any]:
@@ -264,13 +261,13 @@ def read_sources(results: Path, records: Sequence[str]) -> list[SourceFolder]:
     """The source files whose records are listed (below `results`), by the folder they lie in."""
     found: dict[str, list[dict[str, Any]]] = {}
     for record in sorted(records):
-        path, file = results / record, Path(record.removesuffix(".source.json"))
+        path, file = results / record, Path(source_of_record(record))
         if not path.is_file():
             raise PubmillError(
                 f"{path} does not exist, so nothing tells where {file.name} came from; remove {file} "
                 f"from {results} and run the study again, which brings both in anew"
             )
-        place = file.parent.as_posix().removeprefix("sources/")
+        place = below_sources(file.parent.as_posix())
         found.setdefault(place, []).append({**_object(path, SOURCE), "name": file.name})
     return [_source_folder(name, files) for name, files in found.items()]
 

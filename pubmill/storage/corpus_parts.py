@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from pubmill.errors import PubmillError
 from pubmill.storage.parquet import open_parquet, verified
 from pubmill.storage.privacy import CREDENTIALED, PUBLIC, known_class, strictest
+from pubmill.storage.result_paths import part_name
 
 # str.split breaks at these control characters; BERT's normaliser deletes them, joining what is around them
 _DELETED = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
@@ -22,7 +23,7 @@ def part_files(folder: Path, count: int) -> list[Path]:
     about. And they are not named one by one: a whole baseline's paths would be longer than a shell
     command may be.
     """
-    return [folder / f"part-{number:04d}.parquet" for number in range(count)]
+    return [folder / part_name(number) for number in range(count)]
 
 
 def access_of_parts(parts: Iterable[Path]) -> str:

@@ -14,15 +14,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pubmill.errors import PubmillError
+from pubmill.storage.result_paths import CARD, PREDICTIONS, TRAINING
 
 PUBLIC, CREDENTIALED = "public", "credentialed"
 CLASSES = (PUBLIC, "registration", CREDENTIALED)
 """From the most open to the strictest."""
 LABEL = "access.json"
 _KEY = "access"
-_LABELLED = (LABEL, "card.json", "training.json")
+_LABELLED = (LABEL, CARD, "training.json")
 """Files of a folder that say its class."""
-_PREDICTIONS, _TRAINING = ".predictions.jsonl.gz", ".training.json"
 
 _PROCESS = {_KEY: PUBLIC}
 """The strictest class of what this process has read: like its umask, it holds for all that it writes."""
@@ -92,8 +92,8 @@ def _labels(path: Path) -> Iterator[str]:
     elif path.is_file():
         yield _in_json(_beside(path))
         yield from (_in_json(path.with_name(name)) for name in (LABEL, "card.json"))
-        if path.name.endswith(_PREDICTIONS):
-            yield _in_json(path.with_name(path.name.removesuffix(_PREDICTIONS) + _TRAINING))
+        if path.name.endswith(PREDICTIONS):
+            yield _in_json(path.with_name(path.name.removesuffix(PREDICTIONS) + TRAINING))
         if path.suffix == ".gz":
             yield _in_gzip(path)
 

@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from pubmill.errors import PubmillError
 from pubmill.storage.files import locked, write_json, writing
 from pubmill.storage.network import discard, fetch, say
+from pubmill.storage.result_paths import BELOW
 
 CHUNK = 1 << 20
 SMALL = 64 << 20  # most bytes of a file that is read at once: a checksum, a listing
@@ -61,7 +62,7 @@ def download(
             "origin": _origin(url, source),
             "retrieved": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        write_json(output.with_name(f"{output.name}.source.json"), record)
+        write_json(Path(BELOW.source_record(str(output))), record)
         part.replace(temporary)
         discard(part)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_record
+from pubmill.storage.result_paths import run_of
 from pubmill.tables.cells import (
     NO_RECORD,
     Cell,
@@ -87,7 +88,7 @@ def _read_runs(
         runs[key] = None
         if path.exists():
             record = read_record(path)
-            _check_place(path, record, recipe.scale, key[1])
+            _check_place(path, record, recipe.scale)
             runs[key] = record = _sharing(record, first)
             first = first or record
     return runs
@@ -101,25 +102,20 @@ def _sharing(record: Record, first: Record | None) -> Record:
 
 
 def _run_key(path: Path, row: Row) -> RunKey:
-    """The run whose record a path is for: `.../DATASET/SETTING/final/seed-N.json`."""
-    number = path.stem.removeprefix("seed-")
-    if not number.isdecimal():
-        raise PubmillError(f"{path}: a record is called seed-N.json, with N its seed")
-    dataset, expected = path.parts[-4], row.folds or (row.dataset or "",)
-    if dataset not in expected:
-        raise PubmillError(f"{path} is of {dataset}, but the row {row.key} is of {', '.join(expected)}")
-    return dataset, int(number)
+    """Return the dataset and seed of a record by its path; a `PubmillError` if the row has other datasets."""
+    run, expected = run_of(path), row.folds or (row.dataset or "",)
+    if run.dataset not in expected:
+        raise PubmillError(f"{path} is of {run.dataset}, but the row {row.key} is of {', '.join(expected)}")
+    return run.dataset, run.seed
 
 
-def _check_place(path: Path, record: Record, scale: str, seed: int) -> None:
-    """That a record is of the run that its path names: `PROTOCOL/MODEL/DATASET/SETTING/final/seed-N.json`."""
-    place = (*path.parts[-6:-2], scale, seed)
-    found = (record.protocol, record.model, record.dataset, record.setting, record.scale, record.seed)
-    names = ("protocol", "model", "dataset", "setting", "scale", "seed")
+def _check_place(path: Path, record: Record, scale: str) -> None:
+    """Check that a record is of the run that its path names, and of the table's scale."""
+    place = run_of(path)._asdict() | {"scale": scale}
     wrong = [
-        f"{name} is {is_!r}, expected {should!r}"
-        for name, is_, should in zip(names, found, place, strict=True)
-        if is_ != should
+        f"{name} is {getattr(record, name)!r}, expected {place[name]!r}"
+        for name in ("protocol", "model", "dataset", "setting", "scale", "seed")
+        if getattr(record, name) != place[name]
     ]
     if wrong:
         raise PubmillError(

@@ -16,10 +16,8 @@ from pubmill.metrics.contributions import Contributions, Items, needed, read_ite
 from pubmill.statistics.resampling import CONFIDENCE, RESAMPLINGS, Comparison, compare, fold, holm, observed
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
+from pubmill.storage.result_paths import BELOW, run_of
 from pubmill.tables.cells import Cell, Column, Heading, Row, Table, parse
-
-ITEMS = ".items.npz"
-"""How the file of a run's contributions ends, in the place of its record's `.json`."""
 
 
 class Pair(Shape):
@@ -92,14 +90,15 @@ def _of_row(table: Table, row: Row, results: Path) -> RowComparisons | None:
         return None
     paths = [[seed.record for seed in table.cells[column.key][row.key].seeds] for column in columns]
     items = {path: _read(results / path) for of_column in paths for path in of_column}
-    datasets = dict.fromkeys(map(_dataset, items))
+    dataset_of = {path: run_of(path).dataset for path in items}
+    datasets = dict.fromkeys(dataset_of.values())
     for dataset in datasets:
-        _refuse_others({path: one for path, one in items.items() if _dataset(path) == dataset})
+        _refuse_others({path: one for path, one in items.items() if dataset_of[path] == dataset})
     unit = next(iter(items.values())).unit
     metric = METRICS[row.metric].function
     parts = {path: needed(metric, _known(path, one)) for path, one in items.items()}
     folds = [
-        fold([[parts[path] for path in of_column if _dataset(path) == dataset] for of_column in paths])
+        fold([[parts[path] for path in of_column if dataset_of[path] == dataset] for of_column in paths])
         for dataset in datasets
     ]
     scores = observed(folds, metric, table.aggregate)
@@ -122,13 +121,8 @@ def _is_complete(cell: Cell) -> bool:
     return cell.value is not None and bool(cell.seeds)
 
 
-def _dataset(path: str) -> str:
-    """The dataset of a record: `.../DATASET/SETTING/final/seed-N.json`."""
-    return Path(path).parts[-4]
-
-
 def _read(record: Path) -> Items:
-    return read_items(record.with_name(record.name.removesuffix(".json") + ITEMS))
+    return read_items(Path(BELOW.contributions(str(record))))
 
 
 def _known(path: str, items: Items) -> Contributions:

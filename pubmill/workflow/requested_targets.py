@@ -17,11 +17,10 @@ from pubmill.messages import commands
 from pubmill.messages.nearest_names import SHOWN, nearest, unknown
 from pubmill.specs import Specs, scales
 from pubmill.specs.study import study_of_scale
+from pubmill.storage.result_paths import names_in
 
-BY_FOLDER = ("corpora", "vocabs", "pretraining", "models", "datasets")
-"""Folders of the results whose own folders are named as specs are."""
-OTHER_FOLDERS = ("parsed", "selected")
-"""Folders beside them that are no spec's."""
+KINDS = {"corpora": "corpus", "vocabs": "vocabulary", "pretraining": "recipe of pretraining"}
+"""Kinds of specs whose word is not the folder's name without its `s`."""
 
 
 def check_before_graph(workflow: Any, targets: Targets, studies: Path) -> None:
@@ -74,29 +73,17 @@ def _of_one_name(rule: str, outputs: list[str]) -> str:
 
 def _strangers(file: str, targets: Targets) -> Iterator[str]:
     """Names in a path of the results that no spec has."""
-    for kind, name, known in _names_in(file.removeprefix(f"{targets.results}/"), targets.specs):
-        if file.startswith(f"{targets.results}/") and name not in (*known, *OTHER_FOLDERS):
-            yield f"{file}: {unknown(kind, name, known)}"
+    paths, specs = targets.paths, targets.specs
+    for kind, name in names_in(paths.below(file)) if file.startswith(paths.at("")) else ():
+        known = _known(kind, specs)
+        if name not in known:
+            yield f"{file}: {unknown(KINDS.get(kind, kind.removesuffix('s')), name, known)}"
 
 
-def _names_in(path: str, specs: Specs) -> Iterator[tuple[str, str, Iterable[str]]]:
-    """What of a path below the results is a name: its kind, the name, and all names of that kind."""
-    parts = PurePosixPath(path).parts
-    match parts:
-        case ("tables", paper, table):
-            yield "table", f"{paper}/{table.split('.')[0]}", [*specs.tables, *specs.fact_tables]
-        case ("pages", "datasets", page):
-            yield "dataset", page.rpartition(".")[0], specs.datasets
-        case ("runs", protocol, model, dataset, *_):
-            yield "protocol", protocol, [*specs.protocols, OFF_THE_SHELF]
-            yield "model", model, specs.models
-            yield "dataset", dataset, specs.datasets
-        case ("vocabs", _, "on", page):
-            yield "vocabulary", parts[1], specs.vocabs
-            yield "dataset", page.removesuffix(".json"), specs.datasets
-        case (folder, name, _, *_) if folder in BY_FOLDER:
-            kind = {"corpora": "corpus", "vocabs": "vocabulary", "pretraining": "recipe of pretraining"}
-            yield kind.get(folder, folder.removesuffix("s")), name, getattr(specs, folder)
+def _known(kind: str, specs: Specs) -> list[str]:
+    """The names of a kind that a path may have."""
+    further: dict[str, Iterable[str]] = {"tables": specs.fact_tables, "protocols": [OFF_THE_SHELF]}
+    return [*getattr(specs, kind), *further.get(kind, ())]
 
 
 def _why_lost(file: str, patterns: Mapping[str, list[str]], targets: Targets, studies: Path) -> str:
@@ -117,10 +104,10 @@ def _why_lost(file: str, patterns: Mapping[str, list[str]], targets: Targets, st
 
 def _by_name(targets: Targets) -> dict[str, list[str]]:
     """Names of tables, models and datasets, and the files that a user means by them."""
-    specs, results = targets.specs, targets.results
-    meant = {name: [f"{results}/models/{name}/config.json"] for name in specs.models}
-    meant |= {name: [f"{results}/datasets/{name}/card.json"] for name in specs.datasets}
+    specs, paths = targets.specs, targets.paths
+    meant = {name: [paths.model(name, "config.json")] for name in specs.models}
+    meant |= {name: [paths.card(name)] for name in specs.datasets}
     for table in targets.study.tables:
         for name in (table, PurePosixPath(table).name):
-            meant.setdefault(name, []).append(f"{results}/tables/{table}.html")
+            meant.setdefault(name, []).append(paths.table(table, "html"))
     return meant

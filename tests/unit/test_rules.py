@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from pubmill.storage.result_paths import BELOW
+
 _SHELL = re.compile(r'^ +shell:\n((?: +f?"(?:[^"\\]|\\.)*"\n)+)', re.MULTILINE)
 _PARAMS = re.compile(r"^    params:\n((?:        .*\n)+)", re.MULTILINE)
 
@@ -45,3 +47,23 @@ def test_recipes_are_given_by_functions(root: Path) -> None:
 def test_the_package_starts_no_shell(root: Path, word: str) -> None:
     files = [*(root / "pubmill").rglob("*.py"), *(root / "scripts").glob("*.py")]
     assert [path.name for path in files if word in path.read_text()] == []
+
+
+def test_folders_in_shell_commands_are_those_of_paths(root: Path) -> None:
+    """They are spelled there, as Snakemake makes results again if the text of a command changes."""
+    folders = {path for _, text in found(root, _SHELL) for path in re.findall(r'\{R:q\}/([^ "]+)', text)}
+    known = {
+        BELOW.dataset("{dataset}"),
+        BELOW.vocab("{vocab}"),
+        BELOW.tokens("{corpus}", "{vocab}"),
+        BELOW.checkpoint("{recipe}", "{step}"),
+        BELOW.model("{model}"),
+        BELOW.table("{results_table}"),
+        BELOW.comparisons("{results_table}"),
+        BELOW.table("{fact_table}"),
+        BELOW.page("{dataset}"),
+        BELOW.contradictions(),
+        BELOW.checklist("{study}"),
+        BELOW.dataset("").rstrip("/"),
+    }
+    assert {re.sub(r"\{(?:wildcards|STUDY)\.(\w+):q\}", r"{\1}", folder) for folder in folders} == known

@@ -151,7 +151,7 @@ def _add_own(finding: Finding, targets: AccessTargets) -> None:
 
 def _add_counts(finding: Finding, targets: AccessTargets, configuration: Sequence[str]) -> None:
     """What the card of a conversion says against what the spec expects now."""
-    path = Path(targets.results) / "datasets" / finding.dataset / "card.json"
+    path = Path(targets.paths.card(finding.dataset))
     if not path.is_file():
         finding.counts = "not converted yet"
         return

@@ -20,6 +20,7 @@ from pubmill.messages import commands
 from pubmill.messages.nearest_names import unknown
 from pubmill.metrics.records import Record, read_record
 from pubmill.storage.files import read_json
+from pubmill.storage.result_paths import BELOW, run_of
 from pubmill.tables.aggregation import build, machine, read_records
 from pubmill.tables.cells import Cell, Column, Row, Table, TableRecipe, parse
 from pubmill.tables.fact_cells import build as build_facts
@@ -86,7 +87,7 @@ class Explainer:
 
     def command(self, files: Iterable[str], settings: Sequence[str] = ()) -> str:
         """The command that makes files of the results folder, perhaps with other `settings`."""
-        paths = [f"{self.results}/{file}" for file in files]
+        paths = [self.targets.paths.at(file) for file in files]
         return commands.snakemake(*paths, configuration=self.options(settings))
 
     def options(self, settings: Sequence[str] = ()) -> list[str]:
@@ -272,9 +273,9 @@ def _data(targets: FactTableTargets, dataset: str, runs: Sequence[Run]) -> Accou
 
 
 def _run(explainer: Explainer, path: str, metric: str) -> Run:
-    """A run by the path of its record: `runs/PROTOCOL/MODEL/DATASET/SETTING/final/seed-N.json`."""
-    file = explainer.results / path
-    dataset, seed = file.parts[-4], int(file.stem.removeprefix("seed-"))
+    """Return a run by the path of its record below the results."""
+    file, named = explainer.results / path, run_of(path)
+    dataset, seed = named.dataset, named.seed
     if not file.is_file():
         return Run(path, dataset, seed, None, "no record", {})
     record = read_record(file)
@@ -295,7 +296,7 @@ def _planned(
     """Protocol, setting, recipe as resolved, and where its hyper-parameters were chosen."""
     if not paths:
         return {}
-    _, protocol, _, dataset, setting, *_ = Path(paths[0]).parts
+    protocol, _, dataset, setting, _ = run_of(paths[0])
     place = {"setting": {"protocol": protocol, "setting": setting}}
     resolved = next((run.facts["recipe"] for run in runs if run.facts), None)
     if protocol == OFF_THE_SHELF or model is None:
@@ -334,7 +335,7 @@ def _to_do(
     if study.datasets is not None and row.dataset and row.dataset not in study.datasets:
         wider.append(f"datasets={_yaml_list([*study.datasets, row.dataset])}")
     if wider:
-        return (explainer.command([f"tables/{table}.html"], wider),)
+        return (explainer.command([BELOW.table(table, "html")], wider),)
     return (commands.script("doctor", *explainer.options()),)
 
 

@@ -8,6 +8,7 @@ from pubmill.errors import PubmillError
 from pubmill.graph.tables import TableTargets
 from pubmill.publication.report import read_pretraining, read_sources
 from pubmill.storage.files import read_json
+from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATE, STATISTICS, Paths
 from pubmill.tables.aggregation import machine
 from pubmill.tables.comparisons import Pair, RowComparisons, read_comparisons
 
@@ -23,7 +24,7 @@ SOURCE = ("url", "sha256", "bytes", "origin", "retrieved")
 
 def dataset_account(targets: TableTargets, dataset: str) -> Account:
     """A dataset: terms, counts and hashes of its examples, each source file."""
-    spec, path = targets.specs.datasets[dataset], _below(targets, f"datasets/{dataset}/card.json")
+    spec, path = targets.specs.datasets[dataset], Path(targets.paths.card(dataset))
     card = read_json(path) if path.is_file() else {}
     return {
         "dataset": dataset,
@@ -33,7 +34,7 @@ def dataset_account(targets: TableTargets, dataset: str) -> Account:
         "counts": card.get("counts", NOT_THERE),
         "examples sha256": card.get("examples_sha256", NOT_THERE),
         "sources": {
-            role: _source(Path(f"{file}.source.json"))
+            role: _source(Path(targets.paths.source_record(file)))
             for role, file in targets.dataset_inputs(dataset).items()
         },
     }
@@ -51,10 +52,11 @@ def comparison_account(
 ) -> Account | None:
     """A cell against the best of its row, or, where it is the best, the others against it; None where the
     row or the cell is not compared. `scores`: column -> points of all complete cells of the row now."""
-    file = f"tables/{table}.comparisons.json"
-    if not _below(targets, file).is_file():
+    file = BELOW.comparisons(table, "json")
+    path = Path(targets.paths.at(file))
+    if not path.is_file():
         return {"file": file, "compared": "not yet"}
-    found = read_comparisons(_below(targets, file))
+    found = read_comparisons(path)
     of = next((one for one in found.rows if one.row == row), None)
     pairs = [pair for pair in of.pairs if column in (of.best, pair.other)] if of else []
     if of is None or not pairs:
@@ -107,7 +109,7 @@ def _recipe_account(targets: TableTargets, recipe: str, step: int) -> Account:
     """A pretraining up to a checkpoint, with what it begins with and learns from."""
     spec = targets.specs.pretraining[recipe]
     account: Account = {
-        "checkpoint": f"pretraining/{recipe}/step-{step}",
+        "checkpoint": BELOW.checkpoint(recipe, step),
         "training": _training(targets, recipe, step),
         "values": _values(targets, recipe, step),
         "corpus": _corpus(targets, spec.corpus),
@@ -124,16 +126,16 @@ def _recipe_account(targets: TableTargets, recipe: str, step: int) -> Account:
 
 def _values(targets: TableTargets, recipe: str, step: int) -> Any:
     """The recipe that a checkpoint was made by, or the one that it would be made by."""
-    state = _below(targets, f"pretraining/{recipe}/step-{step}/state.json")
+    state = Path(targets.paths.checkpoint(recipe, step, STATE))
     return read_json(state).get("recipe") if state.is_file() else targets.pretraining_recipe(recipe)
 
 
 def _training(targets: TableTargets, recipe: str, step: int) -> Any:
     """Tokens, loss, time and machine of the checkpoint, from its own state and log."""
-    folder = _below(targets, f"pretraining/{recipe}/step-{step}")
-    if not (folder / "state.json").is_file():
+    folder = Path(targets.paths.checkpoint(recipe, step))
+    if not (folder / STATE).is_file():
         return NOT_THERE
-    run, state = read_pretraining(recipe, [folder]), read_json(folder / "state.json")
+    run, state = read_pretraining(recipe, [folder]), read_json(folder / STATE)
     return {
         "step": run.steps,
         "tokens": run.tokens,
@@ -146,7 +148,7 @@ def _training(targets: TableTargets, recipe: str, step: int) -> Any:
 
 def _corpus(targets: TableTargets, corpus: str) -> Account:
     """Counts of a corpus, and its source files by folder."""
-    statistics = _below(targets, f"corpora/{corpus}/stats.json")
+    statistics = Path(targets.paths.corpus(corpus, STATISTICS))
     found = read_json(statistics) if statistics.is_file() else {}
     kept = ("documents", "words", "bytes", "parsed", "rejected")
     counts = {key: found[key] for key in kept if key in found} or NOT_THERE
@@ -163,7 +165,7 @@ def _corpus_sources(targets: TableTargets, corpus: str) -> Any:
 
 def source_folders(results: Path, files: Iterable[str]) -> Any:
     """Source files by folder; a folder of many files has one digest for all."""
-    records = [f"{file.removeprefix(f'{results}/')}.source.json" for file in files]
+    records = [BELOW.source_record(Paths(results).below(file)) for file in files]
     there = [record for record in records if (results / record).is_file()]
     folders: Account = {
         one.name: {
@@ -182,13 +184,9 @@ def source_folders(results: Path, files: Iterable[str]) -> Any:
 
 def _vocabulary(targets: TableTargets, vocab: str) -> Account:
     """A vocabulary as its diagnosis tells it."""
-    path = _below(targets, f"vocabs/{vocab}/diagnosis.json")
+    path = Path(targets.paths.vocab(vocab, DIAGNOSIS))
     found: Mapping[str, Any] = read_json(path) if path.is_file() else {}
     kept = ("size", "documents", "words", "subwords_per_word")
     spec = targets.specs.vocabs[vocab].model_dump(include={"kind", "corpus", "model"}, exclude_none=True)
     facts = {key: found[key] for key in kept if key in found}
     return {"vocabulary": vocab, **spec, **(facts or {"diagnosis": NOT_THERE})}
-
-
-def _below(targets: TableTargets, path: str) -> Path:
-    return Path(targets.results) / path

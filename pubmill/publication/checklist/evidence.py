@@ -13,6 +13,7 @@ from pubmill.metrics.records import Record, read_record
 from pubmill.publication.report import Pretraining, read_pretraining
 from pubmill.statistics.verdict_models import Aggregate, Shape
 from pubmill.storage.files import read_json
+from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, WEIGHTS
 from pubmill.tables.cells import Table, read_table
 from pubmill.tables.dataset_cards import Card, read_card
 
@@ -90,8 +91,8 @@ class ChecklistRecipe(Shape):
             for model, settings in models.items():
                 for setting, datasets in settings.items():
                     for dataset, seeds in datasets.items():
-                        folder = f"runs/{protocol}/{model}/{dataset}/{setting}/final"
-                        yield from (f"{folder}/seed-{seed}.json" for seed in seeds)
+                        run = (protocol, model, dataset, setting)
+                        yield from (BELOW.record(*run, seed) for seed in seeds)
 
 
 @dataclass(frozen=True)
@@ -119,20 +120,18 @@ def read_study(recipe: ChecklistRecipe, results: Path) -> StudyData:
     """Read all that was measured; a `PubmillError` names the first file that is absent or wrong."""
     return StudyData(
         recipe=recipe,
-        tables={name: read_table(results / "tables" / f"{name}.json") for name in recipe.tables},
+        tables={name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables},
         records=[read_record(results / path) for path in recipe.run_paths()],
         choices={path: read_json(results / path) for one in recipe.searches for path in one.selected},
         pretrainings=[
             read_pretraining(name, [results / folder for folder in folders])
             for name, folders in recipe.pretraining.items()
         ],
-        corpora={name: read_json(results / "corpora" / name / "stats.json") for name in recipe.corpora},
-        vocabs={name: read_json(results / "vocabs" / name / "diagnosis.json") for name in recipe.vocabs},
-        cards={name: read_card(results / "datasets" / name / "card.json") for name in recipe.datasets},
+        corpora={name: read_json(results / BELOW.corpus(name, STATISTICS)) for name in recipe.corpora},
+        vocabs={name: read_json(results / BELOW.vocab(name, DIAGNOSIS)) for name in recipe.vocabs},
+        cards={name: read_card(results / BELOW.card(name)) for name in recipe.datasets},
         # Weights are no input of the checklist: whoever has only predictions must not pretrain for it.
-        parameters={
-            name: count_parameters(results / "models" / name / "model.safetensors") for name in recipe.models
-        },
+        parameters={name: count_parameters(results / BELOW.model(name, WEIGHTS)) for name in recipe.models},
     )
 
 

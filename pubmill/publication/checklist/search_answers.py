@@ -1,10 +1,9 @@
 """Answers on runs and hyper-parameters."""
 
-from pathlib import PurePosixPath
-
 from pubmill.publication.checklist.answers import Answer, grid, name_of, told
 from pubmill.publication.checklist.evidence import Search, StudyData
 from pubmill.publication.rendering import count, number
+from pubmill.storage.result_paths import choice_of
 
 NOTHING = "Nothing was searched: every value is given by the protocol."
 
@@ -56,11 +55,9 @@ def chosen(study: StudyData) -> Answer:
 
 
 def _place(path: str) -> str:
-    """The runs that a selected.json is for: those of a setting on a dataset, of all models or of one."""
-    parts = PurePosixPath(path).with_suffix("").parts[1:]
-    common = parts[1] == "selected"
-    where = (parts[0], *parts[2:], "all models") if common else (*parts[:1], *parts[2:4], parts[1])
-    return ", ".join(where)
+    """Return the protocol, dataset, setting and models that a choice is for."""
+    choice = choice_of(path)
+    return ", ".join((choice.protocol, choice.dataset, choice.setting, choice.model or "all models"))
 
 
 def method(study: StudyData) -> Answer:

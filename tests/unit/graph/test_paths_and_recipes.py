@@ -205,7 +205,7 @@ def test_a_chain_begins_with_the_model_of_the_run_before(root: Path) -> None:
 def test_a_study_may_keep_all_models(root: Path) -> None:
     made = targets(root, keep_models=True)
     run = ("blurb", "pubmedbert-base", "bc2gm", "standard")
-    assert made.kept(*run, 2) == [made.task_model(*run, 2)]
+    assert made.kept(*run, 2) == [made.paths.task_model(*run, 2)]
     assert "keep_models" not in as_json(made.run_recipe(*run))
 
 

@@ -1,0 +1,310 @@
+"""Paths of results: the only module that spells them, and takes them apart.
+
+Every method accepts a wildcard of Snakemake (`"{seed}"`) in the place of a name or number.
+"""
+
+from collections.abc import Iterator
+from pathlib import PurePath, PurePosixPath
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from pubmill.errors import PubmillError
+
+PREDICTIONS, TRAINING = ".predictions.jsonl.gz", ".training.json"
+RECORD, CONTRIBUTIONS = ".json", ".items.npz"
+"""Endings of a run's files."""
+SOURCE_RECORD = ".source.json"
+"""Ending of the file that records where a source file came from."""
+CARD, STATISTICS, DIAGNOSIS = "card.json", "stats.json", "diagnosis.json"
+STATE, LOG, WEIGHTS = "state.json", "log.jsonl", "model.safetensors"
+
+Number = int | str
+"""A number, or the wildcard for one."""
+
+
+class RunPath(NamedTuple):
+    """The run that the path of a record names."""
+
+    protocol: str
+    model: str
+    dataset: str
+    setting: str
+    seed: int
+
+
+class ChoicePath(NamedTuple):
+    """The search that the path of a choice names; `model` None: one choice for all models."""
+
+    protocol: str
+    model: str | None
+    dataset: str
+    setting: str
+
+
+class Paths:
+    """Paths below one results folder; relative to it by default, as recipes hold them."""
+
+    def __init__(self, results: str | PurePath = "") -> None:
+        self.results = str(results)
+        self._prefix = f"{self.results}/" if self.results else ""
+
+    def at(self, below: str) -> str:
+        """Return the path of a file by its path below the results folder."""
+        return f"{self._prefix}{below}"
+
+    def below(self, path: str) -> str:
+        """Return a path relative to the results folder."""
+        return path.removeprefix(self._prefix)
+
+    def log(self, stem: str) -> str:
+        """Return the log of the job that writes a path, given without its ending."""
+        return self.at(f"logs/{self.below(stem)}.log")
+
+    # Sources
+
+    def sources(self) -> str:
+        return self.at("sources")
+
+    def source(self, path: str) -> str:
+        """Return the copy of a file by its host and path, which is its URL without `https://`."""
+        return f"{self.sources()}/{path}"
+
+    def source_of_url(self, url: str) -> str:
+        """Return the copy of the file of a URL."""
+        parts = urlsplit(url)
+        return self.source(f"{parts.netloc}{parts.path}")
+
+    def local_source(self, key: str, name: str) -> str:
+        """Return the copy of a user's file, by its key in `local_files`."""
+        return self.source(f"local/{key}/{name}")
+
+    def pmc_plan(self, source: str) -> str:
+        return self.source(f"pmc/{source}/plan.parquet")
+
+    def pmc_archive(self, source: str, shard: str) -> str:
+        return self.source(f"pmc/{source}/{shard}.tar.gz")
+
+    @staticmethod
+    def source_record(file: str) -> str:
+        """Return the file that records where a source file came from; it lies beside that file."""
+        return f"{file}{SOURCE_RECORD}"
+
+    # Corpora
+
+    def parsed(self) -> str:
+        """Return the folder of parsed shards, which corpora share."""
+        return self.corpus("parsed")
+
+    def parsed_shard(self, source: str, shard: str) -> str:
+        return f"{self.parsed()}/{source}/{shard}.parquet"
+
+    def corpus(self, corpus: str, name: str = "") -> str:
+        """Return the folder of a corpus, or one of its files."""
+        return _in(self.at(f"corpora/{corpus}"), name)
+
+    def part(self, corpus: str, part: Number, form: str = "parquet") -> str:
+        """Return a part of a corpus; with no form, the path that its files share."""
+        return self.corpus(corpus, part_name(part, form))
+
+    def fingerprints(self, corpus: str) -> str:
+        return self.corpus(corpus, "fingerprints")
+
+    def fingerprint(self, corpus: str, part: Number, form: str = "parquet") -> str:
+        return f"{self.fingerprints(corpus)}/{part_name(part, form)}"
+
+    def words(self, corpus: str, splitting: str) -> str:
+        """Return the folder of a corpus's word counts, for one way of separating words."""
+        return self.corpus(corpus, f"words/{splitting}")
+
+    def word_counts(self, corpus: str, splitting: str, part: Number, form: str = "parquet") -> str:
+        return f"{self.words(corpus, splitting)}/{part_name(part, form)}"
+
+    def contamination(self, corpus: str, first: Number) -> str:
+        """Return what the job that begins with a part found of datasets' texts."""
+        return self.corpus(corpus, f"contamination/from-{_padded(first)}.json")
+
+    # Vocabularies, pretraining, models
+
+    def vocab(self, vocab: str, name: str = "") -> str:
+        """Return the folder of a vocabulary, or one of its files."""
+        return _in(self.at(f"vocabs/{vocab}"), name)
+
+    def fit(self, vocab: str, dataset: str) -> str:
+        """Return the diagnosis of a vocabulary on a dataset."""
+        return self.vocab(vocab, f"on/{dataset}.json")
+
+    def tokens(self, corpus: str, vocab: str, name: str = "") -> str:
+        """Return the folder of packed tokens, or one of its files."""
+        return _in(self.at(f"pretraining/tokens/{corpus}/{vocab}"), name)
+
+    def checkpoint(self, recipe: str, step: Number, name: str = "") -> str:
+        """Return the folder of a checkpoint, or one of its files."""
+        return _in(self.at(f"pretraining/{recipe}/step-{step}"), name)
+
+    def model(self, model: str, name: str = "") -> str:
+        """Return the folder of a model, or one of its files."""
+        return _in(self.at(f"models/{model}"), name)
+
+    # Datasets and runs
+
+    def dataset(self, dataset: str, name: str = "") -> str:
+        """Return the folder of a dataset, or one of its files."""
+        return _in(self.at(f"datasets/{dataset}"), name)
+
+    def card(self, dataset: str) -> str:
+        return self.dataset(dataset, CARD)
+
+    def examples(self, dataset: str, split: str) -> str:
+        return self.dataset(dataset, f"{split}.jsonl.gz")
+
+    def run(self, protocol: str, model: str, dataset: str, setting: str) -> str:
+        """Return the folder of all runs of a model on a dataset."""
+        return self.at(f"runs/{protocol}/{model}/{dataset}/{setting}")
+
+    def trial(
+        self,
+        protocol: str,
+        model: str,
+        dataset: str,
+        setting: str,
+        trial: str,
+        seed: Number,
+        ending: str = "",
+    ) -> str:
+        """Return a file of a trial, or the path that its files share."""
+        return f"{self.run(protocol, model, dataset, setting)}/trials/{trial}/seed-{seed}{ending}"
+
+    def task_model(
+        self, protocol: str, model: str, dataset: str, setting: str, seed: Number, ending: str = ""
+    ) -> str:
+        """Return the folder of the model that a run keeps, or a file beside it."""
+        return f"{self.run(protocol, model, dataset, setting)}/models/seed-{seed}{ending}"
+
+    def final(
+        self, protocol: str, model: str, dataset: str, setting: str, seed: Number, ending: str = ""
+    ) -> str:
+        """Return a file of a final run, or the path that its files share."""
+        return f"{self.run(protocol, model, dataset, setting)}/final/seed-{seed}{ending}"
+
+    def predictions(self, protocol: str, model: str, dataset: str, setting: str, seed: Number) -> str:
+        return self.final(protocol, model, dataset, setting, seed, PREDICTIONS)
+
+    def training(self, protocol: str, model: str, dataset: str, setting: str, seed: Number) -> str:
+        """Return how a final run was trained."""
+        return self.final(protocol, model, dataset, setting, seed, TRAINING)
+
+    def record(self, protocol: str, model: str, dataset: str, setting: str, seed: Number) -> str:
+        return self.final(protocol, model, dataset, setting, seed, RECORD)
+
+    @staticmethod
+    def contributions(record: str) -> str:
+        """Return the contributions of documents to a record; the file lies beside the record."""
+        return f"{record.removesuffix(RECORD)}{CONTRIBUTIONS}"
+
+    def choice(self, protocol: str, model: str | None, dataset: str, setting: str) -> str:
+        """Return the choice of hyper-parameters for a model, or for all models."""
+        if model is None:
+            return self.at(f"runs/{protocol}/selected/{dataset}/{setting}.json")
+        return f"{self.run(protocol, model, dataset, setting)}/selected.json"
+
+    # Tables, pages, reports
+
+    def table(self, table: str, form: str = "") -> str:
+        """Return a table in one form, or the path that all its forms share."""
+        return _formed(self.at(f"tables/{table}"), form)
+
+    def comparisons(self, table: str, form: str = "") -> str:
+        return _formed(f"{self.table(table)}.comparisons", form)
+
+    def page(self, dataset: str, form: str = "") -> str:
+        """Return the page of a dataset."""
+        return _formed(self.at(f"pages/datasets/{dataset}"), form)
+
+    def contradictions(self, form: str = "") -> str:
+        return _formed(self.at("pages/contradictions"), form)
+
+    def report(self, study: str, form: str = "") -> str:
+        return _formed(self.at(f"reports/{study}"), form)
+
+    def checklist(self, study: str, form: str = "") -> str:
+        return _formed(f"{self.report(study)}.checklist", form)
+
+    def crate(self, study: str) -> str:
+        return f"{self.report(study)}.crate"
+
+
+def source_of_record(record: str) -> str:
+    """Return the source file that a record of `Paths.source_record` lies beside."""
+    return record.removesuffix(SOURCE_RECORD)
+
+
+def below_sources(path: str) -> str:
+    """Return the host and path of a source file, or of a folder of them, given below the results."""
+    return path.removeprefix(f"{BELOW.sources()}/")
+
+
+BELOW = Paths()
+"""Paths below the results folder, as recipes hold them."""
+
+
+def run_of(path: str | PurePath) -> RunPath:
+    """Return the run that the path of a record names; a `PubmillError` if it is no such path."""
+    match PurePosixPath(path).parts:
+        case (*_, protocol, model, dataset, setting, "final", name):
+            seed = name.removeprefix("seed-").removesuffix(RECORD)
+            if name == f"seed-{seed}{RECORD}" and seed.isdecimal():
+                return RunPath(protocol, model, dataset, setting, int(seed))
+    raise PubmillError(
+        f"{path}: expected the path of a record, PROTOCOL/MODEL/DATASET/SETTING/final/seed-N.json"
+    )
+
+
+def choice_of(below: str) -> ChoicePath:
+    """Return the search that the path of a choice below the results names; a `PubmillError` if it is none."""
+    match PurePosixPath(below).parts:
+        case ("runs", protocol, "selected", dataset, name) if name.endswith(".json"):
+            return ChoicePath(protocol, None, dataset, name.removesuffix(".json"))
+        case ("runs", protocol, model, dataset, setting, "selected.json"):
+            return ChoicePath(protocol, model, dataset, setting)
+    raise PubmillError(f"{below}: expected the path of a choice of hyper-parameters")
+
+
+def names_in(below: str) -> Iterator[tuple[str, str]]:
+    """Return the kinds and names of the specs that a path below the results names.
+
+    A kind is the folder of its specs: `models`, `corpora`.
+    """
+    match PurePosixPath(below).parts:
+        case ("tables", paper, table):
+            yield "tables", f"{paper}/{table.split('.')[0]}"
+        case ("pages", "datasets", page):
+            yield "datasets", page.rpartition(".")[0]
+        case ("runs", protocol, "selected", dataset, *_):
+            yield from (("protocols", protocol), ("datasets", dataset))
+        case ("runs", protocol, model, dataset, *_):
+            yield from (("protocols", protocol), ("models", model), ("datasets", dataset))
+        case ("vocabs", vocab, "on", page):
+            yield from (("vocabs", vocab), ("datasets", page.removesuffix(".json")))
+        case ("pretraining", "tokens", corpus, vocab, *_):
+            yield from (("corpora", corpus), ("vocabs", vocab))
+        case ("corpora", "parsed", *_):
+            return
+        case (("corpora" | "vocabs" | "pretraining" | "models" | "datasets") as kind, name, _, *_):
+            yield kind, name
+
+
+def part_name(part: Number, form: str = "parquet") -> str:
+    """Return the name of the file that holds one part of a corpus, or what is made from it."""
+    return _formed(f"part-{_padded(part)}", form)
+
+
+def _padded(number: Number) -> str:
+    return f"{number:04d}" if isinstance(number, int) else number
+
+
+def _in(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if name else folder
+
+
+def _formed(path: str, form: str) -> str:
+    return f"{path}.{form}" if form else path
