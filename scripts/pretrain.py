@@ -14,6 +14,8 @@ inputs, commit, packages, hardware) and log.jsonl (loss, rate and speed); the lo
 from there, also with another number of processes, but from a save of other work (other inputs, recipe or
 version) it begins anew and says so.
 All of it is for its owner alone if an input is.
+Killed and run again, it gives the same weights on a processor; on a GPU only with PUBMILL_DETERMINISTIC=1,
+which refuses operations that have no deterministic kernel.
 Needs torch and transformers only; with tensorboard it writes its events.
 """
 

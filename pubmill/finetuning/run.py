@@ -25,6 +25,7 @@ from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.base import Task
 from pubmill.finetuning.training import Progress, Trainer, say
 from pubmill.hardware.provenance import provenance
+from pubmill.hardware.torch_setup import cuda_settings
 from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.files import sha256
 from pubmill.storage.weights_digest import folder_sha256
@@ -329,6 +330,7 @@ def _surroundings(trainer: Trainer) -> dict[str, Any]:
         "device": trainer.device.type,
         "threads": torch.get_num_threads(),
         "precision": trainer.precision,
+        **cuda_settings(trainer.device),
     }
     return found
 

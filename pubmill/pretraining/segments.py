@@ -13,10 +13,11 @@ import torch
 
 from pubmill.errors import PubmillError
 from pubmill.hardware.provenance import provenance
+from pubmill.hardware.torch_setup import configure_cuda, cuda_settings, leave_uninitialized_memory
 from pubmill.pretraining import checkpoints
 from pubmill.pretraining.checkpoints import DamagedCheckpointError, Progress
 from pubmill.pretraining.distributed import World, join
-from pubmill.pretraining.engine import Pretraining, Sums
+from pubmill.pretraining.engine import Pretraining, StopRequestedError, Sums
 from pubmill.pretraining.flops import measured_rate
 from pubmill.pretraining.logs import Line, TensorBoard, log_line, means, progress_line, say
 from pubmill.pretraining.masking import Vocabulary, read_vocabulary
@@ -31,7 +32,7 @@ LOG_LINES, REPORT_SECONDS = 200, 5.0
 AVERAGED_STEPS, DIVERGED, SUSPICIOUS = 50, 1.0, 0.5
 # what the last digits depend on, of what state.json says of the surroundings
 DECIDING = {
-    "hardware": ("cpu", "gpus", "device", "processes", "threads", "precision"),
+    "hardware": ("cpu", "gpus", "device", "processes", "threads", "precision", "deterministic", "tf32"),
     "packages": ("torch", "transformers", "numpy"),
 }
 
@@ -72,12 +73,20 @@ def pretrain(recipe: PretrainingRecipe, segment: Segment) -> None:
             packed.verify()
         vocabulary = read_vocabulary(segment.vocab, packed.special)
         check(recipe, packed, vocabulary, segment, world)
-        torch.use_deterministic_algorithms(not torch.cuda.is_available())
-        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+        configure(world.device)
         work = Pretraining(recipe, packed, vocabulary, world, segment.model, segment.teacher)
         known = facts(work, segment, packed)
         progress = resume(work, segment, known)
         train(work, progress, segment, known)
+
+
+def configure(device: torch.device) -> None:
+    """Set how this process computes: deterministically on a processor, on a GPU as `configure_cuda` says."""
+    if device.type == "cuda":
+        configure_cuda(deterministic=False)
+    else:
+        torch.use_deterministic_algorithms(True)
+        leave_uninitialized_memory()
 
 
 def check(
@@ -103,7 +112,7 @@ def facts(work: Pretraining, segment: Segment, packed: PackedTokens) -> dict[str
         "processes": work.world.size,
         "threads": torch.get_num_threads(),
         "precision": work.precision,
-    }
+    } | cuda_settings(work.world.device)
     folders = {name: getattr(segment, name) for name in ("previous", "model", "other", "teacher")}
     return found | {
         "recipe": asdict(work.recipe),
@@ -176,29 +185,45 @@ def train(work: Pretraining, progress: Progress, segment: Segment, known: dict[s
         TensorBoard(segment.output.parent / "tensorboard", progress.step + 1) if work.world.first else None
     )
     reported = saved = time.monotonic()
+    began = progress.step
     with stop_requests() as stops:
-        while progress.step < segment.to:
-            line, logged = advance(work, progress, segment.output, peak)
-            now = time.monotonic()
-            due = now - saved >= 60 * segment.save_minutes and progress.step < segment.to
-            asked = work.world.total({"save": float(due and work.world.first), "stop": float(len(stops) > 0)})
-            if asked["stop"] or (asked["save"] and not progress.suspicious(SUSPICIOUS)):
-                made = checkpoints.save_partial(segment.output, work, progress, known)
-                saved = time.monotonic()
+        work.stop_asked = lambda: len(stops) > 0
+        try:
+            while progress.step < segment.to:
+                line, logged = advance(work, progress, segment.output, peak)
+                now = time.monotonic()
+                due = now - saved >= 60 * segment.save_minutes and progress.step < segment.to
+                asked = work.world.total({"save": float(due and work.world.first), "stop": float(len(stops))})
                 if asked["stop"]:
-                    say(f"asked to stop; saved {made}; the same command goes on")
-                    raise SystemExit(128 + (stops[0] if stops else signal.SIGTERM))
-            if board and logged:
-                board.add(line)
-            if work.world.first and now - reported > REPORT_SECONDS:
-                reported = now
-                say(progress_line(line, segment.to, work.recipe.steps, progress.seconds))
-        held_out = judge(work, segment.tokens / HELD_OUT)
+                    raise StopRequestedError
+                if asked["save"] and not progress.suspicious(SUSPICIOUS):
+                    checkpoints.save_partial(segment.output, work, progress, known)
+                    saved = time.monotonic()
+                if board and logged:
+                    board.add(line)
+                if work.world.first and now - reported > REPORT_SECONDS:
+                    reported = now
+                    say(progress_line(line, segment.to, work.recipe.steps, progress.seconds))
+            held_out = judge(work, segment.tokens / HELD_OUT)
+        except StopRequestedError:
+            save_and_say(work, progress, segment, known, began)
+            raise SystemExit(128 + (stops[0] if stops else signal.SIGTERM)) from None
         checkpoints.save(segment.output, work, progress, known | {"held_out": held_out})
     if board:
         board.close()
     if work.world.first:
         checkpoints.remove_partial(segment.output)
+
+
+def save_and_say(
+    work: Pretraining, progress: Progress, segment: Segment, known: dict[str, Any], began: int
+) -> None:
+    """Save a segment that was asked to stop, unless no step was completed since it started, at `began`."""
+    if progress.step == began:
+        say("asked to stop before another step was complete; the same command goes on")
+        return
+    made = checkpoints.save_partial(segment.output, work, progress, known)
+    say(f"asked to stop; saved {made}; the same command goes on")
 
 
 def advance(work: Pretraining, progress: Progress, output: Path, peak: float) -> tuple[Line, bool]:

@@ -1,5 +1,6 @@
 """Learning from a teacher beside the text."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -36,6 +37,11 @@ class Distilled(Learner):
             raise PubmillError("the recipe is a distillation: it needs --teacher, a model folder")
         theirs = load_teacher(teacher, model.config.vocab_size)
         return cls(model, theirs, recipe.objective, recipe.recompute_activations)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Move the teacher too where this module is moved (`to` and `cuda` end here)."""
+        self.teacher._apply(fn)
+        return super()._apply(fn, recurse)  # type: ignore[no-untyped-call,no-any-return]
 
     @property
     def teacher(self) -> Any:
