@@ -200,7 +200,7 @@ def _train(recipe: FinetuningRecipe, model: Path, data: Data, seed: int, device:
 def _begin(
     recipe: FinetuningRecipe, model: Path, learnt: list[Any], seed: int, device: torch.device
 ) -> tuple[Trainer, bool | None]:
-    """A trainer with a head on the encoder, and whether the head goes on from the one that `model` has."""
+    """Return a trainer with a head on the encoder, and whether the head starts from the one of `model`."""
     tokenizer = load_tokenizer(model, words=recipe.task == "tokens")
     encoder = load_encoder(model, recipe.dropout, device)
     reader = make_reader(recipe, tokenizer, encoder)

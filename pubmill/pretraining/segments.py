@@ -42,8 +42,8 @@ class Segment:
     """What a segment is made from, and where it ends.
 
     `previous`: the checkpoint before, of the same recipe. For a first segment there may be `model`, a Hugging
-    Face folder whose weights it begins with, or `other`, a checkpoint of another recipe that is gone on
-    with: weights, optimiser and steps. `teacher`: the folder of a distillation's teacher.
+    Face folder whose weights it begins with, or `other`, a checkpoint of another recipe to continue:
+    weights, optimiser and steps. `teacher`: the folder of a distillation's teacher.
     """
 
     tokens: Path
@@ -61,7 +61,7 @@ class Segment:
 def pretrain(recipe: PretrainingRecipe, segment: Segment) -> None:
     """Pretrain up to step `segment.to` and write the checkpoint `segment.output`.
 
-    A segment that was interrupted goes on from its own last save, made every `save_minutes` (0: after each
+    A segment that was interrupted continues from its own last save, made every `save_minutes` (0: after each
     step), unless that belongs to other work: another recipe, other inputs or another `version` of the stage.
     Raises `PubmillError` where another process is at work on the segment, or the loss is no number any more
     or rises (the last good save stays), and `SystemExit` after saving where it was asked to stop.
@@ -220,10 +220,10 @@ def save_and_say(
 ) -> None:
     """Save a segment that was asked to stop, unless no step was completed since it started, at `began`."""
     if progress.step == began:
-        say("asked to stop before another step was complete; the same command goes on")
+        say("asked to stop before another step was complete; the same command continues")
         return
     made = checkpoints.save_partial(segment.output, work, progress, known)
-    say(f"asked to stop; saved {made}; the same command goes on")
+    say(f"asked to stop; saved {made}; the same command continues from there")
 
 
 def advance(work: Pretraining, progress: Progress, output: Path, peak: float) -> tuple[Line, bool]:
@@ -263,7 +263,7 @@ def judge(work: Pretraining, folder: Path) -> dict[str, Any] | None:
 
 
 def lost(error: FloatingPointError, step: int, output: Path) -> PubmillError:
-    """What to tell when the training has diverged."""
+    """Return the error message of a training that has diverged."""
     good = next(iter(checkpoints.partials(output)), "the checkpoint it started from")
     return PubmillError(
         f"step {step + 1}: {error}; nothing of it was kept. Last good save: {good}. Lower "

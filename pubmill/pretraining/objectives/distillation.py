@@ -59,7 +59,7 @@ class Distilled(Learner):
             target = masked_lm_logits(teacher, theirs).float()
         vectors = self.encode(self.model, part.ids, part)
         logits = self.logits(vectors, part).float()
-        found = self.masked_lm(logits, part) | self.told_pairs(vectors, part)
+        found = self.masked_lm(logits, part) | self.pair_losses(vectors, part)
         heat = self.wanted.temperature
         found["kl_loss"] = divergence(logits, target, heat) * heat**2
         if self.wanted.cosine:
