@@ -18,7 +18,8 @@ regression  {"id", "score": number}
 span        {"id", "answers": [{"text", "probability"}, ...]}, best first; text "" says that there is none
 If training failed (training.json: `"failed": "nan"`), what is predicted is null in all lines. So it is where
 all trials behind --selected failed, or the run did that --model is from; nothing is trained then.
-Needs only torch and transformers. Killed and run again, it gives the same predictions.
+Needs only torch and transformers. Killed and run again, it gives the same predictions on a processor; on a
+GPU only with PUBMILL_DETERMINISTIC=1, which refuses operations that have no deterministic kernel.
 """
 
 import argparse
@@ -28,7 +29,6 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # deterministic matrix products on GPUs
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # two at once on two cores: a sixth of the time (pretrain.py)
 
 from pubmill import recipes

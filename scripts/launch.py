@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
-from pubmill.hardware.launching import command, slurm_job
+from pubmill.hardware.launching import TORCHRUN_ENVIRONMENT, command, slurm_job
 
 
 def main() -> None:
@@ -30,7 +30,7 @@ def main() -> None:
     arguments = parser.parse_args()
     job = slurm_job(os.environ) if arguments.nodes > 1 else None
     started = command(arguments.program, arguments.nodes, arguments.processes, job)
-    os.execvp(started[0], started)
+    os.execvpe(started[0], started, TORCHRUN_ENVIRONMENT | os.environ)
 
 
 if __name__ == "__main__":

@@ -5,15 +5,17 @@ r"""Pretrain a language model up to one checkpoint.
     .venv/bin/torchrun --nproc-per-node 8 scripts/pretrain.py ...
 
 Inputs: packed tokens (scripts/pack.py), the vocabulary they were packed with, and the checkpoint before; for
-a first segment perhaps a model folder whose weights it begins with, or another recipe's checkpoint to go on
-with; for a distillation the teacher's model folder.
+a first segment perhaps a model folder whose weights it begins with, or another recipe's checkpoint to
+continue; for a distillation the teacher's model folder.
 Output: a folder with model.safetensors and config.json (as transformers reads them), auxiliary.safetensors,
 optimizer.safetensors, state.json (step, losses on training and held-out text, tokens, seconds, recipe,
 inputs, commit, packages, hardware) and log.jsonl (loss, rate and speed); the log as TensorBoard events in
-`tensorboard` beside it. It saves itself every few minutes and when asked to stop; the same command goes on
+`tensorboard` beside it. It saves itself every few minutes and when asked to stop; the same command continues
 from there, also with another number of processes, but from a save of other work (other inputs, recipe or
 version) it begins anew and says so.
 All of it is for its owner alone if an input is.
+Killed and run again, it gives the same weights on a processor; on a GPU only with PUBMILL_DETERMINISTIC=1,
+which refuses operations that have no deterministic kernel.
 Needs torch and transformers only; with tensorboard it writes its events.
 """
 
@@ -46,10 +48,10 @@ def main() -> None:
     parser.add_argument("--to", required=True, type=int, help="the step to stop at")
     begin = parser.add_mutually_exclusive_group()
     begin.add_argument(
-        "--previous", type=Path, help="checkpoint folder to go on from (default: from scratch)"
+        "--previous", type=Path, help="checkpoint folder to continue from (default: from scratch)"
     )
     begin.add_argument("--model", type=Path, help="model folder whose weights to begin with")
-    begin.add_argument("--other", type=Path, help="checkpoint folder of another recipe to go on with")
+    begin.add_argument("--other", type=Path, help="checkpoint folder of another recipe to continue")
     parser.add_argument("--teacher", type=Path, help="model folder to learn from, of a distillation")
     parser.add_argument(
         "--save-minutes", type=float, default=10.0, help="save after so many minutes (0: after each step)"

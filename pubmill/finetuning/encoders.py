@@ -44,7 +44,7 @@ def load_tokenizer(folder: Path, words: bool = False) -> PreTrainedTokenizerBase
         )
     splitter = tokenizer.backend_tokenizer.pre_tokenizer
     if words and isinstance(splitter, ByteLevel):
-        # Tokenizers of no class of their own (ModernBERT's) don't heed the argument above.
+        # Tokenizers of no class of their own (ModernBERT's) ignore the argument above.
         splitter.add_prefix_space = True
     return tokenizer
 
@@ -98,7 +98,7 @@ def longest_input(encoder: PreTrainedModel) -> int:
 
 
 def has_segments(encoder: PreTrainedModel) -> bool:
-    """Whether the encoder tells two texts apart by segment ids."""
+    """Whether the encoder has segment ids, which distinguish two texts."""
     return int(getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
 
 
@@ -116,7 +116,7 @@ def layers(encoder: PreTrainedModel) -> torch.nn.ModuleList:
     ]
     if getattr(encoder.config, "num_hidden_groups", None) or len(found) != 1:
         raise PubmillError(
-            f"{type(encoder).__name__}: its {count} layers can't be told apart (they share weights, or their "
+            f"{type(encoder).__name__}: its {count} layers cannot be separated (they share weights, or their "
             "names are unknown), so none can be frozen, slowed, re-initialised or removed alone"
         )
     return found[0]

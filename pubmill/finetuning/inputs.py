@@ -79,5 +79,5 @@ def _padded(rows: Sequence[Sequence[int]], width: int, fill: int, device: torch.
 
 
 def moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """The tensor on the device; a GPU's copy goes on while the next one is made."""
+    """Return the tensor on the device; a copy to a GPU runs while the next one is made."""
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)

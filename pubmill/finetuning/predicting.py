@@ -15,6 +15,7 @@ from pubmill.finetuning.splits import Split
 from pubmill.finetuning.tasks.base import Task
 from pubmill.hardware.gpu_claims import take_gpu
 from pubmill.hardware.precision import choose_precision
+from pubmill.hardware.torch_setup import configure_cuda, gpu_is_used
 from pubmill.recipes import FinetuningRecipe
 
 PREDICTION_TOKENS = 4096
@@ -26,10 +27,13 @@ class DivergenceError(Exception):
 
 
 def choose_device() -> torch.device:
-    """A GPU where there is one, told to be deterministic; else the processor."""
-    if not torch.cuda.is_available():
+    """Return a GPU, with deterministic kernels where there are such, or the processor if there is no GPU.
+
+    Raises a `PubmillError` for a GPU that PyTorch cannot use.
+    """
+    if not gpu_is_used():
         return torch.device("cpu")
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    configure_cuda(deterministic=True)
     return take_gpu()
 
 

@@ -34,7 +34,7 @@ class Frame:
 
 
 class Reader:
-    """A tokenizer, the length that a model takes, and whether it tells two texts apart by segment ids."""
+    """A tokenizer, the length that a model takes, and whether its segment ids distinguish two texts."""
 
     def __init__(
         self,

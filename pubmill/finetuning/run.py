@@ -25,6 +25,7 @@ from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.base import Task
 from pubmill.finetuning.training import Progress, Trainer, say
 from pubmill.hardware.provenance import provenance
+from pubmill.hardware.torch_setup import cuda_settings
 from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.files import sha256
 from pubmill.storage.weights_digest import folder_sha256
@@ -199,7 +200,7 @@ def _train(recipe: FinetuningRecipe, model: Path, data: Data, seed: int, device:
 def _begin(
     recipe: FinetuningRecipe, model: Path, learnt: list[Any], seed: int, device: torch.device
 ) -> tuple[Trainer, bool | None]:
-    """A trainer with a head on the encoder, and whether the head goes on from the one that `model` has."""
+    """Return a trainer with a head on the encoder, and whether the head starts from the one of `model`."""
     tokenizer = load_tokenizer(model, words=recipe.task == "tokens")
     encoder = load_encoder(model, recipe.dropout, device)
     reader = make_reader(recipe, tokenizer, encoder)
@@ -329,6 +330,7 @@ def _surroundings(trainer: Trainer) -> dict[str, Any]:
         "device": trainer.device.type,
         "threads": torch.get_num_threads(),
         "precision": trainer.precision,
+        **cuda_settings(trainer.device),
     }
     return found
 

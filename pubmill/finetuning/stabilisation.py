@@ -14,7 +14,7 @@ from pubmill.recipes import FinetuningRecipe
 def prepare_encoder(encoder: PreTrainedModel, recipe: FinetuningRecipe) -> None:
     """Remove top layers, re-initialise the top ones of what is left, freeze low ones, as the recipe says.
 
-    Raises a `PubmillError` where the encoder has too few layers for it, or none that can be told apart.
+    Raises a `PubmillError` where the encoder has too few layers for it, or layers that cannot be separated.
     """
     if not (recipe.removed_layers or recipe.reinitialised_layers or recipe.frozen_layers is not None):
         return
@@ -52,7 +52,7 @@ def reinitialise_layers(encoder: PreTrainedModel, number: int) -> None:
 def freeze_layers(encoder: PreTrainedModel, number: int) -> None:
     """Keep the embeddings and the lowest `number` of layers as they are (Grießhaber et al. 2020).
 
-    That holds for their weights alone: their dropout goes on, as in all other fine-tunings.
+    That holds for their weights alone: their dropout stays active, as in all other fine-tunings.
     """
     for module in (*embeddings(encoder), *layers(encoder)[:number]):
         module.requires_grad_(False)

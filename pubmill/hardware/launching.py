@@ -9,6 +9,12 @@ from typing import NamedTuple
 from pubmill.errors import PubmillError
 
 TORCHRUN = (sys.executable, "-m", "torch.distributed.run")
+TORCHRUN_ENVIRONMENT = {"TORCH_ELASTIC_SHUTDOWN_TIMEOUT": "180"}
+"""Seconds that torchrun leaves its processes to save and end when they are asked to stop.
+
+They are those that profiles/slurm leaves before the time limit (`--signal`). Versions of PyTorch that do not
+know the variable leave 30.
+"""
 
 
 class SlurmJob(NamedTuple):

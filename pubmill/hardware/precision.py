@@ -38,7 +38,7 @@ def multiplies_bfloat16(device: torch.device) -> bool:
 
 
 def cpu_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> set[str]:
-    """What this processor says it can do (ARM calls it features); nothing where the system does not tell."""
+    """Return the processor's flags (ARM: features); empty where the system does not list them."""
     try:
         lines = cpuinfo.read_text().splitlines()
     except OSError:

@@ -111,7 +111,7 @@ def load_model(
     special: dict[str, int],
     seed: int,
 ) -> PreTrainedModel:
-    """The weights of a Hugging Face folder, to go on with; heads that it lacks are freshly initialised.
+    """Return the model of a Hugging Face folder; heads that it lacks are freshly initialised.
 
     Its dropout is the recipe's. Raises `PubmillError` where it is of another family, size or vocabulary.
     """
@@ -135,8 +135,8 @@ def load_model(
         found, expected = getattr(model.config, name), getattr(wanted, name)
         if found != expected:
             raise PubmillError(
-                f"{folder} can't be gone on with: its {name} is {found}, the recipe and the vocabulary need "
-                f"{expected}"
+                f"{folder} cannot be trained further by this recipe: its {name} is {found}, the "
+                f"recipe and the vocabulary need {expected}"
             )
     model.config.architectures = [made.__name__]
     return model  # type: ignore[no-any-return]

@@ -38,8 +38,8 @@ def operations(shape: Shape, tokens: float, squares: float, masked: float, whole
 
     `tokens` are those of the batch, `squares` is the sum of the squared lengths of its sequences, `masked`
     the positions at which the vocabulary is predicted; elsewhere the last layer ends with its attention.
-    `whole`: it ends nowhere, and each token is told to be replaced or not (ELECTRA's discriminator). What is
-    done at [CLS] is left out, about a hundredth.
+    `whole`: it ends nowhere, and each token is classified as replaced or not (ELECTRA's discriminator). What
+    is done at [CLS] is left out, about a hundredth.
     """
     hidden, layers, width = shape.hidden, shape.layers, shape.embedding
     attended = 3 * tokens * hidden**2 + 2 * squares * hidden

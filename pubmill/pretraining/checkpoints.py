@@ -167,7 +167,7 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Progres
             "delete it, or give the recipe it was made by"
         )
     if "architecture" in differing:
-        raise PubmillError(f"{folder} has another architecture, so it can't be gone on with by this recipe")
+        raise PubmillError(f"{folder} has another architecture, so this recipe cannot continue it")
     _load_weights(folder, work.learner)
     _load_optimiser(folder / "optimizer.safetensors", work)
     stood = {name: state[name] for name in STOOD}

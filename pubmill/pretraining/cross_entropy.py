@@ -31,12 +31,12 @@ class _CrossEntropy(torch.autograd.Function):
         ctx.save_for_backward(logits, labels)
         losses, right = torch.empty(len(labels)), torch.zeros(len(labels), dtype=torch.bool)
         for rows, some, share in _few(logits):
-            told = some.gather(-1, labels[rows, None])[:, 0]
+            labelled = some.gather(-1, labels[rows, None])[:, 0]
             most = some.amax(-1)
             # the largest share is never 0; that of the label may be
-            losses[rows] = most - told - torch.softmax(some, -1, out=share).amax(-1).log_()
+            losses[rows] = most - labelled - torch.softmax(some, -1, out=share).amax(-1).log_()
             # of equal logits the first is the choice; to search is slow, and without need where one is larger
-            (equal,) = (told == most).nonzero(as_tuple=True)
+            (equal,) = (labelled == most).nonzero(as_tuple=True)
             right[rows][equal] = some[equal].argmax(-1) == labels[rows][equal]
         correct = right.sum()
         ctx.mark_non_differentiable(correct)

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import torch
 import torch.distributed as dist
 
+from pubmill.hardware.torch_setup import gpu_is_used
+
 Value = TypeVar("Value")
 
 
@@ -45,9 +47,9 @@ class World:
 def join() -> World:
     """Join the processes that torchrun started (WORLD_SIZE, RANK, LOCAL_RANK); alone, where there is none.
 
-    NCCL between GPUs, gloo between processors.
+    NCCL between GPUs, gloo between processors. Raises a `PubmillError` for a GPU that PyTorch cannot use.
     """
-    local, cuda = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.is_available()
+    local, cuda = int(os.environ.get("LOCAL_RANK", "0")), gpu_is_used()
     device = torch.device("cuda", local) if cuda else torch.device("cpu")
     if cuda:
         torch.cuda.set_device(device)

@@ -2,11 +2,13 @@
 
 Two segments of 50 steps give the weights of one of 100 bit for bit, and so does a segment that was killed and
 run again, on the same processor, number of processes and threads, and version of torch; these are recorded in
-state.json. With another number of processes the batches are the same, and the losses but for rounding (and
-for dropout, whose random numbers belong to a process).
+state.json. On a GPU this holds only with PUBMILL_DETERMINISTIC=1 (see `pubmill.hardware.torch_setup`), and
+only if the memory suffices for the micro-batches. With another number of processes the batches are the same,
+and the losses but for rounding (and for dropout, whose random numbers belong to a process).
 """
 
 import math
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
@@ -18,6 +20,7 @@ import numpy as np
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
+from pubmill.errors import PubmillError
 from pubmill.hardware.precision import choose_precision
 from pubmill.pretraining.architectures import build_model, load_model
 from pubmill.pretraining.distributed import World
@@ -33,6 +36,7 @@ from pubmill.pretraining.instances import (
     micro_batches,
     seed_sequence,
 )
+from pubmill.pretraining.logs import say
 from pubmill.pretraining.masking import Masked, Vocabulary, mask, masking_rate
 from pubmill.pretraining.micro_batches import collate
 from pubmill.pretraining.objectives import kind_of
@@ -50,11 +54,16 @@ HELD_OUT_SEQUENCES = 4096
 Sums = dict[str, float]
 
 
+class StopRequestedError(Exception):
+    """A step was given up between two micro-batches because the process was asked to stop."""
+
+
 class Pretraining:
     """A pretraining at some step: what learns, its optimiser, and the data its next step needs.
 
     `start`: a Hugging Face folder whose weights it begins with; `teacher`: one whose predictions it learns
-    from, too.
+    from, too. `stop_asked` says whether to give up a step between two micro-batches; all processes give it up
+    if one of them is asked to.
     """
 
     def __init__(
@@ -80,6 +89,7 @@ class Pretraining:
         self._ahead: dict[int, Future[tuple[Batch, Masked]]] = {}
         self._maker = ThreadPoolExecutor(1, "batches")
         self.at_once = max(1, tokens_at_once(recipe, world.device) // recipe.sequence_length)
+        self.stop_asked: Callable[[], bool] = lambda: False
 
     @property
     def model(self) -> Any:
@@ -87,11 +97,14 @@ class Pretraining:
         return self.learner.model
 
     def update(self, step: int) -> Sums:
-        """Do one update (from 0); return sums over the batch. Raises where the loss is not finite."""
+        """Do one update (from 0); return sums over the batch.
+
+        Raises `FloatingPointError` if the loss is not finite, and `StopRequestedError` if the update was
+        given up; weights and optimiser are then those of before.
+        """
         recipe = self.recipe
         batch, hidden = self._prepared(step)
-        seed_torch(recipe.seed, step, self.world.rank)
-        sums = self._over(batch, hidden, learn=True)
+        sums = self._over(batch, hidden, (recipe.seed, step), learn=True)
         norm = torch.nn.utils.clip_grad_norm_(
             self.learner.parameters(), recipe.optimisation.max_gradient_norm
         )
@@ -132,20 +145,52 @@ class Pretraining:
         random = generator(0, Stream.HELD_OUT)
         batch = instances.lay_out(chosen, random)
         hidden = mask(batch.ids, batch.inner, batch.lengths, self.vocabulary, objective, 0.15, random)
-        seed_torch(0, 0, self.world.rank)
         self.learner.eval()
         with torch.no_grad():
-            sums = self._over(batch, hidden, learn=False)
+            sums = self._over(batch, hidden, (0, 0), learn=False)
         self.learner.train()
         return sums
 
-    def _over(self, batch: Batch, hidden: Masked, learn: bool) -> Sums:
+    def _over(self, batch: Batch, hidden: Masked, random: tuple[int, int], learn: bool) -> Sums:
+        """Go over a batch; if the GPU's memory is too small, do it again with smaller micro-batches.
+
+        The losses are sums over micro-batches, so the size of these changes results by rounding only (and
+        by dropout, which draws its random numbers for each micro-batch, from `random`: seed and step).
+        """
+        while True:
+            seed_torch(*random, self.world.rank)
+            try:
+                return self._once_over(batch, hidden, learn)
+            except torch.OutOfMemoryError:
+                self._halve()
+            # outside of the handler: the error's traceback keeps the tensors of the micro-batch alive
+            self.optimiser.zero_grad(set_to_none=True)
+            torch.cuda.empty_cache()
+
+    def _halve(self) -> None:
+        """Work on half as many sequences at once from now on; a `PubmillError` if that cannot help."""
+        length = self.recipe.sequence_length
+        found = f"the GPU has too little memory for {self.at_once} sequences of {length} tokens at once"
+        if (
+            self.at_once == 1 or self.world.size > 1
+        ):  # the other processes would wait for this one's gradients
+            raise PubmillError(
+                f"{found}; set recompute_activations: true or take GPUs with more memory. The same command "
+                "continues from the last save"
+            )
+        self.at_once //= 2
+        say(f"{found}; continuing with {self.at_once} at once")
+
+    def _once_over(self, batch: Batch, hidden: Masked, learn: bool) -> Sums:
         """Go over a batch, gathering gradients if it is to learn from; return its sums over all processes."""
         counts = counted(batch, hidden)
         labels = hidden.everywhere(UNLABELLED)
         mine = micro_batches(batch.lengths, self.at_once, self.world.rank, self.world.size)
         sums: Sums = dict.fromkeys(("padded", *names(self.learner)), 0.0)
+        shared = len(batch.lengths) // self.world.size  # each process has so many sequences, or one more
         for number, rows in enumerate(mine):
+            if 0 < number * self.at_once < shared:  # so all processes ask each other equally often
+                self._give_up_if_asked()
             with nullcontext() if number == len(mine) - 1 or not learn else self._unshared():
                 self._add(batch, hidden.ids, labels, rows, counts, sums, learn)
         sums = self.world.total(sums) | counts
@@ -153,6 +198,12 @@ class Pretraining:
             term.weight * sums[f"{term.name}_loss"] / max(1.0, sums[term.per]) for term in self.terms
         )
         return sums | {"flops": self._flops(batch, sums), "cut": float(batch.cut)}
+
+    def _give_up_if_asked(self) -> None:
+        """Drop the gradients of the step and raise `StopRequestedError` if any process was asked to stop."""
+        if self.world.total({"stop": float(self.stop_asked())})["stop"]:
+            self.optimiser.zero_grad(set_to_none=True)
+            raise StopRequestedError
 
     def _unshared(self) -> Any:
         """Gradients of all but the last micro-batch stay with this process."""

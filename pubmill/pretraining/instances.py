@@ -7,7 +7,7 @@ has to be saved for a restart.
 
 With next-sentence prediction (Devlin et al. 2019, section 3.1; gu2020 section 2.3) a chunk is cut at a
 sentence into A and B, and about half of the instances take the B of another document instead of their own.
-A chunk of one sentence stays whole, as A alone, and has no label. To tell the order of sentences (Lan et al.
+A chunk of one sentence stays whole, as A alone, and has no label. For sentence-order prediction (Lan et al.
 2020, section 3.1), about half of the instances have A and B exchanged.
 """
 
@@ -57,7 +57,7 @@ class Batch:
     """Sequences laid end to end: `ids` and `segments` (tokens,), `lengths` and `pair_labels` (sequences,).
 
     `pair_labels` is 0 where B follows A, 1 where B is from another document (or the two are in the wrong
-    order), -100 where there is no B or nothing to tell.
+    order), -100 where there is no B or no label.
     `inner` (tokens,) is true but for [CLS] and [SEP]. `cut` counts the tokens of B left out for want of room.
     """
 
@@ -80,7 +80,7 @@ def chunk_starts(sentences: Ints, documents: Ints, limit: int) -> Ints:
     """Cut documents into chunks of at most `limit` tokens; return where each begins, and the end.
 
     A chunk holds as many whole sentences as fit; a sentence longer than `limit` is cut where the chunk is
-    full and goes on in the next. Works on one chunk of every document at a time.
+    full and continues in the next. Works on one chunk of every document at a time.
     """
     here, ends = sentences[documents[:-1]], sentences[documents[1:]]
     found = []
@@ -160,7 +160,7 @@ class Instances:
         return self.lay_out(self.chunks(step), generator(self.seed, Stream.PAIRS, step))
 
     def lay_out(self, chunks: Ints, random: np.random.Generator) -> Batch:
-        """Some chunks as sequences, with what the objective tells of pairs."""
+        """Return some chunks as sequences, with the labels of their pairs."""
         start, end = self.starts[chunks], self.starts[chunks + 1]
         nothing = np.full(len(chunks), UNLABELLED)
         if self.full:

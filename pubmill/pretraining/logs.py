@@ -1,4 +1,4 @@
-"""What a pretraining tells while it runs: lines of log.jsonl, TensorBoard, the terminal."""
+"""Progress of a pretraining: lines of log.jsonl, TensorBoard events, messages on the terminal."""
 
 import sys
 from collections.abc import Iterable, Mapping
@@ -12,8 +12,8 @@ Line = dict[str, float | int | None]
 
 
 def means(terms: Iterable[Term], sums: Mapping[str, float]) -> Line:
-    """Of each term its mean loss, and the share of right answers where it has such; None where nothing was
-    told."""
+    """Of each term its mean loss, and the share of right answers where it has such; None where there were
+    no labels."""
     found: Line = {}
     for term in terms:
         count = sums[term.per]
@@ -78,6 +78,6 @@ def progress_line(line: Line, to: int, steps: int, seconds: float) -> str:
 
 
 def say(text: str) -> None:
-    """Print on stderr; where nobody listens any more (a closed pipe), go on in silence."""
+    """Print a message on stderr; ignore a closed pipe."""
     with suppress(OSError):
         print(f"pretrain: {text}", file=sys.stderr, flush=True)

@@ -28,12 +28,12 @@ CONTINUES: dict[str, Callable[[str], bool]] = {
     "BPE": lambda piece: not piece.startswith(("Ġ", "▁")),
     "Unigram": lambda piece: not piece.startswith("▁"),
 }
-"""Whether a piece goes on with a word, by the `model.type` of tokenizer.json."""
+"""Whether a piece continues a word, by the `model.type` of tokenizer.json."""
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What masking knows of a vocabulary: `continues` (vocabulary,) marks pieces that go on with a word,
+    """What masking knows of a vocabulary: `continues` (vocabulary,) marks pieces that continue a word,
     `ordinary` are the ids that may stand in for others, `mask` is the one that hides."""
 
     continues: Flags
@@ -49,7 +49,7 @@ class Vocabulary:
 def read_vocabulary(folder: Path, special: dict[str, int]) -> Vocabulary:
     """Read the pieces of tokenizer.json; `special` maps pad, unk, cls, sep and mask to ids.
 
-    A piece goes on with a word if it has WordPiece's `##`, or lacks the sign for a space before it that
+    A piece continues a word if it has WordPiece's `##`, or lacks the sign for a space before it that
     byte-level (`Ġ`) and SentencePiece (`▁`) vocabularies put on first pieces. Raises `PubmillError` where
     there is no such tokenizer, or it has not these ids.
     """
@@ -125,8 +125,8 @@ def shuffled(first: Ints, count: int, most: int, random: Random) -> Ints:
     """Up to `most` units of each sequence, in random order: their numbers (sequences, units), of `count`
     altogether. A row of fewer units ends with any numbers. `first` are the sequences' first units.
 
-    Sorted are numbers whose upper bits are random and whose lower bits tell the unit, as numpy is far faster
-    at that than at sorting by keys.
+    It sorts numbers whose upper bits are random and whose lower bits are the unit's number, as numpy is far
+    faster at that than at sorting by keys.
     """
     counts = np.diff(first, append=count)[:, None]
     columns = np.arange(int(counts.max()))

@@ -13,10 +13,11 @@ import torch
 
 from pubmill.errors import PubmillError
 from pubmill.hardware.provenance import provenance
+from pubmill.hardware.torch_setup import configure_cuda, cuda_settings, leave_uninitialized_memory
 from pubmill.pretraining import checkpoints
 from pubmill.pretraining.checkpoints import DamagedCheckpointError, Progress
 from pubmill.pretraining.distributed import World, join
-from pubmill.pretraining.engine import Pretraining, Sums
+from pubmill.pretraining.engine import Pretraining, StopRequestedError, Sums
 from pubmill.pretraining.flops import measured_rate
 from pubmill.pretraining.logs import Line, TensorBoard, log_line, means, progress_line, say
 from pubmill.pretraining.masking import Vocabulary, read_vocabulary
@@ -31,7 +32,7 @@ LOG_LINES, REPORT_SECONDS = 200, 5.0
 AVERAGED_STEPS, DIVERGED, SUSPICIOUS = 50, 1.0, 0.5
 # what the last digits depend on, of what state.json says of the surroundings
 DECIDING = {
-    "hardware": ("cpu", "gpus", "device", "processes", "threads", "precision"),
+    "hardware": ("cpu", "gpus", "device", "processes", "threads", "precision", "deterministic", "tf32"),
     "packages": ("torch", "transformers", "numpy"),
 }
 
@@ -41,8 +42,8 @@ class Segment:
     """What a segment is made from, and where it ends.
 
     `previous`: the checkpoint before, of the same recipe. For a first segment there may be `model`, a Hugging
-    Face folder whose weights it begins with, or `other`, a checkpoint of another recipe that is gone on
-    with: weights, optimiser and steps. `teacher`: the folder of a distillation's teacher.
+    Face folder whose weights it begins with, or `other`, a checkpoint of another recipe to continue:
+    weights, optimiser and steps. `teacher`: the folder of a distillation's teacher.
     """
 
     tokens: Path
@@ -60,7 +61,7 @@ class Segment:
 def pretrain(recipe: PretrainingRecipe, segment: Segment) -> None:
     """Pretrain up to step `segment.to` and write the checkpoint `segment.output`.
 
-    A segment that was interrupted goes on from its own last save, made every `save_minutes` (0: after each
+    A segment that was interrupted continues from its own last save, made every `save_minutes` (0: after each
     step), unless that belongs to other work: another recipe, other inputs or another `version` of the stage.
     Raises `PubmillError` where another process is at work on the segment, or the loss is no number any more
     or rises (the last good save stays), and `SystemExit` after saving where it was asked to stop.
@@ -72,12 +73,20 @@ def pretrain(recipe: PretrainingRecipe, segment: Segment) -> None:
             packed.verify()
         vocabulary = read_vocabulary(segment.vocab, packed.special)
         check(recipe, packed, vocabulary, segment, world)
-        torch.use_deterministic_algorithms(not torch.cuda.is_available())
-        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+        configure(world.device)
         work = Pretraining(recipe, packed, vocabulary, world, segment.model, segment.teacher)
         known = facts(work, segment, packed)
         progress = resume(work, segment, known)
         train(work, progress, segment, known)
+
+
+def configure(device: torch.device) -> None:
+    """Set how this process computes: deterministically on a processor, on a GPU as `configure_cuda` says."""
+    if device.type == "cuda":
+        configure_cuda(deterministic=False)
+    else:
+        torch.use_deterministic_algorithms(True)
+        leave_uninitialized_memory()
 
 
 def check(
@@ -103,7 +112,7 @@ def facts(work: Pretraining, segment: Segment, packed: PackedTokens) -> dict[str
         "processes": work.world.size,
         "threads": torch.get_num_threads(),
         "precision": work.precision,
-    }
+    } | cuda_settings(work.world.device)
     folders = {name: getattr(segment, name) for name in ("previous", "model", "other", "teacher")}
     return found | {
         "recipe": asdict(work.recipe),
@@ -176,29 +185,45 @@ def train(work: Pretraining, progress: Progress, segment: Segment, known: dict[s
         TensorBoard(segment.output.parent / "tensorboard", progress.step + 1) if work.world.first else None
     )
     reported = saved = time.monotonic()
+    began = progress.step
     with stop_requests() as stops:
-        while progress.step < segment.to:
-            line, logged = advance(work, progress, segment.output, peak)
-            now = time.monotonic()
-            due = now - saved >= 60 * segment.save_minutes and progress.step < segment.to
-            asked = work.world.total({"save": float(due and work.world.first), "stop": float(len(stops) > 0)})
-            if asked["stop"] or (asked["save"] and not progress.suspicious(SUSPICIOUS)):
-                made = checkpoints.save_partial(segment.output, work, progress, known)
-                saved = time.monotonic()
+        work.stop_asked = lambda: len(stops) > 0
+        try:
+            while progress.step < segment.to:
+                line, logged = advance(work, progress, segment.output, peak)
+                now = time.monotonic()
+                due = now - saved >= 60 * segment.save_minutes and progress.step < segment.to
+                asked = work.world.total({"save": float(due and work.world.first), "stop": float(len(stops))})
                 if asked["stop"]:
-                    say(f"asked to stop; saved {made}; the same command goes on")
-                    raise SystemExit(128 + (stops[0] if stops else signal.SIGTERM))
-            if board and logged:
-                board.add(line)
-            if work.world.first and now - reported > REPORT_SECONDS:
-                reported = now
-                say(progress_line(line, segment.to, work.recipe.steps, progress.seconds))
-        held_out = judge(work, segment.tokens / HELD_OUT)
+                    raise StopRequestedError
+                if asked["save"] and not progress.suspicious(SUSPICIOUS):
+                    checkpoints.save_partial(segment.output, work, progress, known)
+                    saved = time.monotonic()
+                if board and logged:
+                    board.add(line)
+                if work.world.first and now - reported > REPORT_SECONDS:
+                    reported = now
+                    say(progress_line(line, segment.to, work.recipe.steps, progress.seconds))
+            held_out = judge(work, segment.tokens / HELD_OUT)
+        except StopRequestedError:
+            save_and_say(work, progress, segment, known, began)
+            raise SystemExit(128 + (stops[0] if stops else signal.SIGTERM)) from None
         checkpoints.save(segment.output, work, progress, known | {"held_out": held_out})
     if board:
         board.close()
     if work.world.first:
         checkpoints.remove_partial(segment.output)
+
+
+def save_and_say(
+    work: Pretraining, progress: Progress, segment: Segment, known: dict[str, Any], began: int
+) -> None:
+    """Save a segment that was asked to stop, unless no step was completed since it started, at `began`."""
+    if progress.step == began:
+        say("asked to stop before another step was complete; the same command continues")
+        return
+    made = checkpoints.save_partial(segment.output, work, progress, known)
+    say(f"asked to stop; saved {made}; the same command continues from there")
 
 
 def advance(work: Pretraining, progress: Progress, output: Path, peak: float) -> tuple[Line, bool]:
@@ -238,7 +263,7 @@ def judge(work: Pretraining, folder: Path) -> dict[str, Any] | None:
 
 
 def lost(error: FloatingPointError, step: int, output: Path) -> PubmillError:
-    """What to tell when the training has diverged."""
+    """Return the error message of a training that has diverged."""
     good = next(iter(checkpoints.partials(output)), "the checkpoint it started from")
     return PubmillError(
         f"step {step + 1}: {error}; nothing of it was kept. Last good save: {good}. Lower "

@@ -221,7 +221,7 @@ class PackedTokens:
         return offsets
 
     def fingerprint(self) -> str:
-        """A SHA-256 that tells this corpus from others without reading all its ids (10 GB for PubMed).
+        """Return a SHA-256 that identifies this corpus without reading all its ids (10 GB for PubMed).
 
         It is over index.json (which gives the size of ids.bin), sentences.npy, documents.npy and both
         ends of ids.bin. That is enough: the number of pieces of every sentence, in order, is another

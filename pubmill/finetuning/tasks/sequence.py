@@ -42,7 +42,7 @@ class Sequences(Task[SequenceExample]):
         found = sorted({example.label for example in examples})
         if len(found) < 2:
             raise PubmillError(
-                f"all training examples have the label {found[0]}; there is nothing to tell apart; "
+                f"all training examples have the label {found[0]}; a classifier needs at least two labels; "
                 "convert the dataset again"
             )
         if recipe.negative is not None and recipe.negative not in found:

@@ -22,7 +22,7 @@ class AdversarialLearner(Learner):
         noise = self._noise(embedded.detach(), logits.detach(), part, state)
         moved = self._predict(embedded.detach() + noise, part, state)
         loss = divergence(moved, logits.detach()) + divergence(logits, moved.detach())
-        return self.masked_lm(logits, part) | self.told_pairs(vectors, part) | {"adversarial_loss": loss}
+        return self.masked_lm(logits, part) | self.pair_losses(vectors, part) | {"adversarial_loss": loss}
 
     def _predict(self, embedded: Tensor, part: Part, state: Tensor) -> Tensor:
         _set_random_state(embedded, state)

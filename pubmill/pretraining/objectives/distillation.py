@@ -1,5 +1,6 @@
 """Learning from a teacher beside the text."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -37,6 +38,11 @@ class Distilled(Learner):
         theirs = load_teacher(teacher, model.config.vocab_size)
         return cls(model, theirs, recipe.objective, recipe.recompute_activations)
 
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Move the teacher too where this module is moved (`to` and `cuda` end here)."""
+        self.teacher._apply(fn)
+        return super()._apply(fn, recurse)  # type: ignore[no-untyped-call,no-any-return]
+
     @property
     def teacher(self) -> Any:
         """The model that is learnt from."""
@@ -53,7 +59,7 @@ class Distilled(Learner):
             target = masked_lm_logits(teacher, theirs).float()
         vectors = self.encode(self.model, part.ids, part)
         logits = self.logits(vectors, part).float()
-        found = self.masked_lm(logits, part) | self.told_pairs(vectors, part)
+        found = self.masked_lm(logits, part) | self.pair_losses(vectors, part)
         heat = self.wanted.temperature
         found["kl_loss"] = divergence(logits, target, heat) * heat**2
         if self.wanted.cosine:

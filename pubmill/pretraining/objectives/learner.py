@@ -49,7 +49,7 @@ class Learner(nn.Module):
     def forward(self, part: Part) -> dict[str, Tensor]:
         """Sums over a micro-batch: NAME_loss of each term, NAME_correct of those that choose."""
         vectors = self.encode(self.model, part.ids, part)
-        return self.masked_lm(self.logits(vectors, part), part) | self.told_pairs(vectors, part)
+        return self.masked_lm(self.logits(vectors, part), part) | self.pair_losses(vectors, part)
 
     def judge(self, part: Part) -> dict[str, Tensor]:
         """The sums by which it is judged on text that it doesn't learn from."""
@@ -68,7 +68,7 @@ class Learner(nn.Module):
         loss, right = cross_entropy(logits, part.labels)
         return {"mlm_loss": loss, "mlm_correct": right}
 
-    def told_pairs(self, vectors: Tensor, part: Part) -> dict[str, Tensor]:
+    def pair_losses(self, vectors: Tensor, part: Part) -> dict[str, Tensor]:
         """The loss of the pairs; the head is always used, so that every process has its gradients."""
         if self.pairs is None:
             return {}

@@ -15,7 +15,7 @@ from pubmill.recipes import Objective, PretrainingRecipe
 
 
 class ReplacedTokenDetection(Learner):
-    """ELECTRA: a generator fills in the masks, the model tells for each token whether it is the text's own
+    """ELECTRA: a generator fills in the masks, the model predicts of each token whether it was replaced
     (Clark et al. 2020, section 3). A token that the generator guesses right counts as the text's own."""
 
     def __init__(self, model: Any, generator: Any, objective: Objective, recompute: bool = False) -> None:
@@ -47,10 +47,10 @@ class ReplacedTokenDetection(Learner):
             part.present,
             self.recompute,
         )
-        told, right = replaced_logits(self.model, hidden).float(), replaced[part.present]
+        scores, right = replaced_logits(self.model, hidden).float(), replaced[part.present]
         return self.masked_lm(logits, part) | {
-            "rtd_loss": F.binary_cross_entropy_with_logits(told, right.float(), reduction="sum"),
-            "rtd_correct": ((told > 0) == right.bool()).sum(),
+            "rtd_loss": F.binary_cross_entropy_with_logits(scores, right.float(), reduction="sum"),
+            "rtd_correct": ((scores > 0) == right.bool()).sum(),
         }
 
     def judge(self, part: Part) -> dict[str, Tensor]:

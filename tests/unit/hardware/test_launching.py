@@ -1,12 +1,14 @@
 """Commands that start several processes; what Slurm says is made up."""
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.hardware.launching import SlurmJob, command, slurm_job
+from pubmill.hardware.launching import TORCHRUN_ENVIRONMENT, SlurmJob, command, slurm_job
 
 PROGRAM = ["pretrain.py", "--to", "40"]
 
@@ -19,6 +21,21 @@ def test_processes_of_one_machine_are_torchruns() -> None:
     started = command(PROGRAM, nodes=1, processes=4)
     assert started[1:5] == ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=4"]
     assert started[5:] == PROGRAM
+
+
+def test_processes_have_as_long_to_save_as_the_profile_leaves_before_the_limit(
+    root: Path, tmp_path: Path
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import os; print(os.environ['TORCH_ELASTIC_SHUTDOWN_TIMEOUT'], end='')")
+    line = [sys.executable, str(root / "scripts/launch.py"), str(program)]
+    bare = {key: value for key, value in os.environ.items() if key not in TORCHRUN_ENVIRONMENT}
+
+    def seen(**more: str) -> str:
+        return subprocess.run(line, env=bare | more, capture_output=True, text=True, check=True).stdout
+
+    assert f"--signal=TERM@{seen()}'" in (root / "profiles/slurm/config.yaml").read_text()
+    assert seen(TORCH_ELASTIC_SHUTDOWN_TIMEOUT="600") == "600"
 
 
 def test_each_node_of_a_job_has_a_torchrun_that_meets_the_others_at_the_first_node() -> None:

@@ -92,7 +92,7 @@ def test_the_number_of_processes_may_change_and_the_state_be_spread(data: Path, 
 
 
 def test_asked_to_stop_all_processes_stop_with_a_save(data: Path, tmp_path: Path) -> None:
-    recipe = changed(PLAIN, steps=4000)
+    recipe = changed(PLAIN, steps=4000, batch_size=341)  # 85 at once: three micro-batches here, two there
     output, folder = tmp_path / "step-4000", tmp_path / ".step-4000.partial"
     line = command(data, output, 4000, recipe, "--save-minutes", "0")
     with subprocess.Popen(line, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT) as run:

@@ -264,6 +264,12 @@ def test_a_teacher_is_neither_trained_nor_saved(data: Path, teacher: Path) -> No
     assert not any(weight.requires_grad for weight in made._teacher[0].parameters())
 
 
+def test_a_teacher_moves_with_its_student(teacher: Path) -> None:
+    made = learner(DISTILLED, teacher).to("meta")
+    assert {weight.device.type for weight in made.teacher.parameters()} == {"meta"}
+    assert {weight.device.type for weight in made.parameters()} == {"meta"}
+
+
 def test_a_distillation_without_teacher_is_refused(data: Path, tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="needs --teacher"):
         pretrain(data, tmp_path / "s", 4, recipe=DISTILLED)

@@ -1,0 +1,124 @@
+"""Settings of PyTorch that both training programs need: the device, and how exactly it computes."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from pubmill.errors import PubmillError
+
+STRICT = "PUBMILL_DETERMINISTIC"
+"""Environment variable: 1 refuses CUDA operations whose result differs between two runs."""
+HIDDEN = ("", "-1", "NoDevFiles")
+"""Values of CUDA_VISIBLE_DEVICES that hide all GPUs; older versions of Slurm set the last one."""
+SECONDS = 30
+"""Time limit of nvidia-smi."""
+
+
+def gpu_is_used(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether to compute on a GPU.
+
+    Raises a `PubmillError` if this machine has a GPU that PyTorch cannot use, unless CUDA_VISIBLE_DEVICES
+    hides it: a training must not fall back to the processor unnoticed.
+    """
+    if torch.cuda.is_available():
+        return True
+    if environment.get("CUDA_VISIBLE_DEVICES", "hides none").split(",")[0] in HIDDEN:
+        return False
+    driver = _nvidia_driver()
+    if evidence := _evidence(environment, driver):
+        raise PubmillError(
+            f"this machine has a GPU ({evidence}) that PyTorch cannot use. Expected: a build of PyTorch for "
+            f"CUDA and a driver that supports it; found: {_build()}, "
+            f"{f'NVIDIA driver {driver}' if driver else 'no working nvidia-smi'}. {_advice(driver)}, "
+            'or set CUDA_VISIBLE_DEVICES="" to compute on the processor'
+        )
+    return False
+
+
+def _evidence(environment: Mapping[str, str], driver: str | None) -> str | None:
+    """Where a GPU was seen; None where none was."""
+    for name in ("SLURM_JOB_GPUS", "CUDA_VISIBLE_DEVICES"):
+        if environment.get(name):
+            return f"{name}={environment[name]}"
+    return "listed by nvidia-smi" if driver else None
+
+
+def _nvidia_driver() -> str | None:
+    """The version of the NVIDIA driver; None without a driver or without a GPU."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return None
+    command = [program, "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    lines = found.stdout.split()
+    return lines[0] if lines else None
+
+
+def _build() -> str:
+    cuda = torch.version.cuda
+    return f"PyTorch {torch.__version__} {f'for CUDA {cuda}' if cuda else 'for processors only'}"
+
+
+def _advice(driver: str | None) -> str:
+    if torch.version.cuda is None:
+        return "Install the build for GPUs with `make setup CUDA=1`"
+    if driver is None:
+        return "Install the driver, or start the container with its GPUs (`docker run --gpus all`)"
+    return f"Update the driver to one that supports CUDA {torch.version.cuda}"
+
+
+def configure_cuda(deterministic: bool) -> None:
+    """Set how CUDA computes in this process; call it before the first CUDA operation.
+
+    float32 products are exact float32 (no TF32), also in recurrent layers. `deterministic` prefers
+    deterministic kernels where there are such. With the environment variable `STRICT`, all must be
+    deterministic: PyTorch raises a RuntimeError that names the operation that is not.
+    """
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    # cuDNN's attention gives NaN gradients with masks at some lengths on H100 (pytorch#196678, #174245) and
+    # builds a plan for each new shape. PyTorch before 2.5 has none to switch off.
+    if hasattr(torch.backends.cuda, "enable_cudnn_sdp"):
+        torch.backends.cuda.enable_cudnn_sdp(False)
+    if strict() or deterministic:
+        # PyTorch reads it before the first matrix product; without it, products may differ between two runs.
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(strict() or deterministic, warn_only=not strict())
+    leave_uninitialized_memory()
+
+
+def leave_uninitialized_memory() -> None:
+    """Keep deterministic algorithms from filling new memory: nothing reads it, and it takes time."""
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+
+
+def strict() -> bool:
+    """Whether the environment variable `STRICT` asks for deterministic CUDA operations only.
+
+    Raises a `PubmillError` for any value but 0 and 1.
+    """
+    value = os.environ.get(STRICT, "0")
+    if value not in ("0", "1"):
+        raise PubmillError(f"{STRICT} is {value!r}; expected 1 (deterministic operations only) or 0")
+    return value == "1"
+
+
+def cuda_settings(device: torch.device) -> dict[str, Any]:
+    """Return `{"deterministic", "tf32"}` for the records of a run on a GPU; empty on a processor.
+
+    `deterministic`: "required", "preferred" or "no".
+    """
+    if device.type != "cuda":
+        return {}
+    modes = ("no", "preferred", "required")
+    return {
+        "deterministic": modes[torch.get_deterministic_debug_mode()],
+        "tf32": torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32,
+    }

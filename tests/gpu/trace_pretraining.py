@@ -1,0 +1,98 @@
+"""Do a step of each objective on the pretended device; print a JSON object, case -> "done" or the error.
+
+LD_PRELOAD=LIBRARY python tests/gpu/trace_pretraining.py
+"""
+
+import json
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import torch
+
+from pubmill.pretraining import forward
+from pubmill.pretraining.distributed import World
+from pubmill.pretraining.engine import Pretraining
+from pubmill.pretraining.masking import read_vocabulary
+from pubmill.pretraining.objectives.distillation import Distilled
+from pubmill.pretraining.tokens import PackedTokens
+from pubmill.recipes import Adversarial, Distillation, Generator, PretrainingRecipe
+from tests.gpu.pretended_cuda import pretend
+from tests.unit.pretraining.toy_pretraining import RECIPE, changed, make_data
+
+GENERATOR = Generator(hidden_size=8, attention_heads=1, intermediate_size=16)
+DISTILLED = changed(objective={"pairs": "none", "distillation": Distillation()})
+RECIPES = {
+    "BERT": RECIPE,
+    "RoBERTa": changed(architecture={"family": "roberta"}, objective={"pairs": "none"}),
+    "Megatron": changed(architecture={"family": "megatron-bert"}, objective={"pairs": "sentence-order"}),
+    "ALBERT": changed(
+        architecture={"family": "albert", "embedding_size": 12},
+        objective={"masking": "n-gram", "pairs": "sentence-order"},
+        optimisation={"optimiser": "lamb"},
+        recompute_activations=True,
+    ),
+    "ELECTRA": changed(
+        architecture={"family": "electra", "embedding_size": 12},
+        objective={"masking": "subword", "pairs": "unlabelled", "generator": GENERATOR},
+    ),
+    "adversarial": changed(objective={"adversarial": Adversarial()}),
+    "distillation": DISTILLED,
+}
+
+
+def save_teacher(folder: Path, data: Path) -> Path:
+    """A freshly initialised masked language model as a model folder."""
+    from pubmill.pretraining.architectures import build_model
+
+    packed = PackedTokens(data / "tokens")
+    objective = replace(RECIPE.objective, pairs="none")
+    model = build_model(RECIPE.architecture, objective, packed.vocab_size, packed.special, 1)
+    model.save_pretrained(folder)
+    return folder
+
+
+def do_step(recipe: PretrainingRecipe, data: Path, teacher: Path) -> None:
+    """One update on the device."""
+    packed = PackedTokens(data / "tokens")
+    world = World(torch.device("cuda", 0))
+    given = teacher if recipe.objective.distillation else None
+    work = Pretraining(recipe, packed, read_vocabulary(data, packed.special), world, teacher=given)
+    work.update(0)
+    strays = {weight.device.type for weight in work.learner.parameters()} - {"cuda"}
+    assert not strays, f"weights on {strays}"
+
+
+def outcome(recipe: PretrainingRecipe, data: Path, teacher: Path) -> str:
+    """How a recipe's step ended: "done", or the error."""
+    try:
+        do_step(recipe, data, teacher)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "done"
+
+
+def plant_tensor() -> None:
+    """Leave a tensor of the last layer on the processor."""
+    at = forward._at
+    forward._at = lambda hidden, rows: at(hidden, rows) + torch.zeros(1)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        data = make_data(Path(folder))
+        teacher = save_teacher(Path(folder) / "teacher", data)
+        with pretend():
+            found = {name: outcome(recipe, data, teacher) for name, recipe in RECIPES.items()}
+            del Distilled._apply
+            found["planted teacher"] = outcome(DISTILLED, data, teacher)
+            plant_tensor()
+            found["planted tensor"] = outcome(RECIPE, data, teacher)
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

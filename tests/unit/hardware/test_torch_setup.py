@@ -1,0 +1,119 @@
+"""GPUs that PyTorch cannot use, and settings of CUDA; no GPU is needed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from pubmill.errors import PubmillError
+from pubmill.finetuning.predicting import choose_device
+from pubmill.hardware.torch_setup import STRICT, configure_cuda, cuda_settings, gpu_is_used
+from pubmill.pretraining.distributed import join
+
+VARIABLES = ("SLURM_JOB_GPUS", "CUDA_VISIBLE_DEVICES", STRICT, "CUBLAS_WORKSPACE_CONFIG")
+
+
+@pytest.fixture(autouse=True)
+def no_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine whose programs are those of a folder, with a torch that sees no GPU."""
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    return tmp_path
+
+
+def add_nvidia_smi(folder: Path, script: str) -> None:
+    program = folder / "nvidia-smi"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+
+
+def test_without_any_sign_of_a_gpu_the_processor_computes(no_gpu: Path) -> None:
+    assert not gpu_is_used({})
+    add_nvidia_smi(no_gpu, "echo 'NVIDIA-SMI has failed'; exit 9")
+    assert not gpu_is_used({})
+    add_nvidia_smi(no_gpu, "echo; exit 0")
+    assert not gpu_is_used({})
+
+
+@pytest.mark.parametrize(
+    ("environment", "evidence"),
+    [
+        ({"SLURM_JOB_GPUS": "0,1"}, r"\(SLURM_JOB_GPUS=0,1\)"),
+        ({"CUDA_VISIBLE_DEVICES": "3"}, r"\(CUDA_VISIBLE_DEVICES=3\)"),
+        ({}, r"\(listed by nvidia-smi\)"),
+    ],
+)
+def test_a_gpu_that_torch_does_not_see_is_an_error(
+    environment: dict[str, str], evidence: str, no_gpu: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_nvidia_smi(no_gpu, "printf '550.54.15\\n550.54.15\\n'")
+    monkeypatch.setattr(torch.version, "cuda", None)
+    found = rf"{evidence}.*PyTorch {torch.__version__.split('+')[0]}\S* for processors only"
+    with pytest.raises(PubmillError, match=rf"{found}, NVIDIA driver 550.54.15\. .*`make setup CUDA=1`"):
+        gpu_is_used(environment)
+
+
+def test_a_driver_that_is_too_old_and_one_that_is_missing_are_told_apart(
+    no_gpu: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    with pytest.raises(PubmillError, match=r"for CUDA 13\.0, no working nvidia-smi\. .*--gpus all"):
+        gpu_is_used({"SLURM_JOB_GPUS": "0"})
+    add_nvidia_smi(no_gpu, "echo 470.1")
+    with pytest.raises(PubmillError, match=r"NVIDIA driver 470\.1\. Update the driver .*CUDA 13\.0"):
+        gpu_is_used({})
+
+
+@pytest.mark.parametrize("hidden", ["", "-1", "-1,0", "NoDevFiles"])
+def test_a_hidden_gpu_leaves_the_processor(hidden: str, no_gpu: Path) -> None:
+    add_nvidia_smi(no_gpu, "echo 550.54.15")
+    assert not gpu_is_used({"CUDA_VISIBLE_DEVICES": hidden, "SLURM_JOB_GPUS": "0"})
+
+
+def test_both_training_programs_ask(no_gpu: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_nvidia_smi(no_gpu, "echo 550.54.15")
+    for begin in (choose_device, join):
+        with pytest.raises(PubmillError, match="PyTorch cannot use"):
+            begin()
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert choose_device() == join().device == torch.device("cpu")
+
+
+@pytest.fixture
+def settings() -> Iterator[None]:
+    """Put back what `configure_cuda` changes in this process."""
+    mode, filled = torch.get_deterministic_debug_mode(), torch.utils.deterministic.fill_uninitialized_memory
+    yield
+    torch.set_deterministic_debug_mode(mode)
+    torch.utils.deterministic.fill_uninitialized_memory = filled  # type: ignore[attr-defined]
+    torch.backends.cuda.enable_cudnn_sdp(True)
+    torch.backends.cudnn.allow_tf32 = True
+
+
+@pytest.mark.parametrize(
+    ("value", "deterministic", "recorded"),
+    [
+        ("0", False, "no"),
+        ("0", True, "preferred"),
+        ("1", False, "required"),
+        ("1", True, "required"),
+    ],
+)
+def test_how_cuda_computes(
+    settings: None, monkeypatch: pytest.MonkeyPatch, value: str, deterministic: bool, recorded: str
+) -> None:
+    monkeypatch.setenv(STRICT, value)
+    configure_cuda(deterministic)
+    assert cuda_settings(torch.device("cuda")) == {"deterministic": recorded, "tf32": False}
+    assert cuda_settings(torch.device("cpu")) == {}
+    assert not torch.backends.cuda.cudnn_sdp_enabled()
+    assert not torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
+
+
+def test_another_value_of_the_variable_is_an_error(settings: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(STRICT, "yes")
+    with pytest.raises(PubmillError, match="PUBMILL_DETERMINISTIC is 'yes'; expected 1"):
+        configure_cuda(deterministic=False)

@@ -1,0 +1,128 @@
+"""A stop and a lack of memory in the middle of a step."""
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from pubmill.errors import PubmillError
+from pubmill.pretraining import engine
+from pubmill.pretraining.distributed import World
+from pubmill.pretraining.engine import Pretraining
+from pubmill.pretraining.masking import read_vocabulary
+from pubmill.pretraining.tokens import PackedTokens
+from tests.unit.pretraining.toy_pretraining import RECIPE, changed, losses, make_data, pretrain, weights
+
+AT_ONCE = 2
+TO = 6
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(autouse=True)
+def small_micro_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four micro-batches a step."""
+    monkeypatch.setitem(engine.TOKENS_AT_ONCE, "cpu", AT_ONCE * RECIPE.sequence_length)
+
+
+def stop_in(monkeypatch: pytest.MonkeyPatch, micro_batch: int) -> list[int]:
+    """Send SIGTERM during a micro-batch, counted from the first of all; return their sizes as they come."""
+    add, sizes = Pretraining._add, list[int]()
+
+    def adding(self: Pretraining, *given: Any) -> None:
+        sizes.append(len(given[3]))
+        add(self, *given)
+        if len(sizes) == micro_batch:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(Pretraining, "_add", adding)
+    return sizes
+
+
+@pytest.mark.parametrize(("micro_batch", "saved"), [(3, None), (10, 2), (12, 3), (25, 6)])
+def test_a_stop_between_micro_batches_drops_the_step_and_resumes_bit_for_bit(
+    data: Path, tmp_path: Path, capsys: Any, micro_batch: int, saved: int | None
+) -> None:
+    """The twelfth is the last of the third step; after the sixth step come those of held-out texts."""
+    whole = pretrain(data, tmp_path / "whole", TO)
+    with pytest.MonkeyPatch.context() as patch:
+        sizes = stop_in(patch, micro_batch)
+        with pytest.raises(SystemExit) as ended:
+            pretrain(data, tmp_path / "step-6", TO)
+    assert ended.value.code == 128 + signal.SIGTERM and len(sizes) == micro_batch
+    saves = [path.name for path in (tmp_path / ".step-6.partial").glob("step-*")]
+    assert saves == ([f"step-{saved}"] if saved else [])
+    assert "asked to stop" in capsys.readouterr().err
+    output = pretrain(data, tmp_path / "step-6", TO)
+    assert weights(output) == weights(whole) and losses(output) == losses(whole)
+
+
+def short_of_memory(monkeypatch: pytest.MonkeyPatch, most: int, after: int) -> list[int]:
+    """Let more than `most` sequences at once fail once `after` micro-batches went well."""
+    add, sizes = Pretraining._add, list[int]()
+
+    def adding(self: Pretraining, *given: Any) -> None:
+        if len(given[3]) > most and len(sizes) >= after:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        sizes.append(len(given[3]))
+        add(self, *given)
+
+    monkeypatch.setattr(Pretraining, "_add", adding)
+    return sizes
+
+
+PLAIN = changed(architecture={"dropout": 0.0}, precision="float32")
+
+
+def test_out_of_memory_halves_the_micro_batch_and_gives_the_same_result(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """The gradients of the micro-batches that went well are dropped, or the step would count them twice."""
+    whole = pretrain(data, tmp_path / "whole", TO, recipe=PLAIN)
+    sizes = short_of_memory(monkeypatch, most=1, after=6)
+    halved = pretrain(data, tmp_path / "halved", TO, recipe=PLAIN)
+    assert sizes[:6] == [2] * 6 and set(sizes[6:]) == {1}
+    assert (
+        "too little memory for 2 sequences of 24 tokens at once; continuing with 1" in capsys.readouterr().err
+    )
+    for name in ("model.safetensors", "optimizer.safetensors"):
+        ours, theirs = load_file(halved / name), load_file(whole / name)
+        for key, tensor in ours.items():
+            torch.testing.assert_close(tensor, theirs[key], atol=2e-5, rtol=1e-4, msg=key)
+    assert losses(halved) == pytest.approx(losses(whole), abs=1e-5)
+
+
+def test_micro_batches_that_were_small_from_the_start_give_the_same_bytes(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also with dropout: the step that is done again draws its random numbers from the start."""
+    with pytest.MonkeyPatch.context() as patch:
+        short_of_memory(patch, most=1, after=0)
+        halved = pretrain(data, tmp_path / "halved", TO)
+    monkeypatch.setitem(engine.TOKENS_AT_ONCE, "cpu", RECIPE.sequence_length)
+    small = pretrain(data, tmp_path / "small", TO)
+    assert weights(halved) == weights(small) and losses(halved) == losses(small)
+
+
+def test_one_sequence_that_does_not_fit_is_an_error(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short_of_memory(monkeypatch, most=0, after=9)
+    with pytest.raises(PubmillError, match="memory for 1 sequences of 24.*recompute_activations: true"):
+        pretrain(data, tmp_path / "step-6", TO)
+
+
+def test_processes_that_wait_for_each_other_do_not_halve(data: Path) -> None:
+    packed = PackedTokens(data / "tokens")
+    work = Pretraining(RECIPE, packed, read_vocabulary(data, packed.special), World(torch.device("cpu")))
+    work.world = World(torch.device("cpu"), 0, 2)
+    with pytest.raises(PubmillError, match="too little memory for 2 sequences"):
+        work._halve()
+    assert work.at_once == AT_ONCE
