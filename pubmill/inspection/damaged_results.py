@@ -1,4 +1,4 @@
-"""Damaged results: each finished file compared with its own digest, or with another file's digest of it."""
+"""Find damaged results: compare each finished file with its digest, in the file itself or in another file."""
 
 import gzip
 import json
@@ -16,37 +16,40 @@ from pubmill.storage.files import SEAL, read_json, sha256
 from pubmill.storage.parquet import is_damaged
 
 BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
-"""What gzip and zip files raise where they are broken."""
+"""Exceptions that broken gzip and zip files raise."""
 
 SOURCE = ".source.json"
-"""How the name of a source file's record ends."""
+"""Suffix of the record of a source file."""
 
 
 @dataclass(frozen=True)
-class Finding:
-    """A file that was looked at: `fault` is what is wrong with it, None if it agrees with its digest, "" if
-    it has none. `target` is what Snakemake builds it with."""
+class FileFinding:
+    """Result of checking one file.
+
+    `fault`: what is wrong; None if the file agrees with its digest, "" if it has no digest. `target`: the
+    path to request from Snakemake to build the file again.
+    """
 
     path: Path
     fault: str | None
     target: Path
 
 
-def examine(results: Path) -> list[Finding]:
-    """Read all finished results below a folder; what is hidden is not finished."""
+def examine(results: Path) -> list[FileFinding]:
+    """Check all finished results below a folder; hidden files are not finished and are skipped."""
     files = [
         path
         for path in sorted(results.rglob("*"))
         if path.is_file() and not any(part.startswith(".") for part in path.relative_to(results).parts)
     ]
     with ThreadPoolExecutor() as pool:
-        found = [finding for findings in pool.map(_look, files) for finding in findings]
+        found = [finding for findings in pool.map(_check, files) for finding in findings]
     known = {finding.path: finding for finding in found if finding.fault != ""}
     return list(({finding.path: finding for finding in found} | known).values())
 
 
-def report(findings: Sequence[Finding], profile: str = "profiles/local") -> Iterator[str]:
-    """The lines that say what is damaged, and how it is built again."""
+def report(findings: Sequence[FileFinding], profile: str = "profiles/local") -> Iterator[str]:
+    """Yield the lines that list the damaged files and the command that builds them again."""
     damaged = [finding for finding in findings if finding.fault]
     bare = sum(finding.fault == "" for finding in findings)
     yield from (f"damaged: {finding.path}: {finding.fault}" for finding in damaged)
@@ -56,15 +59,15 @@ def report(findings: Sequence[Finding], profile: str = "profiles/local") -> Iter
     )
     if damaged:
         targets = " ".join(sorted({str(finding.target) for finding in damaged}))
-        yield "Build the damaged ones again, with the configuration that they were built with:"
+        yield "Build the damaged files again, with the configuration that they were built with:"
         yield f"  .venv/bin/snakemake {targets} --profile {profile} --force"
 
 
-def _look(path: Path) -> Iterable[Finding]:
-    """What a file says of itself, and of others."""
+def _check(path: Path) -> Iterable[FileFinding]:
+    """Return the findings of one file: on itself, and on the files whose digests it lists."""
     if path.suffix == ".json":
-        return _look_at_json(path)
-    return [Finding(path, _fault(path), path)]
+        return _check_json(path)
+    return [FileFinding(path, _fault(path), path)]
 
 
 def _fault(path: Path) -> str | None:
@@ -86,7 +89,7 @@ def _fault(path: Path) -> str | None:
 
 
 def _decompress(path: Path) -> None:
-    """Read a gzip file to its end, where its checksum is."""
+    """Read a gzip file to its end, where its checksum is stored."""
     if not path.stat().st_size:
         raise EOFError("it is empty")
     with gzip.open(path) as content:
@@ -94,26 +97,25 @@ def _decompress(path: Path) -> None:
             pass
 
 
-def _look_at_json(path: Path) -> Iterator[Finding]:
+def _check_json(path: Path) -> Iterator[FileFinding]:
     try:
         value = read_json(path)
     except PubmillError as error:
-        yield Finding(path, str(error).removeprefix(f"{path} "), path)
+        yield FileFinding(path, str(error).removeprefix(f"{path} "), path)
         return
     has_seal = isinstance(value, dict) and SEAL in json.loads(path.read_text(encoding="utf-8"))
-    yield Finding(path, None if has_seal else "", path)
+    yield FileFinding(path, None if has_seal else "", path)
     for file, digest in _digests(path, value).items():
         target = file if path.name.endswith(SOURCE) else path
         if not file.is_file():
-            yield Finding(file, "it is missing", target)
+            yield FileFinding(file, "it is missing", target)
         else:
-            yield Finding(
-                file, None if sha256(file) == digest else f"its SHA-256 is not that in {path.name}", target
-            )
+            fault = None if sha256(file) == digest else f"its SHA-256 differs from that in {path.name}"
+            yield FileFinding(file, fault, target)
 
 
 def _digests(path: Path, value: Any) -> dict[Path, str]:
-    """The SHA-256 that a JSON file has of other files: of a source, of packed tokens, of a checkpoint."""
+    """Return the SHA-256 digests that a JSON file lists for a source file, packed tokens or a checkpoint."""
     found = value if isinstance(value, dict) else {}
     if path.name.endswith(SOURCE):
         named = {path.name.removesuffix(SOURCE): found.get("sha256")}

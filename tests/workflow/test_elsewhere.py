@@ -37,7 +37,7 @@ def test_without_a_network_all_that_is_missing_is_named_at_once(
         check=False,
     )
     assert done.returncode != 0
-    told = done.stderr.partition("files are out of reach:")[2]
+    told = done.stderr.partition("files cannot be reached:")[2]
     for name in ("train.tsv", "devel.tsv", "test.tsv", "bert-base-uncased"):
         assert name in told
     assert "(.venv/bin/python scripts/mirror.py config.yaml --fetch FOLDER)" in told

@@ -166,21 +166,22 @@ def test_targets_that_nobody_makes_are_told_at_once(project: Project) -> None:
     )
     told = message(said(project, "-n", "TABLE6", full, misspelt, "--forcerun", "tabel"))
     assert (
-        "TABLE6: no rule is called so, and none makes such a file. The nearest:\n  results/demo/tables/"
+        "TABLE6: no rule has this name, and no rule makes this file. The nearest:\n  results/demo/tables/"
         in told
     )
-    assert "the configuration is of scale demo, the path of full. Run: .venv/bin/snakemake " + full in told
+    assert (
+        "the configuration has scale demo, but the path has scale full. Run: .venv/bin/snakemake " + full
+        in told
+    )
     assert "results/demo/models/{model}/config.json" in told.partition("confg.json: ")[2]
-    assert "tabel: no rule is called so, and none makes such a file. The nearest:\n  table\n" in told
+    assert "tabel: no rule has this name, and no rule makes this file. The nearest:\n  table\n" in told
 
 
 def test_names_that_no_spec_has_are_told_with_the_nearest(project: Project) -> None:
     run = "results/demo/runs/blurb/pubmedbert-bsae/bc5-chme/standard/final/seed-1.json"
     told = message(said(project, "-n", "pretrain", "results/demo/corpora/pubmed-abstract/stats.json", run))
     lines = told.splitlines()
-    assert (
-        lines[0].startswith("rule pretrain makes files of many names") and "{recipe}/step-{step}/" in lines[0]
-    )
+    assert lines[0].startswith("rule pretrain makes many files") and "{recipe}/step-{step}/" in lines[0]
     assert "there is no corpus 'pubmed-abstract'; the nearest: pubmed-abstracts, " in lines[1]
     assert "there is no model 'pubmedbert-bsae'; the nearest: pubmedbert-base, " in lines[2]
     assert "there is no dataset 'bc5-chme'; the nearest: bc5-chem, " in lines[3]

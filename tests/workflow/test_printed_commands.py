@@ -218,8 +218,8 @@ def explainer() -> Explainer:
     return Explainer(targets(scale="full"), ROOT / "specs", files, settings)
 
 
-def finding(name: str) -> doctor.Finding:
-    return doctor.Finding(name, True, targets().specs.datasets[name])
+def finding(name: str) -> doctor.DatasetFinding:
+    return doctor.DatasetFinding(name, True, targets().specs.datasets[name])
 
 
 def counted_wrong() -> str:

@@ -1,4 +1,4 @@
-"""Where data and weights came from, down to source files, as far as the results folder has it."""
+"""Origin of data and weights, down to source files, as far as the results folder records it."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,17 +12,17 @@ from pubmill.tables.aggregation import machine
 from pubmill.tables.comparisons import Pair, RowComparisons, read_comparisons
 
 Account = dict[str, Any]
-"""Name -> a value, a list, or another account; what is not there is said under its name."""
+"""Name -> a value, a list, or another account; missing items have a note as their value."""
 NOT_THERE = "not there"
 OF_RECORDS = "is of the records"
 COMPARE_ANEW = "make the comparisons again"
 SAME = 1e-6
-"""Points: differences that are closer are equal but for rounding."""
+"""Points: differences closer than this are equal except for rounding."""
 SOURCE = ("url", "sha256", "bytes", "origin", "retrieved")
 
 
 def dataset_account(targets: TableTargets, dataset: str) -> Account:
-    """A dataset: terms, counts and hashes of its examples, each source file."""
+    """Describe a dataset: access and licence, counts and hashes of its examples, each source file."""
     spec, path = targets.specs.datasets[dataset], _below(targets, f"datasets/{dataset}/card.json")
     card = read_json(path) if path.is_file() else {}
     return {
@@ -49,30 +49,33 @@ def _source(record: Path) -> Any:
 def comparison_account(
     targets: TableTargets, table: str, row: str, column: str, scores: Mapping[str, float]
 ) -> Account | None:
-    """A cell against the best of its row, or, where it is the best, the others against it; None where the
-    row or the cell is not compared. `scores`: column -> points of all complete cells of the row now."""
+    """Describe how a cell compares with the best of its row; if it is the best, how the others compare.
+
+    Return None if the row or the cell is not compared. `scores`: column -> current points of every complete
+    cell of the row.
+    """
     file = f"tables/{table}.comparisons.json"
     if not _below(targets, file).is_file():
         return {"file": file, "compared": "not yet"}
     found = read_comparisons(_below(targets, file))
-    of = next((one for one in found.rows if one.row == row), None)
-    pairs = [pair for pair in of.pairs if column in (of.best, pair.other)] if of else []
-    if of is None or not pairs:
+    compared = next((one for one in found.rows if one.row == row), None)
+    pairs = [pair for pair in compared.pairs if column in (compared.best, pair.other)] if compared else []
+    if compared is None or not pairs:
         due = column in scores and len(scores) > 1
         return {"file": file, "compared": f"not with these runs yet; {COMPARE_ANEW}"} if due else None
-    same = _is_of(of, scores)
+    same = _matches(compared, scores)
     return {
         "file": file,
         OF_RECORDS: same or f"no: the scores of its row are others now; {COMPARE_ANEW}",
-        "best": found.column_labels[of.best],
+        "best": found.column_labels[compared.best],
         "best minus": {found.column_labels[pair.other]: _pair(pair) for pair in pairs},
-        "drawn": f"{of.units} {of.unit}s, {found.resamplings} times",
+        "drawn": f"{compared.units} {compared.unit}s, {found.resamplings} times",
         "method": found.method,
     }
 
 
-def _is_of(compared: RowComparisons, scores: Mapping[str, float]) -> bool:
-    """Whether these models were compared, with the differences that they have."""
+def _matches(compared: RowComparisons, scores: Mapping[str, float]) -> bool:
+    """Return whether exactly these models were compared, with the differences that they have now."""
     if {compared.best, *(pair.other for pair in compared.pairs)} != scores.keys():
         return False
     best = scores[compared.best]
@@ -91,7 +94,7 @@ def _pair(pair: Pair) -> Account:
 
 
 def weights_account(targets: TableTargets, model: str) -> Account:
-    """A model's weights: as released, or the recipe, corpus and vocabulary that they are made by."""
+    """Describe a model's weights: the release, or the recipe, corpus and vocabulary behind them."""
     weights = targets.weights(model)
     account = {"model": model, **weights}
     if weights["kind"] == "pretraining":
@@ -104,7 +107,7 @@ def weights_account(targets: TableTargets, model: str) -> Account:
 
 
 def _recipe_account(targets: TableTargets, recipe: str, step: int) -> Account:
-    """A pretraining up to a checkpoint, with what it begins with and learns from."""
+    """Describe a pretraining up to a checkpoint: initial weights, corpus, vocabulary and teacher."""
     spec = targets.specs.pretraining[recipe]
     account: Account = {
         "checkpoint": f"pretraining/{recipe}/step-{step}",
@@ -123,13 +126,13 @@ def _recipe_account(targets: TableTargets, recipe: str, step: int) -> Account:
 
 
 def _values(targets: TableTargets, recipe: str, step: int) -> Any:
-    """The recipe that a checkpoint was made by, or the one that it would be made by."""
+    """Return the recipe with which a checkpoint was made; if it is missing, the current recipe."""
     state = _below(targets, f"pretraining/{recipe}/step-{step}/state.json")
     return read_json(state).get("recipe") if state.is_file() else targets.pretraining_recipe(recipe)
 
 
 def _training(targets: TableTargets, recipe: str, step: int) -> Any:
-    """Tokens, loss, time and machine of the checkpoint, from its own state and log."""
+    """Return tokens, loss, time and machine of a checkpoint, from its own state and log."""
     folder = _below(targets, f"pretraining/{recipe}/step-{step}")
     if not (folder / "state.json").is_file():
         return NOT_THERE
@@ -145,7 +148,7 @@ def _training(targets: TableTargets, recipe: str, step: int) -> Any:
 
 
 def _corpus(targets: TableTargets, corpus: str) -> Account:
-    """Counts of a corpus, and its source files by folder."""
+    """Describe a corpus: its counts, and its source files by folder."""
     statistics = _below(targets, f"corpora/{corpus}/stats.json")
     found = read_json(statistics) if statistics.is_file() else {}
     kept = ("documents", "words", "bytes", "parsed", "rejected")
@@ -162,7 +165,7 @@ def _corpus_sources(targets: TableTargets, corpus: str) -> Any:
 
 
 def source_folders(results: Path, files: Iterable[str]) -> Any:
-    """Source files by folder; a folder of many files has one digest for all."""
+    """Return the source files by folder; a folder of many files has one digest for all of them."""
     records = [f"{file.removeprefix(f'{results}/')}.source.json" for file in files]
     there = [record for record in records if (results / record).is_file()]
     folders: Account = {
@@ -181,7 +184,7 @@ def source_folders(results: Path, files: Iterable[str]) -> Any:
 
 
 def _vocabulary(targets: TableTargets, vocab: str) -> Account:
-    """A vocabulary as its diagnosis tells it."""
+    """Describe a vocabulary: its spec, and the main figures of its diagnosis."""
     path = _below(targets, f"vocabs/{vocab}/diagnosis.json")
     found: Mapping[str, Any] = read_json(path) if path.is_file() else {}
     kept = ("size", "documents", "words", "subwords_per_word")

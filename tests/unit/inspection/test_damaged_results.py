@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pubmill.corpus.shards import Document, write_shard
-from pubmill.inspection.damaged_results import Finding, examine, report
+from pubmill.inspection.damaged_results import FileFinding, examine, report
 from pubmill.metrics.contributions import Contributions, Items, write_items
 from pubmill.pretraining.tokens import make_shard, write_packed
 from pubmill.storage.files import sealed, sha256, write_json, write_jsonl_gz
@@ -105,7 +105,7 @@ def test_the_program_prints_the_command_and_ends_with_a_status(results: Path, ro
     flip(results / "tokens" / "ids.bin")
     done = run()
     assert done.returncode == 1
-    assert "damaged: results/tokens/ids.bin: its SHA-256 is not that in index.json" in done.stdout
+    assert "damaged: results/tokens/ids.bin: its SHA-256 differs from that in index.json" in done.stdout
     assert ".venv/bin/snakemake results/tokens/index.json --profile profiles/local --force" in done.stdout
     assert "Traceback" not in done.stderr
 
@@ -114,4 +114,4 @@ def test_files_of_earlier_versions_have_no_checksum(results: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     table = pq.read_table(results / "shard.parquet")
     pq.write_table(table, results / "shard.parquet")
-    assert Finding(results / "shard.parquet", "", results / "shard.parquet") in examine(results)
+    assert FileFinding(results / "shard.parquet", "", results / "shard.parquet") in examine(results)

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from pubmill.graph.dataset_access import AccessTargets
 from pubmill.inspection.data_check import checks
-from pubmill.inspection.data_check.checks import Outcome, Unchecked, check, check_all, plan
+from pubmill.inspection.data_check.checks import CheckOutcome, Unchecked, check, check_all, plan
 from pubmill.inspection.data_check.printing import print_outcomes, totals
 from pubmill.specs.study import check_study
 from tests.licensed import APPLY, FILES, KEY, NAME, SENTENCE, TEXTS
@@ -32,18 +32,20 @@ def edit(specs: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
-def planned(specs: Path, folder: Path | None, *names: str) -> tuple[list[checks.Task], list[Unchecked]]:
+def planned(
+    specs: Path, folder: Path | None, *names: str
+) -> tuple[list[checks.DatasetCheck], list[Unchecked]]:
     local = {KEY: str(folder)} if folder else {}
     study = {"study": "x", "title": "", "scale": "full", "tables": [], "local_files": local}
     return plan(AccessTargets(*check_study(study, specs)), names or [NAME])
 
 
-def outcome(specs: Path, folder: Path) -> Outcome:
+def outcome(specs: Path, folder: Path) -> CheckOutcome:
     ((task,), _) = planned(specs, folder)
     return check(task)
 
 
-def printed(outcomes: list[Outcome], unchecked: list[Unchecked]) -> str:
+def printed(outcomes: list[CheckOutcome], unchecked: list[Unchecked]) -> str:
     console = Console(width=200, record=True)
     print_outcomes(console, outcomes, unchecked)
     return console.export_text()
@@ -86,7 +88,7 @@ def test_what_has_nothing_expected_is_not_as_expected(specs: Path, folder: Path)
 
 def test_a_fault_names_its_dataset(specs: Path) -> None:
     console = Console(width=200, record=True)
-    print_outcomes(console, [Outcome(NAME, [], ["a.tsv: broken", f"{NAME}: worse"], 0.0)], [])
+    print_outcomes(console, [CheckOutcome(NAME, [], ["a.tsv: broken", f"{NAME}: worse"], 0.0)], [])
     lines = console.export_text().splitlines()
     assert f"{NAME}: a.tsv: broken" in lines and f"{NAME}: worse" in lines
 

@@ -14,7 +14,7 @@ from rich.console import Console
 from pubmill.errors import PubmillError
 from pubmill.graph.dataset_access import AccessTargets
 from pubmill.graph.tables import TableTargets
-from pubmill.inspection.doctor.datasets import Finding, examine, linked, merged_config
+from pubmill.inspection.doctor.datasets import DatasetFinding, examine, linked, merged_config
 from pubmill.inspection.doctor.links import Links, check_links
 from pubmill.inspection.doctor.models import examine_models
 from pubmill.inspection.doctor.printing import print_findings, print_models
@@ -28,7 +28,7 @@ ALIVE = Links(True, {})
 
 def looked_at(
     specs: Path, tmp_path: Path, links: Links | None = ALIVE, **config: object
-) -> dict[str, Finding]:
+) -> dict[str, DatasetFinding]:
     base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
     base |= {"results": str(tmp_path / "results"), "datasets": [NAME, "bc2gm"], **config}
     targets = AccessTargets(*check_study(base, specs))
@@ -260,7 +260,7 @@ def test_the_program_says_it_all_and_tells_by_its_status(root: Path, tmp_path: P
         assert "public; licence: corpus under the NCBI public domain notice" in done.stdout
         assert "\x1b" not in done.stdout
     assert "bc5-chem: NOT AVAILABLE" in done.stdout and "to do: fetch https://" in done.stdout
-    assert "1 of 2 datasets that the study wants are in order" in done.stdout
+    assert "1 of 2 datasets that the study uses are in order" in done.stdout
 
 
 def test_a_licensed_dataset_is_told_by_the_program_with_its_page(specs: Path, tmp_path: Path) -> None:

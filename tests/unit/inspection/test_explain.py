@@ -291,7 +291,7 @@ def test_a_first_word_or_a_unique_beginning_is_enough(tmp_path: Path, column: st
 
 @pytest.mark.parametrize(("row", "column"), [("bc2gm", "BERT"), ("BC5", MODEL)])
 def test_a_name_that_means_several_lists_them(tmp_path: Path, row: str, column: str) -> None:
-    with pytest.raises(PubmillError, match="several (rows|columns) may be meant") as error:
+    with pytest.raises(PubmillError, match="matches several (rows|columns)") as error:
         explain(explainer(tmp_path), TABLE, row, column)
     both = ("BERT uncased (bert-base-uncased)", "BERT cased") if column == "BERT" else ("bc5-chem", "bc5-dis")
     assert all(name in str(error.value) for name in both) and "BioBERT" not in str(error.value)

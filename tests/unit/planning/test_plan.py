@@ -125,7 +125,7 @@ def test_what_the_benchmark_measured_takes_the_place_of_what_is_assumed(root: Pa
     measured = read_gpus(root / "specs", tmp_path / "found.json")
     assert measured.share(BASE, 512) == pytest.approx(0.6)
     assert measured.share(BASE, 128) == assumed.shares["pretraining"]
-    assert "measured on NVIDIA H200" in measured.told("pretraining")
+    assert "measured on NVIDIA H200" in measured.share_source("pretraining")
 
 
 def test_hours_are_operations_over_what_is_reached() -> None:
