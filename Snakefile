@@ -8,7 +8,7 @@ from pathlib import Path
 from snakemake.utils import min_version
 
 min_version("9.0")
-# Of this file, also where another workflow imports it as a module from a local clone.
+# The folder of this file, also if another workflow imports it as a module from a local clone.
 ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=False))
 sys.path.insert(0, str(ROOT))
 
@@ -30,12 +30,12 @@ configfile: ROOT / "config.yaml"
 plainly(check_files)(workflow.configfiles)
 STUDY, SPECS = plainly(check_study)(config, ROOT / "specs")
 TARGETS = plainly(Targets)(STUDY, SPECS)
-T = Plain(TARGETS)  # what it finds wrong ends the run as it stands
+T = Plain(TARGETS)  # its errors end the run with their plain message
 R = T.results
 needs = resources(TARGETS, read_gpus(ROOT / "specs", ROOT / "benchmarks/pretraining.json"))
 check_before_graph(workflow, TARGETS, ROOT / "studies")
 SCRIPTS = str(ROOT / "scripts")
-# The programs run with the Python of this Snakemake, unless an environment of their own is asked for (--sdm).
+# The programs run with the Python of this Snakemake, unless separate environments are requested (--sdm).
 OWN_PYTHON = f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"
 shell.prefix(
     f"set -euo pipefail; export PYTHONUNBUFFERED=1 PYTHONPATH={shlex.quote(str(ROOT))} "
@@ -47,18 +47,18 @@ say_what_is_left_out = announce_left_out(workflow, TARGETS.left_out())
 
 
 def not_compared(find):
-    """A parameter that reruns no job when it changes: where files of the user's own are.
+    """Return a parameter whose changes rerun no job: the location of the user's own files.
 
-    Snakemake compares no parameters that are derived from outputs. What a job depends on is the content of
-    these files, which stands beside it as a parameter of its own.
+    Snakemake does not compare parameters that are derived from outputs. The job depends on the content of
+    these files, which is a separate parameter.
     """
     return lambda wildcards, output: find(wildcards)
 
 
 onstart:
-    # Freed by the system if the run is killed, so that the same command can simply be run again.
+    # The system releases the lock if the run is killed, so that the same command can simply be run again.
     global LOCK
-    # Here, as only a run needs it, and the hub's library with it.
+    # Imported here because only a run needs it; it imports the hub's library.
     from pubmill.workflow.run_start import begin
 
     LOCK = plainly(begin)(workflow, TARGETS)
@@ -81,7 +81,7 @@ wildcard_constraints:
     seed="[0-9]+",
 
 
-# Run where Snakemake runs, also on a cluster: they need the network, which compute nodes seldom have.
+# Also on a cluster, these run where Snakemake runs: they need the network, which compute nodes seldom have.
 localrules:
     download,
     plan_pmc,
@@ -110,5 +110,5 @@ include: "rules/off_the_shelf.smk"
 include: "rules/tables.smk"
 
 
-# Where another workflow imports this one as a module, Snakemake words commands with that workflow's names.
+# If another workflow imports this one as a module, Snakemake formats commands with that workflow's names.
 workflow.modifier_stack[0].globals.update(SCRIPTS=SCRIPTS, R=R, STUDY=STUDY, MIRROR=MIRROR)
