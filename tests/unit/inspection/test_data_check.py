@@ -1,4 +1,4 @@
-"""The data check: what is equal, what differs, what can't be checked; and it goes on after a failure."""
+"""Data check: equal and different datasets, datasets that cannot be checked, continuing after a failure."""
 
 import hashlib
 from pathlib import Path
@@ -93,7 +93,7 @@ def test_a_fault_names_its_dataset(specs: Path) -> None:
     assert f"{NAME}: a.tsv: broken" in lines and f"{NAME}: worse" in lines
 
 
-def test_counts_that_differ_are_told_and_shown(specs: Path, folder: Path) -> None:
+def test_counts_that_differ_are_reported_and_shown(specs: Path, folder: Path) -> None:
     edit(specs, "dev: {mentions: 1}", "dev: {mentions: 7, tokens: 2, sentences: 1}")
     found = outcome(specs, folder)
     assert "dev mentions: expected 7, found 1, difference -6" in found.faults[0]
@@ -101,7 +101,7 @@ def test_counts_that_differ_are_told_and_shown(specs: Path, folder: Path) -> Non
     assert "0 of 1 datasets are as expected: 4 of 5 counts" in totals([found], [])
 
 
-def test_published_bytes_that_differ_are_told_and_shown(specs: Path, folder: Path) -> None:
+def test_published_bytes_that_differ_are_reported_and_shown(specs: Path, folder: Path) -> None:
     edit(specs, "metric:", PUBLISHED.lstrip() + "metric:")
     edit(specs, HASHES["train"], "a" * 64)
     found = outcome(specs, folder)
@@ -118,7 +118,7 @@ def test_a_changed_source_file_is_not_converted(specs: Path, folder: Path) -> No
     assert "not converted" in printed([found], [])
 
 
-def test_it_goes_on_after_a_failure(specs: Path, folder: Path, tmp_path: Path) -> None:
+def test_the_check_continues_after_a_failure(specs: Path, folder: Path, tmp_path: Path) -> None:
     other = (specs / f"datasets/{NAME}.yaml").read_text().replace(NAME, "other")
     (specs / "datasets/other.yaml").write_text(other.replace(KEY, "other-key"))
     damaged = tmp_path / "damaged"

@@ -1,4 +1,4 @@
-"""What a study needs from elsewhere, what of it is out of reach, and a mirror that is filled. No network."""
+"""Files that a study needs, those that cannot be reached, and filling a mirror. Uses no network."""
 
 from pathlib import Path
 from typing import Any
@@ -112,10 +112,10 @@ def test_a_file_that_is_there_is_checked_and_not_fetched(tmp_path: Path) -> None
     (tmp_path / "a.org/1").write_text("x")
     right = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
     assert fetch_all(RequiredFiles({"https://a.org/1": ["--sha256", right]}), tmp_path) == []
-    (told,) = fetch_all(RequiredFiles({"https://a.org/1": ["--sha256", "0" * 64]}), tmp_path)
-    assert "https://a.org/1" in told and right in told
+    (reported,) = fetch_all(RequiredFiles({"https://a.org/1": ["--sha256", "0" * 64]}), tmp_path)
+    assert "https://a.org/1" in reported and right in reported
 
 
-def test_articles_of_pmc_are_told_as_not_fetched(tmp_path: Path) -> None:
-    (told,) = fetch_all(RequiredFiles(pmc={"pmc": 1300}), tmp_path)
-    assert "1,300 shards" in told
+def test_articles_of_pmc_are_reported_as_not_fetched(tmp_path: Path) -> None:
+    (reported,) = fetch_all(RequiredFiles(pmc={"pmc": 1300}), tmp_path)
+    assert "1,300 shards" in reported

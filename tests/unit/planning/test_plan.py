@@ -1,4 +1,4 @@
-"""What a study will cost: operations against figures worked out by hand, jobs added up, the page's table."""
+"""Cost of a study: operations compared with figures computed by hand, sums over jobs, the page's table."""
 
 import io
 import json
@@ -30,8 +30,9 @@ RECIPE = PretrainingRecipe(
     batch_size=2,
     steps=10,
 )
-# 256 tokens through 12 layers' queries, keys, values and attention, 11 layers' rest, 38.4 masked ones through
-# the last layer's rest, the head and 30,522 pieces; a product and a sum; three times for both passes
+# 256 tokens through the queries, keys, values and attention of 12 layers and the rest of 11 layers; 38.4
+# masked tokens through the rest of the last layer, the head and 30,522 pieces; times 2 for a product and a
+# sum, and times 3 for both passes
 STEP = 6 * (
     12 * (3 * 256 * 768**2 + 2 * 2 * 128**2 * 768)
     + 11 * 256 * (768**2 + 2 * 768 * 3072)
