@@ -35,7 +35,7 @@ R = T.results
 needs = resources(TARGETS, read_gpus(ROOT / "specs", ROOT / "benchmarks/pretraining.json"))
 check_before_graph(workflow, TARGETS, ROOT / "studies")
 SCRIPTS = str(ROOT / "scripts")
-# The programs run with the Python of this Snakemake, unless separate environments are requested (--sdm).
+# The programs run with the Python of this Snakemake, unless an environment of their own is asked for (--sdm).
 OWN_PYTHON = f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"
 shell.prefix(
     f"set -euo pipefail; export PYTHONUNBUFFERED=1 PYTHONPATH={shlex.quote(str(ROOT))} "
@@ -47,10 +47,10 @@ say_what_is_left_out = announce_left_out(workflow, TARGETS.left_out())
 
 
 def not_compared(find):
-    """Return a parameter whose changes rerun no job: the location of the user's own files.
+    """A parameter that reruns no job when it changes: where files of the user's own are.
 
-    Snakemake does not compare parameters that are derived from outputs. The job depends on the content of
-    these files, which is a separate parameter.
+    Snakemake compares no parameters that are derived from outputs. What a job depends on is the content of
+    these files, which stands beside it as a parameter of its own.
     """
     return lambda wildcards, output: find(wildcards)
 

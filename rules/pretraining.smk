@@ -72,7 +72,7 @@ rule export_model:
     input:
         unpack(lambda w: T.model_inputs(w.model)),
     output:
-        # The existing model stays until it is replaced, so that a failing job does not lose it.
+        # What is there stays until it is replaced: a model isn't lost to a job that fails.
         [update(f"{R}/models/{{model}}/{name}") for name in T.MODEL_FILES],
     log:
         f"{R}/logs/models/{{model}}.log",

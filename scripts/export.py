@@ -48,7 +48,7 @@ def main() -> None:
         study = study_of_scale(scale, ROOT / "studies", str(examples))
         options = commands.configuration_options(study)
         command = commands.snakemake(f"{examples}/card.json", configuration=options)
-        raise PubmillError(f"{examples} does not exist yet. Make it: {command}")
+        raise PubmillError(f"{examples} is not there yet. Make it: {command}")
     otherwise = "published bytes not known" if specs[name].published else "no published form: a general one"
     keep_private([examples])
     for split, file in publish(recipe, examples, arguments.folder).items():

@@ -16,9 +16,9 @@ sequence    {"id", "label": text}
 multilabel  {"id", "labels": [sorted]}
 regression  {"id", "score": number}
 span        {"id", "answers": [{"text", "probability"}, ...]}, best first; text "" means no answer
-If training failed (training.json: `"failed": "nan"`), every line predicts null. The same holds, without any
-training, if all trials behind --selected failed, or if the run that made --model failed.
-Needs only torch and transformers. A run that is killed and started again gives the same predictions.
+If training failed (training.json: `"failed": "nan"`), what is predicted is null in all lines. So it is where
+all trials behind --selected failed, or the run did that --model is from; nothing is trained then.
+Needs only torch and transformers. Killed and run again, it gives the same predictions.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # deterministic matrix products on GPUs
-os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # two runs on two cores: a sixth of the time (pretrain.py)
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # two at once on two cores: a sixth of the time (pretrain.py)
 
 from pubmill import recipes
 from pubmill.errors import PubmillError, run

@@ -10,11 +10,12 @@ distillation also needs the teacher's model folder.
 Output: a folder with model.safetensors and config.json (as transformers reads them), auxiliary.safetensors,
 optimizer.safetensors, state.json (step, losses on training and held-out text, tokens, seconds, recipe,
 inputs, commit, packages, hardware) and log.jsonl (loss, rate and speed); the log also as TensorBoard events,
-in `tensorboard` beside it. All are readable only by their owner if an input is.
+in `tensorboard` beside it.
 The program saves its state every few minutes and when it is asked to stop. The same command resumes from that
 save, also with another number of processes. If the save belongs to other work (other inputs, recipe or
 version), the program reports this and starts from the beginning.
-Needs only torch and transformers; the events also need tensorboard.
+All of it is for its owner alone if an input is.
+Needs torch and transformers only; with tensorboard it writes its events.
 """
 
 import argparse

@@ -19,11 +19,11 @@ BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
 """Exceptions that broken gzip and zip files raise."""
 
 SOURCE = ".source.json"
-"""Suffix of the record of a source file."""
+"""How the name of a source file's record ends."""
 
 
 @dataclass(frozen=True)
-class FileFinding:
+class Finding:
     """Result of checking one file.
 
     `fault`: what is wrong; None if the file agrees with its digest, "" if it has no digest. `target`: the
@@ -35,7 +35,7 @@ class FileFinding:
     target: Path
 
 
-def examine(results: Path) -> list[FileFinding]:
+def examine(results: Path) -> list[Finding]:
     """Check all finished results below a folder; hidden files are not finished and are skipped."""
     files = [
         path
@@ -48,7 +48,7 @@ def examine(results: Path) -> list[FileFinding]:
     return list(({finding.path: finding for finding in found} | known).values())
 
 
-def report(findings: Sequence[FileFinding], profile: str = "profiles/local") -> Iterator[str]:
+def report(findings: Sequence[Finding], profile: str = "profiles/local") -> Iterator[str]:
     """Yield the lines that list the damaged files and the command that builds them again."""
     damaged = [finding for finding in findings if finding.fault]
     bare = sum(finding.fault == "" for finding in findings)
@@ -63,11 +63,11 @@ def report(findings: Sequence[FileFinding], profile: str = "profiles/local") -> 
         yield f"  .venv/bin/snakemake {targets} --profile {profile} --force"
 
 
-def _check(path: Path) -> Iterable[FileFinding]:
+def _check(path: Path) -> Iterable[Finding]:
     """Return the findings of one file: on itself, and on the files whose digests it lists."""
     if path.suffix == ".json":
         return _check_json(path)
-    return [FileFinding(path, _fault(path), path)]
+    return [Finding(path, _fault(path), path)]
 
 
 def _fault(path: Path) -> str | None:
@@ -97,25 +97,25 @@ def _decompress(path: Path) -> None:
             pass
 
 
-def _check_json(path: Path) -> Iterator[FileFinding]:
+def _check_json(path: Path) -> Iterator[Finding]:
     try:
         value = read_json(path)
     except PubmillError as error:
-        yield FileFinding(path, str(error).removeprefix(f"{path} "), path)
+        yield Finding(path, str(error).removeprefix(f"{path} "), path)
         return
     has_seal = isinstance(value, dict) and SEAL in json.loads(path.read_text(encoding="utf-8"))
-    yield FileFinding(path, None if has_seal else "", path)
+    yield Finding(path, None if has_seal else "", path)
     for file, digest in _digests(path, value).items():
         target = file if path.name.endswith(SOURCE) else path
         if not file.is_file():
-            yield FileFinding(file, "it is missing", target)
+            yield Finding(file, "it is missing", target)
         else:
             fault = None if sha256(file) == digest else f"its SHA-256 differs from that in {path.name}"
-            yield FileFinding(file, fault, target)
+            yield Finding(file, fault, target)
 
 
 def _digests(path: Path, value: Any) -> dict[Path, str]:
-    """Return the SHA-256 digests that a JSON file lists for a source file, packed tokens or a checkpoint."""
+    """The SHA-256 that a JSON file has of other files: of a source, of packed tokens, of a checkpoint."""
     found = value if isinstance(value, dict) else {}
     if path.name.endswith(SOURCE):
         named = {path.name.removesuffix(SOURCE): found.get("sha256")}

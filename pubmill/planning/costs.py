@@ -92,7 +92,7 @@ def first_step(targets: Targets, name: str) -> int:
 
 
 def architecture_of(targets: Targets, model: str) -> Architecture:
-    """Return a model's architecture: from its recipe, or for other weights, guessed from the model's name."""
+    """The architecture of a model: its recipe's; of weights from elsewhere, guessed from the model's name."""
     weights = targets.specs.models[model].weights
     if isinstance(weights, RecipeWeights):
         return targets.specs.pretraining[weights.recipe].recipe.architecture

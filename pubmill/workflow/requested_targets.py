@@ -19,9 +19,9 @@ from pubmill.specs import Specs, scales
 from pubmill.specs.study import study_of_scale
 
 BY_FOLDER = ("corpora", "vocabs", "pretraining", "models", "datasets")
-"""Folders of the results whose subfolders are named after specs."""
+"""Folders of the results whose own folders are named as specs are."""
 OTHER_FOLDERS = ("parsed", "selected")
-"""Subfolders beside them that belong to no spec."""
+"""Folders beside them that are no spec's."""
 
 
 def check_before_graph(workflow: Any, targets: Targets, studies: Path) -> None:
@@ -34,7 +34,7 @@ def check_before_graph(workflow: Any, targets: Targets, studies: Path) -> None:
 
     def check_and_build() -> None:
         dag = workflow.dag
-        check = plainly(partial(check_requested, targets=targets, studies=studies))
+        check = plainly(partial(check_asked, targets=targets, studies=studies))
         patterns = {
             rule.name: [strip_wildcard_constraints(str(path)) for path in rule.output]
             for rule in workflow.rules
@@ -47,7 +47,7 @@ def check_before_graph(workflow: Any, targets: Targets, studies: Path) -> None:
     workflow._build_dag = check_and_build
 
 
-def check_requested(
+def check_asked(
     files: Iterable[str],
     lost: Iterable[str],
     many: Iterable[str],
@@ -73,14 +73,14 @@ def _of_one_name(rule: str, outputs: list[str]) -> str:
 
 
 def _strangers(file: str, targets: Targets) -> Iterator[str]:
-    """Yield a message for each name in a path of the results that no spec has."""
+    """Names in a path of the results that no spec has."""
     for kind, name, known in _names_in(file.removeprefix(f"{targets.results}/"), targets.specs):
         if file.startswith(f"{targets.results}/") and name not in (*known, *OTHER_FOLDERS):
             yield f"{file}: {unknown(kind, name, known)}"
 
 
 def _names_in(path: str, specs: Specs) -> Iterator[tuple[str, str, Iterable[str]]]:
-    """Yield each name in a path below the results: its kind, the name, and all known names of that kind."""
+    """What of a path below the results is a name: its kind, the name, and all names of that kind."""
     parts = PurePosixPath(path).parts
     match parts:
         case ("tables", paper, table):
@@ -119,7 +119,7 @@ def _why_lost(file: str, patterns: Mapping[str, list[str]], targets: Targets, st
 
 
 def _by_name(targets: Targets) -> dict[str, list[str]]:
-    """Return the names of tables, models and datasets, each with the files that a user means by it."""
+    """Names of tables, models and datasets, and the files that a user means by them."""
     specs, results = targets.specs, targets.results
     meant = {name: [f"{results}/models/{name}/config.json"] for name in specs.models}
     meant |= {name: [f"{results}/datasets/{name}/card.json"] for name in specs.datasets}

@@ -50,7 +50,7 @@ RULES: Mapping[str, Needs] = {
 """Rules that need more than LITTLE; training rules have functions of their own."""
 
 SENTENCEPIECE = Needs(16_000, 8 * HOUR)
-"""SentencePiece's trainer holds a sample of the text in memory."""
+"""Its trainer holds a sample of the text."""
 TORCH = 3_000
 """MB of a process with torch, transformers, a GPU context and a batch."""
 WEIGHTS = 12
@@ -99,7 +99,7 @@ def resources(targets: Targets, gpus: Gpus) -> Callable[[str], dict[str, Callabl
 
 
 def _samples(vocab: VocabSpec) -> bool:
-    """Return whether a vocabulary is learnt from a sample of the text instead of word counts."""
+    """Whether a vocabulary is learnt from a sample of the text instead of counted words."""
     return isinstance(vocab, LearntVocabSpec) and vocab.learner != "merges"
 
 

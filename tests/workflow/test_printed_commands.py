@@ -21,7 +21,7 @@ import pytest
 from pubmill.finetuning import task_model_cards as cards
 from pubmill.graph.base import how_to_bring
 from pubmill.graph.fact_tables import FactTableTargets
-from pubmill.inspection.doctor.datasets import datasets as doctor
+from pubmill.inspection.doctor import datasets as doctor
 from pubmill.inspection.explain import cells as explanation
 from pubmill.inspection.explain.cells import Explainer
 from pubmill.planning.pubmed_plan import PubmedPlan
@@ -263,19 +263,19 @@ FULL = "results/full/datasets/bc2gm/card.json"
 GONE = "https://ftp.ncbi.nlm.nih.gov/pubmed/baseline/pubmed20n0001.xml.gz"
 OWN = ".venv/bin/snakemake results/small/corpora/pubmed-abstracts/stats.json --configfile studies/small.yaml"
 ADVICE: dict[str, Callable[[], str]] = {
-    "asked._why_lost": lambda: asked._why_lost(FULL, {}, targets(), ROOT / "studies"),  # type: ignore[arg-type]
+    "requested_targets._why_lost": lambda: asked._why_lost(FULL, {}, targets(), ROOT / "studies"),  # type: ignore[arg-type]
     "base.how_to_bring": lambda: f"{OWN} {re.findall('--config[^,]*', how_to_bring('abstracts'))[0]}",
-    "cards._use": lambda: cards._use(None),
+    "task_model_cards._use": lambda: cards._use(None),
     "dataset_pages.export": lambda: str(Page.export.fget(page())),  # type: ignore[attr-defined]
-    "doctor._add_counts": counted_wrong,
-    "doctor._examine": not_at_this_scale,
-    "explanation._to_do": to_do,
-    "explanation.command": lambda: explainer().command(["datasets/bc2gm/card.json"]),
+    "datasets._add_counts": counted_wrong,
+    "datasets._examine": not_at_this_scale,
+    "cells._to_do": to_do,
+    "cells.command": lambda: explainer().command(["datasets/bc2gm/card.json"]),
     "export.main": lambda: said_by("scripts/export.py", "bc2gm", "folder", "--results", "results/full"),
     "network._where_it_went": lambda: _where_it_went(GONE),
     "plan.main": lambda: said_by("scripts/plan.py"),
     "pubmed_plan.lines": lambda: "\n".join(PubmedPlan("pubmed", 1, 0, 0, ("a",), ()).lines(1, 1)),
-    "starting._advice": lambda: starting._advice(started_with("studies/gu2020.yaml")),
+    "run_start._advice": lambda: starting._advice(started_with("studies/gu2020.yaml")),
 }
 """Every function that formats a command -> its text."""
 

@@ -147,7 +147,7 @@ def check_all(tasks: list[DatasetCheck], processes: int) -> Iterator[CheckOutcom
 
 
 def cores() -> int:
-    """Return the number of cores that this process may use."""
+    """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -154,7 +154,7 @@ def _add_own(finding: DatasetFinding, targets: AccessTargets) -> None:
 
 
 def _add_counts(finding: DatasetFinding, targets: AccessTargets, configuration: Sequence[str]) -> None:
-    """Compare the counts in the card of a conversion with those that the spec expects now."""
+    """What the card of a conversion says against what the spec expects now."""
     path = Path(targets.results) / "datasets" / finding.dataset / "card.json"
     if not path.is_file():
         finding.counts = "not converted yet"

@@ -85,7 +85,7 @@ class Explainer:
         return Path(self.targets.results)
 
     def command(self, files: Iterable[str], settings: Sequence[str] = ()) -> str:
-        """Return the command that makes files of the results folder, with additional `settings`."""
+        """The command that makes files of the results folder, perhaps with other `settings`."""
         paths = [f"{self.results}/{file}" for file in files]
         return commands.snakemake(*paths, configuration=self.options(settings))
 

@@ -22,7 +22,7 @@ SOURCE = ("url", "sha256", "bytes", "origin", "retrieved")
 
 
 def dataset_account(targets: TableTargets, dataset: str) -> Account:
-    """Describe a dataset: access and licence, counts and hashes of its examples, each source file."""
+    """A dataset: terms, counts and hashes of its examples, each source file."""
     spec, path = targets.specs.datasets[dataset], _below(targets, f"datasets/{dataset}/card.json")
     card = read_json(path) if path.is_file() else {}
     return {
@@ -49,27 +49,24 @@ def _source(record: Path) -> Any:
 def comparison_account(
     targets: TableTargets, table: str, row: str, column: str, scores: Mapping[str, float]
 ) -> Account | None:
-    """Describe how a cell compares with the best of its row; if it is the best, how the others compare.
-
-    Return None if the row or the cell is not compared. `scores`: column -> current points of every complete
-    cell of the row.
-    """
+    """A cell against the best of its row, or, where it is the best, the others against it; None where the
+    row or the cell is not compared. `scores`: column -> points of all complete cells of the row now."""
     file = f"tables/{table}.comparisons.json"
     if not _below(targets, file).is_file():
         return {"file": file, "compared": "not yet"}
     found = read_comparisons(_below(targets, file))
-    compared = next((one for one in found.rows if one.row == row), None)
-    pairs = [pair for pair in compared.pairs if column in (compared.best, pair.other)] if compared else []
-    if compared is None or not pairs:
+    of = next((one for one in found.rows if one.row == row), None)
+    pairs = [pair for pair in of.pairs if column in (of.best, pair.other)] if of else []
+    if of is None or not pairs:
         due = column in scores and len(scores) > 1
         return {"file": file, "compared": f"not with these runs yet; {COMPARE_ANEW}"} if due else None
-    same = _matches(compared, scores)
+    same = _matches(of, scores)
     return {
         "file": file,
         OF_RECORDS: same or f"no: the scores of its row are others now; {COMPARE_ANEW}",
-        "best": found.column_labels[compared.best],
+        "best": found.column_labels[of.best],
         "best minus": {found.column_labels[pair.other]: _pair(pair) for pair in pairs},
-        "drawn": f"{compared.units} {compared.unit}s, {found.resamplings} times",
+        "drawn": f"{of.units} {of.unit}s, {found.resamplings} times",
         "method": found.method,
     }
 
@@ -126,13 +123,13 @@ def _recipe_account(targets: TableTargets, recipe: str, step: int) -> Account:
 
 
 def _values(targets: TableTargets, recipe: str, step: int) -> Any:
-    """Return the recipe with which a checkpoint was made; if it is missing, the current recipe."""
+    """The recipe that a checkpoint was made by, or the one that it would be made by."""
     state = _below(targets, f"pretraining/{recipe}/step-{step}/state.json")
     return read_json(state).get("recipe") if state.is_file() else targets.pretraining_recipe(recipe)
 
 
 def _training(targets: TableTargets, recipe: str, step: int) -> Any:
-    """Return tokens, loss, time and machine of a checkpoint, from its own state and log."""
+    """Tokens, loss, time and machine of the checkpoint, from its own state and log."""
     folder = _below(targets, f"pretraining/{recipe}/step-{step}")
     if not (folder / "state.json").is_file():
         return NOT_THERE
@@ -148,7 +145,7 @@ def _training(targets: TableTargets, recipe: str, step: int) -> Any:
 
 
 def _corpus(targets: TableTargets, corpus: str) -> Account:
-    """Describe a corpus: its counts, and its source files by folder."""
+    """Counts of a corpus, and its source files by folder."""
     statistics = _below(targets, f"corpora/{corpus}/stats.json")
     found = read_json(statistics) if statistics.is_file() else {}
     kept = ("documents", "words", "bytes", "parsed", "rejected")
@@ -165,7 +162,7 @@ def _corpus_sources(targets: TableTargets, corpus: str) -> Any:
 
 
 def source_folders(results: Path, files: Iterable[str]) -> Any:
-    """Return the source files by folder; a folder of many files has one digest for all of them."""
+    """Source files by folder; a folder of many files has one digest for all."""
     records = [f"{file.removeprefix(f'{results}/')}.source.json" for file in files]
     there = [record for record in records if (results / record).is_file()]
     folders: Account = {
@@ -184,7 +181,7 @@ def source_folders(results: Path, files: Iterable[str]) -> Any:
 
 
 def _vocabulary(targets: TableTargets, vocab: str) -> Account:
-    """Describe a vocabulary: its spec, and the main figures of its diagnosis."""
+    """A vocabulary as its diagnosis tells it."""
     path = _below(targets, f"vocabs/{vocab}/diagnosis.json")
     found: Mapping[str, Any] = read_json(path) if path.is_file() else {}
     kept = ("size", "documents", "words", "subwords_per_word")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pubmill.corpus.shards import Document, write_shard
-from pubmill.inspection.damaged_results import FileFinding, examine, report
+from pubmill.inspection.damaged_results import Finding, examine, report
 from pubmill.metrics.contributions import Contributions, Items, write_items
 from pubmill.pretraining.tokens import make_shard, write_packed
 from pubmill.storage.files import sealed, sha256, write_json, write_jsonl_gz
@@ -114,4 +114,4 @@ def test_files_of_earlier_versions_have_no_checksum(results: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     table = pq.read_table(results / "shard.parquet")
     pq.write_table(table, results / "shard.parquet")
-    assert FileFinding(results / "shard.parquet", "", results / "shard.parquet") in examine(results)
+    assert Finding(results / "shard.parquet", "", results / "shard.parquet") in examine(results)

@@ -8,7 +8,7 @@ from pubmill.errors import PubmillError
 from pubmill.graph import Targets
 from pubmill.specs import load
 from pubmill.specs.study import Study
-from pubmill.workflow.requested_targets import check_requested
+from pubmill.workflow.requested_targets import check_asked
 
 PATTERNS = {
     "convert": ["results/full/datasets/{dataset}/card.json"],
@@ -27,7 +27,7 @@ def message(targets: Targets, root: Path, file: str, *, lost: bool = True, many:
     """Return the message on one requested file, or on rules that make many files."""
     files = [file] if file else []
     with pytest.raises(PubmillError) as error:
-        check_requested(files, files if lost else [], many, PATTERNS, targets, root / "studies")
+        check_asked(files, files if lost else [], many, PATTERNS, targets, root / "studies")
     return str(error.value)
 
 
@@ -37,7 +37,7 @@ def test_targets_that_exist_pass(targets: Targets, root: Path) -> None:
         "results/full/corpora/parsed/pubmed/1.parquet",
         "elsewhere/datasets/none/card.json",
     ]
-    check_requested(files, [], [], PATTERNS, targets, root / "studies")
+    check_asked(files, [], [], PATTERNS, targets, root / "studies")
 
 
 @pytest.mark.parametrize(
