@@ -1,6 +1,6 @@
 """Report which finished results are damaged, and the command that builds them again. Changes nothing.
 
-Command: python scripts/fsck.py [FOLDER]
+Command: .venv/bin/python scripts/fsck.py [FOLDER]
 Inputs:  the results (by default the folder `results`): Parquet, gzip and .npz files, JSON with digests,
          packed tokens, checkpoints, and source files, whose SHA-256 is in their records
 Outputs: a report on standard output; status 1 if anything is damaged
