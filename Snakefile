@@ -6,7 +6,7 @@ from pathlib import Path
 from snakemake.utils import min_version
 
 min_version("9.0")
-# Of this file, also where another workflow imports it as a module from a local clone.
+# The folder of this file, also if another workflow imports it as a module from a local clone.
 ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=False))
 sys.path.insert(0, str(ROOT))
 
@@ -29,7 +29,7 @@ configfile: ROOT / "config.yaml"
 plainly(check_files)(workflow.configfiles)
 STUDY, SPECS = plainly(check_study)(config, ROOT / "specs")
 TARGETS = plainly(Targets)(STUDY, SPECS)
-T = Plain(TARGETS)  # what it finds wrong ends the run as it stands
+T = Plain(TARGETS)  # its errors end the run with their plain message
 R = T.results
 needs = resources(TARGETS, read_gpus(ROOT / "specs", ROOT / "benchmarks/pretraining.json"))
 check_before_graph(workflow, TARGETS, ROOT / "studies")
@@ -40,9 +40,9 @@ say_what_is_left_out = announce_left_out(workflow, TARGETS.left_out())
 
 
 onstart:
-    # Freed by the system if the run is killed, so that the same command can simply be run again.
+    # The system releases the lock if the run is killed, so that the same command can simply be run again.
     global LOCK
-    # Here, as only a run needs it, and the hub's library with it.
+    # Imported here because only a run needs it; it imports the hub's library.
     from pubmill.workflow.run_start import begin
 
     LOCK = plainly(begin)(workflow, TARGETS)
@@ -59,7 +59,7 @@ wildcard_constraints:
     seed="[0-9]+",
 
 
-# Run where Snakemake runs, also on a cluster: they need the network, which compute nodes seldom have.
+# Also on a cluster, these run where Snakemake runs: they need the network, which compute nodes seldom have.
 localrules:
     download,
     plan_pmc,
@@ -88,5 +88,5 @@ include: "rules/off_the_shelf.smk"
 include: "rules/tables.smk"
 
 
-# Where another workflow imports this one as a module, Snakemake words commands with that workflow's names.
+# If another workflow imports this one as a module, Snakemake formats commands with that workflow's names.
 workflow.modifier_stack[0].globals.update(SCRIPTS=SCRIPTS, R=R, STUDY=STUDY, MIRROR=MIRROR)

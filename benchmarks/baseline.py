@@ -1,19 +1,19 @@
-"""From PubMed's files to a counted corpus, on a made-up baseline: files an hour, and the memory of every
+"""From PubMed's files to a counted corpus, on a made-up baseline: files per hour, and the memory of every
 job.
 
     .venv/bin/python benchmarks/baseline.py [--quick] [--records DIR] [--files 40] [--citations 30000] \\
         [--jobs 2]
 
-The baseline is multiplied from real citations: those of all pubmed*.xml.gz below DIR (by default
-$PUBMILL_REAL_DATA/mirror), drawn with a seed and given PMIDs of their own; without any, made-up citations
-are taken. The last tenth of the files are updates, which revise and delete citations of the others.
+The baseline repeats real citations: those of all pubmed*.xml.gz below DIR (by default
+$PUBMILL_REAL_DATA/mirror), drawn with a seed and given new PMIDs; if there are none, made-up citations are
+used. The last tenth of the files are updates, which revise and delete citations of the others.
 
 The programs are the pipeline's own: parse_medline, latest_versions, select_documents, corpus_statistics;
-each job is a process, `--jobs` of them at once. Files an hour are of the wall clock, with as many cores as
-jobs. The jobs over the whole corpus run twice, over one file and over all: their memory must not grow with
-the number of files, except that of latest_versions up to its limit (`MEMORY` in
+each job is a process, and `--jobs` of them run in parallel. Files per hour are measured by the wall clock,
+with as many cores as jobs. The jobs over the whole corpus run twice, over one file and over all: their memory
+must not grow with the number of files, except that of latest_versions up to its limit (`MEMORY` in
 pubmill/corpus/document_versions.py).
-What 1,334 files would take is extrapolated in proportion to the files.
+The time for 1,334 files is extrapolated in proportion to the number of files.
 """
 
 import argparse
@@ -49,7 +49,7 @@ _PMID = re.compile(rb"<PMID[^>]*>\d+</PMID>")
 
 @dataclass(frozen=True)
 class Used:
-    """What a finished job took: seconds of the wall clock, seconds of processors, MB resident at most."""
+    """Cost of a finished job: wall-clock seconds, processor seconds, peak resident MB."""
 
     seconds: float
     cpu: float
@@ -57,7 +57,7 @@ class Used:
 
 
 def real_records(folder: Path | None) -> list[bytes]:
-    """All citations below a folder, as they stand in their files."""
+    """Return all citations below a folder, unchanged."""
     paths = sorted(folder.rglob("pubmed*n*.xml.gz")) if folder and folder.is_dir() else []
     return [found[0] for path in paths for found in _ARTICLE.finditer(igzip.decompress(path.read_bytes()))]
 
@@ -67,7 +67,7 @@ def made_up_records() -> list[bytes]:
 
 
 def write_file(path: Path, records: Sequence[bytes], pmids: Sequence[int], gone: Sequence[int]) -> int:
-    """A file with a citation for each PMID and deletions of those `gone`; its unpacked size in bytes."""
+    """Write a file with a citation for each PMID, deleting those `gone`; return its uncompressed bytes."""
     draw = random.Random(path.name)
     size = 0
     with igzip.open(path, "wb", compresslevel=1) as file:
@@ -83,7 +83,7 @@ def write_file(path: Path, records: Sequence[bytes], pmids: Sequence[int], gone:
 
 
 def numbers(files: int, per_file: int) -> Iterator[tuple[list[int], list[int]]]:
-    """Of each file, the PMIDs of its citations and of its deletions; the last tenth are updates."""
+    """Yield for each file the PMIDs of its citations and of its deletions; the last tenth are updates."""
     draw = random.Random(1)
     fresh = 1
     for index in range(files):
@@ -96,7 +96,7 @@ def numbers(files: int, per_file: int) -> Iterator[tuple[list[int], list[int]]]:
 def write_baseline(
     folder: Path, records: Sequence[bytes], files: int, per_file: int
 ) -> tuple[list[Path], int]:
-    """The files, and their size before packing in bytes."""
+    """Write the files; return them and their uncompressed size in bytes."""
     paths, size = [], 0
     for index, (pmids, gone) in enumerate(numbers(files, per_file), 1):
         paths.append(folder / f"pubmed26n{index:04d}.xml.gz")
@@ -117,7 +117,7 @@ def run(program: str, *arguments: object) -> Used:
 
 
 class Corpus:
-    """The commands of the rules, over the first `files` files, in a folder of their own."""
+    """Commands of the rules over some of the files, in a separate folder."""
 
     def __init__(self, folder: Path, parsed: Path, names: Sequence[str]) -> None:
         self.folder, self.parsed, self.names = folder, parsed, names
@@ -150,7 +150,7 @@ class Corpus:
 
 
 def report(stage: str, jobs: Sequence[Used], wall: float, files: int, workers: int) -> float:
-    """Print a stage's line; give its hours for the whole baseline."""
+    """Print a stage's line; return its hours for the whole baseline."""
     hours = wall / files * BASELINE / 3600
     print(
         f"{stage:18} {len(jobs):5} jobs  {sum(job.cpu for job in jobs):8.1f} CPU-s  {wall:8.1f} s wall on "
@@ -162,7 +162,7 @@ def report(stage: str, jobs: Sequence[Used], wall: float, files: int, workers: i
 
 
 def measure(folder: Path, raw: Sequence[Path], workers: int) -> dict[str, float]:
-    """Run all stages over all files, and those over the corpus also over the first alone."""
+    """Run all stages over all files, and the corpus stages also over the first file alone."""
     names = [path.name.removesuffix(".xml.gz") for path in raw]
     one = Corpus(folder / "one", folder / "parsed", names[:1])
     every = Corpus(folder / "all", folder / "parsed", names)
@@ -196,8 +196,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="2 files of 2,000 citations")
     parser.add_argument("--records", type=Path, help="folder with real pubmed*.xml.gz below it")
     parser.add_argument("--files", type=int, default=40)
-    parser.add_argument("--citations", type=int, default=30_000, help="of each file")
-    parser.add_argument("--jobs", type=int, default=2, help="processes at once")
+    parser.add_argument("--citations", type=int, default=30_000, help="citations per file")
+    parser.add_argument("--jobs", type=int, default=2, help="parallel processes")
     parser.add_argument("--folder", type=Path, help="where a temporary folder is made; 40 files need 6 GB")
     arguments = parser.parse_args()
     if arguments.quick:

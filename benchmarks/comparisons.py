@@ -2,10 +2,10 @@
 
     .venv/bin/python benchmarks/comparisons.py [--quick] [--records 20000]
 
-Tables of 20 datasets, eight models and five seeds; a test set has 20 to 5,000 documents, as those of the
-papers. Each table is one process of the pipeline's own programs, as its rules start them: `scripts/table.py`
-on the records, then `scripts/compare.py` on what documents contribute. There is no peer. Last lines:
-`name: records/s`, of the wall clock.
+Each table has 20 datasets, eight models and five seeds; a test set has 20 to 5,000 documents, as in the
+papers. For each table, the pipeline's own programs run as its rules start them: `scripts/table.py` on the
+records, then `scripts/compare.py` on the contributions of documents. There is no peer. Last lines:
+`name: records/s`, by the wall clock.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-# in place of this folder, whose datasets.py would hide the library
+# replaces this folder, whose datasets.py would hide the library
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from benchmarks.baseline import Used, run
@@ -50,7 +50,7 @@ SIZES = (
     4_000,
     5_000,
 )
-"""Documents, questions or examples of each dataset."""
+"""Number of documents, questions or examples in each dataset."""
 NAMES = ("gold", "predicted", "correct", "examples", "relaxed_correct", "relaxed_found")
 
 
@@ -65,7 +65,7 @@ def record(model: str, dataset: str, seed: int, metrics: dict[str, float]) -> Re
 
 
 def prepare(folder: Path, table: int) -> None:
-    """The records of one table, what documents contribute to them, and its recipe."""
+    """Write the records of one table, the contributions of their documents, and the table's recipe."""
     noise = np.random.default_rng(table)
     records: dict[str, dict[str, list[str]]] = {f"m{m}": {} for m in range(MODELS)}
     for number, units in enumerate(SIZES):
@@ -90,13 +90,13 @@ def prepare(folder: Path, table: int) -> None:
 
 def recipe(records: dict[str, dict[str, list[str]]], table: int) -> dict[str, Any]:
     rows = list(records["m0"])
-    told = {"published": "", "printed": "entity_f1", "metric": "entity_f1"}
+    metric = {"published": "", "printed": "entity_f1", "metric": "entity_f1"}
     return {
         "paper": "made-up", "table": f"t{table}", "title": "t", "caption": "c", "scale": "full",
         "scale_title": "full scale", "comparable": True, "protocol": "p", "setting": "standard",
         "aggregate": "mean", "records": records,
         "columns": [{"key": name, "model": name, "label": name, "published": [name]} for name in records],
-        "rows": [{"key": row, "dataset": row, "label": row, **told, "published": row} for row in rows],
+        "rows": [{"key": row, "dataset": row, "label": row, **metric, "published": row} for row in rows],
         "equivalence": {
             "alpha": 0.05, "power": 0.8, "runs": dict.fromkeys(rows, 5),
             "margins": {row: {"points": 1, "why": "made up"} for row in rows},
@@ -107,7 +107,7 @@ def recipe(records: dict[str, dict[str, list[str]]], table: int) -> dict[str, An
 def main() -> None:
     parser = argparse.ArgumentParser(description="Tables and comparisons of their models.")
     parser.add_argument("--quick", action="store_true", help="one table, within a minute")
-    parser.add_argument("--records", type=int, default=20_000, help="how many; rounded to whole tables")
+    parser.add_argument("--records", type=int, default=20_000, help="number, rounded to whole tables")
     arguments = parser.parse_args()
     size = len(SIZES) * MODELS * SEEDS
     tables = 1 if arguments.quick else max(1, arguments.records // size)
@@ -116,7 +116,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for table in range(tables):
-            # In a process of its own: what starts programs lends them its own peak.
+            # In a separate process: a program inherits the memory peak of the process that starts it.
             apart = multiprocessing.get_context("spawn").Process(target=prepare, args=(folder, table))
             apart.start()
             apart.join()

@@ -1,11 +1,11 @@
-"""Speed of converting datasets: each one from its files to its examples, and CoNLL reading beside NLTK's.
+"""Speed of converting datasets from their files to examples, and of reading CoNLL files compared with NLTK.
 
     .venv/bin/python benchmarks/datasets.py MIRROR  every dataset whose files are in it (HOST/PATH, local/KEY)
     .venv/bin/python benchmarks/datasets.py --quick   the miniature world's, under a minute
 
-Converting is reading, checking, counting and writing; MB are those of the source files as they are
-(packed, where they are), times the median of three turns. Last line: `conll: ratio`, the processor time
-of NLTK's reader by that of ours, turn by turn, on one file of words and labels.
+Converting means reading, checking, counting and writing. MB are those of the source files as published
+(possibly compressed); times are medians of three rounds. Last line: `conll: ratio`, the processor time of
+NLTK's reader divided by ours, in alternating rounds, on one file of words and labels.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("mirror", nargs="?", type=Path, help="folder that holds HOST/PATH of each source")
+    parser.add_argument("mirror", nargs="?", type=Path, help="folder with HOST/PATH of each source")
     parser.add_argument("--quick", action="store_true", help="the miniature world, under a minute")
     arguments = parser.parse_args()
     if arguments.quick == bool(arguments.mirror):

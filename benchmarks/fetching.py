@@ -1,11 +1,12 @@
-"""A whole shard of PMC's bucket over HTTP: articles a second, memory, and what a kill in the middle costs.
+"""Fetch a whole shard of PMC's bucket over HTTP: articles per second, memory, and the cost of being killed.
 
     .venv/bin/python benchmarks/fetching.py [--quick] [--articles 10000] [--delay 0.05]
 
-A server on this machine answers each request `--delay` seconds late, as one far away does, and counts the
-requests. Its made-up articles (benchmarks/pmc.py) are of the real ones' size. scripts/fetch_pmc.py brings
-them, is killed (SIGKILL) when half of them have come, and brings the rest; then the whole shard is brought
-again, undisturbed, and must be the same bytes. `again` is the share of requests that the kill made twice.
+A server on this machine answers each request `--delay` seconds late, like a distant one, and counts the
+requests. Its made-up articles (benchmarks/pmc.py) have the size of real ones. scripts/fetch_pmc.py fetches
+them, is killed (SIGKILL) when it has half of them, and fetches the rest; then the whole shard is fetched
+again without interruption, and must have the same bytes. `again` is the share of requests repeated because of
+the kill.
 """
 
 import argparse
@@ -35,7 +36,7 @@ SHARD = "PMC00123xxxx"
 
 
 class Fetched(NamedTuple):
-    """What a finished job took: seconds by the clock and of the processor, most MB resident."""
+    """Cost of a finished job: wall-clock seconds, processor seconds, peak resident MB."""
 
     seconds: float
     processor: float
@@ -43,14 +44,14 @@ class Fetched(NamedTuple):
 
 
 class Server:
-    """A folder over HTTP on this machine, each answer a little late; `requests` counts them."""
+    """HTTP server for a folder on this machine that delays each answer; `requests` counts them."""
 
     def __init__(self, folder: Path, delay: float) -> None:
         self.requests = 0
         outer, counting = self, threading.Lock()
 
         class Handler(SimpleHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"  # connections are kept, as the bucket does
+            protocol_version = "HTTP/1.1"  # keeps connections open, as the bucket does
 
             def __init__(self, *arguments: Any) -> None:
                 super().__init__(*arguments, directory=str(folder))
@@ -71,7 +72,7 @@ class Server:
 
 
 def fetch(url: str, plan: Path, output: Path, half: int = 0) -> Fetched:
-    """Run the program to its end, or kill it as soon as it has brought `half` articles."""
+    """Run the program to its end, or kill it as soon as it has fetched `half` articles."""
     command = [sys.executable, str(ROOT / "scripts/fetch_pmc.py"), "--plan", str(plan), "--shard", SHARD]
     began = time.monotonic()
     job = subprocess.Popen([*command, "--url", url, "--output", str(output)], stdout=subprocess.DEVNULL)
@@ -117,8 +118,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="200 articles")
-    parser.add_argument("--articles", type=int, default=10_000, help="at most 10,000: those of a shard")
-    parser.add_argument("--delay", type=float, default=0.05, help="seconds until an answer comes")
+    parser.add_argument("--articles", type=int, default=10_000, help="at most 10,000, the size of a shard")
+    parser.add_argument("--delay", type=float, default=0.05, help="seconds until the server answers")
     arguments = parser.parse_args()
     count = 200 if arguments.quick else arguments.articles
     if not 2 <= count <= 10_000:

@@ -1,31 +1,31 @@
-"""Speed of fine-tuning: transformers' own way against pubmill, interleaved in one run; and their scores.
+"""Speed of fine-tuning: transformers' Trainer against pubmill, interleaved in one run; and their scores.
 
     .venv/bin/python benchmarks/finetuning.py [--quick] [--mirror FOLDER [--model FOLDER]]
     .venv/bin/python benchmarks/finetuning.py --three-epochs [--mirror FOLDER]
 
-`--three-epochs` is Table 3 of alrowili2021, which needs a GPU.
-Relations as in ChemProt (dummies, one label a sentence) and entities as in NCBI-disease, in batches of 32,
-by programs that train the same random model:
+`--three-epochs` repeats Table 3 of alrowili2021 and needs a GPU.
+The data are relations as in ChemProt (dummies, one label per sentence) and entities as in NCBI-disease, in
+batches of 32. These programs train the same random model:
 - padded: transformers' Trainer as run_classification.py and run_ner.py use it with --pad_to_max_length, to
   256 and 128 tokens;
-- dynamic: the same with each batch padded to its longest, as without it;
+- dynamic: the same without that option, so each batch is padded to its longest example;
 - ours: pubmill.finetuning;
-- ours, float32 (on a processor): the same without bfloat16, so that its share of the speed is seen.
-On a processor the model is a BERT of 4 layers, 256 wide; the Trainer computes in float32, its default, and
-ours as `auto` says; times are processor seconds of one thread, so that neighbours on the machine disturb
-little. On a GPU it is a BERT-base, all compute in bfloat16, times are by the wall clock, and the peak of
-memory is shown.
+- ours, float32 (on a processor): the same without bfloat16, to show how much of the speed bfloat16 explains.
+On a processor the model is a BERT with 4 layers and hidden size 256; the Trainer computes in float32, its
+default, and ours in the precision that `auto` selects. Times are processor seconds of one thread, so that
+other work on the machine has little effect. On a GPU the model is a BERT-base, all compute in bfloat16, times
+are measured by the wall clock, and peak memory is shown.
 
-With --mirror (HOST/PATH of each source) the sentences are the real ones, cut by a WordPiece vocabulary of
-8,000 that is learnt from them. Without, they are made up, as long as the real ones are then (`LENGTHS`).
-Tokens are real ones, without padding. The Trainer needs accelerate: pip install --no-deps accelerate.
-Then come ratios of medians: examples per second by ours over those by the Trainer.
+With --mirror (HOST/PATH of each source) the sentences are the real ones, split by a WordPiece vocabulary of
+8,000 that is learnt from them. Without it, they are made up, with the lengths of the real ones (`LENGTHS`).
+Token counts exclude padding. The Trainer needs accelerate: pip install --no-deps accelerate.
+The next lines are ratios of medians: examples per second of ours over those of the Trainer.
 
 With --mirror and without --quick, dynamic and ours are then trained on the same part of train with three
-seeds each, in the same schedule, from the random model or a pretrained BERT (--model). The last lines are
+seeds each, with the same schedule, from the random model or a pretrained BERT (--model). The last lines are
 scores on the same part of dev: micro F1 of ChemProt's labels without the negative one, F1 of NCBI-disease's
-entities. Of ChemProt, these parts have all labels equally often, as far as there are so many. Scored runs
-use all cores; on a busy machine OMP_NUM_THREADS=1 is faster.
+entities. In ChemProt's parts, all labels are equally frequent as far as there are enough examples. Scored
+runs use all cores; on a busy machine OMP_NUM_THREADS=1 is faster.
 """
 
 import argparse
@@ -40,7 +40,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-# In place of this folder, whose datasets.py transformers would take for the library of that name.
+# Replaces this folder, whose datasets.py transformers would import instead of the library of that name.
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import torch
@@ -80,7 +80,7 @@ def now() -> float:
 
 
 class Clock(transformers.TrainerCallback):  # type: ignore[misc]
-    """Seconds of a training, without what the Trainer does before and after it."""
+    """Seconds of a training, excluding the Trainer's work before and after it."""
 
     begun = seconds = 0.0
 
@@ -92,7 +92,7 @@ class Clock(transformers.TrainerCallback):  # type: ignore[misc]
 
 
 class TrainersWay:
-    """transformers' Trainer as the example programs use it. `padded`: to the recipe's `max_length`."""
+    """transformers' Trainer as the example programs use it; `padded`: pad to the recipe's `max_length`."""
 
     def __init__(self, work: Work, model: Path, padded: bool, seed: int = 1) -> None:
         self.work, self.padded, self.clock = work, padded, Clock()
@@ -117,7 +117,7 @@ class TrainersWay:
             if self.sequence
             else transformers.AutoModelForTokenClassification
         )
-        dropout = self.work.recipe.dropout  # a BERT may have been pretrained with another one
+        dropout = self.work.recipe.dropout  # a BERT may have been pretrained with a different dropout
         return kind.from_pretrained(
             model,
             num_labels=len(CLASSES[self.work.name]),
@@ -151,7 +151,7 @@ class TrainersWay:
         return transformers.DataCollatorForTokenClassification(self.tokenizer)
 
     def features(self, examples: Examples) -> list[dict[str, Any]]:
-        """What the example programs make of texts and labels: a word's first subword carries its label."""
+        """Encode texts and labels as the example programs do: a word's first subword carries its label."""
         encoded = self.tokenizer(
             examples.texts,
             padding="max_length" if self.padded else False,
@@ -186,13 +186,13 @@ class TrainersWay:
         predicted = []
         for example, feature, row in zip(examples, features, found, strict=True):
             labels = [names[i] for i, true in zip(row, feature["labels"], strict=False) if true != IGNORED]
-            # Words that were cut off; none in these data is without a subword.
+            # Truncated words; every word in these data has a subword.
             predicted.append(labels + ["O"] * (len(example.words) - len(labels)))
         return dev_score("entity_f1", "tokens", examples, predicted, None)
 
 
 def first_subwords(words: list[int | None]) -> list[int | None]:
-    """The word of each subword that is its word's first; None for all others."""
+    """Return the word of each subword that is the first of its word; None for all other subwords."""
     return [None if word == before else word for before, word in pairwise([None, *words])]
 
 
@@ -225,7 +225,7 @@ class Ours:
 
 
 def timed(name: str, examples: int, encode: Callable[[], Any]) -> Any:
-    """What `encode` gives; its speed is told."""
+    """Return the result of `encode`; print its speed."""
     begun = time.perf_counter()
     encoded = encode()
     took = time.perf_counter() - begun
@@ -234,7 +234,7 @@ def timed(name: str, examples: int, encode: Callable[[], Any]) -> Any:
 
 
 def compare(work: Work, model: Path, rounds: int) -> list[str]:
-    """Speeds of all on one dataset, told; the lines of their ratios."""
+    """Print the speed of each program on one dataset; return the lines of their ratios."""
     runs: dict[str, TrainersWay | Ours] = {
         "padded": TrainersWay(work, model, padded=True),
         "dynamic": TrainersWay(work, model, padded=False),
@@ -259,10 +259,10 @@ def compare(work: Work, model: Path, rounds: int) -> list[str]:
         print(f"{work.name}, {name}: {speed}{memory}", flush=True)
     fixed = {"padded": f"padded to {work.recipe.max_length}", "dynamic": "dynamic"}
     return [
-        f"{work.name}, {name} over {told}: {medians[peer] / medians[name]:.2f}"
+        f"{work.name}, {name} over {label}: {medians[peer] / medians[name]:.2f}"
         for name in runs
         if name not in fixed
-        for peer, told in fixed.items()
+        for peer, label in fixed.items()
     ]
 
 
@@ -302,8 +302,11 @@ def scores(work: Work, model: Path) -> list[str]:
 
 
 def three_epochs(mirror: Path | None, folder: Path) -> None:
-    """alrowili2021 Table 3: all of ChemProt's train, 3 epochs, batches of 32, 128 tokens (3:01 minutes on an
-    RTX 3090 with ELECTRA-base), from reading the texts to the last step."""
+    """Time alrowili2021 Table 3, from reading the texts to the last step.
+
+    All of ChemProt's train, 3 epochs, batches of 32, 128 tokens; published: 3:01 minutes on an RTX 3090 with
+    ELECTRA-base.
+    """
     work = relations(mirror)
     model = write_model(folder / "model", work.train.texts, learn=mirror is not None, small=False)
     begun = time.perf_counter()
@@ -319,7 +322,7 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="less than a minute")
     parser.add_argument("--mirror", type=Path, help="folder with HOST/PATH of the datasets' sources")
-    parser.add_argument("--model", type=Path, help="pretrained BERT that the scored runs begin with")
+    parser.add_argument("--model", type=Path, help="pretrained BERT from which the scored runs start")
     parser.add_argument("--three-epochs", action="store_true", help="time of alrowili2021 Table 3, on a GPU")
     arguments = parser.parse_args()
     if arguments.three_epochs and not ON_GPU:
@@ -333,7 +336,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         if arguments.three_epochs:
             return three_epochs(arguments.mirror, Path(name))
-        # So many that there are several pools of whole batches, as in training on all of the examples.
+        # Enough examples for several pools of whole batches, as in training on all examples.
         number = (128 if arguments.quick else 1024) * (8 if ON_GPU else 1)
         scored = bool(arguments.mirror) and not arguments.quick
         ratios, found = [], []

@@ -1,4 +1,4 @@
-"""What benchmarks/finetuning.py trains on: relations and entities, real or made up, and a random model."""
+"""Training data of benchmarks/finetuning.py: relations and entities, real or made up; and a random model."""
 
 import random
 import tempfile
@@ -31,12 +31,12 @@ LENGTHS = {  # means 52 and 26.5
     "chemprot": [8, 22, 26, 30, 32, 35, 37, 40, 43, 45, 47, 50, 52, 56, 58, 62, 67, 75, 84, 100, 231],
     "ncbi-disease": [2, 9, 12, 14, 16, 17, 18, 20, 21, 23, 24, 26, 28, 29, 31, 34, 36, 39, 44, 51, 134],
 }
-"""Subwords of the sentences of train, special ones left out, at the 0th, 5th, ... 100th percentile."""
+"""Subwords per training sentence, without special tokens, at the 0th, 5th, ... 100th percentile."""
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Examples, and the texts (or words) that the Trainer's way reads of them."""
+    """Examples, and their texts (or words) as the Trainer reads them."""
 
     of: Sequence[Any]
 
@@ -53,8 +53,8 @@ class Examples:
         return Examples(self.of[:number])
 
     def balanced(self, number: int) -> "Examples":
-        """So many of each label, or all that there are: where one label prevails, a short
-        training learns nothing else."""
+        """Return at most `number` examples of each label; if one label dominates, a short training learns
+        only that label."""
         seen: Counter[str] = Counter()
         kept = []
         for one in self.of:
@@ -72,8 +72,10 @@ NONE = Examples([])
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """Examples to learn and to score (none of those that are made up), and our recipe; the Trainer pads to
-    the recipe's `max_length`."""
+    """Examples to train on and to score, and our recipe; made-up data have no examples to score.
+
+    The Trainer pads to the recipe's `max_length`.
+    """
 
     name: str
     train: Examples
@@ -117,7 +119,7 @@ def mentions(mirror: Path | None) -> Work:
 
 
 def real(dataset: str, mirror: Path) -> tuple[Examples, Examples]:
-    """Train and dev of a dataset whose files are in a mirror, each in random order."""
+    """Return train and dev of a dataset whose files are in a mirror, each in random order."""
     from pubmill.convert.dataset import convert
     from tests.dataset_specs import conversion_of, inputs_of, spec_of
 
@@ -131,7 +133,7 @@ def real(dataset: str, mirror: Path) -> tuple[Examples, Examples]:
 
 
 def made_up(name: str, make: Callable[[random.Random, str, int], Any]) -> Examples:
-    """As many examples as the real dataset has, as long as those are; always the same."""
+    """Make as many examples as the real dataset has, with the same lengths; deterministic."""
     draw, steps = random.Random(1), LENGTHS[name]
     examples = []
     for number in range(NUMBER[name]):
@@ -143,7 +145,7 @@ def made_up(name: str, make: Callable[[random.Random, str, int], Any]) -> Exampl
 
 
 def made_up_relation(draw: random.Random, name: str, subwords: int) -> SequenceExample:
-    """Its first two words are the mentions, of which each dummy is three subwords."""
+    """Make a sentence whose first two words are the mentions; each dummy has three subwords."""
     words = [f"w{draw.randrange(WORDS)}" for _ in range(max(2, subwords - 4))]
     end = len(words[0])
     pair = [
@@ -161,7 +163,7 @@ def made_up_sentence(draw: random.Random, name: str, subwords: int) -> TokensExa
 
 
 def write_model(folder: Path, texts: Sequence[Any], learn: bool, small: bool) -> Path:
-    """A random BERT, with a vocabulary that is learnt from the texts or has all made-up words."""
+    """Write a random BERT whose vocabulary is learnt from the texts or contains all made-up words."""
     folder.mkdir()
     if learn:
         learner = BertWordPieceTokenizer(lowercase=True)

@@ -2,10 +2,10 @@
 
     .venv/bin/python benchmarks/masking.py [--quick]
 
-Both mask the same 64 sequences of 512 tokens, a quarter of which continue words. The collator is given what
-run_mlm.py gives it: lists, with the place of each token in the text. pubmill's other kinds are shown beside
-that. Times are processor seconds, so that neighbours on the machine disturb little. The last line is
-`whole_word_masking: ratio`, tokens per second of pubmill over those of the peer, by the medians.
+Both mask the same 64 sequences of 512 tokens, a quarter of which continue words. The collator gets the same
+input as in run_mlm.py: lists, with the position of each token in the text. pubmill's other kinds of masking
+are shown as well. Times are processor seconds, so that other work on the machine has little effect. The last
+line is `whole_word_masking: ratio`, median tokens per second of pubmill over those of the peer.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-# in place of this folder, whose datasets.py would hide the library
+# replaces this folder, whose datasets.py would hide the library
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import numpy as np
@@ -37,18 +37,18 @@ RATE = 0.15
 
 
 def make_peer(folder: Path, ids: Any, vocabulary: Vocabulary) -> Callable[[], object]:
-    """What transformers' collator makes of the sequences."""
+    """Return a function that masks the sequences with transformers' collator."""
     collate = DataCollatorForLanguageModeling(
         BertTokenizerFast.from_pretrained(folder), whole_word_mask=True, return_tensors="np"
     )
-    # where the pieces would be in a text: the collator takes those that touch for one word
+    # positions of the pieces in a text: the collator treats adjacent pieces as one word
     begin = np.cumsum(np.where(vocabulary.continues[ids], 1, 2), axis=1)
     offsets = np.stack([begin, begin + 1], axis=2)
     offsets[:, [0, -1]] = 0
     rows = list(zip(ids.tolist(), offsets.tolist(), strict=True))
 
     def work() -> object:
-        # the collator takes the examples apart
+        # the collator modifies the examples
         return collate([{"input_ids": row, "offset_mapping": places} for row, places in rows])
 
     return work
@@ -61,7 +61,7 @@ def make_ours(ids: Any, vocabulary: Vocabulary, objective: Objective, random: An
 
 
 def main() -> None:
-    """Mask the same sequences by all, turn about."""
+    """Mask the same sequences with all programs, in alternating rounds."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

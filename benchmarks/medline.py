@@ -1,12 +1,12 @@
-"""Speed and memory of reading PubMed's XML: pubmed_parser, lxml and pubmill, turn by turn.
+"""Speed and memory of reading PubMed's XML: pubmed_parser, lxml and pubmill in alternating rounds.
 
     .venv/bin/python benchmarks/medline.py [--quick] [--file pubmed26n0001.xml.gz]
 
 A file of made-up citations is written from a seed; `--file` reads one of PubMed's own instead (real
-citations have more markup, so all programs are slower on them). Each turn reads it in a fresh process, with
-each program after the other. `lxml` is an incremental parse that takes id, title, abstract, date and types
-and clears each citation. Ratios are of medians of the processor time; `two processes` is how much more is
-read in the same time of the wall clock by two of them, which needs two idle cores.
+citations have more markup, so all programs are slower on them). In each round, every program reads it in a
+new process, one after the other. `lxml` is an incremental parse that extracts id, title, abstract, date and
+types and clears each citation. Ratios compare medians of processor time; `two processes` is how much more two
+of them read in the same wall-clock time, which needs two idle cores.
 """
 
 import argparse
@@ -70,7 +70,7 @@ def citations(count: int, seed: int) -> Iterator[str]:
 
 
 def write(path: Path, count: int) -> int:
-    """Write the file; give its size before packing, in bytes."""
+    """Write the file; return its uncompressed size in bytes."""
     size = 0
     with gzip.open(path, "wt", compresslevel=1) as file:
         size += file.write('<?xml version="1.0" encoding="utf-8"?>\n<PubmedArticleSet>\n')
@@ -128,7 +128,7 @@ READERS: dict[str, Reader] = {
 
 
 def together(path: Path, processes: int) -> float:
-    """Seconds of the wall clock for `processes` that each write the file as a shard, at once."""
+    """Return the wall-clock seconds of `processes` that each write the file as a shard in parallel."""
     command = [sys.executable, __file__, "--read", "pubmill_to_shard", str(path)]
     start = time.monotonic()
     jobs = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(processes)]
@@ -138,7 +138,7 @@ def together(path: Path, processes: int) -> float:
 
 
 def prepare(folder: Path, given: Path | None, count: int) -> tuple[Path, int]:
-    """The file that is read, with a small one beside it, and its size before packing in bytes."""
+    """Write the file to read, and a small one beside it; return it and its uncompressed size in bytes."""
     path = folder / "pubmed26n0001.xml.gz"
     write(folder / "small.xml.gz", 10)
     if given is None:

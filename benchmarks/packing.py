@@ -2,13 +2,13 @@
 
     .venv/bin/python benchmarks/packing.py [--quick] [--punkt punkt_tab.zip] [--text abstracts.jsonl.gz]
 
-The peer tokenizes the texts and groups their ids into blocks of 512, in Arrow files on the disk; pubmill
-writes packed tokens. `encoding`: documents as they are, which is what run_mlm.py does. `packing`: both take
-them apart into sentences first, the peer with NLTK's Punkt. `splitting`: that step alone. Both have one
-process of one thread, and ratios are of processor seconds. `bytes`: those on the disk a token. Without
---quick also `processes`: two processes against one (wall clock), and the other kinds of vocabulary against
-calls of their tokenizer. Without --punkt, sentence splitting uses empty tables. The text is that of
-benchmarks/vocabs.py, or that of --text (JSON lines with a key `abstract`). Last lines: `name: ratio`.
+The peer tokenizes the texts and groups their ids into blocks of 512, in Arrow files on disk; pubmill writes
+packed tokens. `encoding`: whole documents, as in run_mlm.py. `packing`: both first split them into sentences,
+the peer with NLTK's Punkt. `splitting`: that step alone. Both have one process with one thread, and ratios
+compare processor seconds. `bytes`: bytes on disk per token. Without --quick also `processes`: two processes
+against one (wall clock), and the other kinds of vocabulary against calls of their tokenizer. Without --punkt,
+sentence splitting uses empty tables. The text is that of benchmarks/vocabs.py, or that of --text (JSON lines
+with a key `abstract`). Last lines: `name: ratio`.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
-# in place of this folder, whose datasets.py would hide the library
+# replaces this folder, whose datasets.py would hide the library
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["HF_DATASETS_OFFLINE"] = "1"
@@ -50,7 +50,7 @@ OTHERS = {
 
 
 class Lines:
-    """Sentences that end with lines."""
+    """Sentence splitter for texts with one sentence per line."""
 
     def split(self, text: str) -> list[str]:
         return text.split("\n")
@@ -59,7 +59,7 @@ class Lines:
 def interleaved(
     rounds: int, works: dict[str, Callable[[], object]], clock: Callable[[], float] = time.process_time
 ) -> dict[str, float]:
-    """Median seconds of each work."""
+    """Run the functions in alternating rounds; return the median seconds of each."""
     times: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(rounds):
         for name, work in works.items():
@@ -87,9 +87,9 @@ def make_vocab(folder: Path, name: str, parts: list[Path], recipe: VocabRecipe) 
 def run_mlm(
     texts: list[str], vocab: Path, folder: Path, split: Callable[[str], list[str]] | None = None
 ) -> tuple[int, int]:
-    """What run_mlm.py does before it trains; the tokens in its blocks, and the bytes on the disk."""
+    """Prepare texts as run_mlm.py does before training; return the tokens in its blocks and bytes on disk."""
     from datasets import Dataset, disable_progress_bars
-    from transformers import AutoTokenizer  # here, so that the processes of packing start without it
+    from transformers import AutoTokenizer  # imported here so that the packing processes start without it
 
     disable_progress_bars()
     tokenizer = AutoTokenizer.from_pretrained(vocab)
@@ -115,7 +115,7 @@ def run_mlm(
 
 
 def write(texts: list[str], vocab: Path, splitter: Splitter, output: Path) -> tuple[int, int]:
-    """pubmill's; the tokens and the bytes on the disk."""
+    """Pack texts with pubmill; return the number of tokens and of bytes on disk."""
     tokenizer = load_tokenizer(vocab)
     encoder = make_encoder(tokenizer)
     shards = (pack_documents(texts[i : i + 5000], splitter, encoder) for i in range(0, len(texts), 5000))
@@ -124,7 +124,7 @@ def write(texts: list[str], vocab: Path, splitter: Splitter, output: Path) -> tu
 
 
 def calls(texts: list[str], vocab: Path) -> None:
-    """Calls of the tokenizer with its own batches."""
+    """Call the tokenizer with its own batches."""
     tokenizer = load_tokenizer(vocab)
     for begin in range(0, len(texts), 1000):
         tokenizer.encode_batch_fast(texts[begin : begin + 1000], add_special_tokens=False)

@@ -1,9 +1,11 @@
-"""Time and memory of planning: loading the specs, and of every table of each paper, and of all, the graph
-alone (`snakemake -n -q`) and a dry run, which also words each job (`snakemake -n`).
+"""Time and memory of planning: loading the specs, and planning all tables of each paper and of all papers.
+
+Planning is measured as the graph alone (`snakemake -n -q`), and as a dry run, which also formats the message
+of each job (`snakemake -n`).
 
     .venv/bin/python benchmarks/planning.py [--quick] [--checkout FOLDER]
 
-Nothing is run. Files of the user's own are empty stand-ins, so that nothing is left out. --quick plans one
+No job runs. The user's own files are replaced by empty ones, so that nothing is left out. --quick plans one
 paper. FOLDER: another copy of pubmill, with other specs. The last lines are `name: figure`.
 """
 
@@ -31,7 +33,7 @@ ONE = "gu2020"
 
 
 class Planned(NamedTuple):
-    """A dry run: its jobs, seconds by the clock and of the processor, and the most memory (MB)."""
+    """A dry run: its jobs, wall-clock seconds, processor seconds, and peak memory (MB)."""
 
     jobs: int
     seconds: float
@@ -40,7 +42,7 @@ class Planned(NamedTuple):
 
 
 def own_files(specs: Specs) -> Iterator[tuple[str, str]]:
-    """Key and name of every file that users bring."""
+    """Yield key and name of every file that users supply."""
     for dataset in specs.datasets.values():
         for key, names in local_names(dataset).items():
             yield from ((key, name) for name in names)
@@ -56,7 +58,7 @@ def own_files(specs: Specs) -> Iterator[tuple[str, str]]:
 
 
 def stand_ins(specs: Specs, folder: Path) -> dict[str, str]:
-    """`local_files` of empty files."""
+    """Write empty files in place of the user's own; return them as `local_files`."""
     for key, name in own_files(specs):
         (folder / key).mkdir(parents=True, exist_ok=True)
         (folder / key / name).touch()
@@ -64,7 +66,7 @@ def stand_ins(specs: Specs, folder: Path) -> dict[str, str]:
 
 
 def dry_run(checkout: Path, config: dict[str, Any], folder: Path, *quiet: str) -> Planned:
-    """`snakemake -n` of a configuration, in its own process; with `quiet` (`-q`) jobs are not counted: 0."""
+    """Run `snakemake -n` in its own process; with `quiet` (`-q`) jobs are not counted and are 0."""
     file, said = folder / "study.yaml", folder / "said.txt"
     file.write_text(yaml.safe_dump(config))
     command = [sys.executable, "-m", "snakemake", "-n", *quiet, "--cores", "1", "--nolock"]
@@ -104,11 +106,11 @@ def main() -> None:
             }  # fmt: skip
             graph = dry_run(arguments.checkout, config, folder, "-q")
             worded = dry_run(arguments.checkout, config, folder)
-            told = "; ".join(
+            figures = "; ".join(
                 f"{what} {found.seconds:.0f} s, {found.processor:.0f} CPU-s, {found.memory:.0f} MB"
                 for what, found in (("graph", graph), ("dry run", worded))
             )
-            lines.append(f"{paper}: {len(wanted)} tables, {worded.jobs:,} jobs; {told}")
+            lines.append(f"{paper}: {len(wanted)} tables, {worded.jobs:,} jobs; {figures}")
             print(lines[-1], flush=True)
     print("\n" + "\n".join(lines))
 

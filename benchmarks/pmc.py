@@ -1,12 +1,12 @@
-"""Speed and memory of reading PMC's articles: pubmed_parser and pubmill, turn by turn.
+"""Speed and memory of reading PMC's articles: pubmed_parser and pubmill in alternating rounds.
 
     .venv/bin/python benchmarks/pmc.py [--quick] [--archive FILE.tar.gz]
 
-Made-up articles, shaped and sized like PMC's own (about 80 kB), are written from a seed; with --archive,
-those of a package of PMC are read instead. Each turn reads all of them in a fresh process, with each program
-after the other: pubmed_parser by both of its calls (`parse_pubmed_xml` and
-`parse_pubmed_paragraph(all_paragraph=True)`), pubmill by `JatsReader`. Ratios are of medians of the processor
-time; `memory` is the highest resident size of pubmill against pubmed_parser.
+Made-up articles with the structure and size of PMC's own (about 80 kB) are written from a seed; with
+--archive, those of a package of PMC are read instead. In each round, every program reads all of them in a new
+process, one after the other: pubmed_parser with both of its calls (`parse_pubmed_xml` and
+`parse_pubmed_paragraph(all_paragraph=True)`), pubmill with `JatsReader`. Ratios compare medians of processor
+time; `memory` is the peak resident size of pubmill against that of pubmed_parser.
 """
 
 import argparse
@@ -95,7 +95,7 @@ def unpacked(archive: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def prepare(folder: Path, archive: Path | None, count: int) -> list[int]:
-    """Write the articles to `all`, and some of them to `some`; give their sizes."""
+    """Write the articles to `all`, and some of them to `some`; return their sizes."""
     made = ((f"PMC{n}.xml", text.encode()) for n, text in enumerate(articles(count, seed=1), 1))
     sizes = []
     for part in ("all", "some"):
@@ -114,7 +114,7 @@ def with_pubmed_parser(folder: Path) -> int:
     for path in sorted(folder.iterdir()):
         try:
             parse_pubmed_xml(str(path))
-        except KeyError:  # it wants a year of printing
+        except KeyError:  # it requires a year of print publication
             found -= 1
         parse_pubmed_paragraph(str(path), all_paragraph=True)
         found += 1

@@ -2,19 +2,20 @@
 
     .venv/bin/python benchmarks/pretraining.py [--quick] [--gpu [--output FILE]]
 
-On a processor: a BERT of 4 layers, 256 wide, 32 sequences of 128 tokens a step, turn about, in processor
-seconds of one thread. The Trainer computes in float32, its default; pubmill in that, and as `auto` says. The
-last lines are ratios of the medians of tokens per second.
+On a processor: a BERT with 4 layers and hidden size 256, 32 sequences of 128 tokens per step, in alternating
+rounds, in processor seconds of one thread. The Trainer computes in float32, its default; pubmill in float32,
+and in the precision that `auto` selects. The last lines are ratios of median tokens per second.
 
-On a GPU (`--gpu`, chosen where torch finds one), in less than 8 minutes, in bfloat16: BERT-base and -large,
+On a GPU (`--gpu`, the default if torch finds one), in less than 8 minutes, in bfloat16: BERT-base and -large,
 ELECTRA-base and ALBERT-xxlarge at 128 and 512 tokens, BERT-base on gu2020's pairs of sentences, and the
-Trainer's BERT-base. MFU is the arithmetic that a model needs over that of a large matrix product, measured
-here. No more than 80 GiB of memory are used, with as many sequences `at once` as fit there; on a smaller GPU
-half as many, and so on: the number that was too many is told. The last lines are MFU and ratios. FILE has the
-operations a second of each line as JSON; scripts/plan.py reads them from benchmarks/pretraining.json.
+Trainer's BERT-base. MFU is a model's rate of arithmetic over that of a large matrix product, both measured
+here. At most 80 GiB of memory are used, with as many sequences `at once` as fit there; if they do not fit on
+a smaller GPU, the number is halved until they do, and the table shows the number that did not fit. The last
+lines are MFU and ratios. FILE gets the operations per second of each line as JSON; scripts/plan.py reads them
+from benchmarks/pretraining.json.
 
-All sequences are full, but for pairs of sentences; only real tokens are counted. With --quick there is less
-to do, the models of --gpu are tiny, and it runs anywhere. The Trainer needs accelerate:
+All sequences are full, except pairs of sentences; padding is not counted. With --quick there is less to do,
+the models of --gpu are tiny, and it runs on any machine. The Trainer needs accelerate:
 pip install --no-deps accelerate.
 """
 
@@ -29,7 +30,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-# in place of this folder, whose datasets.py would hide the library
+# replaces this folder, whose datasets.py would hide the library
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import torch
@@ -62,7 +63,7 @@ XXLARGE = Architecture(
 
 @dataclass(frozen=True)
 class Case:
-    """A line of the table. `at_once`: tokens that a GPU of 80 GiB works on at a time."""
+    """A line of the table; `at_once`: tokens that a GPU with 80 GiB processes at a time."""
 
     name: str
     architecture: Architecture
@@ -71,11 +72,11 @@ class Case:
     at_once: int
 
     def recipe(self) -> PretrainingRecipe:
-        """One step of it is four times as many tokens."""
+        """Return the recipe; one of its steps has four times `at_once` tokens."""
         return make_recipe(self.architecture, self.objective, self.length, 4 * self.at_once // self.length)
 
     def tiny(self) -> "Case":
-        """The same with next to nothing to do."""
+        """Return the same case with a tiny model."""
         small = {"layers": 2, "hidden_size": 64, "attention_heads": 4, "intermediate_size": 128}
         return replace(self, architecture=replace(self.architecture, **small), at_once=512)
 
@@ -107,7 +108,7 @@ def make_recipe(
 
 
 def on_processor(folder: Path, rounds: int, seconds: float) -> list[str]:
-    """The lines of the ratios; speeds are told."""
+    """Print the speeds; return the lines of the ratios."""
     packed, recipe = make_packed(5_000), make_recipe(SMALL, MASKED_LM, 128, 32)
     ways: dict[str, Way] = {
         "Trainer": TrainersWay(recipe, packed, folder, recipe.batch_size),
@@ -131,7 +132,7 @@ def on_processor(folder: Path, rounds: int, seconds: float) -> list[str]:
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured of a case."""
+    """Measurements of a case."""
 
     name: str
     length: int
@@ -141,7 +142,7 @@ class Row:
     peak: int | None
 
     def cells(self, rate: float, peer: float) -> list[str]:
-        """As the table shows them; `peer` are the Trainer's tokens per second at this length."""
+        """Return the cells of the table; `peer`: the Trainer's tokens per second at this length."""
         at_once = f"{self.sequences}" + (f" ({self.too_many} don't fit)" if self.too_many else "")
         return [
             self.name,
@@ -154,12 +155,12 @@ class Row:
         ]
 
     def as_json(self) -> dict[str, str | int | float]:
-        """What a plan needs of it."""
+        """Return the figures that scripts/plan.py needs."""
         done = self.speed.flops / self.speed.seconds
         return {"name": self.name, "length": self.length, "operations_per_second": done}
 
     def mfu(self, rate: float) -> float:
-        """The share of what the device can do."""
+        """Return the share of the device's rate that was reached."""
         return self.speed.flops / self.speed.seconds / rate
 
 
@@ -167,7 +168,7 @@ HEADER = ["model", "length", "tokens/s", "MFU", "peak GiB", "at once", "over the
 
 
 def measure(name: str, case: Case, make: Any, seconds: float) -> Row:
-    """One way, with as many sequences at once as fit; the memory is left as it was."""
+    """Measure one program with as many sequences at once as fit; free its memory afterwards."""
     planned = case.at_once // case.length
     way, sequences = fitting(make, planned)
     if ON_GPU:
@@ -181,7 +182,7 @@ def measure(name: str, case: Case, make: Any, seconds: float) -> Row:
 
 
 def measured(cases: list[Case], folder: Path, seconds: float) -> Iterator[Row]:
-    """The Trainer's BERT-base at each length, and every case."""
+    """Yield measurements of the Trainer's BERT-base at each length, and of every case."""
     packed = make_packed(20_000 if ON_GPU else 1_000)
     for case in cases[:2]:
         recipe = case.recipe()
@@ -192,7 +193,7 @@ def measured(cases: list[Case], folder: Path, seconds: float) -> Iterator[Row]:
 
 
 def table(cases: list[Case], folder: Path, seconds: float, output: Path | None = None) -> list[str]:
-    """The lines of MFU and of ratios; the table is printed as it grows, and written as JSON at its end."""
+    """Print the table line by line, then write it as JSON; return the lines of MFU and ratios."""
     rate = measured_rate(DEVICE, "bfloat16")
     if ON_GPU:
         total = torch.cuda.get_device_properties(DEVICE).total_memory
@@ -223,11 +224,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="less than a minute")
-    parser.add_argument("--gpu", action="store_true", default=ON_GPU, help="the table of a GPU")
-    parser.add_argument("--output", type=Path, help="where the figures of a GPU go as JSON")
+    parser.add_argument("--gpu", action="store_true", default=ON_GPU, help="measure on a GPU")
+    parser.add_argument("--output", type=Path, help="JSON file for a GPU's figures")
     arguments = parser.parse_args()
     if arguments.gpu and not (ON_GPU or arguments.quick):
-        parser.error("--gpu needs a GPU that torch finds; on a processor it would take hours (but --quick)")
+        parser.error("--gpu needs a GPU that torch finds; without --quick, a processor would take hours")
     if importlib.util.find_spec("accelerate") is None:
         parser.error("the Trainer needs accelerate: .venv/bin/python -m pip install --no-deps accelerate")
     torch.set_num_threads(1)  # of several, those that wait for each other would use processor time too

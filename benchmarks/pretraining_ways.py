@@ -1,4 +1,4 @@
-"""What benchmarks/pretraining.py compares: transformers' Trainer and pubmill, on the same made-up text."""
+"""Programs that benchmarks/pretraining.py compares on made-up text: transformers' Trainer and pubmill."""
 
 import gc
 import time
@@ -38,7 +38,7 @@ WARMING_STEPS = 1
 
 
 def now() -> float:
-    """Seconds by the wall clock on a GPU, else those of the processor: neighbours on it disturb little."""
+    """Return wall-clock seconds on a GPU, else processor seconds, on which other work has little effect."""
     if ON_GPU:
         torch.cuda.synchronize()
         return time.perf_counter()
@@ -46,7 +46,7 @@ def now() -> float:
 
 
 def make_packed(documents: int) -> Any:
-    """Documents of 5 to 13 sentences of about 30 tokens, from a seed."""
+    """Make documents of 5 to 13 sentences of about 30 tokens, from a seed."""
     random = np.random.Generator(np.random.PCG64(1))
     counts = random.integers(5, 14, size=documents)
     lengths = np.clip(random.lognormal(3.3, 0.5, size=counts.sum()), 3, 120).astype(np.int64)
@@ -57,7 +57,7 @@ def make_packed(documents: int) -> Any:
 
 @dataclass(frozen=True)
 class Speed:
-    """What was done: tokens, padding not among them, the arithmetic that they need, and seconds."""
+    """Work done: tokens without padding, the arithmetic operations that they need, and seconds."""
 
     tokens: float
     flops: float
@@ -70,10 +70,10 @@ class Speed:
 
 
 class Way(Protocol):
-    """A way of pretraining."""
+    """A program that pretrains."""
 
     def run(self, seconds: float) -> Speed:
-        """Do whole steps for at least so long."""
+        """Run whole steps for at least this many seconds."""
 
 
 class Ours:
@@ -97,7 +97,7 @@ class Ours:
 
 
 class Clock(transformers.TrainerCallback):  # type: ignore[misc]
-    """Ends a training after some seconds; the first step doesn't count."""
+    """End a training after some seconds; the first step does not count."""
 
     wanted = seconds = 0.0
     steps = 0
@@ -115,7 +115,7 @@ class Clock(transformers.TrainerCallback):  # type: ignore[misc]
 
 
 class Blocks(torch.utils.data.Dataset[dict[str, list[int]]]):
-    """The text as run_mlm.py gives it: [CLS] document [SEP], end to end, in blocks of one length."""
+    """The text as run_mlm.py prepares it: [CLS] document [SEP], concatenated and cut into equal blocks."""
 
     def __init__(self, packed: Any, length: int) -> None:
         bounds = packed.sentences[packed.documents]
@@ -140,10 +140,10 @@ class Blocks(torch.utils.data.Dataset[dict[str, list[int]]]):
 
 
 class TrainersWay:
-    """transformers' Trainer as run_mlm.py uses it, on blocks that are full.
+    """transformers' Trainer as run_mlm.py uses it, on full blocks.
 
-    It is spared two delays of that program: the collator is told where special tokens are, and on a GPU other
-    processes make its batches. There it computes in bfloat16, on a processor in float32, its default.
+    Two delays of that program are avoided: the collator gets the positions of special tokens, and on a GPU
+    other processes make its batches. It uses bfloat16 on a GPU, and float32, its default, on a processor.
     """
 
     def __init__(self, recipe: PretrainingRecipe, packed: Any, folder: Path, batch_size: int) -> None:
@@ -188,8 +188,10 @@ Made = TypeVar("Made", bound=Way)
 
 
 def fitting(make: Callable[[int], Made], sequences: int) -> tuple[Made, int]:
-    """A way that has done a first step, with so many sequences at once, or half as many, and so on until the
-    memory is enough; and that number."""
+    """Return a program that has done its first step, and its number of sequences at once.
+
+    That number starts at `sequences` and is halved until the memory suffices.
+    """
     while (made := attempt(make, sequences)) is None:
         gc.collect()
         torch.cuda.empty_cache()
@@ -200,7 +202,7 @@ def fitting(make: Callable[[int], Made], sequences: int) -> tuple[Made, int]:
 
 
 def attempt(make: Callable[[int], Made], sequences: int) -> Made | None:
-    """None where the GPU's memory is not enough."""
+    """Return the program after its first step; None if the GPU's memory does not suffice."""
     try:
         made = make(sequences)
         made.run(0.0)

@@ -2,10 +2,10 @@
 
     .venv/bin/python benchmarks/selection.py [--quick] [--documents 100000]
 
-Documents of 200 words, of which one in twenty is a copy of another, one in twenty a copy with its last words
-changed, and one in a hundred holds a text of a dataset. What must be found is known from how they were made,
-and is checked. Each step is the pipeline's own program in a process of its own: the seconds of processor time
-and the peak resident memory are that process's. There is no peer. Last lines: `name: documents/s`.
+The documents have 200 words; one in twenty is a copy of another, one in twenty a copy with its last words
+changed, and one in a hundred contains a text of a dataset. The correct result is therefore known, and is
+checked. Each step runs the pipeline's own program in a separate process, whose processor seconds and peak
+resident memory are shown. There is no peer. Last lines: `name: documents/s`.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-# in place of this folder, whose datasets.py would hide the library
+# replaces this folder, whose datasets.py would hide the library
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from benchmarks.baseline import Used, run
@@ -37,8 +37,10 @@ MANY_PARTS = f"contamination, {PARTS_AT_ONCE} parts"
 
 
 def documents(texts: list[str], evaluated: list[str]) -> Iterator[Document]:
-    """In each twenty the last is a copy of the first, the one before it nearly one; in each hundred one holds
-    a text of a dataset."""
+    """Yield documents: in each twenty, the last is a copy of the first, and the one before it a near copy.
+
+    In each hundred, one contains a text of a dataset.
+    """
     for number, own in enumerate(texts):
         text, first = own, texts[number - number % 20]
         if number % 20 == 19:
@@ -51,7 +53,7 @@ def documents(texts: list[str], evaluated: list[str]) -> Iterator[Document]:
 
 
 def prepare(folder: Path, count: int) -> None:
-    """A parsed shard, its part of a corpus, and the index of a dataset's texts."""
+    """Write a parsed shard, its part of a corpus, and the index of a dataset's texts."""
     shard, latest = folder / "shard.parquet", folder / "latest.parquet"
     evaluated = [text[:300] for text in make_texts(EVALUATED, 30_000, seed=2)]
     write_shard(shard, documents(make_texts(count, 30_000), evaluated), source="s", file="f", order=0)
@@ -63,7 +65,7 @@ def prepare(folder: Path, count: int) -> None:
 
 
 def find_copies(folder: Path, similar: bool) -> tuple[Used, Used]:
-    """The fingerprints, and the copies that they show."""
+    """Make the fingerprints, and find copies with them."""
     prints = folder / f"similar-{similar}"
     prints.mkdir()
     made = run(
@@ -79,7 +81,7 @@ def find_copies(folder: Path, similar: bool) -> tuple[Used, Used]:
 
 
 def find_contamination(folder: Path, parts: int) -> Used:
-    """The texts of datasets in the part, taken for so many."""
+    """Search the part for texts of datasets, `parts` times."""
     return run(
         "find_contamination.py", "--parts", *[folder / "part.parquet"] * parts, "--index",
         folder / "index.parquet", "--output", folder / "found.json",
@@ -87,7 +89,7 @@ def find_contamination(folder: Path, parts: int) -> Used:
 
 
 def check(folder: Path, count: int) -> None:
-    """That the steps found what there is; of similar texts, nearly all."""
+    """Check that the steps found all copies and texts, and nearly all similar texts."""
     exact = Counter(pq.read_table(folder / "copies-False.parquet")["reason"].to_pylist())
     similar = Counter(pq.read_table(folder / "copies-True.parquet")["reason"].to_pylist())
     assert exact == {"same_text": count // 20}, exact
@@ -98,12 +100,12 @@ def check(folder: Path, count: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Finding copies and texts of datasets.")
     parser.add_argument("--quick", action="store_true", help="fewer documents, within a minute")
-    parser.add_argument("--documents", type=int, default=100_000, help="how many; rounded to hundreds")
+    parser.add_argument("--documents", type=int, default=100_000, help="number, rounded to hundreds")
     arguments = parser.parse_args()
     count = 10_000 if arguments.quick else arguments.documents // 100 * 100
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        # In a process of its own: what starts programs lends them its own peak.
+        # In a separate process: a program inherits the memory peak of the process that starts it.
         apart = multiprocessing.get_context("spawn").Process(target=prepare, args=(folder, count))
         apart.start()
         apart.join()

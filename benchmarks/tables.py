@@ -2,12 +2,13 @@
 
     .venv/bin/python benchmarks/tables.py [--quick] [--records 20000] [--jobs 2]
 
-The tables are those of `specs/tables`, as of a study that lacks nothing. They have fewer records (those that
-several tables read are counted once), so each cell has as many times its seeds as are needed. A record is as
-long as a real one, its scores are drawn around the published values. Each table is one process of
-`scripts/table.py`, as its rule starts it, `--jobs` of them at once; then come the page of contradictions and
-a report of all tables. With `--quick` there are the papers' seeds alone. There is no peer. `memory` is the
-highest peak of a table, over that with the papers' seeds: near 1 where memory does not grow with records.
+The tables are those of `specs/tables`, for a study in which nothing is missing. They have fewer records than
+requested (records read by several tables count once), so the seeds of each cell are multiplied until there
+are enough. A record is as long as a real one, and its scores are drawn around the published values. Each
+table is one process of `scripts/table.py`, as its rule starts it, and `--jobs` of them run in parallel; then
+follow the page of contradictions and a report of all tables. `--quick` uses only the papers' seeds. There is
+no peer. `memory` is the highest peak of a table over the peak with the papers' seeds: near 1 if memory does
+not grow with the number of records.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-# in place of this folder, whose datasets.py would hide the library
+# replaces this folder, whose datasets.py would hide the library
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[0] = str(ROOT)
 
@@ -40,11 +41,11 @@ PACKAGES = dict.fromkeys(
     "2.13.0",
 )
 UNPUBLISHED = 80.0
-"""The score of what has no published value."""
+"""Score of a cell without a published value."""
 
 
 def record(path: str, metrics: dict[str, float], known: dict[str, Any]) -> Record:
-    """The record of a path; `known`: a cell's recipe, resolved once."""
+    """Make the record of a path; `known`: recipes of cells, so that each is resolved once."""
     _, protocol, model, dataset, setting, _, name = path.split("/")
     cell = f"{protocol}/{model}/{dataset}/{setting}"
     if cell not in known:
@@ -68,7 +69,7 @@ def record(path: str, metrics: dict[str, float], known: dict[str, Any]) -> Recor
 
 
 def prepare(folder: Path, seeds: int) -> None:
-    """Every record that the tables read."""
+    """Write every record that the tables read."""
     noise = random.Random(seeds)
     scores: dict[str, dict[str, float]] = {}
     for table in targets(seeds).specs.tables:
@@ -94,15 +95,15 @@ def table(folder: Path, name: str, seeds: int) -> Used:
 
 
 def pages(folder: Path) -> Used:
-    told = as_json(targets().contradictions_recipe())
+    recipe = as_json(targets().contradictions_recipe())
     output = folder / "pages/contradictions"
-    return run("contradictions.py", "--recipe", told, "--specs", SPECS, "--output", output)
+    return run("contradictions.py", "--recipe", recipe, "--specs", SPECS, "--output", output)
 
 
 def report(folder: Path) -> Used:
-    """A report of the tables and made-up comparisons, without pretraining and data."""
+    """Make a report of the tables and made-up comparisons, without pretraining and data."""
     known = targets()
-    told = {
+    recipe = {
         "study": known.study.study, "title": known.study.title, "scale": "full", "scale_title": "full scale",
         "comparable": True, "tables": known.result_tables(), "fact_tables": [], "models": known.models(),
         "pretraining": {}, "corpora": [], "vocabs": [], "datasets": [], "sources": {},
@@ -111,12 +112,12 @@ def report(folder: Path) -> Used:
         made = compared(read_table(folder / f"tables/{name}.json"))
         (folder / f"tables/{name}.comparisons.json").write_text(to_json(made))
     output = folder / "report.html"
-    return run("report.py", "--recipe", as_json(told), "--results", folder, "--output", output)
+    return run("report.py", "--recipe", as_json(recipe), "--results", folder, "--output", output)
 
 
 def build(folder: Path, seeds: int, jobs: int) -> float:
-    """All tables, then pages and report; prints what they took. The highest peak of a table."""
-    # In a process of its own: what starts programs lends them its own peak.
+    """Build all tables, then pages and report, and print their cost; return the highest peak of a table."""
+    # In a separate process: a program inherits the memory peak of the process that starts it.
     apart = multiprocessing.get_context("spawn").Process(target=prepare, args=(folder, seeds))
     apart.start()
     apart.join()
@@ -125,20 +126,20 @@ def build(folder: Path, seeds: int, jobs: int) -> float:
     with ThreadPoolExecutor(jobs) as pool:
         tables = list(pool.map(lambda name: table(folder, name, seeds), names))
     wall = time.monotonic() - start
-    tell(f"{len(names)} tables of {count(seeds)} records", tables, wall)
-    tell("contradictions", [pages(folder)])
-    tell("report", [report(folder)])
+    print_cost(f"{len(names)} tables of {count(seeds)} records", tables, wall)
+    print_cost("contradictions", [pages(folder)])
+    print_cost("report", [report(folder)])
     print(f"tables: {count(seeds) / wall:.0f} records/s", flush=True)
     return max(one.peak for one in tables)
 
 
 def count(seeds: int) -> int:
-    """Records of all tables, those that several of them read once."""
+    """Return the number of records of all tables; those that several tables read count once."""
     known = targets(seeds)
     return len({path for name in known.specs.tables for path in known.record_files(name)})
 
 
-def tell(what: str, used: Sequence[Used], wall: float | None = None) -> None:
+def print_cost(what: str, used: Sequence[Used], wall: float | None = None) -> None:
     seconds, cpu = wall or used[0].seconds, sum(one.cpu for one in used)
     print(
         f"{what}: {seconds:.1f} s, {cpu:.1f} s of processors, {max(one.peak for one in used):.0f} MB",
@@ -149,8 +150,8 @@ def tell(what: str, used: Sequence[Used], wall: float | None = None) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="All tables of results from made-up records.")
     parser.add_argument("--quick", action="store_true", help="the papers' seeds alone, within a minute")
-    parser.add_argument("--records", type=int, default=20_000, help="how many, at least")
-    parser.add_argument("--jobs", type=int, default=2, help="processes at once")
+    parser.add_argument("--records", type=int, default=20_000, help="smallest number of records")
+    parser.add_argument("--jobs", type=int, default=2, help="parallel processes")
     arguments = parser.parse_args()
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as Snakemake does for a rule of one thread
     seeds = 1 if arguments.quick else -(-arguments.records // count(1))

@@ -1,4 +1,4 @@
-"""Readers of the same files turn by turn, each time in a fresh process: what medline.py and pmc.py share."""
+"""Run readers of the same files in alternating rounds, each in a new process (for medline.py, pmc.py)."""
 
 import resource
 import statistics
@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 Reader = Callable[[Path], int]
-"""Reads all below a path and gives the number of what it found there."""
+"""Function that reads everything below a path and returns the number of items found."""
 
 
 class Reading(NamedTuple):
-    """Seconds of processor time, highest resident size in kB, and how many were found."""
+    """Processor seconds, peak resident size in kB, and number of items found."""
 
     seconds: float
     memory: int
@@ -26,7 +26,7 @@ class Reading(NamedTuple):
 
 
 def take_turns(program: str, readers: Iterable[str], path: Path, turns: int) -> dict[str, Reading]:
-    """Of each reader the median of the seconds and the highest memory; in a turn one reads after the other.
+    """Return each reader's median seconds and highest memory; in a round, the readers run one after another.
 
     `program` is the benchmark, which with `--read READER PATH` calls `read_once`.
     """
@@ -50,7 +50,7 @@ def _measure(program: str, reader: str, path: Path) -> Reading:
 
 
 def read_once(reader: Reader, path: Path, small: Path) -> None:
-    """Read `path` and print the figures; `small` first: imports and first use are not what is measured."""
+    """Read `path` and print the figures; read `small` first, so that imports and first use do not count."""
     reader(small)
     start = time.process_time()
     found = reader(path)

@@ -1,12 +1,12 @@
-"""Memory and time of finding the versions in force, over made-up ids of the size of PubMed.
+"""Memory and time of finding the current versions, over as many made-up ids as PubMed has.
 
     .venv/bin/python benchmarks/versions.py [--quick] [--ids 40000000]
 
-Shards of ids without text are written first: 30,000 citations each, as PubMed's files have; a tenth of the
-files are updates, in which every second citation revises an earlier one, and some are deleted. What the
-merge must say is known from how the shards were made, and is checked. The merge itself is
-`scripts/latest_versions.py` in a process of its own: the seconds and the peak resident memory are that
-process's. The target for 40 million ids is 4 GB and 10 minutes.
+First, shards of ids without text are written: 30,000 citations each, as in PubMed's files; a tenth of the
+files are updates, in which every second citation revises an earlier one, and some are deleted. The correct
+result is known from how the shards were made, and is checked. The merge itself is
+`scripts/latest_versions.py` in a separate process, whose seconds and peak resident memory are shown. The
+target for 40 million ids is 4 GB and 10 minutes.
 """
 
 import argparse
@@ -36,7 +36,7 @@ DELETED = 100  # deletions at the end of an update
 
 @dataclass
 class Expected:
-    """How many citations the merge must find for each reason."""
+    """Number of citations that the merge must find for each reason."""
 
     kept: int = 0
     superseded: int = 0
@@ -44,7 +44,7 @@ class Expected:
 
 
 def write_ids(path: Path, pmids: np.ndarray, deleted: int, order: int) -> None:
-    """A parsed shard of citations without text, the last `deleted` rows being deletions."""
+    """Write a parsed shard of citations without text; the last `deleted` rows are deletions."""
     rows = len(pmids)
     names = pc.binary_join_element_wise("pmid:", pa.array(pmids).cast(pa.string()), "")
     gone = np.zeros(rows, bool)
@@ -62,11 +62,11 @@ def write_ids(path: Path, pmids: np.ndarray, deleted: int, order: int) -> None:
 
 
 def write_shards(folder: Path, ids: int, seed: int = 1) -> tuple[list[str], Expected]:
-    """Shards with `ids` citations altogether, and what must come of them."""
+    """Write shards with `ids` citations in total; return their names and the expected result."""
     draw = np.random.default_rng(seed)
     files = max(2, ids // PER_FILE)
     baseline = files - max(1, files // 10)
-    state = np.zeros(files * PER_FILE, np.int8)  # of each PMID: 0 unknown, 1 in force, 2 deleted
+    state = np.zeros(files * PER_FILE, np.int8)  # of each PMID: 0 unknown, 1 current, 2 deleted
     fresh, expected, names = 0, Expected(), []
     for number in range(1, files + 1):
         revised = 0 if number <= baseline else PER_FILE // 2
@@ -75,7 +75,7 @@ def write_shards(folder: Path, ids: int, seed: int = 1) -> tuple[list[str], Expe
         fresh += len(new)
         expected.superseded += revised
         expected.deleted += int((state[old[revised:]] == 1).sum())
-        # A citation deleted before and revised now is in force again; its older record is superseded.
+        # A citation that was deleted and is now revised is current again; its older record is superseded.
         expected.deleted -= int((state[old[:revised]] == 2).sum())
         state[new], state[old[:revised]], state[old[revised:]] = 1, 1, 2
         names.append(f"pubmed26n{number:04d}")
@@ -86,7 +86,7 @@ def write_shards(folder: Path, ids: int, seed: int = 1) -> tuple[list[str], Expe
 
 
 def merge(parsed: Path, names: list[str], output: Path) -> tuple[float, float]:
-    """Run the merge; seconds, and GB of the highest resident size of its process."""
+    """Run the merge; return its seconds and the peak resident GB of its process."""
     recipe = json.dumps({"sources": [{"name": "pubmed", "shards": names}]})
     command = [sys.executable, str(ROOT / "scripts/latest_versions.py"), "--parsed", str(parsed)]
     start = time.monotonic()

@@ -1,10 +1,10 @@
-"""Learning a vocabulary: the trainer of `tokenizers` and pubmill, one after the other, CPU time.
+"""CPU time of learning a vocabulary: the trainer of `tokenizers` and pubmill, one after the other.
 
     .venv/bin/python benchmarks/vocabs.py [--quick]
 
-The text is made up from a seed: words of syllables with Zipf's frequencies. The peer gets it in memory,
-pubmill as eight corpus parts on the disk, which it counts one by one, merges and learns from. `counting`:
-wall time of counting the parts in one process, over that in two. Last lines: `name: ratio`.
+The text is made up from a seed: words of syllables with Zipfian frequencies. The peer gets it in memory,
+pubmill as eight corpus parts on disk, which it counts one by one, merges and learns from. `counting`: wall
+time of counting the parts in one process, over that in two. Last lines: `name: ratio`.
 """
 
 import argparse
@@ -39,7 +39,7 @@ PARTS = 8
 
 
 def make_texts(documents: int, distinct: int, seed: int = 1) -> list[str]:
-    """Documents of 200 words, a stop after about every twentieth."""
+    """Make documents of 200 words, with a full stop after about every twentieth word."""
     source = random.Random(seed)
     syllables = [
         consonant + vowel for consonant in "bcdfghklmnprstvxz" for vowel in ("a", "e", "io", "yl", "o")
@@ -54,7 +54,7 @@ def make_texts(documents: int, distinct: int, seed: int = 1) -> list[str]:
 
 
 def write_parts(folder: Path, texts: list[str]) -> list[Path]:
-    """The texts as the parts of a corpus."""
+    """Write the texts as the parts of a corpus."""
     parts = [folder / f"part-{number:04d}.parquet" for number in range(PARTS)]
     for number, part in enumerate(parts):
         columns = {"id": [str(n) for n in range(number, len(texts), PARTS)], "text": texts[number::PARTS]}
@@ -89,7 +89,7 @@ def cpu_seconds(work: Callable[[], None]) -> float:
 
 
 def counting_seconds(parts: list[Path], processes: int) -> float:
-    """Wall time of counting all parts, without the processes' start."""
+    """Return the wall time of counting all parts, without the start of the processes."""
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
         list(pool.map(count, parts[:processes]))
         begin = time.perf_counter()

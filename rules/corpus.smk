@@ -1,4 +1,4 @@
-"""Parse, keep the latest version of each citation, select, count."""
+"""Parse documents, find the latest version of each, select the documents of a corpus, and count them."""
 
 
 rule parse_medline:
@@ -137,7 +137,7 @@ rule corpus_statistics:
         corpus=lambda w: T.paths.corpus(w.corpus),
         parts=lambda w: len(T.shards(w.corpus)),
     message:
-        "Counting {wildcards.corpus}"
+        "Counting documents of {wildcards.corpus}"
     shell:
         "python {SCRIPTS:q}/corpus_statistics.py --corpus {params.corpus:q} --parts {params.parts:q}"
         " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"

@@ -1,4 +1,4 @@
-"""Task files to examples, with counts that must match."""
+"""Convert the files of a dataset to examples, and check their counts."""
 
 
 rule convert:

@@ -1,4 +1,4 @@
-"""Trials of the search, the choice, final runs and their models, records."""
+"""Trials of the hyper-parameter search, the choice, final runs and their models, and records."""
 
 from pubmill.storage.result_paths import PREDICTIONS, TRAINING
 
@@ -8,7 +8,7 @@ FINAL = (*RUN, "{seed}")
 
 
 def run_of(wildcards):
-    """What names a run in `Targets`."""
+    """Return the wildcards that identify a run in `Targets`."""
     return wildcards.protocol, wildcards.model, wildcards.dataset, wildcards.setting
 
 
@@ -95,7 +95,7 @@ rule task_model:
         selected=lambda w: T.selected_arguments(*run_of(w)),
         splits=lambda w: T.split_arguments(w.protocol, w.dataset, trial=False),
     message:
-        "Fine-tuning {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}, to keep it"
+        "Fine-tuning {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}, and keeping the model"
     shell:
         "python {SCRIPTS:q}/finetune.py --recipe {params.recipe:q} {params.selected:q} --model {params.model:q}"
         " --dataset {R:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed:q} {params.splits:q}"

@@ -1,4 +1,4 @@
-"""The lock of a corpus, and a corpus that is built again from one."""
+"""Write the lock of a corpus, and rebuild a corpus from a lock."""
 
 LOCKED = any_of(T.locked())
 NOT_LOCKED = f"(?!(?:{LOCKED})/)[^/]+"
@@ -47,7 +47,7 @@ rule locked_versions:
         recipe=lambda w: as_json(T.latest_recipe(w.corpus)),
         parsed=T.paths.parsed(),
     message:
-        "Finding the documents of {wildcards.corpus} that its lock has"
+        "Finding the documents in the lock of {wildcards.corpus}"
     shell:
         "python {SCRIPTS:q}/latest_versions.py --parsed {params.parsed:q} --output {output.latest:q}"
         " --recipe {params.recipe:q} --lock {input.lock:q} --report {output.report:q}"

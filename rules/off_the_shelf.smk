@@ -1,4 +1,4 @@
-"""Finished pipelines, which predict as they are: predictions and records without a protocol."""
+"""Finished pipelines, which predict without training: their predictions and records, without a protocol."""
 
 AS_IT_IS = T.pipeline_run("{pipeline}", "{dataset}")
 

@@ -1,4 +1,4 @@
-"""PMC: the plan of its bucket, the articles of each shard in one archive, and their parsing."""
+"""PMC: plan its bucket, fetch the articles of each shard into one archive, and parse them."""
 
 
 rule plan_pmc:

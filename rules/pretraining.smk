@@ -1,4 +1,4 @@
-"""Packed tokens, checkpoints segment by segment, models."""
+"""Pack tokens, pretrain from checkpoint to checkpoint, and make models."""
 
 OWN_MODELS = any_of(T.own_models())
 
@@ -24,7 +24,7 @@ rule pack:
         parts=lambda w: len(T.shards(w.corpus)),
         vocab=lambda w: T.paths.vocab(w.vocab),
     message:
-        "Packing tokens of {wildcards.corpus} by {wildcards.vocab}"
+        "Packing tokens of {wildcards.corpus} with {wildcards.vocab}"
     shell:
         "python {SCRIPTS:q}/pack.py --corpus {params.corpus:q} --parts {params.parts:q} --vocab {params.vocab:q} --punkt {input.punkt:q}"
         " --output {R:q}/pretraining/tokens/{wildcards.corpus:q}/{wildcards.vocab:q} --recipe {params.recipe:q} > {log:q} 2>&1"
@@ -46,7 +46,7 @@ rule pretrain:
     threads: workflow.cores
     resources:
         **needs("pretrain"),
-        # Of one job: a profile sets how many nodes, and how many processes on each (one a GPU).
+        # For one job; a profile sets the number of nodes, and of processes on each node (one per GPU).
         nodes=1,
         processes=1,
     params:
@@ -57,7 +57,7 @@ rule pretrain:
         weights=lambda w: T.segment_arguments(w.recipe, int(w.step)),
     message:
         "Pretraining {wildcards.recipe} up to step {wildcards.step}"
-    # What it says when it is asked to stop, by a signal to all of the job, is heard to the end.
+    # `tee` ignores the signals that stop the job, so that the last messages reach the log.
     shell:
         "python {SCRIPTS:q}/launch.py --nodes {resources.nodes:q} --processes {resources.processes:q}"
         " {SCRIPTS:q}/pretrain.py --recipe {params.recipe:q} --tokens {params.tokens:q}"
@@ -109,6 +109,6 @@ rule take_model:
         content=lambda w: T.own_folder_content(w.model),
         folder=not_compared(lambda w: str(T.own_folder(w.model))),
     message:
-        "Taking the model {wildcards.model}"
+        "Copying the model {wildcards.model}"
     shell:
         "python {SCRIPTS:q}/export_model.py --recipe {params.recipe:q} --output {R:q}/models/{wildcards.model:q} --folder {params.folder:q} > {log:q} 2>&1"

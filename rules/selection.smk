@@ -1,4 +1,4 @@
-"""Across a whole corpus: copies of documents, and texts of datasets."""
+"""Search a whole corpus for copies of documents and for texts of datasets."""
 
 
 rule fingerprint:
@@ -22,7 +22,7 @@ rule fingerprint:
         index=lambda w: int(w.part),
         more=lambda w: T.as_arguments(T.exclusion_inputs(w.corpus)),
     message:
-        "Fingerprints of {wildcards.corpus}, part {wildcards.part}"
+        "Fingerprinting {wildcards.corpus}, part {wildcards.part}"
     shell:
         "python {SCRIPTS:q}/fingerprint.py --shard {input.shard:q} --index {params.index:q} --latest {input.latest:q}"
         " {params.more:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
@@ -91,7 +91,7 @@ rule find_contamination:
     params:
         version=T.version("contamination"),
     message:
-        "Looking for texts of datasets in {wildcards.corpus}, from part {wildcards.first} on"
+        "Searching {wildcards.corpus} for texts of datasets, from part {wildcards.first}"
     shell:
         "python {SCRIPTS:q}/find_contamination.py --parts {input.parts:q} --index {input.index:q} --output {output:q}"
         " > {log:q} 2>&1"
@@ -112,7 +112,7 @@ rule contamination:
     params:
         version=T.version("contamination"),
     message:
-        "Reporting texts of datasets in {wildcards.corpus}"
+        "Reporting texts of datasets found in {wildcards.corpus}"
     shell:
         "python {SCRIPTS:q}/contamination.py --corpus {wildcards.corpus:q} --index {input.index:q}"
         " --found {input.found:q} --output {output:q} > {log:q} 2>&1"

@@ -1,4 +1,4 @@
-"""Download, or take files of the user's own."""
+"""Download source files, or copy the user's own."""
 
 MIRROR = ["--mirror", STUDY.mirror] if STUDY.mirror else []
 
@@ -46,6 +46,6 @@ rule take_local:
         url=not_compared(lambda w: Path(T.local_file(w.key, w.name)).as_uri()),
         checks=lambda w: T.local_checks(w.key, w.name),
     message:
-        "Taking {wildcards.name} ({wildcards.key})"
+        "Copying {wildcards.name} ({wildcards.key})"
     shell:
         "python {SCRIPTS:q}/download.py --url {params.url:q} --output {output.file:q} {params.checks:q} > {log:q} 2>&1"

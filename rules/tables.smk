@@ -1,4 +1,4 @@
-"""Tables beside their published numbers, pages of datasets, and the report of a study."""
+"""Tables with their published values, pages of datasets, and the report of a study."""
 
 
 rule table:

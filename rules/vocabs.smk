@@ -1,4 +1,4 @@
-"""Word counts by part, vocabularies learnt or released, and how they fit datasets."""
+"""Count words by part, learn or copy vocabularies, and measure how they fit datasets."""
 
 
 rule count_words:
@@ -67,7 +67,7 @@ rule take_vocab:
         version=T.version("vocab"),
         model=lambda w: T.paths.model(T.vocab_model(w.vocab)),
     message:
-        "Taking the vocabulary {wildcards.vocab}"
+        "Copying the vocabulary {wildcards.vocab}"
     shell:
         "python {SCRIPTS:q}/take_vocab.py --model {params.model:q} --output {R:q}/vocabs/{wildcards.vocab:q} > {log:q} 2>&1"
 

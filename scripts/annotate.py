@@ -5,8 +5,8 @@
         --output RUNS/final/seed-1.predictions.jsonl.gz
 
 Inputs: a folder that spaCy's Language.to_disk wrote, and the examples of a split.
-Outputs: the predictions, one line `{"id", "labels"}` for each example, and beside them
-seed-1.training.json, as a fine-tuning writes it; nothing is trained. Needs spaCy.
+Outputs: the predictions, one line `{"id", "labels"}` for each example, and in the same folder
+seed-1.training.json, in the format of a fine-tuning run although nothing is trained. Needs spaCy.
 """
 
 import argparse

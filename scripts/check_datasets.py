@@ -1,10 +1,10 @@
-"""Convert every dataset whose files are at hand, and compare counts and published bytes with the specs.
+"""Convert every dataset whose files are available, and compare counts and published bytes with the specs.
 
     .venv/bin/python scripts/check_datasets.py --mirror FOLDER [--local KEY=FOLDER ...] [--scale full] \\
         [DATASET ...]
 
 Inputs:  the files of a mirror (HOST/PATH for each https://HOST/PATH; licensed ones below local/KEY), and
-         folders of the user's own by the keys of `local_files`
+         your own folders, by the keys of `local_files`
 Outputs: a table on standard output, and nothing else; status 1 if anything differs
 """
 
@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--mirror", help="folder that holds HOST/PATH")
     parser.add_argument("--local", action="append", default=[], metavar="KEY=FOLDER", help="your own files")
     parser.add_argument("--scale", default="full", choices=scales(ROOT / "specs"), help="whose specs")
-    parser.add_argument("--processes", type=int, default=cores(), help="default: one a core")
+    parser.add_argument("--processes", type=int, default=cores(), help="default: one per core")
     arguments = parser.parse_args()
     targets = AccessTargets(
         Study(
@@ -52,7 +52,7 @@ def main() -> None:
     unknown = [name for name in names if name not in targets.specs.datasets]
     if unknown:
         raise PubmillError(
-            f"there is no dataset {', '.join(unknown)}; there are {sorted(targets.specs.datasets)}"
+            f"unknown dataset {', '.join(unknown)}; the datasets are {sorted(targets.specs.datasets)}"
         )
     began = time.perf_counter()
     tasks, unchecked = plan(targets, names)

@@ -24,9 +24,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--recipe", required=True, help="what the study's specs say, as JSON text")
+    parser.add_argument("--recipe", required=True, help="recipe of the checklist, as JSON text")
     parser.add_argument("--results", required=True, type=Path, help="results folder of the study's scale")
-    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without ending")
+    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
     checklist = fill(read_study(parse_argument(ChecklistRecipe, arguments.recipe), arguments.results))
     for form, render in FORMS.items():

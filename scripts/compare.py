@@ -1,10 +1,10 @@
-"""Compare the models of each row of a table with the best of them. No GPU, no torch.
+"""Compare the models of each row of a table with the best of them. Needs no GPU and no torch.
 
     .venv/bin/python scripts/compare.py --table results/full/tables/gu2020/table06.json \\
         --results results/full \\
         --output results/full/tables/gu2020/table06.comparisons
 
-Inputs: the table, and beside each record of its cells the contributions of its documents.
+Inputs: the table, and the contributions of each document, a file beside each record of the table's cells.
 Outputs: OUTPUT.json, .md and .html.
 """
 
@@ -26,8 +26,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--table", required=True, type=Path, help="the table, .json")
-    parser.add_argument("--results", required=True, type=Path, help="folder that the table's records lie in")
-    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without ending")
+    parser.add_argument("--results", required=True, type=Path, help="folder with the table's records")
+    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
     found = comparisons(read_table(arguments.table), arguments.results)
     for form, render in FORMS.items():

@@ -3,9 +3,9 @@
     .venv/bin/python scripts/contamination.py --corpus CORPUS --index contamination.parquet \\
         --found contamination/from-0000.json contamination/from-0032.json --output contamination.json
 
-Input: the index of the texts, and what was found in the parts.
-Output: of each dataset and split the texts, how many of them were found and how, the ids of their examples
-and of the documents; no text.
+Inputs: the index of the texts, and the matches found in the parts.
+Output: for each dataset and split, the number of texts, how many were found and how, and the ids of their
+examples and documents. The output contains no text.
 """
 
 import argparse
@@ -23,12 +23,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Report which texts of datasets a corpus holds.")
     parser.add_argument("--corpus", required=True, help="name of the corpus")
     parser.add_argument("--index", type=Path, required=True, help="the index of the texts")
-    parser.add_argument("--found", type=Path, required=True, nargs="+", help="what was found in the parts")
+    parser.add_argument("--found", type=Path, required=True, nargs="+", help="matches found in the parts")
     parser.add_argument("--output", type=Path, required=True, help="contamination.json to write")
     arguments = parser.parse_args()
-    told = report(arguments.corpus, arguments.index, arguments.found)
-    write_json(arguments.output, told)
-    print(f"{told['documents_with_a_text']} of {told['documents']} documents hold a text")
+    found = report(arguments.corpus, arguments.index, arguments.found)
+    write_json(arguments.output, found)
+    print(f"{found['documents_with_a_text']} of {found['documents']} documents contain a text of a dataset")
 
 
 if __name__ == "__main__":

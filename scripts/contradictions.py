@@ -1,4 +1,4 @@
-"""Write the page of where the papers' published values contradict each other.
+"""Write the page that lists where published values of the papers contradict each other.
 
     .venv/bin/python scripts/contradictions.py --recipe JSON --specs specs \\
         --output results/full/pages/contradictions
@@ -23,9 +23,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--recipe", required=True, help="what decides the page, as JSON text")
+    parser.add_argument("--recipe", required=True, help="recipe of the page, as JSON text")
     parser.add_argument("--specs", required=True, type=Path, help="folder of the specs")
-    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without ending")
+    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
     found = find_contradictions(parse_argument(ContradictionsRecipe, arguments.recipe), arguments.specs)
     for form, render in FORMS.items():

@@ -1,7 +1,7 @@
 """Convert one dataset's files to examples, and check their counts.
 
 Command: .venv/bin/python scripts/convert.py --recipe JSON --input ROLE=PATH ... --output datasets/DATASET
-Inputs:  the dataset's source files, each by the role that its spec gives it, and the recipe
+Inputs:  the dataset's source files, each with its role in the spec, and the recipe
          (pubmill.convert.dataset.ConversionRecipe)
 Outputs: the folder datasets/DATASET with train.jsonl.gz, dev.jsonl.gz, test.jsonl.gz and card.json
 """
@@ -18,7 +18,7 @@ from pubmill.errors import PubmillError, run
 from pubmill.hardware.process_limits import limited
 
 SHOWN = ("examples", "sentences", "documents", "mentions", "questions")
-"""The counts that are printed; the card has all of them."""
+"""Counts to print; the card has all of them."""
 
 
 def main() -> None:
@@ -38,7 +38,7 @@ def main() -> None:
     for found in card["overlaps"]:
         documents = "" if found["documents"] is None else f", {found['documents']} documents"
         print(
-            f"{card['dataset']} {found['split']}: in {found['with']} too: {found['texts']} texts{documents}"
+            f"{card['dataset']} {found['split']}: also in {found['with']}: {found['texts']} texts{documents}"
         )
 
 

@@ -1,11 +1,11 @@
-"""Add up what is in a corpus, and list its documents.
+"""Write the totals of a corpus and the list of its documents.
 
     .venv/bin/python scripts/corpus_statistics.py --corpus corpora/CORPUS --parts 2 \\
         --manifest manifest.parquet --output stats.json --recipe '{}'
 
-Input: the parts of a corpus (part-0000.parquet ...), each with its statistics beside it (part-0000.json).
-Output: manifest (id, version, date, part, row) and totals: parsed, documents, words, bytes,
-rejected by reason with samples, by source, by year. The recipe is recorded, nothing more.
+Inputs: the parts of a corpus (part-0000.parquet ...), each with its statistics beside it (part-0000.json).
+Outputs: the manifest (id, version, date, part, row), and the totals: parsed, documents, words, bytes,
+rejected by reason with samples, by source, by year. The recipe is only recorded in the totals.
 """
 
 import argparse
@@ -22,12 +22,12 @@ from pubmill.storage.files import write_json
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Add up what is in a corpus, and list its documents.")
+    parser = argparse.ArgumentParser(description="Write a corpus's totals and list of documents.")
     parser.add_argument("--corpus", required=True, type=Path, help="folder of the corpus, with its parts")
-    parser.add_argument("--parts", required=True, type=int, help="how many parts it has")
+    parser.add_argument("--parts", required=True, type=int, help="number of parts")
     parser.add_argument("--manifest", type=Path, required=True, help="the list of documents to write")
     parser.add_argument("--output", type=Path, required=True, help="stats.json to write")
-    parser.add_argument("--recipe", required=True, help="JSON: what decided the corpus, as recorded")
+    parser.add_argument("--recipe", required=True, help="JSON: the corpus recipe, to be recorded")
     arguments = parser.parse_args()
     parts = part_files(arguments.corpus, arguments.parts)
     try:

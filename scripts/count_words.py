@@ -3,9 +3,9 @@
     .venv/bin/python scripts/count_words.py --recipe JSON --part corpora/CORPUS/part-0000.parquet
         --output corpora/CORPUS/words/SPLITTING/part-0000.parquet
 
-Inputs: a corpus part, and how words are separated: {"splitting": "bert-uncased" | "bert-cased" | "byte-level"
+Inputs: a corpus part, and how to split words: {"splitting": "bert-uncased" | "bert-cased" | "byte-level"
 | "white-space"} (pubmill.vocabs.word_counts).
-Outputs: a parquet file of words and their counts, sorted; for its owner alone if the part is.
+Output: a parquet file of words and their counts, sorted; readable only by its owner if the part is.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from pubmill.vocabs.word_counts import write_counts
 
 @dataclass(frozen=True, kw_only=True)
 class CountingRecipe:
-    """How words are separated."""
+    """How to split a text into words."""
 
     splitting: Splitting
 

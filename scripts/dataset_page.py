@@ -3,8 +3,8 @@
     .venv/bin/python scripts/dataset_page.py --recipe JSON --results results/full \\
         --output results/full/pages/datasets/chemprot@blurb
 
-Inputs, below --results: the dataset's card and the records of its source files. Its examples are not
-read, so no text of it can be shown. Outputs: OUTPUT.json (for the report), OUTPUT.md and
+Inputs, below --results: the dataset's card and the records of its source files. The examples are not
+read, so the page cannot show any text of the dataset. Outputs: OUTPUT.json (for the report), OUTPUT.md and
 OUTPUT.html.
 """
 
@@ -24,9 +24,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--recipe", required=True, help="what decides the page, as JSON text")
-    parser.add_argument("--results", required=True, type=Path, help="folder that the card lies in")
-    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without ending")
+    parser.add_argument("--recipe", required=True, help="recipe of the page, as JSON text")
+    parser.add_argument("--results", required=True, type=Path, help="results folder with the card")
+    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
     page = make_page(parse_argument(PageRecipe, arguments.recipe), arguments.results)
     for form, render in FORMS.items():

@@ -1,11 +1,11 @@
-"""Say of each dataset and model whether it can be had, from where, under which licence, and what to do.
+"""Report for each dataset and model whether it is available, from where, its licence, and what to do.
 
     .venv/bin/python scripts/doctor.py [--configfile studies/gu2020.yaml ...] [--config KEY=VALUE ...] \\
         [--offline]
 
-Inputs:  the configuration as Snakemake takes it, the specs, and what the results, the mirror and
-         the folders of `local_files` hold; links are asked for files that none of these has
-Outputs: a report on standard output; status 1 if the study wants a dataset or a model that is not in order
+Inputs:  the configuration, as for Snakemake, the specs, and the files in the results, the mirror and
+         the folders of `local_files`; links are checked for files that none of these has
+Output:  a report on standard output; status 1 if the study uses a dataset or a model that is not in order
 """
 
 import argparse
@@ -30,9 +30,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--configfile", nargs="+", action="extend", default=[], help="laid over config.yaml")
+    parser.add_argument("--configfile", nargs="+", action="extend", default=[], help="overrides config.yaml")
     parser.add_argument("--config", nargs="+", action="extend", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--offline", action="store_true", help="do not ask whether links are alive")
+    parser.add_argument("--offline", action="store_true", help="do not check links")
     arguments = parser.parse_args()
     config = merged_config(ROOT / "config.yaml", arguments.configfile, arguments.config)
     targets = TableTargets(*check_study(config, ROOT / "specs"))

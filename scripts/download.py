@@ -1,4 +1,4 @@
-"""Bring one file from the network, a mirror or this machine; whole, checked and recorded.
+"""Copy one file from the network, a mirror or this machine; complete, checked and recorded.
 
     .venv/bin/python scripts/download.py --url URL --output FILE [--mirror DIR] [--sha256 HEX] \\
         [--git-blob HEX]
@@ -7,7 +7,7 @@
 Inputs: the file at URL (https://, or file:// for a file of this machine); with --mirror, DIR/HOST/PATH
 instead of the network.
 Outputs: FILE, and FILE.source.json (url, bytes, sha256, md5, origin, time). An interrupted download leaves
-FILE.part, from which the same command goes on.
+FILE.part, which the same command resumes.
 """
 
 import argparse
@@ -25,7 +25,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--url", required=True, help="https://... or file:///...")
-    parser.add_argument("--output", required=True, type=Path, help="where the file goes")
+    parser.add_argument("--output", required=True, type=Path, help="file to write")
     parser.add_argument("--mirror", help="folder that holds HOST/PATH, used instead of the network")
     parser.add_argument("--sha256", help="expected digest in hex")
     parser.add_argument("--git-blob", help="expected id of the content as a git blob, in hex")

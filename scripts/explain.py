@@ -1,11 +1,11 @@
-"""Say where a cell of a table comes from: runs, recipe, data, weights, down to the source files.
+"""Explain where a table cell comes from: runs, recipe, data and weights, down to the source files.
 
     .venv/bin/python scripts/explain.py gu2020/table06 BC2GM PubMedBERT [--configfile studies/small.yaml ...]
                               [--config KEY=VALUE ...] [--json]
 
-Inputs:  the configuration as Snakemake takes it, the specs, and whatever the results folder holds; the table
-         need not be made. ROW and COLUMN are keys or labels of the table
-Outputs: an account on standard output, with the commands that make what is missing
+Inputs:  the configuration, as for Snakemake, the specs, and the contents of the results folder; the table
+         itself need not exist. ROW and COLUMN are keys or labels of the table
+Output:  a report on standard output, with the commands that make what is missing
 """
 
 import argparse
@@ -28,10 +28,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("table", metavar="TABLE", help="such as gu2020/table06")
+    parser.add_argument("table", metavar="TABLE", help="for example gu2020/table06")
     parser.add_argument("row", metavar="ROW")
     parser.add_argument("column", metavar="COLUMN")
-    parser.add_argument("--configfile", nargs="+", action="extend", default=[], help="laid over config.yaml")
+    parser.add_argument("--configfile", nargs="+", action="extend", default=[], help="overrides config.yaml")
     parser.add_argument("--config", nargs="+", action="extend", default=[], metavar="KEY=VALUE")
     parser.add_argument("--json", action="store_true", help="for programs")
     arguments = parser.parse_args()

@@ -1,10 +1,12 @@
-"""Write a dataset in the form in which others publish it, or in a general one, for use elsewhere.
+"""Write a dataset in the format in which others publish it, or in a general format, for use elsewhere.
 
     .venv/bin/python scripts/export.py chemprot@blurb FOLDER [--results results/full]
 
-Inputs:  the converted examples, RESULTS/datasets/DATASET (a message says how to make them)
-Outputs: the published form's files in FOLDER; where the published bytes are known, they are compared. A
-         dataset whose spec declares none is written as CoNLL columns, a table or JSON lines, by its kind
+Inputs:  the converted examples, RESULTS/datasets/DATASET (if they are missing, a message explains how to
+         make them)
+Outputs: the files of the published form in FOLDER, compared with the published bytes if these are known. A
+         dataset whose spec declares no such form is written as CoNLL columns, a table or JSON lines,
+         depending on its kind
 """
 
 import argparse
@@ -30,8 +32,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("dataset", help="as the spec is called, e.g. chemprot@blurb")
-    parser.add_argument("folder", type=Path, help="where the files go")
+    parser.add_argument("dataset", help="name of the spec, for example chemprot@blurb")
+    parser.add_argument("folder", type=Path, help="folder to write")
     parser.add_argument("--results", type=Path, default=Path("results/full"), help="results of a scale")
     arguments = parser.parse_args()
     scale = arguments.results.name
@@ -50,9 +52,9 @@ def main() -> None:
         raise PubmillError(f"{examples} is not there yet. Make it: {command}")
     otherwise = "published bytes not known" if specs[name].published else "no published form: a general one"
     keep_private([examples])
-    for split, told in publish(recipe, examples, arguments.folder).items():
-        known = "the published bytes" if told["equal"] else otherwise
-        print(f"{arguments.folder / told['name']}: {split}, sha256 {told['sha256']} ({known})")
+    for split, file in publish(recipe, examples, arguments.folder).items():
+        known = "the published bytes" if file["equal"] else otherwise
+        print(f"{arguments.folder / file['name']}: {split}, sha256 {file['sha256']} ({known})")
 
 
 if __name__ == "__main__":

@@ -5,9 +5,9 @@
         [--vocab vocabs/VOCAB] [--folder PATH]
 
 Inputs: the recipe (pubmill.pretraining.export.ExportRecipe); --checkpoint and --vocab for pretrained weights,
---vocab for random ones, --folder for the user's own.
-Outputs: the folder models/MODEL with config.json, model.safetensors, tokenizer files and README.md, its card;
-for its owner alone if an input is.
+--vocab for random ones, --folder for your own model.
+Output: the folder models/MODEL with config.json, model.safetensors, tokenizer files and the model card,
+README.md; readable only by its owner if an input is.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Make one table of facts of a paper: ours beside the published values.
+"""Make one fact table of a paper: our values beside the published ones.
 
     .venv/bin/python scripts/fact_table.py --recipe JSON \\
         --published specs/tables/gu2020/table03.published.csv \\
@@ -28,10 +28,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--recipe", required=True, help="what decides the table, as JSON text")
+    parser.add_argument("--recipe", required=True, help="recipe of the table, as JSON text")
     parser.add_argument("--published", required=True, type=Path, help="values of the paper (CSV)")
-    parser.add_argument("--results", required=True, type=Path, help="folder that the artefacts lie in")
-    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without ending")
+    parser.add_argument("--results", required=True, type=Path, help="results folder with the artefacts")
+    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
     recipe = parse_argument(FactTableRecipe, arguments.recipe)
     table = build(recipe, read_facts(arguments.published, recipe), read_artefacts(recipe, arguments.results))

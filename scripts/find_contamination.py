@@ -3,8 +3,8 @@
     .venv/bin/python scripts/find_contamination.py --parts part-0000.parquet part-0001.parquet \\
         --index contamination.parquet --output contamination/from-0000.json
 
-Input: parts of a corpus, and the index of the texts.
-Output: which document holds which text, by ids; no text.
+Inputs: parts of a corpus, and the index of the texts.
+Output: the ids of documents and of the texts that they contain. The output contains no text.
 """
 
 import argparse
@@ -21,10 +21,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Find texts of datasets in parts of a corpus.")
     parser.add_argument("--parts", type=Path, required=True, nargs="+", help="parts of the corpus")
     parser.add_argument("--index", type=Path, required=True, help="the index of the texts")
-    parser.add_argument("--output", type=Path, required=True, help="what was found (JSON)")
+    parser.add_argument("--output", type=Path, required=True, help="matches to write (JSON)")
     arguments = parser.parse_args()
     found = find_in_parts(arguments.parts, arguments.index, arguments.output)
-    print(f"{found} documents hold a text")
+    print(f"{found} documents contain a text of a dataset")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
         --output duplicates.parquet --recipe '{"similarity": 0.8}'
 
 Input: the fingerprints of all parts (part-0000.parquet ...).
-Output: shard, position, reason and the id of the document that is kept, for each copy.
+Output: for each copy, its shard, position, reason, and the id of the document that is kept instead.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from pubmill.storage.corpus_parts import part_files
 
 @dataclass(frozen=True, kw_only=True)
 class DuplicatesRecipe:
-    """The least share of MinHashes in common; null finds equal texts only."""
+    """Smallest share of common MinHashes that makes a copy; null finds only identical texts."""
 
     similarity: float | None
 
@@ -30,7 +30,7 @@ class DuplicatesRecipe:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Find the copies among the documents of a corpus.")
     parser.add_argument("--fingerprints", type=Path, required=True, help="folder of the fingerprints")
-    parser.add_argument("--parts", type=int, required=True, help="how many parts there are")
+    parser.add_argument("--parts", type=int, required=True, help="number of parts")
     parser.add_argument("--output", type=Path, required=True, help="duplicates.parquet to write")
     parser.add_argument("--recipe", required=True, help='JSON: {"similarity": 0.8 or null}')
     arguments = parser.parse_args()

@@ -4,18 +4,18 @@
         --model models/M --dataset datasets/D --seed 1 --split test \\
         --output RUNS/final/seed-1.predictions.jsonl.gz [--selected RUNS/selected.json] [--keep TASK_MODEL]
 
-Inputs: a Hugging Face model folder (safetensors), a dataset folder with train, the split, and dev (or what
---dev says instead).
-Outputs: the predictions, and beside them seed-1.training.json with losses, dev scores, speed and provenance;
-with --keep, a folder from which the model predicts again: another split with --kept, new text with
-scripts/predict.py.
+Inputs: a Hugging Face model folder (safetensors), and a dataset folder with train, the split to predict, and
+dev (or the split that --dev names).
+Outputs: the predictions, and in the same folder seed-1.training.json with losses, dev scores, speed and
+provenance; with --keep, also a folder with the task model, which can predict another split (--kept) or new
+text (scripts/predict.py).
 
-The predictions have one line for each example of the split, in its order, by the recipe's task:
+The predictions have one line for each example of the split, in the same order. Its form depends on the task:
 tokens      {"id", "labels": [a BIO label for each word]}
 sequence    {"id", "label": text}
 multilabel  {"id", "labels": [sorted]}
 regression  {"id", "score": number}
-span        {"id", "answers": [{"text", "probability"}, ...]}, best first; text "" says that there is none
+span        {"id", "answers": [{"text", "probability"}, ...]}, best first; text "" means no answer
 If training failed (training.json: `"failed": "nan"`), what is predicted is null in all lines. So it is where
 all trials behind --selected failed, or the run did that --model is from; nothing is trained then.
 Needs only torch and transformers. Killed and run again, it gives the same predictions on a processor; on a
@@ -42,7 +42,7 @@ from pubmill.storage.result_paths import PREDICTIONS, TRAINING
 def main() -> None:
     parser = argparse.ArgumentParser(description="Fine-tune a model on a dataset and predict one split.")
     parser.add_argument("--recipe", required=True, help="FinetuningRecipe: JSON text or a JSON file")
-    parser.add_argument("--selected", type=Path, help="selected.json: its choice comes on top of the recipe")
+    parser.add_argument("--selected", type=Path, help="selected.json, whose values override the recipe")
     parser.add_argument("--model", type=Path, required=True, help="model folder")
     parser.add_argument("--dataset", type=Path, required=True, help="dataset folder (train, dev, test)")
     parser.add_argument("--seed", type=int, required=True, help="seed of the new layer, dropout and batches")
@@ -51,13 +51,13 @@ def main() -> None:
         "--dev",
         choices=("dev", "test", "none"),
         default="dev",
-        help="split that the weights are chosen by; none: the recipe keeps the last",
+        help="split whose score selects the weights; none: keep the last weights",
     )
     parser.add_argument("--output", type=Path, required=True, help=f"predictions to write, NAME{PREDICTIONS}")
     models = parser.add_mutually_exclusive_group()
-    models.add_argument("--keep", type=Path, help="also write the task model, for new text, to this folder")
+    models.add_argument("--keep", type=Path, help="also write the task model to this folder")
     models.add_argument(
-        "--kept", type=Path, help="task model that this very run has kept: predict with it, train nothing"
+        "--kept", type=Path, help="task model that the same run has kept: predict with it, without training"
     )
     arguments = parser.parse_args()
     if not arguments.output.name.endswith(PREDICTIONS):
@@ -67,11 +67,11 @@ def main() -> None:
 
 
 def fine_tune(arguments: argparse.Namespace) -> None:
-    """Train, or say why nothing was trained; write what came of it."""
+    """Train and predict, or record why nothing was trained; write the predictions and training.json."""
     values, undecided = read_choice(arguments.selected) if arguments.selected else ({}, None)
     recipe = recipes.read(recipes.FinetuningRecipe, arguments.recipe, values)
 
-    # Only now, when the arguments are known to be right: this takes seconds, as it imports torch.
+    # Imported only after the arguments are checked: importing torch takes seconds.
     from pubmill.finetuning.run import Run, finetune, not_chosen, predict_kept
     from pubmill.finetuning.task_models import keep, keep_account
 
@@ -92,9 +92,9 @@ def fine_tune(arguments: argparse.Namespace) -> None:
 
 
 def read_choice(path: Path) -> tuple[dict[str, Any], list[str] | None]:
-    """Values for the recipe, and the keys that are undecided because all trials failed, else None.
+    """Return the chosen values for the recipe, and if all trials failed the undecided keys, else None.
 
-    The values are then the first that were tried: what is common to all must still be a sound recipe.
+    If all trials failed, the values are those of the first trial, because the recipe must still be valid.
     """
     selected = read_json(path)
     chosen = chosen_values(path, selected)

@@ -1,10 +1,10 @@
-"""Make the fingerprints by which copies are found among the documents of a corpus.
+"""Make the fingerprints with which copies among the documents of a corpus are found.
 
     .venv/bin/python scripts/fingerprint.py --shard 26n0001.parquet --index 0 --latest latest.parquet \\
         --output fingerprints/part-0000.parquet --recipe '{"selection": {"min_words": 128}, "similar": true}'
 
-Input: a parsed shard, its index in `latest.parquet`, and that file; the texts that are excluded, if any.
-Output: id, position, digest, and MinHashes of each document that neither they nor the filters leave out.
+Inputs: a parsed shard, its index in `latest.parquet`, and that file; the excluded texts, if any.
+Output: id, position, digest, and MinHashes of each document that is neither excluded nor filtered out.
 """
 
 import argparse
@@ -24,20 +24,18 @@ from pubmill.errors import run
 
 @dataclass(frozen=True, kw_only=True)
 class FingerprintRecipe:
-    """The selection, and whether similar texts are looked for beside equal ones."""
+    """The selection, and whether to look for similar texts in addition to identical ones."""
 
     selection: dict[str, object]
     similar: bool
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Make the fingerprints by which copies are found.")
+    parser = argparse.ArgumentParser(description="Make the fingerprints with which copies are found.")
     parser.add_argument("--shard", type=Path, required=True, help="the parsed shard")
-    parser.add_argument(
-        "--index", type=int, required=True, help="its index in the list of shards of --latest"
-    )
+    parser.add_argument("--index", type=int, required=True, help="index of the shard in the list of --latest")
     parser.add_argument("--latest", type=Path, required=True, help="latest.parquet of the corpus")
-    parser.add_argument("--exclude", type=Path, help="index of texts that the corpus may not hold")
+    parser.add_argument("--exclude", type=Path, help="index of texts that the corpus must not contain")
     parser.add_argument("--output", type=Path, required=True, help="the fingerprints (parquet) to write")
     parser.add_argument("--recipe", required=True, help='JSON: {"selection": {...}, "similar": true}')
     arguments = parser.parse_args()

@@ -1,8 +1,8 @@
-"""Say which finished results are damaged, and how they are built again. Changes nothing.
+"""Report which finished results are damaged, and the command that builds them again. Changes nothing.
 
-Command: python scripts/fsck.py [FOLDER]
+Command: .venv/bin/python scripts/fsck.py [FOLDER]
 Inputs:  the results (by default the folder `results`): Parquet, gzip and .npz files, JSON with digests,
-         packed tokens, checkpoints, and sources, whose records have their SHA-256
+         packed tokens, checkpoints, and source files, whose SHA-256 is in their records
 Outputs: a report on standard output; status 1 if anything is damaged
 """
 
@@ -17,12 +17,12 @@ from pubmill.inspection.damaged_results import examine, report
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Say which finished results are damaged.")
-    parser.add_argument("folder", nargs="?", type=Path, default=Path("results"), help="by default: results")
+    parser = argparse.ArgumentParser(description="Report which finished results are damaged.")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("results"), help="default: results")
     folder = parser.parse_args().folder
     if not folder.is_dir():
         raise PubmillError(
-            f"{folder} is not a folder; name the one that `results:` of the configuration names"
+            f"{folder} is not a folder; give the folder that is set as `results:` in the configuration"
         )
     findings = examine(folder)
     print("\n".join(report(findings)))

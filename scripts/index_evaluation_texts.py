@@ -5,7 +5,7 @@
         --recipe '{"datasets": [{"dataset": "bc2gm", "splits": ["dev", "test"], "pmids": false}]}'
 
 Input: the examples of datasets, DATASET/SPLIT.jsonl.gz.
-Output: of each text its dataset, split, examples and PMID, and hashes of its runs of words; no text.
+Output: for each text, its dataset, split, examples and PMID, and hashes of its word n-grams; no text.
 """
 
 import argparse

@@ -1,11 +1,12 @@
-"""Find which version of each document is in force, over all parsed shards of a corpus.
+"""Find the current version of each document over all parsed shards of a corpus.
 
     .venv/bin/python scripts/latest_versions.py --parsed corpora/parsed --output latest.parquet \\
         --recipe '{"sources": [{"name": "pubmed", "shards": ["pubmed26n0001"]}]}'
 
 Input: parsed shards, source by source in the order of the recipe, which is the order of authority.
-Output: one row for each citation: shard, position, reason it is not in force (null if it is).
-With --lock corpus.lock, and --report and --differences to write, in force is what the lock has.
+Output: one row for each citation: shard, position, and why it is not current (null if it is).
+With --lock corpus.lock, the current documents are those of the lock; --report and --differences are then
+written as well.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from pubmill.errors import run
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class ShardNames:
     """A source and the names of its shards, in the order of loading."""
 
     name: str
@@ -31,24 +32,24 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class LatestRecipe:
-    """The sources in the order of authority."""
+    """Sources in the order of authority."""
 
     sources: list[dict[str, object]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Find the citations in force.")
-    parser.add_argument("--parsed", type=Path, required=True, help="folder holding SOURCE/SHARD.parquet")
+    parser = argparse.ArgumentParser(description="Find the current version of each document.")
+    parser.add_argument("--parsed", type=Path, required=True, help="folder with SOURCE/SHARD.parquet")
     parser.add_argument("--output", type=Path, required=True, help="latest.parquet to write")
     parser.add_argument(
         "--recipe", required=True, help='JSON: {"sources": [{"name": ..., "shards": [...]}, ...]}'
     )
-    parser.add_argument("--lock", type=Path, help="corpus.lock of the corpus that is built again")
+    parser.add_argument("--lock", type=Path, help="corpus.lock of the corpus to rebuild")
     parser.add_argument("--report", type=Path, help="with --lock: lock.json to write")
-    parser.add_argument("--differences", type=Path, help="with --lock: the documents that differ, to write")
+    parser.add_argument("--differences", type=Path, help="with --lock: list of differing documents to write")
     arguments = parser.parse_args()
     recipe = recipes.read(LatestRecipe, arguments.recipe)
-    sources = [recipes.build(Source, source, "--recipe.sources") for source in recipe.sources]
+    sources = [recipes.build(ShardNames, source, "--recipe.sources") for source in recipe.sources]
     shards = [
         (rank, arguments.parsed / source.name / f"{shard}.parquet")
         for rank, source in enumerate(sources)

@@ -1,12 +1,12 @@
-"""Start a program as several processes, which work as one: on this machine, or on the nodes of a Slurm job.
+"""Start a program as several cooperating processes, on this machine or on the nodes of a Slurm job.
 
     .venv/bin/python scripts/launch.py --processes 4 scripts/pretrain.py ...
     .venv/bin/python scripts/launch.py --nodes 2 --processes 4 scripts/pretrain.py ...
 
-The first is one machine with four GPUs, the second a Slurm job of two nodes.
+The first command is for one machine with four GPUs, the second for a Slurm job with two nodes.
 
-Inputs:  the program and its arguments; of a Slurm job, what scontrol says of it
-Outputs: those of the program, which takes this one's place
+Inputs:  the program and its arguments; in a Slurm job, the node names that scontrol lists
+Outputs: those of the program, which replaces this process
 """
 
 import argparse
@@ -25,7 +25,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--nodes", type=int, default=1)
-    parser.add_argument("--processes", type=int, default=1, help="on each node")
+    parser.add_argument("--processes", type=int, default=1, help="number of processes on each node")
     parser.add_argument("program", nargs=argparse.REMAINDER, help="a Python program and its arguments")
     arguments = parser.parse_args()
     job = slurm_job(os.environ) if arguments.nodes > 1 else None

@@ -1,10 +1,10 @@
-"""Say which articles PMC's bucket has, in the form that corpus specs write them.
+"""List the articles in PMC's bucket, as YAML for a corpus spec.
 
     .venv/bin/python scripts/list_pmc.py --inventory YYYY-MM-DD [--mirror DIR] [--url URL] [--digits N]
 
-Inputs: the inventory of that day below URL, over HTTPS or in DIR/HOST/PATH.
-Output: on standard output, YAML for `inventory:` and `articles:` of a source of kind `pmc`; comments tell the
-number of articles and shards. N digits make a shard: with 5, the numbers PMC00123xxxx are one.
+Input: the inventory of that day below URL, over HTTPS or in DIR/HOST/PATH.
+Output: on standard output, YAML for `inventory:` and `articles:` of a source of kind `pmc`; comments state
+the number of articles and shards. N digits name a shard: with 5, all PMC00123xxxx are one shard.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""Say which PubMed files there are, in the form that corpus specs write them.
+"""List the PubMed files on the server, as YAML for a corpus spec.
 
     .venv/bin/python scripts/list_pubmed.py [--mirror DIR] [--base URL]
 
 Inputs: the listings of URL/baseline and URL/updatefiles, over HTTPS or in DIR/HOST/PATH.
-Output: on standard output, YAML for `files:` of a source in specs/corpora; comments tell the number and
-bytes of files, gaps, and files without an md5.
+Output: on standard output, YAML for `files:` of a source in specs/corpora; comments state the number and
+bytes of files, gaps in their numbers, and files without an md5.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def main() -> None:
     )
     parser.add_argument("--mirror", help="folder that holds HOST/PATH, used instead of the network")
     parser.add_argument(
-        "--base", default="https://ftp.ncbi.nlm.nih.gov/pubmed", help="folder of both folders"
+        "--base", default="https://ftp.ncbi.nlm.nih.gov/pubmed", help="URL of the folder with both folders"
     )
     args = parser.parse_args()
     lines = ["files:"]

@@ -1,11 +1,12 @@
-"""Write the lock of a corpus: which documents it holds, and the files they came from.
+"""Write the lock of a corpus: its documents, and the files they came from.
 
     .venv/bin/python scripts/lock_corpus.py --manifest manifest.parquet --sources sources \\
         --output corpus.lock \\
         --recipe '{"files": [{"source": "pubmed", "folder": "HOST/PATH", "names": ["pubmed26n0001.xml.gz"]}]}'
 
-Input: the corpus's manifest; of each source file the record FILE.source.json (without one, the file itself).
-Output: a parquet file without text, fit to be published; a corpus spec's `lock:` builds from it again.
+Inputs: the corpus's manifest; for each source file, its record FILE.source.json, or the file if it has none.
+Output: a parquet file without text, which may be published; with `lock:`, a corpus spec rebuilds the corpus
+from it.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from pubmill.errors import run
 
 @dataclass(frozen=True, kw_only=True)
 class Files:
-    """Files of one source that lie in one folder below --sources, in the order of loading."""
+    """Files of one source in one folder below --sources, in the order of loading."""
 
     source: str
     folder: str
@@ -31,7 +32,7 @@ class Files:
 
 @dataclass(frozen=True, kw_only=True)
 class LockRecipe:
-    """The corpus's files, source by source."""
+    """Files of the corpus, source by source."""
 
     files: list[dict[str, object]]
 

@@ -5,9 +5,9 @@
 
 Inputs: the parts of a corpus, a vocabulary of any kind, NLTK's punkt_tab.zip, and the recipe
 (pubmill.pretraining.packing.PackingRecipe).
-Outputs: that folder (pubmill.pretraining.tokens describes it), for its owner alone if a part or the
-vocabulary is. Parts are packed on all cores that this job may use; the bytes don't depend on how many they
-are.
+Output: the folder of packed tokens (described in pubmill.pretraining.tokens), readable only by its owner if a
+part or the vocabulary is. Parts are packed on all cores that the job may use; the bytes do not depend on the
+number of cores.
 """
 
 import argparse
@@ -28,11 +28,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Pack a corpus as token ids for pretraining.")
     parser.add_argument("--recipe", required=True, help="JSON text or file: a PackingRecipe")
     parser.add_argument("--corpus", required=True, type=Path, help="folder of the corpus, with its parts")
-    parser.add_argument("--parts", required=True, type=int, help="how many parts it has")
+    parser.add_argument("--parts", required=True, type=int, help="number of parts")
     parser.add_argument("--vocab", required=True, type=Path, help="folder of the vocabulary")
     parser.add_argument("--punkt", required=True, type=Path, help="NLTK's punkt_tab.zip")
     parser.add_argument("--output", required=True, type=Path, help="folder to write")
-    parser.add_argument("--processes", type=int, help="default: as many as this job has cores")
+    parser.add_argument("--processes", type=int, help="default: the number of cores that this job has")
     arguments = parser.parse_args()
     parts = part_files(arguments.corpus, arguments.parts)
     keep_private([*parts, arguments.vocab], access_of_parts(parts))

@@ -1,10 +1,10 @@
-"""Parse MIMIC-III's notes.
+"""Parse the clinical notes of MIMIC-III.
 
     .venv/bin/python scripts/parse_clinical.py --input NOTEEVENTS.csv.gz --output NOTEEVENTS.parquet \\
         --recipe '{"source": "mimic", "brackets": "normalise"}'
 
 Input: NOTEEVENTS.csv or NOTEEVENTS.csv.gz of MIMIC-III.
-Output: a parsed shard (see `pubmill/corpus/shards.py`) with every note, which only its owner may read.
+Output: a parsed shard (see `pubmill/corpus/shards.py`) with every note, readable only by its owner.
 """
 
 import argparse
@@ -23,20 +23,20 @@ from pubmill.hardware.process_limits import limited
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParsingRecipe:
-    """The name of the source in the corpus spec, and what becomes of de-identified places."""
+class ClinicalParsingRecipe:
+    """The name of the source in the corpus spec, and how to treat de-identified places."""
 
     source: str
     brackets: Literal["keep", "normalise"]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Parse MIMIC-III's notes.")
+    parser = argparse.ArgumentParser(description="Parse the clinical notes of MIMIC-III.")
     parser.add_argument("--input", type=Path, required=True, help="NOTEEVENTS.csv.gz")
     parser.add_argument("--output", type=Path, required=True, help="the parsed shard (parquet) to write")
     parser.add_argument("--recipe", required=True, help='JSON: {"source": name, "brackets": "keep"}')
     arguments = parser.parse_args()
-    recipe = recipes.read(ParsingRecipe, arguments.recipe)
+    recipe = recipes.read(ClinicalParsingRecipe, arguments.recipe)
     counts = write_shard(
         arguments.output, read_notes(arguments.input, recipe.brackets),
         source=recipe.source, file=arguments.input.name, order=0, private=True,

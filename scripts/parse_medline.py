@@ -3,8 +3,8 @@
     .venv/bin/python scripts/parse_medline.py --input pubmed26n0001.xml.gz --output 26n0001.parquet \\
         --recipe '{"source": "pubmed", "parser": "pubmill"}'
 
-Input: a file of PubMed's baseline or updatefiles, under its own name.
-Output: a parsed shard (see `pubmill/corpus/shards.py`): every citation, and every deletion.
+Input: a file of PubMed's baseline or updatefiles, under its original name.
+Output: a parsed shard (see `pubmill/corpus/shards.py`) with every citation and every deletion.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from pubmill.hardware.process_limits import limited
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParsingRecipe:
+class MedlineParsingRecipe:
     """The name of the source in the corpus spec, and its parser: `pubmill` or `pubmed_parser`."""
 
     source: str
@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True, help="the parsed shard (parquet) to write")
     parser.add_argument("--recipe", required=True, help='JSON: {"source": name, "parser": name}')
     arguments = parser.parse_args()
-    recipe = recipes.read(ParsingRecipe, arguments.recipe)
+    recipe = recipes.read(MedlineParsingRecipe, arguments.recipe)
     order = file_order(arguments.input)
     read = read_medline_with_pubmed_parser if recipe.parser == "pubmed_parser" else read_medline
     documents = read(arguments.input)

@@ -1,10 +1,10 @@
-"""Parse one archive of articles.
+"""Parse one archive of PMC articles.
 
     .venv/bin/python scripts/parse_pmc.py --input ARCHIVE.tar.gz [--filelist FILE.csv] \\
         --output SHARD.parquet \\
         --recipe '{"source": "pmc", "parser": "pubmill", "leave_out": ["tables"]}'
 
-Inputs: a package of PMC with its file list, or without --filelist an archive of scripts/fetch_pmc.py.
+Inputs: a package of PMC with its file list, or without --filelist, an archive of scripts/fetch_pmc.py.
 Output: a parsed shard (see `pubmill/corpus/shards.py`); articles without XML have neither title nor text.
 """
 
@@ -25,8 +25,8 @@ from pubmill.hardware.process_limits import limited
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParsingRecipe:
-    """The name of the source in the corpus spec, how it reads articles, and which it cannot read."""
+class PmcParsingRecipe:
+    """The name of the source in the corpus spec, how to read its articles, and which ones it cannot read."""
 
     source: str
     parser: str
@@ -35,7 +35,7 @@ class ParsingRecipe:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Parse one archive of articles.")
+    parser = argparse.ArgumentParser(description="Parse one archive of PMC articles.")
     parser.add_argument("--input", type=Path, required=True, help="the archive (tar.gz)")
     parser.add_argument("--filelist", type=Path, help="the package's file list (csv)")
     parser.add_argument("--output", type=Path, required=True, help="the parsed shard (parquet) to write")
@@ -43,7 +43,7 @@ def main() -> None:
         "--recipe", required=True, help='JSON: {"source": ..., "parser": ..., "leave_out": []}'
     )
     arguments = parser.parse_args()
-    recipe = recipes.read(ParsingRecipe, arguments.recipe)
+    recipe = recipes.read(PmcParsingRecipe, arguments.recipe)
     if arguments.filelist:
         articles = read_package(arguments.input, arguments.filelist)
         order = package_order(arguments.input)

@@ -1,10 +1,10 @@
-"""Parse one file of texts of the user's own.
+"""Parse one file of your own texts.
 
     .venv/bin/python scripts/parse_text.py --input notes.jsonl.gz --output notes.parquet \\
         --recipe '{"source": "notes"}'
 
-Input: one JSON object a line (`pubmill/corpus/json_lines.py` names the keys), or plain text, which the
-recipe's `documents` divides (`pubmill/corpus/plain_text.py`).
+Input: one JSON object per line (`pubmill/corpus/json_lines.py` lists the keys), or plain text, which the
+recipe's `documents` divides into documents (`pubmill/corpus/plain_text.py`).
 Output: a parsed shard (see `pubmill/corpus/shards.py`).
 """
 
@@ -25,8 +25,8 @@ from pubmill.hardware.process_limits import limited
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParsingRecipe:
-    """The name of the source in the corpus spec; how a file is divided; the language where none is named."""
+class TextParsingRecipe:
+    """The name of the source in the corpus spec; how to divide a file; the default language of its texts."""
 
     source: str
     documents: Literal["json", "file", "line", "blank-line"] = "json"
@@ -43,7 +43,7 @@ def main() -> None:
         "--recipe", required=True, help='JSON: {"source": name, "documents": ..., "language": ...}'
     )
     arguments = parser.parse_args()
-    recipe = recipes.read(ParsingRecipe, arguments.recipe)
+    recipe = recipes.read(TextParsingRecipe, arguments.recipe)
     if recipe.documents == "json":
         documents = read_text(arguments.input, recipe.source, recipe.language)
     else:

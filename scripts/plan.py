@@ -1,13 +1,14 @@
-"""Say what a study will cost, before any of it runs: jobs, bytes, hours of processors and GPUs.
+"""Estimate the cost of a study before anything runs: jobs, bytes, hours of processors and GPUs.
 
     .venv/bin/python scripts/plan.py STUDY [--config KEY=VALUE ...]
     .venv/bin/python scripts/plan.py --recipes
 
-STUDY is a name of studies/ or a file; --recipes shows every recipe of pretraining at scale full.
+STUDY is a file or the name of one in studies/; --recipes shows every pretraining recipe at scale full.
 
-Inputs:  the study laid over config.yaml, the specs, what the results and the mirror have, specs/gpus.yaml,
-         and benchmarks/pretraining.json if `benchmarks/pretraining.py --gpu --output` wrote it
-Outputs: tables on standard output; every figure says whether it is measured or assumed
+Inputs:  config.yaml with the study's settings, the specs, the files in the results and the mirror,
+         specs/gpus.yaml, and benchmarks/pretraining.json if `benchmarks/pretraining.py --gpu --output`
+         wrote it
+Output:  tables on standard output, which state for every figure whether it is measured or assumed
 """
 
 import argparse
@@ -36,7 +37,7 @@ def main() -> None:
     )
     parser.add_argument("study", nargs="?", help="a file, or the name of one in studies/")
     parser.add_argument("--config", nargs="+", action="extend", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--recipes", action="store_true", help="only the recipes of pretraining")
+    parser.add_argument("--recipes", action="store_true", help="show only the pretraining recipes")
     arguments = parser.parse_args()
     gpus = read_gpus(ROOT / "specs", ROOT / "benchmarks/pretraining.json")
     if arguments.recipes:

@@ -1,9 +1,9 @@
-"""Say which articles PMC's bucket has, by the inventory of one day.
+"""List the articles in PMC's bucket from the inventory of one day.
 
     .venv/bin/python scripts/plan_pmc.py --url URL --inventory YYYY-MM-DD --output PLAN.parquet [--mirror DIR]
 
 Inputs: the inventory's manifest and files below URL; with --mirror, below DIR/HOST/PATH.
-Output: PLAN.parquet: pmcid, version, etag, modified of the latest version of each article.
+Output: PLAN.parquet with pmcid, version, etag and modified of the latest version of each article.
 """
 
 import argparse
@@ -20,7 +20,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--url", required=True, help="the bucket")
+    parser.add_argument("--url", required=True, help="URL of the bucket")
     parser.add_argument("--inventory", required=True, help="day of the inventory, YYYY-MM-DD")
     parser.add_argument("--output", required=True, type=Path, help="the plan (parquet) to write")
     parser.add_argument("--mirror", help="folder that holds HOST/PATH, used instead of the network")

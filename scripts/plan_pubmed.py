@@ -1,11 +1,11 @@
-"""Say what it costs to download and read the PubMed files of a corpus, and do none of it.
+"""Estimate the cost of downloading and reading the PubMed files of a corpus, without doing it.
 
     .venv/bin/python scripts/plan_pubmed.py --corpus pubmed-abstracts [--scale full] [--mirror DIR] \\
         [--cores 2]
                                   [--megabits 100]
 
 Inputs: the corpus's spec; the listings of its folders, over HTTPS or in DIR/HOST/PATH.
-Output: on standard output, files, bytes as far as the server tells them, files that are not there, and hours.
+Output: on standard output, the files, their bytes as far as the server lists them, missing files, and hours.
 """
 
 import argparse
@@ -26,13 +26,13 @@ def main() -> None:
     parser.add_argument("--corpus", required=True, help="name of a spec in specs/corpora")
     parser.add_argument("--scale", default="full", choices=scales(ROOT / "specs"))
     parser.add_argument("--mirror", help="folder that holds HOST/PATH, used instead of the network")
-    parser.add_argument("--cores", type=int, default=2, help="jobs at once")
-    parser.add_argument("--megabits", type=float, default=100, help="a second, of the connection")
+    parser.add_argument("--cores", type=int, default=2, help="number of parallel jobs")
+    parser.add_argument("--megabits", type=float, default=100, help="speed of the connection, per second")
     arguments = parser.parse_args()
     corpora = load(ROOT / "specs", arguments.scale).corpora
     if arguments.corpus not in corpora:
         raise PubmillError(
-            f"no corpus {arguments.corpus!r} at scale {arguments.scale}; there are {sorted(corpora)}"
+            f"no corpus {arguments.corpus!r} at scale {arguments.scale}; the corpora are {sorted(corpora)}"
         )
     sources = [source for source in corpora[arguments.corpus].sources if isinstance(source, PubmedSource)]
     for source in sources:

@@ -1,11 +1,12 @@
-"""Annotate new text with a task model that scripts/finetune.py --keep has written.
+"""Annotate new text with a task model that scripts/finetune.py --keep wrote.
 
     .venv/bin/python scripts/predict.py --model TASK_MODEL --input FILE --output FILE [--punkt punkt_tab.zip]
 
-Inputs: text, JSON lines, BioC (JSON or XML) or PubTator; which, the file's name tells (.txt, .jsonl, .json,
-.xml, .pubtator), or --format. Outputs: the same documents with annotations: BioC and PubTator as such, text
-and JSON lines as JSON lines. All are UTF-8; offsets count characters, from after a byte-order mark if it
-has one. The same input gives the same bytes; killed, it leaves no half file.
+Inputs: text, JSON lines, BioC (JSON or XML) or PubTator. The file's name (.txt, .jsonl, .json, .xml,
+.pubtator) or --format determines the format. Output: the same documents with annotations. BioC and PubTator
+keep their format; text and JSON lines become JSON lines. All files are UTF-8; offsets count characters,
+starting after a byte-order mark if there is one. The same input gives the same bytes; if the program is
+killed, it leaves no partial output file.
 """
 
 import argparse
@@ -28,14 +29,14 @@ def main() -> None:
     parser.add_argument("--model", type=Path, required=True, help="task model folder")
     parser.add_argument("--input", type=Path, required=True, help="documents or examples")
     parser.add_argument("--output", type=Path, required=True, help="file to write")
-    parser.add_argument("--format", choices=FORMATS, help="of the input; its name tells it otherwise")
+    parser.add_argument("--format", choices=FORMATS, help="format of the input (default: from its name)")
     parser.add_argument(
-        "--punkt", type=Path, help="NLTK's punkt_tab.zip: read sentence by sentence, not lines"
+        "--punkt", type=Path, help="NLTK's punkt_tab.zip: predict by sentence instead of by line"
     )
     arguments = parser.parse_args()
     keep_private([arguments.model, arguments.input])
 
-    # Only now, when the arguments are known to be right: this takes seconds, as it imports torch.
+    # Imported only after the arguments are checked: importing torch takes seconds.
     from pubmill.finetuning.predicting import choose_device
     from pubmill.finetuning.task_models import load_task_model, read_facts
     from pubmill.prediction.annotating import Annotator

@@ -4,7 +4,7 @@
         --output results/small/reports/small.html
 
 Inputs, below --results: tables, comparisons of their models, pretraining logs, corpus statistics, vocabulary
-diagnoses, dataset cards and the notes of all source files. Output: one HTML file that needs no network.
+diagnoses, dataset cards and the records of all source files. Output: one HTML file that needs no network.
 """
 
 import argparse
@@ -23,9 +23,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--recipe", required=True, help="what the report shows, as JSON text")
+    parser.add_argument("--recipe", required=True, help="recipe of the report, as JSON text")
     parser.add_argument("--results", required=True, type=Path, help="results folder of the study's scale")
-    parser.add_argument("--output", required=True, type=Path, help="the page to write")
+    parser.add_argument("--output", required=True, type=Path, help="page to write")
     arguments = parser.parse_args()
     report = read_report(parse_argument(ReportRecipe, arguments.recipe), arguments.results)
     with writing(arguments.output) as temporary:

@@ -1,12 +1,12 @@
-"""Score one fine-tuned run: predictions against examples. No GPU, no torch.
+"""Score one fine-tuned run: compare predictions with examples. Needs no GPU and no torch.
 
 Command: .venv/bin/python scripts/score.py --recipe JSON --predictions RUN/seed-N.predictions.jsonl.gz
          --examples datasets/DATASET/test.jsonl.gz --training RUN/seed-N.training.json
          --output RUN/seed-N.json
-Inputs:  the predictions, the examples of the same split, what the trainer noted, and the recipe
+Inputs:  the predictions, the examples of the same split, the trainer's training.json, and the recipe
          (pubmill.metrics.records.ScoringRecipe)
-Outputs: the record RUN/seed-N.json (pubmill.metrics.records.Record); without metrics if the run failed.
-         Beside it RUN/seed-N.items.npz: the contributions of each document (pubmill.metrics.contributions)
+Outputs: the record RUN/seed-N.json (pubmill.metrics.records.Record), without metrics if the run failed, and
+         RUN/seed-N.items.npz: the contributions of each document (pubmill.metrics.contributions)
 """
 
 import argparse

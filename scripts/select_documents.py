@@ -3,9 +3,10 @@
     .venv/bin/python scripts/select_documents.py --shard 26n0001.parquet --index 0 --latest latest.parquet \\
         --output part-0000.parquet --statistics part-0000.json --recipe '{"min_words": 128}'
 
-Input: a parsed shard, its index in `latest.parquet`, and that file; the texts that are excluded and the
-list of duplicates, if the corpus has any.
-Output: the documents (id, version, date, title, text, words, bytes), and what was rejected and why.
+Inputs: a parsed shard, its index in `latest.parquet`, and that file; the excluded texts and the list of
+duplicates, if the corpus has any.
+Outputs: the documents (id, version, date, title, text, words, bytes), and statistics of what was rejected and
+why.
 """
 
 import argparse
@@ -23,11 +24,9 @@ from pubmill.errors import run
 def main() -> None:
     parser = argparse.ArgumentParser(description="Select the documents of a corpus from one parsed shard.")
     parser.add_argument("--shard", type=Path, required=True, help="the parsed shard")
-    parser.add_argument(
-        "--index", type=int, required=True, help="its index in the list of shards of --latest"
-    )
+    parser.add_argument("--index", type=int, required=True, help="index of the shard in the list of --latest")
     parser.add_argument("--latest", type=Path, required=True, help="latest.parquet of the corpus")
-    parser.add_argument("--exclude", type=Path, help="index of texts that the corpus may not hold")
+    parser.add_argument("--exclude", type=Path, help="index of texts that the corpus must not contain")
     parser.add_argument("--duplicates", type=Path, help="duplicates.parquet of the corpus")
     parser.add_argument("--output", type=Path, required=True, help="the part of the corpus to write")
     parser.add_argument("--statistics", type=Path, required=True, help="the part's statistics to write")

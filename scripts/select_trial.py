@@ -5,9 +5,9 @@
         --trials RUNS/trials/T1/seed-1.training.json RUNS/trials/T2/seed-1.training.json
 
 Inputs: the training.json of every trial, in the order of the grid. `decides`: the keys that were searched,
-and `stop_after` where the number of steps is to be chosen too.
-Output: selected.json, `{"chosen", "failed", "mean_dev", "considered"}`, which `finetune.py --selected` takes.
-Where all trials diverged, chosen is null and failed "nan", and the runs that would have used it fail too.
+and `stop_after` if the number of steps is chosen too.
+Output: selected.json, `{"chosen", "failed", "mean_dev", "considered"}`, which `finetune.py --selected` reads.
+If all trials diverged, chosen is null and failed is "nan", and the runs that depend on it fail too.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Make one table of a paper: ours beside the published values.
+"""Make one table of a paper: our values beside the published ones.
 
     .venv/bin/python scripts/table.py --recipe JSON --published specs/tables/gu2020/table06.published.csv \\
         --results results/small --output results/small/tables/gu2020/table06
@@ -25,10 +25,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--recipe", required=True, help="what decides the table, as JSON text")
+    parser.add_argument("--recipe", required=True, help="recipe of the table, as JSON text")
     parser.add_argument("--published", required=True, type=Path, help="values of the paper (CSV)")
-    parser.add_argument("--results", required=True, type=Path, help="folder that the recipe's records lie in")
-    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without ending")
+    parser.add_argument("--results", required=True, type=Path, help="results folder with the records")
+    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
     recipe = parse_argument(TableRecipe, arguments.recipe)
     published = read_published(arguments.published, recipe.left_out)

@@ -1,10 +1,10 @@
-"""Take the vocabulary that a model was released with.
+"""Copy the vocabulary that was released with a model.
 
     .venv/bin/python scripts/take_vocab.py --model models/MODEL --output vocabs/VOCAB
 
-Inputs: a model's folder, as scripts/export_model.py makes it.
-Outputs: the folder vocabs/VOCAB with the tokenizer's files and diagnosis.json; for its owner alone if the
-model is.
+Input: a model's folder, as scripts/export_model.py makes it.
+Output: the folder vocabs/VOCAB with the tokenizer's files and diagnosis.json; readable only by its owner if
+the model is.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from pubmill.vocabs.released_tokenizers import take
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Take the vocabulary of a released model.")
+    parser = argparse.ArgumentParser(description="Copy the vocabulary of a released model.")
     parser.add_argument("--model", required=True, type=Path, help="folder of the model")
     parser.add_argument("--output", required=True, type=Path, help="folder to write")
     arguments = parser.parse_args()

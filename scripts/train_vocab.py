@@ -5,9 +5,9 @@
 
 Inputs: the word counts of the parts of a corpus (scripts/count_words.py), and the recipe
 (pubmill.recipes.VocabRecipe).
-Outputs: the folder vocabs/VOCAB with tokenizer.json, tokenizer_config.json, the vocabulary in the form of its
-kind (vocab.txt; vocab.json and merges.txt; spiece.model), which loads with AutoTokenizer, and
-diagnosis.json; for its owner alone if the counts are.
+Output: the folder vocabs/VOCAB, which AutoTokenizer loads, with tokenizer.json, tokenizer_config.json, the
+vocabulary in the format of its kind (vocab.txt; vocab.json and merges.txt; spiece.model), and diagnosis.json;
+readable only by its owner if the counts are.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Learn a vocabulary from a corpus's word counts.")
     parser.add_argument("--recipe", required=True, help="JSON text or file: a VocabRecipe")
     parser.add_argument("--words", required=True, type=Path, help="folder with the counts of the parts")
-    parser.add_argument("--parts", required=True, type=int, help="how many parts it has")
+    parser.add_argument("--parts", required=True, type=int, help="number of parts")
     parser.add_argument("--output", required=True, type=Path, help="folder to write")
     arguments = parser.parse_args()
     recipe = recipes.read(VocabRecipe, arguments.recipe)
@@ -36,10 +36,10 @@ def main() -> None:
     keep_private(counts, access_of_parts(counts))
     diagnosis = train(recipe, counts, arguments.output)
     print(
-        f"{arguments.output}: {diagnosis['size']} pieces of {diagnosis['asked']} asked for, from "
-        f"{diagnosis['documents']} documents; {diagnosis['subwords_per_word']:.3f} pieces a word, "
-        f"{diagnosis['unknown_words']:.4%} of words unknown; {diagnosis['pruned_words']} words of fewer than "
-        f"{diagnosis['minimum_count']} occurrences left out"
+        f"{arguments.output}: {diagnosis['size']} of {diagnosis['asked']} requested pieces, from "
+        f"{diagnosis['documents']} documents; {diagnosis['subwords_per_word']:.3f} pieces per word, "
+        f"{diagnosis['unknown_words']:.4%} of words unknown; {diagnosis['pruned_words']} words with fewer "
+        f"than {diagnosis['minimum_count']} occurrences left out"
     )
 
 

@@ -3,10 +3,10 @@
     .venv/bin/python scripts/vocab_diagnosis.py --recipe JSON --vocab vocabs/VOCAB --dataset datasets/DATASET
         --output vocabs/VOCAB/on/DATASET.json
 
-Inputs: the folder of a vocabulary (or of a model: its tokenizer.json is read), that of a converted dataset,
-and the recipe (pubmill.vocabs.dataset_fit.FitRecipe).
-Outputs: one JSON of figures by split, and the pieces of the terms of gu2020 Table 1; none of the dataset's
-text.
+Inputs: the folder of a vocabulary (or of a model, whose tokenizer.json is read), the folder of a converted
+dataset, and the recipe (pubmill.vocabs.dataset_fit.FitRecipe).
+Output: a JSON file with figures by split, and the pieces of the terms of gu2020 Table 1; it contains no text
+of the dataset.
 """
 
 import argparse

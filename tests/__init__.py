@@ -1,1 +1,1 @@
-"""The tests, and the miniature world they run in."""
+"""Tests, and the miniature world in which they run."""

@@ -1,4 +1,4 @@
-"""The text of articles by the plainest reading there is, to compare with."""
+"""Reference text of articles from the simplest possible reader, to compare with."""
 
 import copy
 import re
@@ -10,7 +10,7 @@ from pubmill.corpus.jats import LEAVABLE, NEVER
 from pubmill.corpus.shards import Sections
 
 USUAL = ("footnotes", "formulas", "sub-articles", "supplements", "tables")
-"""What a spec leaves out, if it leaves out anything."""
+"""Elements that a spec may leave out."""
 
 
 def bare(text: str) -> str:
@@ -32,9 +32,9 @@ INLINE = {
     "rt", "ruby", "sans-serif", "sc", "strike", "styled-content", "sub", "sup", "target", "tex-math",
     "textual-form", "underline", "uri", "xref",
 }  # fmt: skip
-"""Tags of JATS that may stand inside a word; MathML's may, too. All others part words.
+"""Tags of JATS that may occur inside a word, as may those of MathML. All others separate words.
 
-`hr` is a rule below a table's head: the one that stands between letters in the real articles is in a word.
+`hr` is a rule below a table's head; the only one between letters in the real articles is inside a word.
 """
 
 
@@ -45,7 +45,7 @@ def words(sections: Sections) -> Counter[str]:
 def words_below(
     root: etree._Element, path: str, unwanted: list[str], titled: tuple[str, ...]
 ) -> Counter[str]:
-    """The words by the plainest reading: as `characters_below`, with a blank at both ends of every block."""
+    """Count the words below a path: as `characters_below`, with a space at both ends of every block."""
     found: Counter[str] = Counter()
     for place in [copy.deepcopy(place) for place in root.xpath(path)]:
         place.tail = None
@@ -69,7 +69,7 @@ def words_below(
 def characters_below(
     root: etree._Element, path: str, unwanted: list[str], titled: tuple[str, ...]
 ) -> Counter[str]:
-    """The characters by the plainest reading: all text below a path, but in unwanted elements and titles."""
+    """Count the characters below a path: all text except that in unwanted elements and titles."""
     places = [copy.deepcopy(place) for place in root.xpath(path)]
     for place in places:
         place.tail = None

@@ -1,12 +1,12 @@
-"""Commands as they are typed, each in a fork of a process that has loaded what they import.
+"""Run commands as a user types them, each in a fork of a process that has already imported their modules.
 
     .venv/bin/python -m tests.as_typed FOLDER < TASKS
 
-A process of its own for each would mostly import. TASKS is JSON: {name: {"way", "words"}}; the answer, on
-standard output, {name: [status, what it said]}. Ways:
-- `whole`: the command, as it is;
-- `parse`: its program as far as its arguments are read;
-- `usage`: that the program has every option of its usage, and that this names all that are needed.
+A separate process for each command would spend most of its time on imports. TASKS is JSON: {name: {"way",
+"words"}}; the answer, on standard output, {name: [status, output]}. Ways:
+- `whole`: run the whole command;
+- `parse`: run its program until its arguments are parsed;
+- `usage`: check that the program has every option in its usage, and that the usage has all required ones.
 """
 
 import argparse
@@ -27,7 +27,7 @@ TEST = re.compile(r"[A-Z_]+=")
 
 
 def answer(folder: Path, task: dict[str, Any]) -> Answer:
-    """Run a task in a fork; its status, and what it wrote."""
+    """Run a task in a fork; return its status and its output."""
     with tempfile.TemporaryFile("w+") as said:
         child = os.fork()
         if child == 0:
@@ -40,7 +40,7 @@ def answer(folder: Path, task: dict[str, Any]) -> Answer:
 
 
 def _status(run: Callable[[], None]) -> int:
-    """The status with which a process would end that does this."""
+    """Return the exit status of a process that calls `run`."""
     try:
         run()
     except SystemExit as error:
@@ -61,23 +61,23 @@ def _run(folder: Path, way: str, words: list[str]) -> None:
     while TEST.match(words[0]):
         name, _, value = words.pop(0).partition("=")
         os.environ[name] = value
-    assert Path(words[0]).is_file(), f"{words[0]} is not there"
+    assert Path(words[0]).is_file(), f"{words[0]} does not exist"
     if words[0].endswith("/snakemake"):
         from snakemake.cli import main
 
         sys.argv = words
         main()
         return
-    place = next(i for i, word in enumerate(words) if word.endswith(".py"))  # behind torchrun's own options
+    place = next(i for i, word in enumerate(words) if word.endswith(".py"))  # after torchrun's own options
     sys.argv = words[place:]
     if way != "whole":
         _stop_after_arguments(" ".join(words) if way == "usage" else None)
     runpy.run_path(words[place], run_name="__main__")
-    assert way == "whole", f"{words[place]} reads no arguments"
+    assert way == "whole", f"{words[place]} parses no arguments"
 
 
 def _stop_after_arguments(usage: str | None) -> None:
-    """End the program where it would begin to work, having compared its options with its usage."""
+    """Make the program exit after parsing its arguments, and compare its options with its usage."""
     parse = argparse.ArgumentParser.parse_args
 
     def stop(self: argparse.ArgumentParser, *arguments: Any, **named: Any) -> None:

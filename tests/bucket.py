@@ -1,4 +1,4 @@
-"""A mirror with a small bucket of PMC's, made up."""
+"""A mirror with a small, made-up copy of PMC's bucket."""
 
 import gzip
 import hashlib
@@ -20,7 +20,7 @@ def xml(pmcid: int, text: str = "Text.") -> bytes:
 
 
 class Bucket:
-    """The bucket's articles, and the inventory of one day."""
+    """Articles of the bucket, and the inventory of one day."""
 
     def __init__(self, folder: Path) -> None:
         self.mirror = folder / "mirror"
@@ -34,7 +34,7 @@ class Bucket:
         self.rows[key] = f'"pmc-oa-opendata","{key}","2026-08-31T23:00:00.000Z","{etag}"'
 
     def article(self, pmcid: int, version: int = 1, /, content: bytes = b"", **said: object) -> None:
-        """Put an article, its XML and its JSON, which says `said` beside the usual."""
+        """Add an article, its XML and its JSON; `said` overrides fields of the JSON."""
         name, content = f"PMC{pmcid}.{version}", content or xml(pmcid)
         value = {
             "pmcid": f"PMC{pmcid}", "version": version, "is_manuscript": False, "is_historical_ocr": False,
@@ -45,7 +45,7 @@ class Bucket:
         self.put(f"metadata/{name}.json", json.dumps(value).encode())
 
     def inventory(self, day: str = DAY, **wrong: str) -> None:
-        """List what is there on a day; `wrong` is what the manifest says otherwise of the list."""
+        """Write the inventory of a day; `wrong` overrides what the manifest says about the list."""
         packed = gzip.compress("\n".join(self.rows.values()).encode(), mtime=0)
         key = f"{INVENTORY}/data/{day}.csv.gz"
         (self.root / key).parent.mkdir(parents=True, exist_ok=True)
@@ -57,6 +57,6 @@ class Bucket:
         where.write_text(json.dumps(manifest))
 
     def plan(self, path: Path, **wrong: str) -> int:
-        """The plan of that day's inventory."""
+        """Write the plan of that day's inventory; return its number of articles."""
         self.inventory(**wrong)
         return write_plan(path, URL, DAY, str(self.mirror))

@@ -1,4 +1,4 @@
-"""What the tests of the clinical converters share: small archives, cut from the world's or written here."""
+"""Small archives for the tests of the clinical converters, taken from the miniature world or written here."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -18,12 +18,12 @@ DEV = {"share": 0.1, "seed": 1}
 
 @cache
 def world() -> Part:
-    """The clinical part of a miniature world."""
+    """Return the clinical part of a miniature world."""
     return clinical.part(make_lexicon(7), 8)
 
 
 def write_world(folder: Path) -> Path:
-    """The part as a mirror."""
+    """Write the clinical part as a mirror."""
     for path, content in world().files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)
@@ -31,7 +31,7 @@ def write_world(folder: Path) -> Path:
 
 
 def pack(path: Path, files: Mapping[str, str | bytes]) -> Path:
-    """Write an archive of these members."""
+    """Write an archive with these members."""
     packed = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
     path.write_bytes(tarball(packed))
     return path

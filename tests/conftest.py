@@ -1,4 +1,4 @@
-"""Fixtures that several kinds of test share."""
+"""Fixtures shared by several kinds of tests."""
 
 import os
 from collections.abc import Generator
@@ -7,22 +7,22 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# Several threads only wait for each other on models as small as those of tests; set before torch is imported.
+# On the tiny models of tests, several threads only wait for each other; must be set before torch is imported.
 os.environ["OMP_NUM_THREADS"] = "1"
 
-# How long an example takes is the machine's affair: on a busy one the usual limit is met by chance.
+# The time of an example depends on the machine: on a busy one, the default limit is sometimes exceeded.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 _REPORTED: list[BaseException] = []
-"""Failures of fixtures that a test has already reported."""
+"""Fixture failures that a test has already reported."""
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Report the failure of a fixture that many tests share once; skip the others that need it.
+    """Report the failure of a shared fixture once; skip the other tests that need it.
 
     Pytest keeps the exception of a failed session or module fixture and raises it again for each test.
     """
@@ -51,9 +51,9 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of real public data (`mirror/`, `standins/`, `oracles/`) that acceptance tests read.
+    """Folder of real public data (`mirror/`, `standins/`, `oracles/`) that acceptance tests read.
 
-    `PUBMILL_REAL_DATA` names it; without it, `shared` beside the checkout is tried.
+    `PUBMILL_REAL_DATA` names it; the default is `shared` beside the checkout.
     """
     folder = Path(os.environ.get("PUBMILL_REAL_DATA", ROOT.parent / "shared"))
     if not (folder / "mirror").is_dir():

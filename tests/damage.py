@@ -1,7 +1,7 @@
-"""Random damage to source files, text and archives alike, the same for the same seed.
+"""Random damage to source files, both text and archives; deterministic for a seed.
 
-Each kind of damage takes a file's bytes and gives other bytes, or the same ones where the file has
-nothing that it could be done to. Archives are also damaged within: a member is, and they are packed again.
+Each kind of damage takes a file's bytes and returns other bytes, or the same ones if it does not apply to
+the file. Archives may also be damaged inside: a member is damaged, and the archive is packed again.
 """
 
 import gzip
@@ -20,7 +20,7 @@ Members = list[tuple[str, bytes]]
 
 @dataclass(frozen=True)
 class Damaged:
-    """What was done, in words, the bytes that came of it, and whether it was done within one line."""
+    """Damaged bytes, a description of the damage, and whether it is within one line."""
 
     how: str
     content: bytes
@@ -28,7 +28,7 @@ class Damaged:
 
 
 def damage(content: bytes, dice: Dice) -> Damaged:
-    """Damage a file in one way; its bytes always differ from what they were."""
+    """Damage a file in one way; the result always differs from the original bytes."""
     while True:
         made = _archive(content, dice) if _is_archive(content) else _text(content, dice)
         if made.content != content:
@@ -39,7 +39,7 @@ def damage(content: bytes, dice: Dice) -> Damaged:
 
 
 _SHARE_OF_NUMBERS = 0.2
-"""Of all damage to text: offsets matter most, and are few among all that a file holds."""
+"""Share of damage to text that changes a number: offsets matter most, but are rare in a file."""
 
 
 def _text(content: bytes, dice: Dice) -> Damaged:
@@ -103,7 +103,7 @@ def _tab_inserted(content: bytes, dice: Dice) -> bytes:
 
 
 def _one_of(content: bytes, dice: Dice, pattern: bytes, change: Callable[[bytes], bytes]) -> bytes:
-    """One match of the pattern, changed."""
+    """Change one match of the pattern."""
     found = [match.span() for match in re.finditer(pattern, content)]
     if not found:
         return content
@@ -112,7 +112,7 @@ def _one_of(content: bytes, dice: Dice, pattern: bytes, change: Callable[[bytes]
 
 
 def _mark_gone(content: bytes, dice: Dice) -> bytes:
-    """A character that structures the file: a tab, a quotation mark, a bracket, a colon, a bar ..."""
+    """Remove a character that structures the file: a tab, quotation mark, bracket, colon, bar ..."""
     return _one_of(content, dice, rb'[\t<>"{}\[\]:,|=]', lambda mark: b"")
 
 
@@ -125,7 +125,7 @@ def _digit_changed(content: bytes, dice: Dice) -> bytes:
 
 
 def _field_number_changed(content: bytes, dice: Dice) -> bytes:
-    """A number that is a whole field, as offsets are."""
+    """Change a number that is a whole field, as offsets are."""
 
     def change(number: bytes) -> bytes:
         return b"%d" % (int(number) + dice.pick([-10, -1, 1, 2, 10]))
@@ -134,7 +134,7 @@ def _field_number_changed(content: bytes, dice: Dice) -> bytes:
 
 
 def _word_changed(content: bytes, dice: Dice) -> bytes:
-    """A name of the format, a label or an id: a word in capitals, in quotation marks, or after a tab."""
+    """Change a keyword, label or id: a word in capitals, in quotation marks, or after a tab."""
     return _one_of(
         content, dice, rb"(?<=[\t\"|])[A-Za-z][\w:-]*|\b[A-Z]{2,}\b", lambda word: word[:-1] + b"q"
     )
@@ -166,7 +166,7 @@ IN_LINE = (
 
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _SHARE_WITHIN = 0.7
-"""How much of the damage to archives is done to one of their members."""
+"""Share of the damage to archives that damages one of their members."""
 
 
 def _is_archive(content: bytes) -> bool:
@@ -185,7 +185,7 @@ def _archive(content: bytes, dice: Dice) -> Damaged:
 
 
 def _within(content: bytes, dice: Dice) -> Damaged:
-    """A member damaged, gone or there twice, and the archive packed again."""
+    """Damage, remove or duplicate a member, and pack the archive again."""
     zipped = content.startswith(_ZIP)
     members = _zip_members(content) if zipped else _tar_members(content)
     at = dice.below(len(members))

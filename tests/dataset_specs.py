@@ -1,4 +1,4 @@
-"""One dataset's spec, recipes and source files, for tests that need no graph and no other spec."""
+"""Spec, recipes and source files of one dataset, for tests that need no graph and no other spec."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ SPECS = Path(__file__).resolve().parents[1] / "specs/datasets"
 
 
 def spec_of(name: str) -> DatasetSpec:
-    """The spec as it stands in specs/datasets, at full scale."""
+    """Return the spec of specs/datasets at full scale."""
     errors: list[str] = []
     document, _ = with_base(SPECS / f"{name}.yaml", name, errors, "datasets")
     assert not errors
@@ -29,7 +29,7 @@ def published_of(name: str) -> PublishedRecipe:
 
 
 def inputs_of(name: str, mirror: Path) -> dict[str, Path]:
-    """The dataset's source files in a mirror, by role; licensed ones below `local/KEY`."""
+    """Return the dataset's source files in a mirror, by role; licensed ones are below `local/KEY`."""
     return {
         role: mirror / "local" / source.local / source.file
         if isinstance(source, LocalFile)

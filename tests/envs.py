@@ -1,10 +1,10 @@
-"""Conda environments from the lock, one for the stages that train, one for a pipeline, one for all others.
+"""Conda environments from the lock: one for training stages, one for spaCy pipelines, one for all others.
 
     python -m tests.envs            which files of envs/ are not as the lock says
     python -m tests.envs --write    write them (`make lock` does so)
 
-Conda brings Python, and pip the very versions of requirements/lock.txt: a lock of conda's own would be a
-second truth. What a package asks for is taken along, as the lock's comments say who asks for what.
+Conda installs Python, and pip the exact versions of requirements/lock.txt: a separate lock for conda could
+disagree with it. The dependencies of a package are included; they are taken from the lock's comments.
 """
 
 import re
@@ -29,7 +29,7 @@ ENVS = {
 
 
 def pins() -> dict[str, str]:
-    """Package -> its version in the lock, torch's from its own file."""
+    """Return package -> its version in the lock; torch's is from its own file."""
     found: dict[str, str] = {}
     for name in ("lock.txt", "torch.txt"):
         text = (ROOT / "requirements" / name).read_text()
@@ -37,8 +37,8 @@ def pins() -> dict[str, str]:
     return found
 
 
-def asked_for() -> dict[str, set[str]]:
-    """Package -> what asks for it, as the lock's comments say."""
+def dependents() -> dict[str, set[str]]:
+    """Return package -> the packages that depend on it, from the lock's comments."""
     found: dict[str, set[str]] = {}
     for name, block in re.findall(
         r"(?ms)^([a-z0-9._-]+)==(.*?)(?=^[a-z0-9._-]+==|\Z)", (ROOT / "requirements/lock.txt").read_text()
@@ -48,15 +48,15 @@ def asked_for() -> dict[str, set[str]]:
 
 
 def closure(roots: Iterable[str]) -> list[str]:
-    """The packages and all that they ask for."""
-    parents, found = asked_for(), set(roots)
+    """Return the packages and all their dependencies."""
+    parents, found = dependents(), set(roots)
     while more := {name for name, by in parents.items() if by & found} - found:
         found |= more
     return sorted(found)
 
 
 def environment(name: str) -> str:
-    """The text of an environment's file."""
+    """Return the text of an environment's file."""
     known = pins()
     lines = [f"      - {package}=={known[package]}" for package in closure(ENVS[name])]
     return "\n".join(
@@ -78,7 +78,7 @@ def file_of(name: str) -> Path:
 
 
 def stale() -> list[str]:
-    """Environments whose file is not as the lock says."""
+    """Return the environments whose file does not match the lock."""
     return [
         name for name in ENVS if not file_of(name).is_file() or file_of(name).read_text() != environment(name)
     ]
@@ -88,4 +88,4 @@ if __name__ == "__main__":
     if "--write" in sys.argv[1:]:
         for made in ENVS:
             file_of(made).write_text(environment(made))
-    print("\n".join(stale()) or "all environments are as the lock says")
+    print("\n".join(stale()) or "all environments match the lock")

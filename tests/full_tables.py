@@ -1,4 +1,4 @@
-"""Every table of results at full scale, as if nothing were lacking: for tests and benchmarks."""
+"""All result tables at full scale, as if nothing were missing, for tests and benchmarks."""
 
 import json
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ SPECS = Path(__file__).resolve().parents[1] / "specs"
 
 
 class Unhindered(PublicationTargets):
-    """The targets of a study that has every dataset that must be applied for, and all weights."""
+    """Targets of a study that has all weights and every dataset, including those behind an application."""
 
     def lacks(self, dataset: str) -> str | None:
         return None
@@ -27,13 +27,13 @@ class Unhindered(PublicationTargets):
 
 @cache
 def specs() -> Specs:
-    """Loaded once for all tests: that takes longer than most of these."""
+    """Load the specs once for all tests, as loading takes longer than most of them."""
     return load(SPECS, "full")
 
 
 @cache
 def targets(seeds: int = 1) -> Unhindered:
-    """All tables of results with so many times the papers' seeds."""
+    """Return the targets of all result tables; `seeds` multiplies the papers' numbers of seeds."""
     known = specs()
     protocols = {}
     for name, protocol in known.protocols.items():
@@ -45,7 +45,7 @@ def targets(seeds: int = 1) -> Unhindered:
 
 
 def recipe(name: str, seeds: int = 1) -> TableRecipe:
-    """What decides a table, as its program reads it."""
+    """Return the recipe of a table, as its program reads it."""
     return TableRecipe.model_validate(json.loads(json.dumps(targets(seeds).table_recipe(name))))
 
 
@@ -55,7 +55,7 @@ def published(name: str) -> Published:
 
 @cache
 def printed(paper: str) -> dict[PrintedAt, float]:
-    """All numbers of the result tables of a paper."""
+    """Return all numbers in the result tables of a paper."""
     found: dict[PrintedAt, float] = {}
     for name in sorted(specs().tables):
         if name.startswith(f"{paper}/"):
@@ -65,13 +65,13 @@ def printed(paper: str) -> dict[PrintedAt, float]:
 
 
 def value_of(paper: str, column: Column, row: Row) -> float | None:
-    """The number printed of a cell, here or in another table of the paper."""
+    """Return the number printed for a cell, in this or another table of the paper."""
     names = [*places(column, row), (column.key, row.published, row.printed)]
     return next((printed(paper)[place] for place in names if place in printed(paper)), None)
 
 
 def around(centre: float, spread: float, runs: int) -> Sequence[float]:
-    """Evenly spaced scores whose mean and median are the centre, with this standard deviation."""
+    """Return evenly spaced scores with mean and median `centre` and standard deviation `spread`."""
     steps = [number - (runs - 1) / 2 for number in range(runs)]
     unit = stdev(steps) if runs > 1 else 1.0
     assert abs(fmean(steps)) < 1e-12

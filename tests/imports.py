@@ -1,4 +1,4 @@
-"""What programs and modules import, read from the syntax trees."""
+"""Imports of programs and modules, read from their syntax trees."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def imported(path: Path) -> Iterator[str]:
-    """Every module that a file imports, also inside functions."""
+    """Yield every module that a file imports, also inside functions."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -17,9 +17,9 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def reached(root: Path, files: Iterable[Path], leave_out: Iterable[str] = ()) -> set[Path]:
-    """`files` and all of pubmill's own that they import, directly or through one another.
+    """Return `files` and all files of pubmill that they import, directly or indirectly.
 
-    `leave_out` names modules and packages (pubmill.errors) that are neither taken nor followed.
+    `leave_out`: modules and packages (such as pubmill.errors) that are neither included nor followed.
     """
     waiting, seen = list(files), set[Path]()
     while waiting:

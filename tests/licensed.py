@@ -1,4 +1,4 @@
-"""A made-up dataset that one must apply for, for tests of access: its spec, and files full of canaries."""
+"""A made-up restricted dataset for tests of access: its spec, and files full of canary strings."""
 
 import re
 from pathlib import Path
@@ -42,7 +42,7 @@ def add_spec(specs: Path) -> None:
 
 
 def add_to_demo(specs: Path, name: str) -> None:
-    """Make a dataset one of those whose made-up files the demo has."""
+    """Add a dataset to those for which the demo has made-up files."""
     scale = specs / "scales/demo.yaml"
     text, count = re.subn(r"(?m)^datasets:.*$", rf"\g<0>\n  {name}: {{version: 1}}", scale.read_text())
     assert count == 1
@@ -50,7 +50,7 @@ def add_to_demo(specs: Path, name: str) -> None:
 
 
 def write_files(folder: Path) -> Path:
-    """Write the files that one would get after applying."""
+    """Write the files that a user would get after applying."""
     folder.mkdir(parents=True, exist_ok=True)
     for split, name in FILES.items():
         (folder / name).write_text(TEXTS[split])

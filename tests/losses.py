@@ -1,4 +1,4 @@
-"""Which pieces of a text a parser loses: each has a number, which is looked for in what comes out."""
+"""Find the pieces of a text that a parser loses: each piece has a number, which is searched in the output."""
 
 import re
 from collections import Counter
@@ -9,13 +9,13 @@ from lxml import etree
 _NUMBER = re.compile("\ue000([0-9]+)\ue001")
 
 Piece = tuple[int, str]
-"""Characters that are no blanks, and the kind of place."""
+"""Number of characters that are not white space, and the kind of place."""
 Kind = Callable[[list[str]], str]
-"""Gives the kind of a place, of the tags from the outermost to that which the text stands in."""
+"""Function that returns the kind of a place from its tags, from the outermost to the innermost."""
 
 
 def number(places: Iterable[etree._Element], never: Collection[str], kind: Kind) -> list[Piece]:
-    """Begin each piece of text below `places` with its number, but those in `never`."""
+    """Prefix each piece of text below `places` with its number, except those in `never`."""
     pieces: list[Piece] = []
     for place in places:
         for element, name, tags in list(_texts(place, never, [])):
@@ -39,12 +39,12 @@ def _texts(
 
 
 def found(texts: Iterable[str]) -> set[int]:
-    """The numbers of the pieces that are in the texts."""
+    """Return the numbers of the pieces that are in the texts."""
     return {int(number) for text in texts for number in _NUMBER.findall(text)}
 
 
 def characters(pieces: list[Piece], chosen: Collection[int]) -> Counter[str]:
-    """Characters by kind of the chosen pieces."""
+    """Return the characters of the chosen pieces by kind."""
     count: Counter[str] = Counter()
     for place in chosen:
         size, kind = pieces[place]

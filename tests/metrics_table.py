@@ -13,11 +13,11 @@ from pubmill.metrics import METRICS, SCORERS, Metric
 PAGE = Path(__file__).resolve().parents[1] / "docs/finetuning.md"
 HEADING = "| metric | version | kinds | dev score | what it counts | from |\n|---|---|---|---|---|---|\n"
 TABLE = re.compile(re.escape(HEADING.splitlines()[0]) + r"\n(?:\|.*\n)+")
-"""The table as it stands in the page."""
+"""Pattern of the table in the page."""
 
 
 def as_markdown() -> str:
-    """All metrics, by kind."""
+    """Return the table of all metrics, by kind."""
     kinds = list(SCORERS)
     return HEADING + "".join(map(_line, sorted(METRICS.values(), key=lambda one: kinds.index(one.kinds[0]))))
 

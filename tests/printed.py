@@ -1,4 +1,4 @@
-"""Every command that documents, comments, programs and messages print, to be run as it stands."""
+"""Collect every command in documents, comments, programs and messages, so that tests can run it."""
 
 import ast
 import re
@@ -10,28 +10,28 @@ from pathlib import Path
 PROGRAMS = "snakemake|python3?|torchrun|pre-commit"
 COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ )*\.venv/bin/(?:{PROGRAMS}) .+|(?:make|docker|apptainer) \S.*")
 LANGUAGES = {"sh", "yaml", "python", "mermaid"}
-"""Those of fenced blocks; commands are in those of `sh` alone."""
+"""Languages of fenced blocks; only `sh` blocks have commands."""
 WORDERS = {"commands.snakemake", "commands.script", "commands.local_files"}
-"""The functions that word a command, the only ones that may."""
+"""The only functions that may format a command."""
 BARE = re.compile(rf"(?<![\w/.-])(?:{PROGRAMS}) +(?:-|[\w.{{}}-]*/|results)|`scripts/\w+\.py +\S")
-"""A command without `.venv/bin/`, which works in no shell but one that has activated the environment."""
+"""A command without `.venv/bin/`, which works only in a shell with the environment activated."""
 
 
 @dataclass(frozen=True)
 class Printed:
-    """A command and where it stands."""
+    """A command and its place."""
 
     text: str
     where: str
 
     @property
     def words(self) -> list[str]:
-        """As a shell reads it, comment left out."""
+        """Words of the command as a shell splits it, without comments."""
         return shlex.split(self.text, comments=True)
 
 
 def documents(root: Path) -> list[Path]:
-    """Pages that a reader finds commands in."""
+    """Return the pages that contain commands for readers."""
     return [
         root / "README.md",
         root / "CONTRIBUTING.md",
@@ -41,19 +41,19 @@ def documents(root: Path) -> list[Path]:
 
 
 def commented(root: Path) -> list[Path]:
-    """Files whose comments have commands."""
+    """Return the files whose comments contain commands."""
     folders = ("studies", "profiles", "specs")
     found = [path for folder in folders for path in sorted((root / folder).rglob("*.yaml"))]
     return [*found, root / "config.yaml", root / "Dockerfile"]
 
 
 def programs(root: Path) -> list[Path]:
-    """Programs whose first docstring shows how they are called."""
+    """Return the programs whose module docstring shows their usage."""
     return sorted(path for folder in ("scripts", "benchmarks") for path in (root / folder).glob("*.py"))
 
 
 def in_document(path: Path) -> Iterator[Printed]:
-    """Each line of each fenced `sh` block, and each span of code that is a command."""
+    """Yield each line of each fenced `sh` block, and each code span that is a command."""
     prose: list[str] = []
     language = None
     lines = iter(enumerate(path.read_text().splitlines(), 1))
@@ -61,7 +61,7 @@ def in_document(path: Path) -> Iterator[Printed]:
         if line.startswith("```"):
             language = None if language else line.removeprefix("```")
             assert language is None or language in LANGUAGES, (
-                f"{path.name}:{number}: of which language is it?"
+                f"{path.name}:{number}: unknown language of a fenced block"
             )
         elif language is None:
             prose.append(line)
@@ -78,7 +78,7 @@ def in_document(path: Path) -> Iterator[Printed]:
 
 
 def in_comments(path: Path) -> Iterator[Printed]:
-    """Commands of comments: from `.venv/bin/` on, over the lines that a backslash joins."""
+    """Yield the commands in comments, from `.venv/bin/` on; a backslash joins lines."""
     comments = "\n".join(re.findall(r"#(.*)", path.read_text())).replace("\\\n", "")
     for line in comments.splitlines():
         for found in re.findall(r"(?<!`)(?:\.venv/bin/|docker |apptainer ).*", line):
@@ -86,21 +86,21 @@ def in_comments(path: Path) -> Iterator[Printed]:
 
 
 def in_program(path: Path) -> Iterator[Printed]:
-    """The usages of a program's docstring."""
+    """Yield the usages in a program's docstring."""
     text = ast.get_docstring(ast.parse(path.read_text())) or ""
-    text = re.sub(r"\\?\n {5,}(?=\S)", " ", text)  # a usage goes on in lines that are further in
+    text = re.sub(r"\\?\n {5,}(?=\S)", " ", text)  # more deeply indented lines continue a usage
     for line in re.findall(r"^(?:Command:)? *(\.venv/bin/.*)", text, re.M):
         yield Printed(line, path.name)
 
 
 def bare(path: Path) -> list[str]:
-    """Commands that don't begin with `.venv/bin/`; what wrote a file, or makes an image, is no advice."""
+    """Return commands without `.venv/bin/`, except those that say what wrote a file or build an image."""
     lines = [line.strip() for line in path.read_text().splitlines()]
     return [line for line in lines if BARE.search(line) and not re.search("ritten by|^(?:RUN|&&) ", line)]
 
 
 def literals(path: Path) -> Iterator[str]:
-    """Texts of a module that are no docstrings: what it may print."""
+    """Yield the string literals of a module that are not docstrings: text that it may print."""
     tree = ast.parse(path.read_text())
     docstrings = {
         id(node.body[0].value)
@@ -115,7 +115,7 @@ def literals(path: Path) -> Iterator[str]:
 
 
 def advised(path: Path) -> Iterator[str]:
-    """The functions of a module that word a command."""
+    """Yield the functions of a module that format a command."""
     for function in ast.walk(ast.parse(path.read_text())):
         if isinstance(function, ast.FunctionDef):
             for node in ast.walk(function):

@@ -1,23 +1,23 @@
-"""The packages that pubmill runs on, as a bill of materials in CycloneDX's JSON.
+"""Bill of materials in CycloneDX JSON: the packages that pubmill needs at run time.
 
     python -m tests.sbom > sbom.cdx.json      (make sbom)
 
-From requirements/ alone: each package at its one version, with the SHA-256 of each of its files that may be
-installed, and what asks for it. No time and no random number is in it: the same lock gives the same bytes.
+It is made only from requirements/: each package with its version, the SHA-256 of each file that may be
+installed, and its dependencies. It has no time and no random number: the same lock gives the same bytes.
 """
 
 import json
 import tomllib
 from typing import Any
 
-from tests.envs import ROOT, asked_for
+from tests.envs import ROOT, dependents
 from tests.torch_lock import pinned
 
 FILES = ("lock.txt", "torch.txt", "cuda.txt")
 
 
 def bill() -> dict[str, Any]:
-    """The bill of materials."""
+    """Return the bill of materials."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     own = _reference(project["name"], project["version"])
     known: dict[str, set[str]] = {}
@@ -61,8 +61,8 @@ def _component(pin: str, hashes: set[str]) -> dict[str, Any]:
 
 
 def _dependencies(project: str, own: str, references: dict[str, str]) -> list[dict[str, Any]]:
-    """What each package asks for, as the lock's comments say; torch and CUDA's libraries say it nowhere."""
-    parents = asked_for()
+    """Return each package's dependencies from the lock's comments; torch and the CUDA libraries have none."""
+    parents = dependents()
     asks = {reference: {"ref": reference, "dependsOn": []} for reference in (own, *references.values())}
     for name, reference in sorted(references.items()):
         for parent in sorted(parents.get(name) or {project}):

@@ -1,4 +1,4 @@
-"""HTTP servers on this machine's loopback that answer as a test wants them to."""
+"""HTTP servers on the loopback interface whose answers a test defines."""
 
 import socket
 import threading
@@ -10,18 +10,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Asked:
-    """What was asked of a server: one (path, range, if-range) a request."""
+    """Requests to a server: one (path, range, if-range) each."""
 
     url: str
     requests: list[tuple[str, str | None, str | None]] = field(default_factory=list)
 
     def ranges(self) -> list[str | None]:
-        """The ranges alone."""
+        """Ranges of all requests."""
         return [asked for _, asked, _ in self.requests]
 
 
 class Talk:
-    """One request to a server, and the ways to answer it."""
+    """One request to a server, with methods to answer it."""
 
     def __init__(self, handler: BaseHTTPRequestHandler, number: int) -> None:
         self.path, self.number = handler.path, number
@@ -30,11 +30,11 @@ class Talk:
 
     @property
     def start(self) -> int:
-        """The first byte that is asked for."""
+        """First requested byte."""
         return int((self.range or "bytes=0-").removeprefix("bytes=").removesuffix("-"))
 
     def raw(self, data: bytes) -> None:
-        """Send bytes as they are."""
+        """Send bytes unchanged."""
         with suppress(OSError):
             self._handler.wfile.write(data)
 
@@ -44,19 +44,19 @@ class Talk:
         self.raw("\r\n".join([*lines, "", ""]).encode("latin-1"))
 
     def body(self, data: bytes, etag: str, status: str = "200 OK") -> None:
-        """Send a whole body, as a sound server does."""
+        """Send a whole body, as a correct server does."""
         self.head(status, ("ETag", etag), ("Content-Length", len(data)))
         self.raw(data)
 
     def part(self, data: bytes, etag: str, content_range: str | None = None) -> None:
-        """Send what follows `start`, as a sound server does, or with another Content-Range."""
-        told = content_range or f"bytes {self.start}-{len(data) - 1}/{len(data)}"
+        """Send the bytes from `start`, as a correct server does, or with another Content-Range."""
+        reported = content_range or f"bytes {self.start}-{len(data) - 1}/{len(data)}"
         rest = data[self.start :]
-        self.head("206 Partial", ("ETag", etag), ("Content-Range", told), ("Content-Length", len(rest)))
+        self.head("206 Partial", ("ETag", etag), ("Content-Range", reported), ("Content-Length", len(rest)))
         self.raw(rest)
 
     def sound(self, data: bytes, etag: str) -> None:
-        """Answer as a sound server does."""
+        """Answer as a correct server does."""
         if self.range is None or self.if_range != etag:
             self.body(data, etag)
         elif self.start < len(data):
@@ -65,7 +65,7 @@ class Talk:
             self.head("416 No", ("Content-Range", f"bytes */{len(data)}"), ("Content-Length", 0))
 
     def waiting(self) -> bool:
-        """Whether the client still listens."""
+        """Whether the client is still connected."""
         with suppress(OSError):
             self._handler.connection.setblocking(False)
             try:
@@ -79,7 +79,7 @@ class Talk:
 
 @contextmanager
 def serving(answer: Callable[[Talk], None]) -> Iterator[Asked]:
-    """A server at `Asked.url` that answers each request by `answer`; the connection is closed after it."""
+    """Serve at `Asked.url`: call `answer` for each request, then close the connection."""
     asked = Asked("")
 
     class Handler(BaseHTTPRequestHandler):

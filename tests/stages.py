@@ -1,12 +1,12 @@
-"""Digests of each stage's sources, so that nobody changes what a stage does without saying so.
+"""Digests of each stage's sources, so that every change of a stage's behaviour is confirmed.
 
-    python -m tests.stages              what changed since the digests were stored
-    python -m tests.stages --confirm    store the present digests: either the stage's version in
+    python -m tests.stages              list the stages that changed since the digests were stored
+    python -m tests.stages --confirm    store the current digests: either the stage's version in
                                         pubmill/graph/stage_versions.py was raised, or the change has no
                                         effect
 
-A stage's sources are its programs, every module of pubmill that they import, directly or through others,
-and templates. The digest is over the syntax trees without docstrings: comments and formatting don't count.
+A stage's sources are its programs, every module of pubmill that they import, directly or indirectly, and
+templates. The digest is over the syntax trees without docstrings, so comments and formatting do not count.
 """
 
 import ast
@@ -41,7 +41,7 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "vocab": ("scripts/train_vocab.py", "scripts/take_vocab.py"),
     "fit": ("scripts/vocab_diagnosis.py",),
     "pack": ("scripts/pack.py",),
-    # imported by the names that the registries have for them
+    # imported by their names in the registries
     "pretrain": ("scripts/pretrain.py", "pubmill/pretraining/objectives/*.py", "pubmill/optimisers/*.py"),
     "export": ("scripts/export_model.py",),
     "convert": ("scripts/convert.py", "pubmill/convert/*.py"),  # specs name converters: nothing imports them
@@ -58,21 +58,21 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "checklist": ("scripts/checklist.py", "pubmill/publication/templates/*"),
     "crate": ("scripts/crate.py",),
 }
-"""Where the sources of each stage begin."""
+"""Stage -> the files from which its sources are collected."""
 
 NO_SOURCES = ("pubmill.errors", "pubmill.specs", "pubmill.graph")
-"""Not followed: how errors are printed is no output, and of the specs a stage sees only its recipe."""
+"""Not followed: printed errors are not an output, and a stage sees only its recipe, not the specs."""
 
 
 def sources(stage: str) -> list[Path]:
-    """The files that decide what a stage writes."""
+    """Return the files that determine what a stage writes."""
     found = {path for pattern in BEGINNINGS[stage] for path in ROOT.glob(pattern) if path.is_file()}
     programs = {path for path in found if path.suffix == ".py"}
     return sorted(found | reached(ROOT, programs, NO_SOURCES))
 
 
 def digest(stage: str) -> str:
-    """SHA-256 over the stage's sources."""
+    """Return the SHA-256 of the stage's sources."""
     total = hashlib.sha256()
     for path in sources(stage):
         total.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + _content(path) + b"\0")
@@ -93,7 +93,7 @@ def _content(path: Path) -> bytes:
 
 
 def version(stage: str) -> object:
-    """What Snakemake sees of a stage: its version, and for scoring the metrics' versions too."""
+    """Return the version of a stage as Snakemake sees it; for scoring, also the metrics' versions."""
     versions = {name: metric.version for name, metric in METRICS.items()}
     return [VERSIONS[stage], versions] if stage == "score" else VERSIONS[stage]
 
@@ -103,7 +103,7 @@ def present() -> dict[str, dict[str, object]]:
 
 
 def changed() -> list[str]:
-    """One line for each stage whose sources are not those that were stored."""
+    """Return one line for each stage whose sources differ from the stored digests."""
     stored, now = json.loads(STORED.read_text()), present()
     return [
         f"{stage}: its sources changed, its version is {now[stage]['version']}"
@@ -116,4 +116,4 @@ def changed() -> list[str]:
 if __name__ == "__main__":
     if "--confirm" in sys.argv[1:]:
         STORED.write_text(json.dumps(present(), indent=2) + "\n")
-    print("\n".join(changed()) or "all stages are as stored")
+    print("\n".join(changed()) or "all stages match the stored digests")

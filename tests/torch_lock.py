@@ -1,10 +1,10 @@
-"""Hashes of PyTorch's wheels on the package index, and of what its CUDA build needs.
+"""Hashes of PyTorch's wheels on the package index, and of the dependencies of its CUDA build.
 
     python -m tests.torch_lock --write      (make lock)
 
-Writes requirements/torch.txt: the wheels of the index (CUDA on Linux, processors on a Mac) of the version
-that it names, and requirements/cuda.txt: those for Linux and the CUDA libraries that they ask for, each for
-every Python and machine below. pip resolves both from metadata; nothing is installed, no wheel is fetched.
+Writes requirements/torch.txt: the index's wheels (CUDA on Linux, CPU on a Mac) of the version that the file
+names, and requirements/cuda.txt: those for Linux and the CUDA libraries that they depend on, each for every
+Python and machine below. pip resolves both from metadata; nothing is installed, and no wheel is fetched.
 """
 
 import json
@@ -29,7 +29,7 @@ Hashes = dict[str, set[str]]
 
 
 def resolved(version: str, python: str, platforms: Iterable[str], whole: bool) -> Hashes:
-    """What pip would install of torch, with what it asks for if `whole`."""
+    """Return the wheels that pip would install for torch, with dependencies if `whole`."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.json")
         options = [f"--platform={platform}" for platform in platforms]
@@ -39,7 +39,7 @@ def resolved(version: str, python: str, platforms: Iterable[str], whole: bool) -
             *([] if whole else ["--no-deps"]),
             *(f"--report={report}", f"torch=={version}"),
         ]
-        # The machine's own places for wheels are left out: the lock is for everybody.
+        # The machine's own wheel locations are ignored, because the lock is for everybody.
         alone = {"PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": "", "PIP_EXTRA_INDEX_URL": ""}
         subprocess.run(command, check=True, env=os.environ | alone)
         return {
@@ -55,7 +55,7 @@ def _normal(name: str) -> str:
 
 
 def joined(parts: Iterable[Hashes]) -> Hashes:
-    """The hashes of all parts by package."""
+    """Merge the hashes of all parts by package."""
     made: Hashes = {}
     for part in parts:
         for pin, hashes in part.items():
@@ -64,7 +64,7 @@ def joined(parts: Iterable[Hashes]) -> Hashes:
 
 
 def written(comment: str, hashes: Hashes) -> str:
-    """A requirements file with these hashes."""
+    """Return a requirements file with these hashes."""
     lines = [f"# {line}" for line in comment.strip().splitlines()]
     for pin, known in sorted(hashes.items()):
         lines.append(" \\\n".join([pin, *(f"    --hash=sha256:{one}" for one in sorted(known))]))
@@ -72,7 +72,7 @@ def written(comment: str, hashes: Hashes) -> str:
 
 
 def cuda_closure(version: str) -> Hashes:
-    """torch for Linux and the CUDA libraries that it asks for, without what lock.txt has."""
+    """Return torch for Linux and the CUDA libraries that it depends on, without packages of lock.txt."""
     runs = [(python, machine) for machine in LINUX for python in PYTHONS]
     found = joined(
         resolved(version, python, [f"{glibc}_{machine}" for glibc in GLIBC], whole=True)
@@ -105,7 +105,7 @@ def main() -> None:
 
 
 def pinned(path: Path) -> Hashes:
-    """The packages of a requirements file with their hashes."""
+    """Return the packages of a requirements file with their hashes."""
     blocks = re.findall(
         r"(?m)^([a-z0-9._-]+==[^\s\\]+)((?:\s*\\\n\s+--hash=sha256:[0-9a-f]{64})*)", path.read_text()
     )

@@ -1,4 +1,4 @@
-"""How long tests wait: longer on a busy machine, so that it is slow and not red."""
+"""Waiting in tests: longer on a busy machine, so that a test is slow there instead of failing."""
 
 import os
 import time
@@ -6,13 +6,16 @@ from collections.abc import Callable
 
 
 def patience(seconds: float) -> float:
-    """Seconds to wait for what takes at most `seconds` on an idle machine: more, as far as it is busy now."""
+    """Return how long to wait for an event that takes at most `seconds` on an idle machine.
+
+    The result grows with the current load of the machine.
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return seconds * max(1.0, os.getloadavg()[0] / cores)
 
 
 def wait_until(holds: Callable[[], bool], seconds: float, what: str, pause: float = 0.1) -> None:
-    """Return as soon as `holds()`; fail, naming `what` was waited for, when patience has run out."""
+    """Return as soon as `holds()`; after the waiting time, fail with a message that names `what`."""
     begun = time.monotonic()
     while not holds():
         waited = time.monotonic() - begun

@@ -1,1 +1,1 @@
-"""What is at hand, and whether it is right: the data check and the doctor. Nothing here makes results."""
+"""Inspection of sources and results: data check, doctor, damaged results, explanations. Makes no results."""

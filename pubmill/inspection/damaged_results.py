@@ -1,4 +1,4 @@
-"""Damaged results: each finished file compared with its own digest, or with another file's digest of it."""
+"""Find damaged results: compare each finished file with its digest, in the file itself or in another file."""
 
 import gzip
 import json
@@ -17,13 +17,16 @@ from pubmill.storage.parquet import is_damaged
 from pubmill.storage.result_paths import SOURCE_RECORD, source_of_record
 
 BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
-"""What gzip and zip files raise where they are broken."""
+"""Exceptions that broken gzip and zip files raise."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A file that was looked at: `fault` is what is wrong with it, None if it agrees with its digest, "" if
-    it has none. `target` is what Snakemake builds it with."""
+    """Result of checking one file.
+
+    `fault`: what is wrong; None if the file agrees with its digest, "" if it has no digest. `target`: the
+    path to request from Snakemake to build the file again.
+    """
 
     path: Path
     fault: str | None
@@ -31,20 +34,20 @@ class Finding:
 
 
 def examine(results: Path) -> list[Finding]:
-    """Read all finished results below a folder; what is hidden is not finished."""
+    """Check all finished results below a folder; hidden files are not finished and are skipped."""
     files = [
         path
         for path in sorted(results.rglob("*"))
         if path.is_file() and not any(part.startswith(".") for part in path.relative_to(results).parts)
     ]
     with ThreadPoolExecutor() as pool:
-        found = [finding for findings in pool.map(_look, files) for finding in findings]
+        found = [finding for findings in pool.map(_check, files) for finding in findings]
     known = {finding.path: finding for finding in found if finding.fault != ""}
     return list(({finding.path: finding for finding in found} | known).values())
 
 
 def report(findings: Sequence[Finding], profile: str = "profiles/local") -> Iterator[str]:
-    """The lines that say what is damaged, and how it is built again."""
+    """Yield the lines that list the damaged files and the command that builds them again."""
     damaged = [finding for finding in findings if finding.fault]
     bare = sum(finding.fault == "" for finding in findings)
     yield from (f"damaged: {finding.path}: {finding.fault}" for finding in damaged)
@@ -54,14 +57,14 @@ def report(findings: Sequence[Finding], profile: str = "profiles/local") -> Iter
     )
     if damaged:
         targets = " ".join(sorted({str(finding.target) for finding in damaged}))
-        yield "Build the damaged ones again, with the configuration that they were built with:"
+        yield "Build the damaged files again, with the configuration that they were built with:"
         yield f"  .venv/bin/snakemake {targets} --profile {profile} --force"
 
 
-def _look(path: Path) -> Iterable[Finding]:
-    """What a file says of itself, and of others."""
+def _check(path: Path) -> Iterable[Finding]:
+    """Return the findings of one file: on itself, and on the files whose digests it lists."""
     if path.suffix == ".json":
-        return _look_at_json(path)
+        return _check_json(path)
     return [Finding(path, _fault(path), path)]
 
 
@@ -84,7 +87,7 @@ def _fault(path: Path) -> str | None:
 
 
 def _decompress(path: Path) -> None:
-    """Read a gzip file to its end, where its checksum is."""
+    """Read a gzip file to its end, where its checksum is stored."""
     if not path.stat().st_size:
         raise EOFError("it is empty")
     with gzip.open(path) as content:
@@ -92,7 +95,7 @@ def _decompress(path: Path) -> None:
             pass
 
 
-def _look_at_json(path: Path) -> Iterator[Finding]:
+def _check_json(path: Path) -> Iterator[Finding]:
     try:
         value = read_json(path)
     except PubmillError as error:
@@ -105,9 +108,8 @@ def _look_at_json(path: Path) -> Iterator[Finding]:
         if not file.is_file():
             yield Finding(file, "it is missing", target)
         else:
-            yield Finding(
-                file, None if sha256(file) == digest else f"its SHA-256 is not that in {path.name}", target
-            )
+            fault = None if sha256(file) == digest else f"its SHA-256 differs from that in {path.name}"
+            yield Finding(file, fault, target)
 
 
 def _digests(path: Path, value: Any) -> dict[Path, str]:

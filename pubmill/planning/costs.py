@@ -1,4 +1,4 @@
-"""What jobs cost: operations of trainings, seconds of one core, bytes. Each figure says where it is from."""
+"""Costs of jobs: training operations, seconds of one core, and bytes. Each figure names its source."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -13,19 +13,19 @@ from pubmill.recipes import Architecture
 from pubmill.specs import DatasetSpec, FolderWeights, LearntVocabSpec, RecipeWeights, Specs
 
 PIECES = 30_522
-"""Size of a vocabulary that is not learnt here: BERT's."""
+"""Assumed size of a vocabulary that is not learnt here: BERT's."""
 BASE = Architecture(family="bert", layers=12, hidden_size=768, attention_heads=12, intermediate_size=3072)
 LARGE = Architecture(family="bert", layers=24, hidden_size=1024, attention_heads=16, intermediate_size=4096)
 SIZES = {"base": BASE, "large": LARGE}
 
 TOKENS = {"tokens": 40, "sequence": 60, "multilabel": 300, "regression": 70, "span": 250}
-"""Kind of examples -> subwords of one, assumed; `max_length` is the most."""
+"""Kind of examples -> assumed number of subwords in one example; `max_length` is the upper limit."""
 COUNTED = ("examples", "sentences", "questions")
-"""Counts of a dataset that may stand for its number of examples, the first that is known."""
+"""Counts that may serve as a dataset's number of examples; the first known one is used."""
 
 
 class Seconds(NamedTuple):
-    """Seconds of one core for a job of a rule, and where that is from."""
+    """Seconds of one core for one job of a rule, and the source of that figure."""
 
     seconds: float
     source: str
@@ -48,38 +48,38 @@ RULES: Mapping[str, Seconds] = {
     ),
     "pack": Seconds(600, "assumed"),
 }
-"""Rules that take longer than starting up."""
+"""Rules whose jobs take longer than starting the program."""
 
 PUBMED_FILE = 39e6
-"""Bytes of a compressed PubMed file, measured on one of 30,000 citations."""
+"""Bytes of a compressed PubMed file, measured on a file of 30,000 citations."""
 BYTES = {"parse_medline": 22e6, "parse_pmc": 150e6, "select_documents": 15e6, "fetch_pmc": 150e6}
-"""Bytes that a job of a rule leaves on disk, assumed; of fetching, those that come over the network, too."""
+"""Rule -> bytes that one job leaves on disk (assumed); for `fetch_pmc`, also the bytes that it downloads."""
 PACKED = 2 * 28.5e6 / 5
-"""Bytes of the packed tokens of a part of a corpus: two a token, assumed to be five characters long."""
+"""Bytes of the packed tokens of one corpus part: two per token, which is assumed to have five characters."""
 
 
 def pieces_of(specs: Specs, vocab: str) -> int:
-    """The size of a vocabulary; that of a released one is taken to be BERT's."""
+    """Return the size of a vocabulary; a released one is assumed to have BERT's size."""
     spec = specs.vocabs[vocab]
     return spec.size if isinstance(spec, LearntVocabSpec) else PIECES
 
 
 def operations_of_pretraining(targets: Targets, name: str, first: int, last: int) -> float:
-    """Operations of the steps of a recipe after `first` up to `last`."""
+    """Return the operations of a recipe's steps after `first`, up to and including `last`."""
     spec = targets.specs.pretraining[name]
     teacher = architecture_of(targets, spec.teacher) if spec.teacher else None
     return (last - first) * operations_of_step(spec.recipe, pieces_of(targets.specs, spec.vocab), teacher)
 
 
 def operations_of_segment(targets: Targets, name: str, step: int) -> float:
-    """Operations of the segment of a recipe that ends at `step`."""
+    """Return the operations of the segment of a recipe that ends at `step`."""
     return operations_of_pretraining(
         targets, name, targets.previous_step(name, step) or first_step(targets, name), step
     )
 
 
 def first_step(targets: Targets, name: str) -> int:
-    """The step that a recipe begins at: another recipe's, where it goes on from that."""
+    """Return the step at which a recipe starts; not 0 if it continues another recipe's checkpoint."""
     start = targets.specs.pretraining[name].start
     return start.step if start and start.step else 0
 
@@ -93,22 +93,22 @@ def architecture_of(targets: Targets, model: str) -> Architecture:
 
 
 def shape_of_model(targets: Targets, model: str) -> Shape:
-    """The shape of a model's encoder."""
+    """Return the shape of a model's encoder."""
     return shape_of(architecture_of(targets, model), PIECES)
 
 
 def parameters_of_model(targets: Targets, model: str) -> int:
-    """Weights of a model's encoder."""
+    """Return the number of weights in a model's encoder."""
     return parameters(shape_of_model(targets, model))
 
 
 def bytes_of_model(targets: Targets, model: str) -> float:
-    """Its weights in float32."""
+    """Return the bytes of a model's weights in float32."""
     return 4.0 * parameters_of_model(targets, model)
 
 
 def examples_of(spec: DatasetSpec) -> int | None:
-    """Examples of train, as the spec expects them; None where it names no number."""
+    """Return the number of training examples that the spec expects; None if it states no number."""
     counts = spec.expect.get("train", {})
     return next((counts[what] for what in COUNTED if what in counts), None)
 
@@ -116,9 +116,9 @@ def examples_of(spec: DatasetSpec) -> int | None:
 def operations_of_finetuning(
     targets: Targets, protocol: str, model: str, dataset: str, setting: str
 ) -> float | None:
-    """Operations of one run: examples x tokens x epochs. None where the number of examples is unknown.
+    """Return the operations of one run (examples x tokens x epochs); None without a number of examples.
 
-    Of epochs the most that the protocol allows are counted, a grid's largest number among them.
+    The epochs are the most that the protocol allows, including the largest number in a grid.
     """
     data, spec = targets.specs.datasets[dataset], targets.specs.protocols[protocol]
     examples = examples_of(data)
@@ -135,23 +135,23 @@ def operations_of_finetuning(
 
 
 def parameters_of_recipe(targets: Targets, recipe: str) -> int:
-    """Weights of the encoder that a recipe trains."""
+    """Return the number of weights in the encoder that a recipe trains."""
     spec = targets.specs.pretraining[recipe]
     return parameters(shape_of(spec.recipe.architecture, pieces_of(targets.specs, spec.vocab)))
 
 
 def bytes_of_checkpoint(targets: Targets, recipe: str) -> float:
-    """Weights and the optimiser's state, in float32."""
+    """Return the bytes of a checkpoint: weights and optimiser state, in float32."""
     optimiser = OPTIMISERS[targets.specs.pretraining[recipe].recipe.optimisation.optimiser]
     return float(optimiser.checkpoint_bytes * parameters_of_recipe(targets, recipe))
 
 
 def share_of_pretraining(targets: Targets, gpus: Gpus, recipe: str) -> float:
-    """The share of a GPU's peak that a recipe reaches."""
-    of = targets.specs.pretraining[recipe].recipe
-    return gpus.share(of.architecture, of.sequence_length)
+    """Return the share of a GPU's peak that a pretraining recipe reaches."""
+    trained = targets.specs.pretraining[recipe].recipe
+    return gpus.share(trained.architecture, trained.sequence_length)
 
 
 def share_of_finetuning(targets: Targets, gpus: Gpus, model: str) -> float:
-    """The share of a GPU's peak that fine-tunings of a model reach."""
+    """Return the share of a GPU's peak that fine-tuning a model reaches."""
     return gpus.share(architecture_of(targets, model), TOKENS["tokens"], "finetuning")

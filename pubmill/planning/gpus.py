@@ -1,4 +1,4 @@
-"""How fast GPUs train: peaks of their data sheets, and the share of them that is reached."""
+"""Training speed of GPUs: the peaks in their data sheets, and the share of the peak that training reaches."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,14 +12,16 @@ from pubmill.storage.files import read_json
 
 Use = Literal["pretraining", "finetuning"]
 LONG, LARGE = 256, 1024
-"""From so many tokens on, the benchmark's sequences of 512 are nearest, else those of 128; from so wide on,
-its larger model."""
+"""Nearest benchmark case: 512 tokens if length >= LONG, else 128; BERT-large if hidden size >= LARGE."""
 
 
 @dataclass(frozen=True)
 class Gpus:
-    """`peaks`: name -> operations a second; `shares` of it that are assumed. `measured`: (model, length) of
-    the benchmark -> the share of `device`'s peak that was reached; empty where it was not run."""
+    """Peaks of GPUs and the share of the peak that training reaches.
+
+    `peaks`: GPU -> operations per second; `shares`: use -> assumed share of the peak. `measured`: (model,
+    length) of the benchmark -> measured share of `device`'s peak; empty if the benchmark was not run.
+    """
 
     peaks: Mapping[str, float]
     shares: Mapping[str, float]
@@ -27,25 +29,25 @@ class Gpus:
     measured: Mapping[tuple[str, int], float] | None = None
 
     def share(self, architecture: Architecture, length: int, use: Use = "pretraining") -> float:
-        """The share of the peak that a training of this shape reaches."""
+        """Return the share of the peak that training a model of this architecture reaches."""
         case = _case(architecture), 512 if length >= LONG else 128
         if use == "pretraining" and self.measured and case in self.measured:
             return self.measured[case]
         return self.shares[use]
 
     def hours(self, operations: float, share: float) -> dict[str, float]:
-        """Hours of one GPU of each type for so many operations."""
+        """Return the hours that `operations` take on one GPU of each type."""
         return {name: operations / (peak * share) / 3600 for name, peak in self.peaks.items()}
 
-    def told(self, use: Use) -> str:
-        """Where the share is from."""
+    def share_source(self, use: Use) -> str:
+        """Return a description of where the share comes from."""
         if use == "pretraining" and self.measured:
-            return f"measured on {self.device}; of other GPUs taken to be the same share of their peak"
+            return f"measured on {self.device}; other GPUs are assumed to reach the same share of their peak"
         return f"assumed: {self.shares[use]:.0%} of the peak"
 
 
 def _case(architecture: Architecture) -> str:
-    """The model of benchmarks/pretraining.py that is most like it."""
+    """Return the model of benchmarks/pretraining.py that is most similar to this architecture."""
     if architecture.family == "albert":
         return "ALBERT-xxlarge"
     if architecture.family == "electra":
@@ -54,7 +56,7 @@ def _case(architecture: Architecture) -> str:
 
 
 def read_gpus(specs: Path, benchmark: Path) -> Gpus:
-    """The GPUs of `specs/gpus.yaml`, and what the benchmark wrote, if it was run."""
+    """Read the GPUs of `specs/gpus.yaml`, and the benchmark's output if it was run."""
     errors: list[str] = []
     known = strict_yaml.read(specs / "gpus.yaml", "specs/gpus.yaml", errors).value
     if errors:
@@ -67,7 +69,7 @@ def read_gpus(specs: Path, benchmark: Path) -> Gpus:
 
 
 def _measured(found: Mapping[str, Any], peaks: Mapping[str, float]) -> dict[tuple[str, int], float]:
-    """Shares of the device's peak; none where specs/gpus.yaml doesn't know the device."""
+    """Return the measured shares of the device's peak; none if specs/gpus.yaml does not list the device."""
     peak = next((peak for name, peak in peaks.items() if name in found["device"]), None)
     rows = found["rows"] if peak else ()
     return {(row["name"], row["length"]): row["operations_per_second"] / (peak or 1) for row in rows}

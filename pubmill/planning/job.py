@@ -1,4 +1,4 @@
-"""One job of the graph, as plans and lists of required files see it."""
+"""One job of the graph: the data that plans and lists of required files use."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Job:
-    """A job of a rule; `to_do` is false where its output is there and as its recipe says."""
+    """A job of a rule; `to_do` is false if its output exists and matches its recipe."""
 
     rule: str
     wildcards: Mapping[str, str]

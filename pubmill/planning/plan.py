@@ -1,4 +1,4 @@
-"""What a study will cost, before anything runs: jobs, bytes, and hours of processors and GPUs."""
+"""Cost of a study, estimated before anything runs: jobs, bytes, and hours of processors and GPUs."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -27,14 +27,17 @@ STAGES = {
         "checklist", "crate",
     ),
 }  # fmt: skip
-"""Stage -> its rules; a rule that stands nowhere is of the stage `other`."""
+"""Stage -> its rules; a rule that is not listed belongs to the stage `other`."""
 STAGE_OF = {rule: stage for stage, rules in STAGES.items() for rule in rules}
 TRAINED = ("trial", "task_model", "finetune")
 
 
 @dataclass
 class Training:
-    """Trainings of one kind: how many, and the hours of one GPU of each type; `unknown` ones have none."""
+    """Training jobs of one kind: their number, their operations, and the share of a GPU's peak they reach.
+
+    `unknown` counts the jobs whose operations are unknown.
+    """
 
     name: str
     share: float
@@ -45,8 +48,11 @@ class Training:
 
 @dataclass
 class Plan:
-    """What is to do. `there`: jobs of each stage whose output is there; `bytes_known` and `bytes_assumed` are
-    to be downloaded, beside `files_unknown` files of unknown size; `disk` is assumed."""
+    """Jobs that a study still has to run, and what they need.
+
+    `there`: jobs of each stage whose output exists. `bytes_known` and `bytes_assumed` will be downloaded, and
+    `files_unknown` files of unknown size; `disk` is an assumed number of bytes.
+    """
 
     to_do: Counter[str] = field(default_factory=Counter)
     there: Counter[str] = field(default_factory=Counter)
@@ -62,7 +68,7 @@ class Plan:
 
 
 def make_plan(jobs: Iterable[Job], targets: Targets, gpus: Gpus) -> Plan:
-    """Add up what the jobs that are to be done need."""
+    """Add up what the jobs that still have to run need."""
     plan = Plan()
     for job in jobs:
         stage = STAGE_OF.get(job.rule, "other")
@@ -110,7 +116,7 @@ def _add_finetuning(plan: Plan, job: Job, targets: Targets, gpus: Gpus) -> None:
 
 
 def _add_bytes(plan: Plan, job: Job, targets: Targets) -> None:
-    """What a job brings over the network, and what it leaves on disk."""
+    """Add the bytes that a job downloads, and those that it leaves on disk."""
     if job.rule == "download":
         size = _size(f"https://{job.wildcards['path']}", targets.study.mirror)
         assumed = costs.PUBMED_FILE if "/pubmed/" in job.wildcards["path"] else None
@@ -136,13 +142,13 @@ def _add_bytes(plan: Plan, job: Job, targets: Targets) -> None:
 
 
 def _size(url: str, mirror: str | None) -> int | None:
-    """Bytes of a file that the mirror has."""
+    """Return the bytes of a file in the mirror; None if the mirror does not have it."""
     path: Path | None = path_in_mirror(url, mirror)
     return path.stat().st_size if path and path.is_file() else None
 
 
 def recipes_at_full(targets: Targets, gpus: Gpus) -> list[Training]:
-    """Every recipe of pretraining from its beginning to its last step."""
+    """Return one training for each pretraining recipe, from its first to its last step."""
     found = []
     for name, spec in targets.specs.pretraining.items():
         first = costs.first_step(targets, name)
@@ -153,6 +159,6 @@ def recipes_at_full(targets: Targets, gpus: Gpus) -> list[Training]:
 
 
 def hours(trainings: Sequence[Training], gpus: Gpus) -> dict[str, float]:
-    """Hours of one GPU of each type for all of them together."""
+    """Return the hours of one GPU of each type for all trainings together."""
     each = [gpus.hours(training.operations, training.share) for training in trainings]
     return {name: sum(found[name] for found in each) for name in gpus.peaks}

@@ -1,4 +1,4 @@
-"""What scripts/plan.py prints."""
+"""Output of scripts/plan.py."""
 
 from collections.abc import Sequence
 
@@ -14,23 +14,25 @@ SHOWN_RUNS = 20
 
 
 def shown(number: float) -> str:
-    """Hours: two digits are more than an estimate is worth."""
+    """Format hours; an estimate deserves no more than two digits."""
     return f"{number:,.0f}" if number >= 10 else f"{number:.1f}"
 
 
 def print_plan(to: Console, plan: Plan, targets: Targets, gpus: Gpus) -> None:
-    """Stages, bytes, trainings; what is there already, and what is left out."""
+    """Print stages, bytes and trainings, then finished trainings and what the study leaves out."""
     _print_stages(to, plan)
     _print_bytes(to, plan)
-    _print_trainings(to, "Pretraining", list(plan.pretraining.values()), gpus, gpus.told("pretraining"))
-    examples = "examples: as specs expect them; tokens of an example and epochs (all of them): assumed"
-    told = f"{gpus.told('finetuning')}; {examples}"
-    _print_trainings(to, "Fine-tuning", list(plan.finetuning.values()), gpus, told)
+    _print_trainings(
+        to, "Pretraining", list(plan.pretraining.values()), gpus, gpus.share_source("pretraining")
+    )
+    examples = "number of examples: from the specs; tokens per example, and that all epochs run: assumed"
+    sources = f"{gpus.share_source('finetuning')}; {examples}"
+    _print_trainings(to, "Fine-tuning", list(plan.finetuning.values()), gpus, sources)
     if plan.runs_there:
         more = len(plan.runs_there) - SHOWN_RUNS
         to.print(
             Text(
-                f"\n{len(plan.runs_there)} trainings are there already; nothing is to do for them",
+                f"\n{len(plan.runs_there)} trainings are finished already and will not run again",
                 style="bold",
             )
         )
@@ -42,7 +44,7 @@ def print_plan(to: Console, plan: Plan, targets: Targets, gpus: Gpus) -> None:
 
 
 def _print_stages(to: Console, plan: Plan) -> None:
-    made = table("stage", "jobs to do", "there already", "CPU-hours", "from")
+    made = table("stage", "jobs to do", "done already", "CPU-hours", "source")
     for stage in (*STAGES, "other"):
         if plan.to_do[stage] or plan.there[stage]:
             made.add_row(
@@ -62,10 +64,12 @@ def _print_bytes(to: Console, plan: Plan) -> None:
         f"to download: {plan.bytes_known / 1e9:.2f} GB (sizes known), {plan.bytes_assumed / 1e9:.1f} GB "
         f"(sizes assumed), and {plan.files_unknown:,} files of unknown size"
     )
-    to.print(f"on disk: {plan.disk / 1e9:.1f} GB, and those files (assumed)")
+    to.print(f"on disk: {plan.disk / 1e9:.1f} GB (assumed), and the files of unknown size")
 
 
-def _print_trainings(to: Console, heading: str, trainings: Sequence[Training], gpus: Gpus, told: str) -> None:
+def _print_trainings(
+    to: Console, heading: str, trainings: Sequence[Training], gpus: Gpus, sources: str
+) -> None:
     if not trainings:
         return
     made = table(heading, "jobs", "operations", *(f"{name}-hours" for name in gpus.peaks))
@@ -80,11 +84,11 @@ def _print_trainings(to: Console, heading: str, trainings: Sequence[Training], g
             *(shown(number) for number in hours(some, gpus).values()),
         )
     to.print(made)
-    to.print(f"hours of one GPU; {told}")
+    to.print(f"hours of one GPU; {sources}")
 
 
 def recipes_as_markdown(trainings: Sequence[Training], gpus: Gpus) -> list[str]:
-    """Every recipe of pretraining as a table of the documentation."""
+    """Return the table of pretraining recipes for the documentation, line by line."""
     heading = ["recipe", "operations", *(f"{name}-hours" for name in gpus.peaks)]
     lines = [f"| {' | '.join(heading)} |", "|---" * len(heading) + "|"]
     for training in trainings:

@@ -1,4 +1,4 @@
-"""What it costs to download and read the PubMed files of a corpus, before any of it is done."""
+"""Cost of downloading and reading the PubMed files of a corpus, estimated before any job runs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,8 +16,10 @@ SINGLE = "merge versions"  # one job for all files
 
 @dataclass(frozen=True)
 class PubmedPlan:
-    """Files of a source: how many, their bytes as far as known, how many of unknown size, those not listed,
-    and why a folder could not be listed."""
+    """Files of a source: their number, the bytes that are known, the number of files of unknown size.
+
+    `absent`: files that the listings lack; `problems`: why a folder could not be listed.
+    """
 
     source: str
     files: int
@@ -27,14 +29,14 @@ class PubmedPlan:
     problems: tuple[str, ...]
 
     def hours(self, cores: int) -> dict[str, float]:
-        """Hours of each step on so many cores, from measured rates."""
+        """Return the hours of each step on this number of cores, from measured rates."""
         return {
             step: self.files * seconds / 3600 / (1 if step == SINGLE else cores)
             for step, seconds in SECONDS.items()
         }
 
     def lines(self, cores: int, megabits: float) -> Iterator[str]:
-        """The plan in words; `megabits` a second is what the connection is taken to bring."""
+        """Yield the plan as text; `megabits` is the assumed speed of the connection per second."""
         unknown = f", and {self.unknown:,} file{'s' * (self.unknown != 1)} of unknown size" * bool(
             self.unknown
         )
@@ -44,10 +46,10 @@ class PubmedPlan:
             shown = ", ".join(self.absent[:5]) + (
                 f" and {len(self.absent) - 5} more" * (len(self.absent) > 5)
             )
-            yield f"  not there: {shown}; `{commands.script('list_pubmed')}` says which files there are"
+            yield f"  not on the server: {shown}; list its files with `{commands.script('list_pubmed')}`"
         if self.known_bytes:
             hours = self.known_bytes * 8 / megabits / 1e6 / 3600
-            yield f"  download: {hours:.1f} h for what is known, at {megabits:g} Mbit/s"
+            yield f"  download: {hours:.1f} h for the known bytes, at {megabits:g} Mbit/s"
         for step, hours in self.hours(cores).items():
             yield f"  {step}: {hours:.1f} h on {1 if step == SINGLE else cores} of {cores} cores"
 

@@ -1,5 +1,4 @@
-"""What a study needs from elsewhere: files of the network, and models of the hub; and which of it is out of
-reach."""
+"""Files from the network and models of the hub that a study needs, and which of them cannot be reached."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ TIMEOUT = (5, 15)  # seconds to connect, seconds without a byte
 
 
 class HubModel(NamedTuple):
-    """A pinned revision of a public model."""
+    """A public model of the hub at a pinned revision."""
 
     model: str
     id: str
@@ -28,18 +27,21 @@ class HubModel(NamedTuple):
 
 
 @dataclass
-class Needed:
-    """URLs with the download program's checks; models of the hub; PMC's sources, whose articles only their
-    inventory names, with the number of shards."""
+class RequiredFiles:
+    """Files and models that jobs fetch.
+
+    `urls`: URL -> options of scripts/download.py that check it; `pmc`: source -> number of shards, as only
+    the inventory of a PMC source names its articles.
+    """
 
     urls: dict[str, list[str]] = field(default_factory=dict)
     models: list[HubModel] = field(default_factory=list)
     pmc: dict[str, int] = field(default_factory=dict)
 
 
-def needed(jobs: Iterable[Job], targets: Targets) -> Needed:
-    """What these jobs bring."""
-    found = Needed()
+def required_files(jobs: Iterable[Job], targets: Targets) -> RequiredFiles:
+    """Return the files and models that these jobs fetch."""
+    found = RequiredFiles()
     for job in jobs:
         if job.rule == "download":
             url = f"https://{job.wildcards['path']}"
@@ -54,13 +56,13 @@ def needed(jobs: Iterable[Job], targets: Targets) -> Needed:
             if weights["kind"] == "hub":
                 model = HubModel(job.wildcards["model"], weights["id"], weights["revision"])
                 found.models.append(model)
-    return Needed(dict(sorted(found.urls.items())), sorted(found.models), found.pmc)
+    return RequiredFiles(dict(sorted(found.urls.items())), sorted(found.models), found.pmc)
 
 
-def out_of_reach(wanted: Needed, mirror: str | None) -> list[str]:
-    """One line for each file and model that can't be had: the mirror lacks it, or no host answers.
+def out_of_reach(wanted: RequiredFiles, mirror: str | None) -> list[str]:
+    """Return one line for each file and model that cannot be reached: not in the mirror, or no host answers.
 
-    A single silent host is nothing to stop for: its jobs fail alone, and others go on.
+    If only some hosts are silent, the run starts: their jobs fail alone, and the others continue.
     """
     lacking = [f"{url}: expected the file {path}" for url, path in _unmirrored(wanted, mirror)]
     models = [model for model in wanted.models if not is_cached(model)]
@@ -75,7 +77,7 @@ def out_of_reach(wanted: Needed, mirror: str | None) -> list[str]:
 
 
 def is_cached(model: HubModel, cache: Path | None = None) -> bool:
-    """Whether the hub's cache has the model's configuration and weights at this revision."""
+    """Return whether the hub's cache has the model's configuration and weights at this revision."""
     names = ("config.json", "model.safetensors", "pytorch_model.bin")
     found = [
         isinstance(
@@ -87,7 +89,7 @@ def is_cached(model: HubModel, cache: Path | None = None) -> bool:
     return found[0] and any(found[1:])
 
 
-def _unmirrored(wanted: Needed, mirror: str | None) -> Iterator[tuple[str, Path]]:
+def _unmirrored(wanted: RequiredFiles, mirror: str | None) -> Iterator[tuple[str, Path]]:
     for url in wanted.urls:
         path = path_in_mirror(url, mirror)
         if path is not None and not path.is_file():
@@ -95,7 +97,7 @@ def _unmirrored(wanted: Needed, mirror: str | None) -> Iterator[tuple[str, Path]
 
 
 def _answers(host: str) -> bool:
-    """Whether a host says anything at all, through the proxy that the environment names, if it does."""
+    """Return whether a host answers at all, through the proxy of the environment if one is set."""
     try:
         requests.head(f"https://{host}/", timeout=TIMEOUT)
     except (requests.ConnectionError, requests.Timeout):

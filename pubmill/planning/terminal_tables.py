@@ -1,4 +1,4 @@
-"""Tables for people: wrapped on a terminal, and still whole where the output is a file or a pipe."""
+"""Tables for people: wrapped to the width of a terminal, and complete if the output is a file or a pipe."""
 
 import sys
 from collections.abc import Iterable
@@ -17,7 +17,10 @@ GOOD, BAD, DIM = "green", "bold red", "dim"
 
 
 class _Console(Console):
-    """A console on which no text moves the cursor or turns the order of a line; colours are its own."""
+    """A console that escapes control characters in text, which could move the cursor or reverse a line.
+
+    Only the console's own colour codes are printed.
+    """
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
@@ -25,12 +28,12 @@ class _Console(Console):
 
 
 def console() -> Console:
-    """Standard output, with colours and the terminal's width only where it is a terminal."""
+    """Return a console for standard output; it uses colours and the terminal's width only on a terminal."""
     return _Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False, markup=False)
 
 
 def table(*headings: str) -> Table:
-    """An empty table in which nothing is ever cut off: long text goes on in the next line."""
+    """Return an empty table that never truncates text: long text continues on the next line."""
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in headings:
         made.add_column(heading, overflow="fold")
@@ -38,5 +41,5 @@ def table(*headings: str) -> Table:
 
 
 def coloured(text: str, good: bool | None) -> Text:
-    """Text that says whether it is good news (True), bad (False), or neither (None)."""
+    """Return the text in the colour for good (True), bad (False) or neither (None)."""
     return Text(text, style={True: GOOD, False: BAD, None: DIM}[good])

@@ -1,4 +1,4 @@
-"""The jobs of a run, before anything runs: Snakemake's own graph, built and not executed."""
+"""Jobs of a run, listed before anything runs: Snakemake's own graph is built but not executed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,9 +21,10 @@ from pubmill.planning.job import Job
 
 
 def jobs_of(root: Path, config: Mapping[str, Any], targets: Sequence[str] = ()) -> list[Job]:
-    """All jobs behind the targets (none: the study's own), those that nothing is to be done for among them.
+    """Return all jobs behind the targets, including finished ones; without targets, those of the whole study.
 
-    `config` is laid over config.yaml. A `PubmillError` says what hinders the run, as Snakemake would.
+    `config` overrides config.yaml. Raise a `PubmillError` with Snakemake's message if the graph cannot be
+    built.
     """
     try:
         with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
@@ -41,8 +42,11 @@ def jobs_of(root: Path, config: Mapping[str, Any], targets: Sequence[str] = ()) 
 
 
 def _built(workflow: Any, settings: DAGSettings) -> Iterator[Job]:
-    """The graph of a workflow. Snakemake has no public way to it but a dry run, which takes twice as long, as
-    it words every job; its version is pinned."""
+    """Build the graph of a workflow and yield its jobs.
+
+    Snakemake's only public way to the graph is a dry run, which takes twice as long because it formats the
+    message of every job. Its private methods are safe to use here because its version is pinned.
+    """
     workflow.dag_settings = settings
     workflow.execution_settings = ExecutionSettings(lock=False)
     workflow.scheduling_settings = SchedulingSettings()
@@ -53,7 +57,7 @@ def _built(workflow: Any, settings: DAGSettings) -> Iterator[Job]:
 
 
 def jobs_in(dag: Any) -> Iterator[Job]:
-    """The jobs of Snakemake's graph."""
+    """Yield the jobs of Snakemake's graph."""
     for job in dag.jobs:
         if job.rule.name != "all":
             yield Job(job.rule.name, dict(job.wildcards_dict), dag.needrun(job))

@@ -1,4 +1,4 @@
-"""What a study wants and cannot have, said once where Snakemake lists the jobs."""
+"""Report what a study requests but must leave out, once, where Snakemake lists the jobs."""
 
 import atexit
 import sys
@@ -7,10 +7,10 @@ from typing import Any
 
 
 def announce_left_out(workflow: Any, lines: list[str]) -> Callable[[], None]:
-    """Have the main process print the lines when it ends; return a function that prints them earlier.
+    """Make the main process print the lines when it ends; return a function that prints them earlier.
 
-    A dry run has no hooks, nor has a run with nothing to do. The scheduler exists only once the graph is
-    built: where something hinders the run, its error stays the last line.
+    Snakemake calls no hooks in a dry run or in a run with nothing to do. The scheduler exists only after the
+    graph is built: if an error stops the run before that, the error stays the last line.
     """
 
     def say() -> None:

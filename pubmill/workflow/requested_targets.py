@@ -1,6 +1,6 @@
-"""Targets that nobody can make: what is wrong with them, before Snakemake builds its graph.
+"""Report requested targets that no rule can make, before Snakemake builds its graph.
 
-Its own words are `MissingRuleException`, or a `KeyError` of the function that looks for a name.
+Otherwise Snakemake reports a `MissingRuleException`, or the `KeyError` of a function that looks up a name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,10 +24,10 @@ KINDS = {"corpora": "corpus", "vocabs": "vocabulary", "pretraining": "recipe of 
 
 
 def check_before_graph(workflow: Any, targets: Targets, studies: Path) -> None:
-    """Have Snakemake check what it is asked for, by rules and by files, once all rules are known.
+    """Make Snakemake check the requested rules and files once all rules are known.
 
-    The targets of the command line reach the workflow only after its Snakefile is read, so the check goes
-    before the method that builds the graph; Snakemake's version is pinned.
+    The targets of the command line reach the workflow only after its Snakefile is read, so the check is
+    placed before the method that builds the graph; Snakemake's version is pinned.
     """
     build = workflow._build_dag
 
@@ -54,10 +54,10 @@ def check_asked(
     targets: Targets,
     studies: Path,
 ) -> None:
-    """A `PubmillError` for what nobody can make.
+    """Raise a `PubmillError` for requested targets that no rule can make.
 
-    `files` are asked for, of which no rule makes those of `lost`; rules of `many` are asked for and have
-    files of many names; `patterns`: rule -> its files, with the names of wildcards in braces.
+    `files`: all requested files; `lost`: those that no rule makes; `many`: requested rules with wildcards in
+    their outputs; `patterns`: rule -> its outputs, with the names of wildcards in braces.
     """
     wrong = [_of_one_name(rule, patterns[rule]) for rule in sorted(many)]
     wrong += [text for file in sorted(files) for text in _strangers(file, targets)]
@@ -68,7 +68,7 @@ def check_asked(
 
 
 def _of_one_name(rule: str, outputs: list[str]) -> str:
-    return f"rule {rule} makes files of many names; ask for one by its path: {outputs[0]}"
+    return f"rule {rule} makes many files; request one of them by its path: {outputs[0]}"
 
 
 def _strangers(file: str, targets: Targets) -> Iterator[str]:
@@ -87,19 +87,22 @@ def _known(kind: str, specs: Specs) -> list[str]:
 
 
 def _why_lost(file: str, patterns: Mapping[str, list[str]], targets: Targets, studies: Path) -> str:
-    """What is wrong with a target that no rule makes: its scale, or its spelling."""
+    """Return a message on a target that no rule makes: the wrong scale, or a wrong name."""
     study = targets.study
     for scale in scales(studies.parent / "specs"):
         if scale != study.scale and file.startswith(f"{study.results}/{scale}/"):
             options = commands.configuration_options(study_of_scale(scale, studies, file))
             command = commands.snakemake(file, configuration=options)
-            return f"{file}: the configuration is of scale {study.scale}, the path of {scale}. Run: {command}"
+            return (
+                f"{file}: the configuration has scale {study.scale}, but the path has scale {scale}. "
+                f"Run: {command}"
+            )
     meant = {path: [path] for paths in patterns.values() for path in paths}
     if not file.startswith(f"{study.results}/"):
         meant |= {rule: [rule] for rule in patterns} | _by_name(targets)
     shown = dict.fromkeys(path for name in nearest(file, meant)[:SHOWN] for path in meant[name])
     listed = "\n  ".join(list(shown)[:SHOWN])
-    return f"{file}: no rule is called so, and none makes such a file. The nearest:\n  {listed}"
+    return f"{file}: no rule has this name, and no rule makes this file. The nearest:\n  {listed}"
 
 
 def _by_name(targets: Targets) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""Memory and time that a job asks of a cluster; more at each further attempt."""
+"""Memory and time that a job requests from a cluster; each retry requests more."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -12,20 +12,23 @@ from pubmill.specs import LearntVocabSpec, VocabSpec
 
 HOUR, DAY = 60, 24 * 60
 SLOWEST = "V100"
-"""The graph doesn't know which GPU a job will get: it is taken to be the slowest of specs/gpus.yaml."""
+"""The graph does not know which GPU a job will get, so the slowest GPU of specs/gpus.yaml is assumed."""
 MARGIN = 2.0
-"""A training may take so many times what is expected of it: the share of a GPU's peak is an assumption."""
+"""Requested time / expected time of a training job, because the share of a GPU's peak is an assumption."""
 
 
 class Needs(NamedTuple):
-    """`memory` in MB (10^6 bytes), that of the Snakemake that runs a job on its node included; `minutes`."""
+    """Resources of a job.
+
+    `memory`: MB (10^6 bytes), including the Snakemake process that runs the job on its node; `minutes`.
+    """
 
     memory: int
     minutes: int
 
 
 LITTLE = Needs(1_000, HOUR)
-"""Above the peak of most programs (200 MB, benchmarks/README.md) and of Snakemake beside them (150 MB)."""
+"""More than the peak of most programs (200 MB, benchmarks/README.md) plus that of Snakemake (150 MB)."""
 RULES: Mapping[str, Needs] = {
     "parse_pmc": Needs(1_000, 4 * HOUR),
     "latest_versions": Needs(4_000, 2 * HOUR),  # measured: 2.3 GB for 40 million ids
@@ -44,23 +47,23 @@ RULES: Mapping[str, Needs] = {
     "compare": Needs(2_000, 4 * HOUR),
     "report": Needs(4_000, HOUR),
 }
-"""Rules that need more than a little; those that train have functions of their own."""
+"""Rules that need more than LITTLE; training rules have functions of their own."""
 
 SENTENCEPIECE = Needs(16_000, 8 * HOUR)
 """Assumed: its trainer holds all distinct words, and the unigram model an array of their suffixes."""
 TORCH = 3_000
-"""MB of a process with torch, transformers, a GPU's context and a batch."""
+"""MB of a process with torch, transformers, a GPU context and a batch."""
 WEIGHTS = 12
 """Bytes for each parameter of a model that is read, converted and written."""
 UNKNOWN = 8 * HOUR
-"""Of a fine-tuning whose number of examples no spec names."""
+"""Minutes of a fine-tuning job if no spec states its number of examples."""
 
 
 def resources(targets: Targets, gpus: Gpus) -> Callable[[str], dict[str, Callable[[Any, int], int]]]:
-    """A function from a rule's name to its `mem_mb` and `runtime`: functions of wildcards and attempt.
+    """Return a function from a rule's name to its `mem_mb` and `runtime`: functions of wildcards and attempt.
 
-    Memory doubles at each attempt, time grows by as much again. A job of pretraining asks for a day at most:
-    it goes on where the time ended it.
+    Memory doubles with each attempt; time is multiplied by the attempt's number. A pretraining job requests
+    a day at most: the next attempt resumes where the time limit stopped it.
     """
 
     @cache
@@ -101,8 +104,10 @@ def _by_sentencepiece(vocab: VocabSpec) -> bool:
 
 
 def needs_of_pretraining(targets: Targets, gpus: Gpus, recipe: str, step: int) -> Needs:
-    """What the segment of a recipe that ends at `step` needs on one GPU. On a processor all that training
-    keeps is in memory; on a GPU it passes through it."""
+    """Return what the segment of a recipe that ends at `step` needs on one GPU.
+
+    On a CPU, the weights and optimiser state of training stay in memory; on a GPU they pass through it.
+    """
     share = costs.share_of_pretraining(targets, gpus, recipe)
     minutes = _minutes(gpus, costs.operations_of_segment(targets, recipe, step), share)
     spec = targets.specs.pretraining[recipe]
@@ -118,7 +123,7 @@ def needs_of_pretraining(targets: Targets, gpus: Gpus, recipe: str, step: int) -
 def needs_of_finetuning(
     targets: Targets, gpus: Gpus, protocol: str, model: str, dataset: str, setting: str
 ) -> Needs:
-    """What a run or a trial needs on one GPU."""
+    """Return what a run or a trial needs on one GPU."""
     operations = costs.operations_of_finetuning(targets, protocol, model, dataset, setting)
     share = costs.share_of_finetuning(targets, gpus, model)
     memory = _memory(OPTIMISERS["adamw"].training_bytes, costs.parameters_of_model(targets, model))

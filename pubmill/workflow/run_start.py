@@ -1,4 +1,4 @@
-"""What is looked at when a run begins, before its first job."""
+"""Checks at the start of a run, before its first job."""
 
 from pathlib import Path
 from typing import Any
@@ -8,29 +8,29 @@ from filelock import FileLock
 from pubmill.errors import PubmillError
 from pubmill.graph import Targets
 from pubmill.messages import commands
-from pubmill.planning.required_files import needed, out_of_reach
+from pubmill.planning.required_files import out_of_reach, required_files
 from pubmill.storage.files import lock
 from pubmill.workflow.jobs import jobs_in
 from pubmill.workflow.orphaned_slurm_jobs import begin_run
 
 
 def begin(workflow: Any, targets: Targets) -> FileLock:
-    """The lock that the run holds on its results, once nothing hinders it; a `PubmillError` says what does.
+    """Lock the results for a run and return the lock; raise a `PubmillError` if the run cannot start.
 
-    All files that are out of reach are named at once, not job by job.
+    The error names all files that cannot be reached at once, instead of one job failing after another.
     """
     held = lock(Path(targets.results) / ".lock")
-    wanted = needed((job for job in jobs_in(workflow.dag) if job.to_do), targets)
+    wanted = required_files((job for job in jobs_in(workflow.dag) if job.to_do), targets)
     if missing := out_of_reach(wanted, targets.study.mirror):
-        raise PubmillError("\n".join(["files are out of reach:", *missing, _advice(workflow)]))
-    run = getattr(workflow.scheduler._executor, "run_uuid", None)  # the name of all its jobs in Slurm
+        raise PubmillError("\n".join(["files cannot be reached:", *missing, _advice(workflow)]))
+    run = getattr(workflow.scheduler._executor, "run_uuid", None)  # the name of all jobs of this run in Slurm
     if run:
         begin_run(Path(targets.results), run)
     return held
 
 
 def _advice(workflow: Any) -> str:
-    """How to fetch what a study needs."""
+    """Return advice on how to fetch the files that a study needs."""
     study = ["config.yaml", *map(str, workflow.config_settings.configfiles)][-1]
     fetch = commands.script("mirror", study, "--fetch", "FOLDER")
     return f"Fetch them on a machine with a network connection ({fetch}), and set `mirror:` and HF_HUB_CACHE"

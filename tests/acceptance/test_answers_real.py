@@ -1,4 +1,4 @@
-"""SQuAD rebuilt from its authors' own pages (the official files can't be passed on), and XQuAD's original."""
+"""SQuAD rebuilt from its authors' own pages (the official files cannot be passed on), and original XQuAD."""
 
 import json
 from collections import Counter
@@ -26,7 +26,7 @@ FILES = {
 
 @pytest.mark.parametrize("name", FILES)
 def test_counts_are_those_of_the_spec(name: str, shared: Path) -> None:
-    """Counted without writing the examples, which takes most of a conversion's time here."""
+    """Count without writing the examples, as writing takes most of a conversion's time here."""
     expect = conversion_of(name).expect
     for split, file in FILES[name].items():
         source = shared / "standins/squad" / file
@@ -54,7 +54,7 @@ def test_xquad_is_an_original_file_of_the_same_form(shared: Path) -> None:
 
 
 def test_xquad_asks_questions_of_dev_with_the_same_answers(shared: Path, tmp_path: Path) -> None:
-    """Texts of the rebuilt files are the original ones; offsets of the rebuilt are a first place only."""
+    """Texts of the rebuilt files equal the originals; their offsets are only those of a first occurrence."""
     recipe = replace(conversion_of("squad-v1"), splits=["dev"], expect={})
     convert(recipe, {"dev": shared / "standins/squad/dev-v1.1.json"}, tmp_path / "d")
     rebuilt = {one.id: one for one in read_examples(tmp_path / "d/dev.jsonl.gz", SpanExample)}

@@ -1,4 +1,4 @@
-"""Texts of a real dataset among real abstracts, whose PMIDs say whether the words are right; real copies."""
+"""Texts of a real dataset in real abstracts, whose PMIDs confirm the word matches; real duplicates."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ LONG = Selection(min_words=128)
 
 
 def prepared(shared: Path, folder: Path, name: str) -> tuple[Path, Path]:
-    """The parsed shard of a file of abstracts, and which of them are in force."""
+    """The parsed shard of a file of abstracts, and which of them are current."""
     shard, latest = folder / f"{name}.parquet", folder / "latest.parquet"
     texts = read_text(shared / f"standins/abstracts/{name}.jsonl.gz", "abstracts")
     write_shard(shard, texts, source="abstracts", file=name, order=0)
@@ -51,7 +51,7 @@ def test_abstracts_of_chemprot_are_found_and_can_be_excluded(shared: Path, tmp_p
 
 
 def test_abstracts_that_two_editions_share_are_similar(shared: Path, tmp_path: Path) -> None:
-    """Part of one collection has the titles in the abstracts: similar to the other's, not equal."""
+    """In part of one collection, abstracts include the titles: similar to the other's, not identical."""
     names = ("medical_abstracts_tc_test", "ohsumed_first20000")
     shards, prints = [], []
     for index, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""The five NER datasets of BLURB from their real files: counts as published, or the job fails."""
+"""The five NER datasets of BLURB from their real files: the counts are as published, or the job fails."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -23,7 +23,7 @@ TABLE_3 = {
 
 
 def of_spec(name: str, shared: Path) -> tuple[ConversionRecipe, dict[str, Path]]:
-    """The conversion recipe, and the local copies of the sources."""
+    """Return the conversion recipe, and the local copies of the sources."""
     return conversion_of(name), inputs_of(name, shared / "mirror")
 
 

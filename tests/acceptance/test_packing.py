@@ -1,4 +1,4 @@
-"""Punkt's published tables and real abstracts: the sentences are those of NLTK's own loader and splitter."""
+"""With Punkt's published tables, sentences of real abstracts equal those of NLTK's loader and splitter."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Real articles: all of their text, and every paragraph that pubmed_parser finds."""
+"""Real articles: pubmill reads all of their text, and every paragraph that pubmed_parser finds."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ def articles(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Art
 
 
 def titles(root: etree._Element) -> Iterator[str]:
-    """The label of every section, by the plainest reading."""
+    """Return the label of every section, from the simplest possible reader."""
     for section in root.iter("sec"):
         names = []
         for one in [*section.xpath("ancestor::sec"), section]:
@@ -112,7 +112,7 @@ def theirs(path: Path, article: Article) -> tuple[dict[str, object] | None, list
 
 
 def within(short: str, long: str) -> bool:
-    """Whether all characters of `short` stand in `long`, in their order."""
+    """Return whether all characters of `short` occur in `long` in the same order."""
     rest = iter(long)
     return all(character in rest for character in short)
 

@@ -1,4 +1,4 @@
-"""What pubmed_parser loses of all real articles and citations, by kind, and that pubmill loses none of it.
+"""Text of all real articles and citations that pubmed_parser loses, by kind; pubmill loses none of it.
 
 The figures are those of docs/parsers.md: characters that are no blanks, of text that pubmill keeps.
 """
@@ -23,7 +23,7 @@ FORMULAS = {"inline-formula", "disp-formula", "{http://www.w3.org/1998/Math/Math
 
 
 def kind_in_body(tags: list[str]) -> str:
-    """Where a piece of an article's body stands."""
+    """Return the kind of place of a piece of an article's body."""
     if "floats-group" in tags:
         return "floats behind the body"
     if FORMULAS & set(tags):
@@ -55,7 +55,7 @@ def test_what_is_lost_of_articles(articles: list[Article], tmp_path: Path) -> No
         kept += characters(pieces, ours)
         lost += characters(pieces, ours - theirs)
         dropped += characters(pieces, set(range(len(pieces))) - ours)
-    # Titles of sections without text, and what marks footnotes in titles.
+    # Titles of sections without text, and footnote marks in titles.
     assert dropped == {"titles of sections": 625}
     assert kept == {
         "paragraphs": 43_001_135, "cells of tables": 2_777_859, "floats behind the body": 1_266_795,
@@ -87,7 +87,7 @@ def test_what_is_lost_of_citations(shared: Path, tmp_path: Path) -> None:
 
 
 def losses_of(citation: etree._Element, path: Path) -> Counter[str]:
-    """Characters of a citation's title and abstract that are lost, by kind; and what else happens."""
+    """Return the lost characters of a citation's title and abstract by kind, and other failures."""
     texts = [
         *citation.iterfind(".//Article/ArticleTitle"),
         *citation.iterfind(".//Article/Abstract/AbstractText"),

@@ -1,4 +1,4 @@
-"""Real citations: all of their text, every version and deletion, every rejection."""
+"""Real citations: pubmill reads all of their text, every version and deletion, every rejection."""
 
 import gzip
 from collections import Counter
@@ -39,7 +39,7 @@ def test_counts(pubmed: dict[str, list[Document]]) -> None:
 
 
 def whole_tree(path: Path) -> list[tuple[str, str, list[tuple[str | None, str]]]]:
-    """Id, title and sections of every citation by the plainest reading there is: the whole tree, XPath."""
+    """Return id, title and sections of every citation from the simplest reader: whole tree, XPath."""
     tree = etree.fromstring(
         gzip.decompress(path.read_bytes()), etree.XMLParser(load_dtd=False, no_network=True, recover=True)
     )
@@ -84,7 +84,7 @@ def test_every_field_is_that_of_a_tree(
 
 
 def characters(path: Path) -> dict[str, int]:
-    """Characters of each citation's abstract that are no blanks, counted from the events of expat alone."""
+    """Count the characters of each citation's abstract, except white space, from expat's events alone."""
     counts: dict[str, int] = {}
     stack: list[str] = []
     pmid: list[str] = []
@@ -114,7 +114,7 @@ def test_every_character_of_every_abstract_comes_out(
 ) -> None:
     rows = [row for row in pubmed[name] if not row.deleted]
     ours = {row.id: sum(len("".join(text.split())) for _, text in row.sections) for row in rows}
-    assert len(ours) == len(rows)  # no PMID stands in one of these files twice
+    assert len(ours) == len(rows)  # no PMID occurs twice in one of these files
     path = shared / "mirror" / "ftp.ncbi.nlm.nih.gov" / "pubmed" / name
     assert {pmid: count for pmid, count in ours.items() if count} == characters(path)
 

@@ -1,4 +1,4 @@
-"""ChemProt and DDI from their real files: published counts and bytes, and what the variants differ in."""
+"""ChemProt and DDI from their real files: published counts and bytes, and differences between variants."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ MARKS = (("[E1] ", " [/E1]"), ("[E2] ", " [/E2]"))
 
 @pytest.fixture(scope="module")
 def converted(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with all variants that the files at hand give; the counts of their specs hold."""
+    """Folder of all variants that the available files allow, converted with the counts of their specs."""
     folder = tmp_path_factory.mktemp("relations")
     for name in MADE:
         convert(conversion_of(name), inputs_of(name, shared / "mirror"), folder / name)
@@ -47,8 +47,8 @@ def test_counts_and_bytes_are_those_of_blurb(
 ) -> None:
     found = read_json(converted / name / "card.json")["counts"]
     assert tuple(found[split]["examples"] for split in SPLITS) == counts
-    told = publish(published_of(name), converted / name, tmp_path)
-    assert [told[split]["equal"] for split in SPLITS] == [True, True, None]
+    reported = publish(published_of(name), converted / name, tmp_path)
+    assert [reported[split]["equal"] for split in SPLITS] == [True, True, None]
     oracle = shared / "oracles" / name.partition("@")[0] / "dev.tsv"
     assert (tmp_path / "dev.tsv").read_bytes() == oracle.read_bytes()
 
@@ -81,7 +81,7 @@ def test_what_the_two_ddi_archives_differ_in(converted: Path) -> None:
 
 
 def dummied(examples: dict[str, SequenceExample], form: str) -> dict[str, str]:
-    """The texts with the dummies of a form's spec."""
+    """Return the texts with the dummies of a form's spec."""
     stand_ins = spec_of(form).dummies
     assert stand_ins is not None
     return {
@@ -121,9 +121,9 @@ def test_inputs_of_ddi_are_those_that_blues_rules_give(converted: Path, shared: 
 
 
 def by_blues_rules(sentence: etree._Element) -> dict[str, str]:
-    """Pair -> its text as blue/bert/create_ddi_bert.py has it, but one blank for each line end and tab.
+    """Return pair -> its text as in blue/bert/create_ddi_bert.py, with a space for each line end and tab.
 
-    First pieces only; mentions that overlap or touch become one dummy.
+    Only first pieces are used; mentions that overlap or touch become one dummy.
     """
     text = "".join(" " if c in "\t\r\n" else c for c in sentence.attrib["text"])
     mentions = {}

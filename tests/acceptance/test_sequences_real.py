@@ -26,7 +26,7 @@ Texts = list[tuple[str, str]]
 
 
 class Converted:
-    """Datasets converted from their real files, each once."""
+    """Datasets converted from their real files, each only once."""
 
     def __init__(self, shared: Path, folder: Path) -> None:
         self.mirror, self.folder = shared / "mirror", folder
@@ -65,16 +65,16 @@ def test_counts_are_those_of_table_3(name: str, converted: Converted) -> None:
 )
 def test_published_bytes_are_met(name: str, known: list[str], converted: Converted, tmp_path: Path) -> None:
     converted.card(name)
-    told = publish(published_of(name), converted.folder / name, tmp_path)
-    assert [split for split, one in told.items() if one["equal"]] == known
+    reported = publish(published_of(name), converted.folder / name, tmp_path)
+    assert [split for split, one in reported.items() if one["equal"]] == known
 
 
 @pytest.mark.parametrize("name", FOLDS)
 def test_a_fold_is_written_as_its_source_is(name: str, converted: Converted, tmp_path: Path) -> None:
     converted.card(name)
-    told = publish(published_of(name), converted.folder / name, tmp_path)
+    reported = publish(published_of(name), converted.folder / name, tmp_path)
     sources = inputs_of(name, converted.mirror)
-    assert {split: one["sha256"] for split, one in told.items()} == {
+    assert {split: one["sha256"] for split, one in reported.items()} == {
         split: sha256(path) for split, path in sources.items()
     }
 
@@ -117,7 +117,7 @@ def test_the_dev_file_of_hoc_is_what_blurbs_program_wrote(
 def test_blues_split_of_hoc_is_not_blurbs_without_the_unlabelled(
     converted: Converted, tmp_path: Path
 ) -> None:
-    """It has other lists, which the user brings. Any lists of its sizes stand for them here."""
+    """The dataset has other lists, which the user supplies; lists of the same sizes replace them here."""
     splits = ("train", "dev", "test")
     of_split = [[e.id for e in converted.examples("hoc@blurb", split) if e.labels] for split in splits]
     assert list(map(len, of_split)) == [1098, 164, 318]

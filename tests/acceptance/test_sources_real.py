@@ -1,4 +1,4 @@
-"""The mirror of real files: real md5 files, real names, as a folder and over HTTP."""
+"""The mirror of real files, with real md5 files and real names, as a folder and over HTTP."""
 
 import functools
 import json
@@ -47,6 +47,6 @@ def test_a_served_folder_lists_like_the_folder_itself(shared: Path, tmp_path: Pa
             download(f"{base}/baseline/{name}", tmp_path / name, md5_beside=True)
         finally:
             http.shutdown()
-    # Python's own server tells no sizes.
+    # Python's own server lists no sizes.
     assert served == dict.fromkeys(list_folder(f"{BASE}/baseline/", str(shared / "mirror")))
     assert (tmp_path / name).read_bytes() == (root / "pubmed" / "baseline" / name).read_bytes()

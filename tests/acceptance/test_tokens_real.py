@@ -1,4 +1,4 @@
-"""The token datasets from real files: the counts that are known, and the published files byte for byte.
+"""Token datasets from real files: the known counts, and the published files byte for byte.
 
 Where the original archive is not at hand (GENIA's and EBM-NLP's), it is put together again from published
 files that were made from it, and must give these files back.
@@ -34,7 +34,7 @@ Converted = Callable[[str], Path]
 
 @pytest.fixture(scope="module")
 def converted(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Converted:
-    """Gives the folder of a dataset's examples; each is converted once."""
+    """Function that returns the folder of a dataset's examples; each dataset is converted once."""
     made: dict[str, Path] = {}
 
     def examples(name: str) -> Path:
@@ -53,15 +53,15 @@ def converted(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Convert
 def test_counts_hold_and_the_published_bytes_come_back(
     name: str, converted: Converted, tmp_path: Path
 ) -> None:
-    told = publish(published_of(name), converted(name), tmp_path / "published")
-    assert [told[split]["equal"] for split in SPLITS] == [True] * 3
+    reported = publish(published_of(name), converted(name), tmp_path / "published")
+    assert [reported[split]["equal"] for split in SPLITS] == [True] * 3
 
 
 @pytest.mark.parametrize("name", OF_BLURB)
 def test_the_published_form_is_what_blurbs_generator_writes(
     name: str, converted: Converted, shared: Path, tmp_path: Path
 ) -> None:
-    """Which copies each line with its label's first letter, and blank lines as they are."""
+    """A reader that copies each line with its label's first letter, and blank lines unchanged."""
     publish(published_of(name), converted(name), tmp_path / "published")
     for split, source in inputs_of(name, shared / "mirror").items():
         rows = [line.split("\t") for line in source.read_text().split("\n")]
@@ -85,14 +85,14 @@ def test_both_forms_of_linnaeus_have_the_same_sentences_and_mentions(converted: 
 
 
 def columns(path: Path) -> Iterator[list[str]]:
-    """The lines of a published file, split at tabs; `[""]` is a blank one."""
+    """Return the lines of a published file, split at tabs; `[""]` is a blank line."""
     return (line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[:-1])
 
 
 def as_iob2(published: Path, typed: Path | None) -> str:
-    """GENIA's form: the published form's words and documents, with labels from a typed copy.
+    """Write GENIA's format: words and documents of the published form, with labels from a typed copy.
 
-    Without such a copy every mention is called a protein; its form differs in the marks alone.
+    Without such a copy every mention becomes a protein; the format then differs only in the labels' types.
     """
     labels = (row[1] for row in columns(typed) if len(row) == 2 and row[0] != "-DOCSTART-") if typed else None
     written = []
@@ -111,7 +111,7 @@ def as_iob2(published: Path, typed: Path | None) -> str:
 
 @pytest.fixture(scope="module")
 def genia(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """GENIA's two archives, with the types of dev and test; those of train are not to be had."""
+    """GENIA's two archives, with the types of dev and test; those of train are not available."""
     published, typed = inputs_of("jnlpba", shared / "mirror"), shared / "mirror" / MTL_JNLPBA
     train = as_iob2(published["train"], None)
     assert train.count("\n") == 465_497  # where BLURB's script cuts
@@ -128,7 +128,7 @@ def genia(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
 
 
 def without_types_of_train(recipe: ConversionRecipe) -> ConversionRecipe:
-    """The recipe without the counts by type, and of protein alone, that need the types of train."""
+    """Return the recipe without the counts by type and those of protein alone, which need train's types."""
     known = ("sentences", "tokens", "documents")
     train = {measure: number for measure, number in recipe.expect["train"].items() if measure in known}
     return replace(recipe, expect={**recipe.expect, "train": train})
@@ -138,7 +138,7 @@ def without_types_of_train(recipe: ConversionRecipe) -> ConversionRecipe:
 def test_the_counts_of_each_type_from_the_original_form(
     name: str, genia: dict[str, Path], tmp_path: Path
 ) -> None:
-    """dev and test as the spec expects them; train but for its types."""
+    """dev and test match the spec; train matches it except for its types."""
     recipe = conversion_of(name)
     counts = convert(without_types_of_train(recipe), genia, tmp_path / name)["counts"]
     assert counts["dev"]["mentions.protein"] == 2466 and counts["test"]["mentions.protein"] == 5067
@@ -151,8 +151,8 @@ def test_blurbs_files_come_back_from_the_original_form(genia: dict[str, Path], t
     recipe = without_types_of_train(conversion_of("jnlpba@typed"))
     untyped = replace(recipe, options={**recipe.options, "labels": "first_character"}, expect={})
     convert(untyped, genia, tmp_path / "untyped")
-    told = publish(published_of("jnlpba"), tmp_path / "untyped", tmp_path / "published")
-    assert [told[split]["equal"] for split in SPLITS] == [True] * 3
+    reported = publish(published_of("jnlpba"), tmp_path / "untyped", tmp_path / "published")
+    assert [reported[split]["equal"] for split in SPLITS] == [True] * 3
 
 
 def test_the_typed_copies_are_read_without_document_names(shared: Path, tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_the_typed_copies_are_read_without_document_names(shared: Path, tmp_path
 
 
 def documents_of(oracle: Path) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """(PMID, [(word, label)]) of each document of a file in BLURB's form."""
+    """Return (PMID, [(word, label)]) for each document of a file in BLURB's format."""
     rows: dict[str, list[tuple[str, str]]] = defaultdict(list)
     pmid = ""
     for row in columns(oracle):
@@ -180,7 +180,7 @@ def documents_of(oracle: Path) -> Iterator[tuple[str, list[tuple[str, str]]]]:
 
 
 def ebm_tree(folder: Path) -> dict[str, bytes]:
-    """EBM-NLP's tree of the two splits whose result is known, each word in the layer of its label."""
+    """Write EBM-NLP's tree for the two splits with known results, each word in the layer of its label."""
     files = {}
     for split in ("dev", "test"):
         for pmid, rows in documents_of(folder / f"{split}.tsv"):
@@ -193,7 +193,7 @@ def ebm_tree(folder: Path) -> dict[str, bytes]:
 
 
 def test_ebm_pico_from_a_tree_like_the_original(shared: Path, tmp_path: Path) -> None:
-    """All counts but those of train, BLURB's own bytes, and the layers that the labels were made from."""
+    """Check all counts except those of train, BLURB's own bytes, and the layers behind the labels."""
     oracles, recipe = shared / "oracles/ebm-pico", conversion_of("ebm-pico")
     (tmp_path / "ebm.tar.gz").write_bytes(tarball(ebm_tree(oracles)))
     inputs = {**inputs_of("ebm-pico", shared / "mirror"), "archive": tmp_path / "ebm.tar.gz"}
@@ -208,9 +208,9 @@ def test_ebm_pico_from_a_tree_like_the_original(shared: Path, tmp_path: Path) ->
 
     form = published_of("ebm-pico")
     known = replace(form, files={split: form.files[split] for split in expect})
-    assert {told["equal"] for told in publish(known, tmp_path / "ebm-pico", tmp_path / "out").values()} == {
-        True
-    }
+    assert {
+        reported["equal"] for reported in publish(known, tmp_path / "ebm-pico", tmp_path / "out").values()
+    } == {True}
 
     for split in expect:
         examples = list(read_examples(tmp_path / f"ebm-pico/{split}.jsonl.gz", TokensExample))

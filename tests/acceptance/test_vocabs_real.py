@@ -1,4 +1,4 @@
-"""Vocabularies of real abstracts: counted by parts, merges equal to the reference trainer's, ids equal."""
+"""Vocabularies of real abstracts, counted by parts: merges and ids equal those of the reference trainer."""
 
 import gzip
 import json

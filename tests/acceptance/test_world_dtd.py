@@ -1,4 +1,4 @@
-"""The made-up MEDLINE files, and real ones beside them, are valid against NLM's DTD."""
+"""The made-up MEDLINE files and real ones are valid against NLM's DTD."""
 
 import io
 from pathlib import Path
@@ -17,7 +17,7 @@ _MATHML = """
 
 @pytest.fixture(scope="module")
 def dtd(shared: Path) -> etree.DTD:
-    """The DTD of 2025, its module for MathML (a file of its own) replaced by four declarations."""
+    """The DTD of 2025, with its MathML module (a separate file) replaced by four declarations."""
     path = shared / "mirror/dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_250101.dtd"
     text = path.read_text(encoding="utf-8")
     assert "%mathml-in-pubmed;" in text

@@ -1,4 +1,4 @@
-"""What goes into the image: the code, and no data of whoever builds it."""
+"""Content of the image: the code, and no data of the person who builds it."""
 
 import re
 import subprocess
@@ -19,7 +19,7 @@ results2 runs.tar.gz build/lib/a.py
 
 
 def excluded(path: str, lines: list[str]) -> bool:
-    """As Docker reads .dockerignore: the last line that matches a path, or a folder above it, decides."""
+    """Apply .dockerignore as Docker does: the last line that matches a path or a folder above it decides."""
     places = [path, *(str(parent) for parent in Path(path).parents if str(parent) != ".")]
     out = False
     for line in lines:
@@ -44,7 +44,7 @@ def test_the_code_goes_into_the_image(root: Path, lines: list[str]) -> None:
 
 
 def test_all_that_goes_in_is_tracked(root: Path, lines: list[str]) -> None:
-    """So that nothing is let in by a name that is nobody's."""
+    """Every allowed name exists, so that no unused name admits a file."""
     tracked = subprocess.run(
         ["git", "ls-files"], cwd=root, capture_output=True, text=True, check=False
     ).stdout

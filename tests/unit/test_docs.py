@@ -1,4 +1,4 @@
-"""What the documentation says is what specs and code say. A new dataset alone breaks nothing here."""
+"""The documentation agrees with specs and code. Adding a dataset alone breaks no test here."""
 
 import json
 import re
@@ -24,8 +24,8 @@ def all_specs(root: Path) -> Specs:
     return load(root / "specs", "full")
 
 
-def told(page: str) -> dict[str, tuple[str, str]]:
-    """Dataset -> task and access, as the page's table says; of `a@1` to `a@3` each one between too."""
+def reported(page: str) -> dict[str, tuple[str, str]]:
+    """Return dataset -> task and access from the page's table; `a@1` to `a@3` includes those between."""
     rows = re.findall(
         r"^\| (`[^|]+`) \| ([a-z-]+) \| [^|]* \| (public|registration|credentialed) \|$", page, re.M
     )
@@ -45,7 +45,7 @@ def between(first: str, last: str) -> list[str]:
 
 
 def test_the_table_of_datasets_is_true(page: str, all_specs: Specs) -> None:
-    listed = told(page)
+    listed = reported(page)
     assert len(listed) > 50
     for name, facts in listed.items():
         spec = all_specs.datasets[name]
@@ -56,7 +56,7 @@ def test_the_datasets_of_all_tables_are_listed(page: str, all_specs: Specs) -> N
     named = {row.dataset for table in all_specs.tables.values() for row in table.rows}
     named |= {name for table in all_specs.fact_tables.values() for name in table.datasets}
     named &= all_specs.datasets.keys()
-    assert named <= told(page).keys()
+    assert named <= reported(page).keys()
 
 
 def own_files(spec: DatasetSpec) -> list[LocalFile]:
@@ -65,7 +65,7 @@ def own_files(spec: DatasetSpec) -> list[LocalFile]:
 
 def test_files_to_bring_are_listed_with_where_to_apply(page: str, all_specs: Specs) -> None:
     rows = dict(re.findall(r"^\| `([a-z0-9-]+)` \| (`[^|]+\|[^|]+)\|$", page, re.M))
-    for name in told(page):
+    for name in reported(page):
         spec = all_specs.datasets[name]
         for file in own_files(spec):
             assert re.sub("[56]([bB])", r"7\1", file.file) in rows[file.local], name
@@ -73,7 +73,7 @@ def test_files_to_bring_are_listed_with_where_to_apply(page: str, all_specs: Spe
 
 
 def test_known_formats_are_listed(page: str, all_specs: Specs) -> None:
-    for name in told(page):
+    for name in reported(page):
         spec = all_specs.datasets[name]
         (row,) = re.findall(rf"^\| `{spec.converter.removeprefix('pubmill.convert.')}` \|.*$", page, re.M)
         assert f"| {spec.kind} |" in row
@@ -99,7 +99,7 @@ def finetuning(root: Path) -> str:
 
 
 def rows(page: str, heading: str) -> dict[str, list[str]]:
-    """First cell -> the other cells of each row of a section's table, without the code marks."""
+    """Return first cell -> other cells for each row of a section's table, without code marks."""
     section = page.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
     cells = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("| `")]
     return {first.split("`")[1]: [cell.strip() for cell in others] for first, *others in cells}
@@ -127,7 +127,7 @@ def test_protocols_and_their_keys_are_listed(finetuning: str, all_specs: Specs) 
 
 
 def test_the_new_setting_of_the_page_is_sound(finetuning: str, root: Path, tmp_path: Path) -> None:
-    """It is written into the protocol as the page says, and all specs are loaded."""
+    """The setting is written into the protocol as the page shows, and all specs load."""
     [line] = re.findall(r"^  crf[+].*$", finetuning, re.M)
     shutil.copytree(root / "specs", tmp_path / "specs")
     path = tmp_path / "specs/protocols/blurb.yaml"
@@ -157,5 +157,5 @@ def test_the_table_of_pretrainings_is_true(root: Path, all_specs: Specs) -> None
         extras = ("generator", "adversarial", "distillation")
         more = [*(["full"] if recipe.objective.sequences == "full" else []), *extras]
         wanted = [word for word in more if word == "full" or getattr(recipe.objective, word)]
-        told = [word for word in objective.split(", ") if " to " not in word]
-        assert told == [recipe.objective.masking, recipe.objective.pairs, *wanted], name
+        reported = [word for word in objective.split(", ") if " to " not in word]
+        assert reported == [recipe.objective.masking, recipe.objective.pairs, *wanted], name

@@ -1,4 +1,4 @@
-"""The conda environments are what the lock says, and have what the programs of their rules import."""
+"""The conda environments match the lock, and have the packages that the programs of their rules import."""
 
 import re
 import sys
@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.envs import ENVS, asked_for, closure, file_of, pins, stale
+from tests.envs import ENVS, closure, dependents, file_of, pins, stale
 from tests.imports import imported, reached
 
 CALLED = {
     "yaml": "pyyaml", "google": "protobuf", "jinja2": "jinja2", "huggingface_hub": "huggingface-hub",
     "pubmed_parser": "pubmed-parser",
 }  # fmt: skip
-"""Modules that are called otherwise than their package."""
+"""Modules whose names differ from their packages' names."""
 OPTIONAL = {"tensorboard"}
 
 
 def rules(root: Path) -> list[tuple[str, str, str]]:
-    """Rule, environment and program of every rule."""
+    """Return name, environment and program of every rule."""
     text = "".join(path.read_text() for path in sorted((root / "rules").glob("*.smk")))
     found = []
     for block in re.split(r"(?m)^rule ", text)[1:]:
@@ -39,12 +39,12 @@ def test_an_environment_is_whole_and_pinned(name: str) -> None:
     (pip,) = [one["pip"] for one in made["dependencies"] if isinstance(one, dict)]
     versions = dict(line.split("==") for line in pip)
     assert versions.items() <= pins().items()
-    for package, parents in asked_for().items():
+    for package, parents in dependents().items():
         assert package in versions or not parents & versions.keys(), f"{package} is asked for"
 
 
 def test_what_is_asked_for_is_read_from_the_lock() -> None:
-    assert "pydantic" in asked_for()["annotated-types"]
+    assert "pydantic" in dependents()["annotated-types"]
     assert {"pydantic-core", "annotated-types"} <= set(closure(["pydantic"]))
     assert "torch" not in closure(ENVS["data"]) and "spacy" not in closure(ENVS["training"])
 

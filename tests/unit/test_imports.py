@@ -1,4 +1,4 @@
-"""Who may import whom (CONTRIBUTING, "Rooms"), read from the syntax trees."""
+"""Allowed imports between rooms (CONTRIBUTING, "Rooms"), checked in the syntax trees."""
 
 import subprocess
 import sys
@@ -32,7 +32,7 @@ ROOMS: dict[str, str] = {
     "inspection": "convert graph hardware messages metrics planning pretraining publication recipes specs"
     " storage tables workflow",
 }
-"""The rooms from the lowest to the highest, each with the rooms that it may import."""
+"""Rooms from the lowest to the highest, each with the rooms that it may import."""
 
 RULES_MAY = {"errors", "graph", "inspection", "planning", "specs", "storage", "workflow"}
 BARE = {"filelock", "torch", "transformers", "numpy", "tokenizers", "safetensors", "tqdm", "yaml", "pubmill"}
@@ -76,7 +76,7 @@ def test_the_package_never_imports_the_scripts(root: Path) -> None:
 
 @pytest.mark.parametrize("script", ["pretrain", "finetune"])
 def test_training_programs_need_only_torch_and_transformers(root: Path, script: str) -> None:
-    """Follows every import of pubmill's own that the program reaches at start."""
+    """The check follows every import of pubmill that the program reaches at start."""
     named = [*root.glob("pubmill/pretraining/objectives/*.py"), *root.glob("pubmill/optimisers/*.py")]
     files = reached(root, [root / "scripts" / f"{script}.py", *named])
     assert len(files) > 3

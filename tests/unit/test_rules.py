@@ -1,4 +1,4 @@
-"""What the rules say, read as text: fields of shell commands are quoted, and text of specs stays text."""
+"""Checks of the rules' text: fields of shell commands are quoted, and text of specs stays text."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ _PARAMS = re.compile(r"^    params:\n((?:        .*\n)+)", re.MULTILINE)
 
 
 def found(root: Path, pattern: re.Pattern[str]) -> list[tuple[str, str]]:
-    """The file and the text of all that matches in the rules."""
+    """Return file and text of every match in the rules."""
     return [
         (path.name, text)
         for path in sorted((root / "rules").glob("*.smk"))
@@ -21,7 +21,7 @@ def found(root: Path, pattern: re.Pattern[str]) -> list[tuple[str, str]]:
 
 
 def unquoted(command: str) -> list[str]:
-    """The fields of a shell command that a hostile name could turn into commands."""
+    """Return the fields of a shell command that a hostile name could turn into commands."""
     return [field for field in re.findall(r"(?<!\{)\{([^{}]+)\}(?!\})", command) if not field.endswith(":q")]
 
 
@@ -37,7 +37,7 @@ def test_unquoted_fields_are_found() -> None:
 
 
 def test_recipes_are_given_by_functions(root: Path) -> None:
-    """Snakemake takes braces in the text of a parameter for wildcards, unless a function gives it."""
+    """Snakemake treats braces in a parameter's text as wildcards, unless a function returns the text."""
     params = "".join(text for _, text in found(root, _PARAMS))
     assert params.count("as_json(") > 20
     assert [line for line in params.splitlines() if "as_json(" in line and "lambda w:" not in line] == []

@@ -1,4 +1,4 @@
-"""Whoever changes a stage bumps its version, or confirms that nothing it writes changed."""
+"""A changed stage needs a higher version, or a confirmation that its output is unchanged."""
 
 from pathlib import Path
 

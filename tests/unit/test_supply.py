@@ -1,4 +1,4 @@
-"""What is installed is pinned by hash, and the bill of materials has all of it."""
+"""All installed packages are pinned by hash and are in the bill of materials."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""How tests wait, and how the failure of a fixture that many share is reported."""
+"""Waiting in tests, and reporting the failure of a shared fixture."""
 
 import os
 

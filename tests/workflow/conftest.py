@@ -1,4 +1,4 @@
-"""A project of its own for each test: a copy of the checkout's code and specs, and the miniature world."""
+"""A separate project for each test: a copy of the checkout's code and specs, and the miniature world."""
 
 import fcntl
 import os
@@ -22,14 +22,14 @@ TABLE = "results/demo/tables/gu2020/table06.html"
 
 
 ALONE = ("unshare", "--map-root-user", "--net")
-"""Before a command: it has no network at all, not even this machine's own."""
+"""Prefix of a command that runs it without any network, not even the loopback interface."""
 
 
 @dataclass(frozen=True)
 class Project:
-    """A folder with pubmill's code, a configuration and perhaps results.
+    """A folder with pubmill's code, a configuration and possibly results.
 
-    `before`: what its commands begin with.
+    `before`: prefix of its commands.
     """
 
     folder: Path
@@ -49,7 +49,7 @@ class Project:
         ]
 
     def run(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run Snakemake to its end; what it said is shown where a test fails."""
+        """Run Snakemake to its end; a failing test shows its output."""
         done = subprocess.run(
             self.command(*arguments),
             cwd=self.folder,
@@ -63,7 +63,7 @@ class Project:
         return done
 
     def planned(self, *targets: str) -> dict[str, int]:
-        """Number of jobs by rule that a dry run would start."""
+        """Return the number of jobs by rule that a run would start."""
         text = self.run("-n", *targets)
         said = text.stdout + text.stderr
         jobs = dict(re.findall(r"^([a-z_]+) +(\d+)$", said.partition("Job stats:")[2], re.MULTILINE))
@@ -71,7 +71,7 @@ class Project:
         return {rule: int(count) for rule, count in jobs.items() if rule not in ("total", "all")}
 
     def edit(self, file: str, old: str, new: str) -> None:
-        """Replace text that must be there once."""
+        """Replace text that must occur exactly once."""
         path = self.folder / file
         text = path.read_text()
         assert text.count(old) == 1, f"{old!r} is {text.count(old)} times in {file}"
@@ -85,7 +85,7 @@ class Project:
         wait_until_gone(process.pid)
 
     def orphan_when(self, *targets: str, ready: Callable[[], bool]) -> int:
-        """Start Snakemake and kill it alone as soon as `ready` holds; its jobs live on, but stand still.
+        """Start Snakemake and kill it alone as soon as `ready` holds; its jobs survive, but are stopped.
 
         Returns their process group, to be sent SIGCONT.
         """
@@ -114,7 +114,7 @@ class Project:
 
 
 def wait_until_gone(group: int) -> None:
-    """Wait for the end of a process group whose members are no children of ours."""
+    """Wait for the end of a process group whose members are not children of this process."""
 
     def gone() -> bool:
         try:
@@ -127,9 +127,9 @@ def wait_until_gone(group: int) -> None:
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
-    """A folder that the first test process to need it makes, and all of them read.
+    """Return a folder that the first test process to need it makes, and that all of them read.
 
-    If it cannot be made, the first process fails with the reason; the others skip what needs it.
+    If it cannot be made, the first process fails with the reason; the others skip the tests that need it.
     """
     base = factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
@@ -151,7 +151,7 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
-    """The miniature world's mirror folder."""
+    """Mirror folder of the miniature world."""
 
     def make(folder: Path) -> None:
         subprocess.run([sys.executable, "-m", "tests.world", str(folder)], cwd=root, check=True)
@@ -160,7 +160,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
 
 
 def copy_code(root: Path, folder: Path) -> Path:
-    """Copy the checkout's code and specs into a folder, and name it."""
+    """Copy the checkout's code and specs into a folder; return the folder."""
     ignored = shutil.ignore_patterns("__pycache__")
     for name in CODE:
         source = root / name
@@ -172,8 +172,10 @@ def copy_code(root: Path, folder: Path) -> Path:
 
 
 def make_project(root: Path, world: Path, folder: Path) -> Project:
-    """The checkout's code with a demo that is over in a minute: two datasets, a few steps of its recipe, the
-    first in the scale's file."""
+    """Make a project whose demo takes less than a minute.
+
+    It has two datasets and a few steps of the first recipe in the scale's file.
+    """
     project = Project(copy_code(root, folder))
     scale = folder / "specs/scales/demo.yaml"
     text = scale.read_text()
@@ -192,28 +194,28 @@ def make_project(root: Path, world: Path, folder: Path) -> Project:
     assert count == 1
     text = re.sub(r"save_minutes: .*", "save_minutes: 0", text)
     config.write_text(re.sub(r"mirror: .*", f"mirror: {world}", text))
-    # Braces in text must stay text: Snakemake takes them for wildcards wherever it formats a string.
+    # Braces in text must stay text: Snakemake treats them as wildcards wherever it formats a string.
     project.edit("specs/models/no-pretraining.yaml", "label: No", "label: '{id} {wildcards.model} {0}' # No")
     return project
 
 
 def can_be_alone() -> bool:
-    """Whether the system lets us take the network away."""
+    """Return whether the system allows running commands without a network."""
     found = shutil.which("unshare")
     return bool(found) and subprocess.run([*ALONE, "true"], capture_output=True, check=False).returncode == 0
 
 
 @pytest.fixture
 def project(root: Path, world: Path, tmp_path: Path) -> Project:
-    """A project with nothing run yet."""
+    """A project in which nothing has run yet."""
     return make_project(root, world, tmp_path)
 
 
 @pytest.fixture(scope="session")
 def finished(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A project that was run to its end, undisturbed. Read only: tests change a copy.
+    """A project that was run to its end without interruption. Read only: tests change a copy.
 
-    It had no network, where the system can take that away.
+    It ran without a network if the system allows that.
     """
     before = ALONE if can_be_alone() else ()
 

@@ -1,4 +1,4 @@
-"""Plans of projects, by a process that has Snakemake loaded: each in a fork, with the project's own code.
+"""Plan projects in a process that has imported Snakemake: each in a fork, with the project's own code.
 
 A dry run spends most of its time on imports. `python -m tests.workflow.planner` reads lines of JSON (folder,
 targets) and answers with the jobs that are to be done, by rule, or with what went wrong.
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class Planner:
-    """The process, and what it is asked."""
+    """The planning process and its requests."""
 
     def __init__(self, root: Path) -> None:
         self.process = subprocess.Popen(
@@ -28,7 +28,7 @@ class Planner:
         )
 
     def planned(self, folder: Path, *targets: str) -> dict[str, int]:
-        """Number of jobs by rule that a run in the project's folder would start."""
+        """Return the number of jobs by rule that a run in the project's folder would start."""
         assert self.process.stdin and self.process.stdout
         self.process.stdin.write(json.dumps([str(folder), targets]) + "\n")
         self.process.stdin.flush()
@@ -43,7 +43,7 @@ class Planner:
 
 
 def _plan(folder: str, targets: Sequence[str]) -> dict[str, Any]:
-    """In a fork: the project's own pubmill is imported, and its own graph built."""
+    """Plan in a fork, which imports the project's own pubmill and builds its graph."""
     os.chdir(folder)
     sys.path.insert(0, folder)
     from pubmill.errors import PubmillError
@@ -61,7 +61,7 @@ def _serve() -> None:
     import snakemake.cli  # noqa: F401
 
     answers = os.dup(1)
-    os.dup2(2, 1)  # what Snakemake prints is no answer
+    os.dup2(2, 1)  # Snakemake's output must not mix with the answer
     for line in sys.stdin:
         child = os.fork()
         if child == 0:

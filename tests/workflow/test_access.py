@@ -1,4 +1,4 @@
-"""Datasets that one must apply for, through Snakemake: without their files, with them, with damaged ones."""
+"""Restricted datasets through Snakemake: without their files, with them, and with damaged ones."""
 
 import gzip
 import io
@@ -22,15 +22,15 @@ ONLY = ("--config", f"datasets=[{NAME}]", "models=[no-pretraining]")
 
 @pytest.fixture
 def asking(project: Project) -> Project:
-    """A project whose table has a dataset that one must apply for."""
+    """A project whose table has a restricted dataset."""
     add_spec(project.folder / "specs")
     return project
 
 
 def shown(project: Project, said: str = "") -> Iterator[tuple[str, str]]:
-    """All that people are shown or may pass on: output, logs, cards, records, pages, predictions.
+    """Yield everything that people see or may pass on: output, logs, cards, records, pages, predictions.
 
-    Not the copies of the files themselves, nor the examples, which only their owner may read.
+    The copies of the files and the examples, which only their owner may read, are not included.
     """
     yield "standard output and error", said
     for folder in ("results", ".snakemake"):
@@ -46,19 +46,19 @@ def shown(project: Project, said: str = "") -> Iterator[tuple[str, str]]:
 
 
 def not_licensed(path: Path) -> bool:
-    """Whether the examples of a folder are public, by their card."""
+    """Return whether the examples of a folder are public according to their card."""
     card = path.with_name("card.json")
     return card.is_file() and json.loads(card.read_text())["access"] == "public"
 
 
 def assert_no_canary(project: Project, said: str = "") -> None:
-    told = [name for name, text in shown(project, said) if CANARY in text]
-    assert not told, f"licensed text stands in {told}"
+    reported = [name for name, text in shown(project, said) if CANARY in text]
+    assert not reported, f"licensed text is in {reported}"
 
 
 @pytest.fixture(scope="module")
 def bare(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The miniature world without the files that one must bring."""
+    """The miniature world without the files that users must supply."""
     folder = tmp_path_factory.mktemp("bare") / "mirror"
     shutil.copytree(world, folder, ignore=shutil.ignore_patterns("local"))
     return folder
@@ -122,7 +122,7 @@ def test_no_licensed_text_reaches_records_tables_or_the_report(copy: Project, tm
 
 
 def licensed(root: Path) -> dict[str, DatasetSpec]:
-    """The datasets of the checkout that one must apply for."""
+    """Return the restricted datasets of the checkout."""
     return {name: spec for name, spec in load(root / "specs", "demo").datasets.items() if spec.apply}
 
 
@@ -139,19 +139,19 @@ def test_the_licensed_datasets_of_the_miniature_world(project: Project, root: Pa
 
 
 def cut(data: bytes) -> bytes:
-    """The first half, and then what no format has there."""
+    """Return the first half, followed by bytes that no format allows there."""
     return data[: len(data) // 2] + f"\n\t{CANARY}\t<{CANARY}|{CANARY}\n".encode()
 
 
 def scrambled(data: bytes) -> bytes:
-    """Every third line says its words in another order, with other separators."""
+    """Return the text with the words of every third line in another order, with other separators."""
     lines = data.decode("utf-8").split("\n")
     lines[::3] = [" ".join(reversed(line.replace("\t", "||").split(" "))) for line in lines[::3]]
     return "\n".join(lines).encode()
 
 
 def damaged(path: Path, damage: Callable[[bytes], bytes]) -> bytes:
-    """The file with its text damaged; the archives stay whole, what is in them doesn't."""
+    """Return the file with damaged text; archives stay intact, but their content is damaged."""
     if tarfile.is_tarfile(path):
         made = io.BytesIO()
         with tarfile.open(path) as whole, tarfile.open(fileobj=made, mode="w:gz") as spoilt:

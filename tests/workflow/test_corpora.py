@@ -1,4 +1,4 @@
-"""A corpus of one's own through Snakemake: notes, plain text, copies left out, texts of a dataset found."""
+"""A corpus of the user's own files through Snakemake: notes, plain text, duplicates, texts of a dataset."""
 
 import csv
 import gzip
@@ -29,7 +29,7 @@ duplicates: {similarity: 0.8}
 
 @pytest.fixture
 def corpus(project: Project, tmp_path: Path) -> Project:
-    """A project with that corpus, its texts, and the tests of hoc@blurb converted."""
+    """A project with that corpus, its texts, and the converted test split of hoc@blurb."""
     (project.folder / "specs/corpora/mixed.yaml").write_text(SPEC)
     project.run("--", "results/demo/datasets/hoc@blurb/card.json")
     (tmp_path / "web").mkdir()
@@ -49,7 +49,7 @@ def corpus(project: Project, tmp_path: Path) -> Project:
 
 
 def sentence(project: Project) -> str:
-    """The longest abstract of hoc@blurb's test."""
+    """Return the longest abstract in hoc@blurb's test split."""
     with gzip.open(project.folder / "results/demo/datasets/hoc@blurb/test.jsonl.gz", "rt") as lines:
         return str(max((json.loads(line)["text"] for line in lines), key=len))
 
@@ -70,9 +70,9 @@ def test_every_text_is_a_document_or_has_a_reason(corpus: Project, tmp_path: Pat
     assert stats["rejected"] == {"same_text": 1, "too_short": 1, "type": 1, "error_note": 1}
     assert (stats["parsed"], stats["documents"]) == (7, 3)
     assert {name: one["documents"] for name, one in stats["by_source"].items()} == {"web": 2, "notes": 1}
-    told = json.loads((folder / "contamination.json").read_text())
-    assert told["datasets"]["hoc@blurb"]["test"]["found_by_text"] >= 1
-    assert told["datasets"]["hoc@blurb"]["test"]["documents"] == ["web:page:4"]
+    reported = json.loads((folder / "contamination.json").read_text())
+    assert reported["datasets"]["hoc@blurb"]["test"]["found_by_text"] >= 1
+    assert reported["datasets"]["hoc@blurb"]["test"]["documents"] == ["web:page:4"]
     shown = [said, *(path.read_text() for path in (corpus.folder / "results").rglob("*.log"))]
     shown += [path.read_text() for path in (corpus.folder / "results").rglob("*.json")]
     assert len(shown) > 10 and not any(CANARY in text for text in shown)
@@ -84,11 +84,11 @@ def test_every_text_is_a_document_or_has_a_reason(corpus: Project, tmp_path: Pat
     run(corpus, tmp_path, f"{FOLDER}/stats.json", f"{FOLDER}/contamination.json")
     stats = json.loads((folder / "stats.json").read_text())
     assert stats["rejected"]["contamination"] == 1 and stats["samples"]["contamination"] == ["web:page:4"]
-    told = json.loads((folder / "contamination.json").read_text())
-    assert told["documents_with_a_text"] == 0 and told["documents"] == stats["documents"] == 2
+    reported = json.loads((folder / "contamination.json").read_text())
+    assert reported["documents_with_a_text"] == 0 and reported["documents"] == stats["documents"] == 2
 
 
-def test_a_damaged_file_of_notes_is_told_without_their_text(corpus: Project, tmp_path: Path) -> None:
+def test_a_damaged_file_of_notes_is_reported_without_their_text(corpus: Project, tmp_path: Path) -> None:
     path = tmp_path / "mimic/NOTEEVENTS.csv.gz"
     path.write_bytes(path.read_bytes()[:-12])
     said = run(corpus, tmp_path, f"{FOLDER}/stats.json", check=False)

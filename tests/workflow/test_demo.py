@@ -1,4 +1,4 @@
-"""The demo as `make demo` runs it: everything, at its own scale, and what its report must show."""
+"""The demo as `make demo` runs it: the whole study at its own scale, and what its report must show."""
 
 import json
 import random
@@ -15,7 +15,7 @@ DATASETS = ("bc5-chem", "bc5-disease", "ncbi-disease", "bc2gm", "jnlpba")
 
 @pytest.fixture(scope="module")
 def demo(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The results of the demo, unabridged."""
+    """Results of the complete demo."""
     project = Project(copy_code(root, tmp_path_factory.mktemp("demo")))
     project.run("--config", f"mirror={world}")
     assert project.planned("--config", f"mirror={world}") == {}
@@ -23,13 +23,13 @@ def demo(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 def score(results: Path, model: str, dataset: str) -> float:
-    """The mean test F1 that the table shows."""
+    """Return the mean test F1 in the table."""
     table = json.loads((results / "tables/gu2020/table06.json").read_text())
     return float(table["cells"][model][dataset]["value"]) / 100
 
 
 def chance(results: Path, dataset: str) -> float:
-    """F1 of labels drawn at random, as often as they are in train."""
+    """Return the F1 of labels drawn at random with their frequencies in train."""
     draw = random.Random(1)
     train, test = (
         list(read_examples(results / f"datasets/{dataset}/{s}.jsonl.gz", TokensExample))

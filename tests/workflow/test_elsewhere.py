@@ -1,4 +1,4 @@
-"""Without a network, and as a part of another workflow."""
+"""Runs without a network, and as a part of another workflow."""
 
 import shutil
 import subprocess
@@ -12,13 +12,13 @@ from tests.waiting import patience
 from tests.workflow.conftest import ALONE, TABLE, Project, can_be_alone
 
 alone = pytest.mark.skipif(
-    not can_be_alone(), reason="this system lets nobody take the network away (unshare)"
+    not can_be_alone(), reason="this system does not allow commands without a network (unshare)"
 )
 
 
 @alone
 def test_with_a_mirror_everything_runs_without_a_network(finished: Project) -> None:
-    """It did, as the fixture says."""
+    """The fixture ran the project without a network."""
     assert finished.before == ALONE
     assert (finished.folder / TABLE).is_file()
 
@@ -37,16 +37,16 @@ def test_without_a_network_all_that_is_missing_is_named_at_once(
         check=False,
     )
     assert done.returncode != 0
-    told = done.stderr.partition("files are out of reach:")[2]
+    reported = done.stderr.partition("files cannot be reached:")[2]
     for name in ("train.tsv", "devel.tsv", "test.tsv", "bert-base-uncased"):
-        assert name in told
-    assert "(.venv/bin/python scripts/mirror.py config.yaml --fetch FOLDER)" in told
+        assert name in reported
+    assert "(.venv/bin/python scripts/mirror.py config.yaml --fetch FOLDER)" in reported
     assert not list((project.folder / "results").rglob("*.log"))
 
 
 @alone
 def test_a_model_of_the_hub_comes_from_its_cache(copy: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a node without a network, to which the cache was brought; and it is fine-tuned there."""
+    """As on a node without a network, to which the cache was copied; the model is fine-tuned there."""
     revision = "0123456789abcdef0123456789abcdef01234567"
     snapshot = copy.folder / "hub/models--group--bert/snapshots" / revision
     shutil.copytree(copy.folder / "results/demo/models/no-pretraining", snapshot)
@@ -64,7 +64,7 @@ def test_a_model_of_the_hub_comes_from_its_cache(copy: Project, monkeypatch: pyt
 
 
 def test_another_workflow_can_import_this_one(project: Project, tmp_path: Path) -> None:
-    """Paths of its results are its own; its rules have a prefix."""
+    """The imported workflow keeps the paths of its results; its rules get a prefix."""
     other = tmp_path / "other"
     other.mkdir()
     (other / "Snakefile").write_text(

@@ -1,4 +1,4 @@
-"""Fine-tuning through the Snakefile: every kind of task, each protocol, pipelines, and what failed."""
+"""Fine-tuning through the Snakefile: every kind of task, each protocol, pipelines, and failed runs."""
 
 import json
 import re
@@ -18,10 +18,10 @@ FACTOID = "shin2020/no-pretraining/bioasq-factoid@7b/standard"
 FOLD = "lewis2020/no-pretraining/gad@fold-2/standard"
 CHOSEN = "lewis2020/no-pretraining/gad@fold-1/standard"
 HARD = "tinn2021/pubmedbert-base/pubmedqa/optimal"
-"""Too hard for these models, which predict the same of every question."""
+"""Too hard for these models, which predict the same for every question."""
 PIPELINE = "off-the-shelf/scispacy-bc5cdr/bc5-chem/as-it-is"
 EPOCHS = {"blurb": 12, "tinn2021": 12, "lewis2020": 24, "alrowili2021": 12}
-"""Passes after which the small models of these tests predict not the same of every example any more."""
+"""Epochs after which the small models of these tests no longer predict the same for every example."""
 FAILED = "blurb/no-pretraining/bc5-chem/standard"
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "blurb/no-pretraining/bc5-chem/head=bilstm": (
@@ -62,7 +62,7 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
         {"head": "linear", "keep": "last", "learning_rate": 2e-3, "epochs": EPOCHS["alrowili2021"]},
     ),
 }
-"""Runs -> the kind of their examples, and what their recipes must say."""
+"""Runs -> the kind of their examples, and values that their recipes must have."""
 
 
 def final(run: str, ending: str = ".json") -> str:
@@ -71,7 +71,7 @@ def final(run: str, ending: str = ".json") -> str:
 
 @pytest.fixture(scope="module")
 def targets() -> list[str]:
-    """All that is asked for at once; pipelines only where spaCy is."""
+    """All targets of one run of Snakemake; pipelines only if spaCy is installed."""
     try:
         import spacy  # noqa: F401
     except ImportError:
@@ -81,7 +81,7 @@ def targets() -> list[str]:
 
 @pytest.fixture(scope="module")
 def made(finished: Project, targets: list[str], tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A finished project with these runs too, and one whose training can't but end in NaN."""
+    """A finished project with these runs, and one run whose training must end in NaN."""
     folder = tmp_path_factory.mktemp("finetuned") / "project"
     project = copy_of(finished, folder)
     train_for_longer(project)
@@ -93,7 +93,7 @@ def made(finished: Project, targets: list[str], tmp_path_factory: pytest.TempPat
 
 
 def train_for_longer(project: Project) -> None:
-    """More epochs for what this file runs; what was run before it stays as it is."""
+    """Set more epochs for the runs of this file, without affecting runs that are finished."""
     path = project.folder / "specs/scales/demo.yaml"
     parts = re.split(r"(?m)^(?=  \w+:$)", path.read_text())
     for number, part in enumerate(parts):
@@ -116,13 +116,13 @@ def let_fail(project: Project) -> None:
 
 
 def add_override(project: Project, name: str, content: str) -> None:
-    """Another override of the protocol `blurb`."""
+    """Add an override to the protocol `blurb`."""
     there = "    settings:\n      head=bilstm"
     project.edit("specs/scales/demo.yaml", there, f"      {name}: {{{content}}}\n{there}")
 
 
 def write_pipeline(folder: Path) -> None:
-    """Rules that find every chemical of one word that is in train."""
+    """Write a pipeline whose rules find every one-word chemical of train."""
     try:
         import spacy
     except ImportError:
@@ -159,7 +159,7 @@ def test_a_run_is_what_its_protocol_and_setting_say(made: Project, run: str) -> 
 def test_a_record_has_all_metrics_of_its_kind(made: Project, run: str) -> None:
     kind, _ = RUNS[run]
     record = read(made, final(run))
-    undefined = set() if run == FOLD else {"positive_f1"}  # which is for two labels only
+    undefined = set() if run == FOLD else {"positive_f1"}  # which is defined for two labels only
     assert record["failed"] is None and record["metric"] in METRICS[kind]
     assert set(METRICS[kind]) - undefined <= record["metrics"].keys()
 
@@ -185,7 +185,7 @@ def test_a_chained_run_begins_with_the_model_of_the_other(made: Project) -> None
 
 
 def test_a_kept_model_is_trained_once(made: Project) -> None:
-    """The run that is scored only predicts with the model that another run begins with."""
+    """The scored run only predicts with the model from which another run starts."""
     kept = f"results/demo/runs/{SQUAD}/models/seed-1"
     assert read(made, f"{kept}.training.json") == read(made, final(SQUAD, ".training.json"))
     ending = ".predictions.jsonl.gz"
@@ -216,7 +216,7 @@ def test_finished_runs_need_nothing(made: Project, targets: list[str]) -> None:
 
 @pytest.fixture
 def changed(made: Project, tmp_path: Path) -> Project:
-    """These runs in a project that a test may change."""
+    """A project with these runs that a test may change."""
     return copy_of(made, tmp_path / "copy")
 
 
@@ -239,7 +239,7 @@ def test_the_choice_on_one_fold_reruns_the_others(changed: Project) -> None:
     assert changed.planned(final(FOLD)) == {"trial": 1, "choose_for_model": 1, "finetune": 1, "score": 1}
 
 
-def test_what_a_protocol_cannot_do_is_told(made: Project) -> None:
+def test_what_a_protocol_cannot_do_is_reported(made: Project) -> None:
     for run, words in (
         (CHOSEN, "chooses on gad@fold-1 and reports gad@fold-2"),
         ("blurb/no-pretraining/bc5-chem/standrad", "has no setting 'standrad'"),

@@ -1,4 +1,4 @@
-"""A table shows every record on disk that is by the present recipes, whatever part of it a study asks for."""
+"""A table shows every record on disk made with the current recipes, whatever part of it a study requests."""
 
 import json
 import os
@@ -34,8 +34,8 @@ PLACES = {(model, row) for model in ("pubmedbert-base", "no-pretraining") for ro
 
 @pytest.fixture(scope="module")
 def part(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Project, Any, Any]]:
-    """A finished project, of which a study of one dataset and one model was then run: its table before and
-    after that."""
+    """A finished project in which a study of one dataset and one model was then run; its table before and
+    after."""
     made = copy_of(finished, tmp_path_factory.mktemp("part") / "copy")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(made.folder)
@@ -50,9 +50,9 @@ def part(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def score_as_if_learnt(folder: Path) -> None:
-    """Give each run of the table predictions that differ from the gold in some examples, and score it.
+    """Give each run of the table predictions that differ from the gold labels in some examples, and score it.
 
-    So short a training learns nothing.
+    The training of these tests is too short to learn anything.
     """
     made = Targets(*check_study(yaml.safe_load((folder / "config.yaml").read_text()), folder / "specs"))
     for number, path in enumerate(map(Path, made.record_files(NAME)), 2):
@@ -78,7 +78,7 @@ def score_as_if_learnt(folder: Path) -> None:
 
 @pytest.fixture
 def targets(part: tuple[Project, Any, Any], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Makes the targets of a study of the finished project, in its folder."""
+    """Function that makes the targets of a study in the finished project's folder."""
     folder = part[0].folder
     monkeypatch.chdir(folder)
 
@@ -90,12 +90,12 @@ def targets(part: tuple[Project, Any, Any], monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def shown(recipe: dict[str, Any]) -> set[tuple[str, str]]:
-    """The cells of a table that have records."""
+    """Return the cells of a table that have records."""
     return {(column, row) for column, rows in recipe["records"].items() for row in rows}
 
 
 def stale(made: Targets) -> dict[tuple[str, ...], str]:
-    """The cells of records that are not by the present recipes."""
+    """Return the cells whose records were not made with the current recipes."""
     found = made.table_recipe(NAME)["missing"].items()
     return {tuple(place.split("/")): why for place, why in found if why.startswith(STALE)}
 

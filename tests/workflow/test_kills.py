@@ -1,4 +1,4 @@
-"""Killed at any time, the same command again ends with the same result."""
+"""After a kill at any time, the same command ends with the same result."""
 
 import hashlib
 import os
@@ -38,7 +38,7 @@ def same_weights(project: Project, finished: Project) -> bool:
 
 @pytest.fixture
 def packed(copy: Project) -> Project:
-    """A project that has all that a pretraining needs, and none of it yet."""
+    """A project that has everything that pretraining needs, but no pretraining yet."""
     shutil.rmtree(copy.folder / PRETRAINING)
     return copy
 
@@ -54,7 +54,7 @@ def test_killed_in_pretraining_the_same_command_gives_the_same_weights(
 
 @pytest.fixture
 def orphans(packed: Project) -> Iterator[int]:
-    """The process group of a pretraining, standing still, whose Snakemake alone was killed."""
+    """The stopped process group of a pretraining job whose Snakemake alone was killed."""
     group = packed.orphan_when(WEIGHTS, ready=appears(packed, SAVED))
     yield group
     with suppress(ProcessLookupError):
@@ -64,7 +64,7 @@ def orphans(packed: Project) -> Iterator[int]:
 def test_a_pretraining_that_outlives_snakemake_is_waited_for(
     packed: Project, finished: Project, orphans: int
 ) -> None:
-    """The same command says that another process is at work, and once that has ended it succeeds."""
+    """The same command reports that another process is at work; once that has ended, it succeeds."""
     too_early = packed.run(WEIGHTS, check=False)
     assert too_early.returncode != 0
     assert "another process is at work here" in too_early.stdout + too_early.stderr
@@ -97,7 +97,7 @@ def test_killed_while_preparing_the_same_command_gives_the_same_tokens(
 def test_killed_in_fine_tuning_the_same_command_gives_the_same_table(
     copy: Project, finished: Project
 ) -> None:
-    (copy.folder / TABLE).unlink()  # or Snakemake would not miss what it was made from
+    (copy.folder / TABLE).unlink()  # otherwise Snakemake would not rebuild the missing inputs
     logs = copy.folder / "results/demo/logs/runs"
     for folder in (logs, copy.folder / "results/demo/runs"):
         for path in folder.rglob("final/*"):

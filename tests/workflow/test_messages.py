@@ -1,4 +1,4 @@
-"""What a user reads when something is wrong: the message, not a traceback, and nothing half-done left."""
+"""Errors as users see them: a message instead of a traceback, and no partial output left behind."""
 
 import gzip
 import hashlib
@@ -18,7 +18,7 @@ PUBMED = "ftp.ncbi.nlm.nih.gov/pubmed/baseline"
 
 @pytest.fixture
 def mirror(project: Project, world: Path, tmp_path: Path) -> Path:
-    """A mirror of its own, which a test may spoil."""
+    """A separate mirror, which a test may damage."""
     folder = tmp_path / "mirror"
     shutil.copytree(world, folder)
     project.edit("config.yaml", f"mirror: {world}", f"mirror: {folder}")
@@ -26,7 +26,7 @@ def mirror(project: Project, world: Path, tmp_path: Path) -> Path:
 
 
 def said(project: Project, *targets: str) -> str:
-    """What a run that must fail says."""
+    """Return the output of a run that must fail."""
     done = project.run(*targets, check=False)
     assert done.returncode != 0
     text = done.stdout + done.stderr
@@ -36,7 +36,7 @@ def said(project: Project, *targets: str) -> str:
     return text
 
 
-def test_misspelt_keys_are_told_before_anything_runs(project: Project) -> None:
+def test_misspelt_keys_are_reported_before_anything_runs(project: Project) -> None:
     there = "batch_size: 32\n      steps: 40\n      recompute_activations: false\n    checkpoints: [20, 40]"
     project.edit("specs/scales/demo.yaml", there, there.replace("batch_size", "bacth_size"))
     project.edit("specs/models/no-pretraining.yaml", "lowercase: true", "lowercase: true\nlowercase: true")
@@ -46,13 +46,13 @@ def test_misspelt_keys_are_told_before_anything_runs(project: Project) -> None:
     assert not (project.folder / "results").exists()
 
 
-def test_a_misspelt_setting_of_the_run_is_told(project: Project) -> None:
+def test_a_misspelt_setting_of_the_run_is_reported(project: Project) -> None:
     project.edit("config.yaml", "results: results", "resutls: results")
     assert "resutls: unknown key" in said(project, CARD)
 
 
-def test_a_key_twice_in_a_study_is_told(project: Project) -> None:
-    """Snakemake itself takes the last."""
+def test_a_key_twice_in_a_study_is_reported(project: Project) -> None:
+    """Snakemake itself uses the last of them."""
     (project.folder / "mine.yaml").write_text("title: mine\nmodels: [a]\nmodels: [b]\n")
     done = project.run(CARD, "-n", "--configfile", "mine.yaml", check=False)
     text = done.stdout + done.stderr
@@ -60,7 +60,7 @@ def test_a_key_twice_in_a_study_is_told(project: Project) -> None:
     assert "/mine.yaml:3: duplicate key 'models', first at " in text and "/mine.yaml:2; remove one" in text
 
 
-def test_counts_that_differ_are_told_with_their_difference(project: Project) -> None:
+def test_counts_that_differ_are_reported_with_their_difference(project: Project) -> None:
     pinned = "specs/scales/demo-datasets.yaml"
     text = (project.folder / pinned).read_text()
     line = next(line for line in text.splitlines() if "mentions:" in line)
@@ -70,22 +70,22 @@ def test_counts_that_differ_are_told_with_their_difference(project: Project) -> 
     assert f"mentions: expected {int(count) + 3}, found {count}, difference -3" in text
 
 
-def test_a_changed_dataset_file_is_told(project: Project, mirror: Path) -> None:
+def test_a_changed_dataset_file_is_reported(project: Project, mirror: Path) -> None:
     path = next(mirror.rglob("BC5CDR-chem-IOB/train.tsv"))
     path.write_text(path.read_text() + "\n")
     text = said(project, CARD)
     assert "train.tsv: not the expected file" in text and "sha256: expected" in text
 
 
-def test_a_truncated_pubmed_file_is_told(project: Project, mirror: Path) -> None:
+def test_a_truncated_pubmed_file_is_reported(project: Project, mirror: Path) -> None:
     path = mirror / PUBMED / "pubmed26n0001.xml.gz"
     path.write_bytes(path.read_bytes()[:-100])
     text = said(project, SHARD)
     assert "pubmed26n0001.xml.gz: not the expected file" in text and "md5: expected" in text
 
 
-def test_malformed_xml_behind_a_right_checksum_is_told(project: Project, mirror: Path) -> None:
-    """As NCBI would have published it: the md5 agrees, the content is broken."""
+def test_malformed_xml_behind_a_right_checksum_is_reported(project: Project, mirror: Path) -> None:
+    """The file looks as if NCBI had published it: the md5 is right, the content is broken."""
     path = mirror / PUBMED / "pubmed26n0001.xml.gz"
     xml = gzip.decompress(path.read_bytes()).replace(b"</ArticleTitle>", b"</ArticleTitel>", 1)
     path.write_bytes(gzip.compress(xml))
@@ -95,13 +95,13 @@ def test_malformed_xml_behind_a_right_checksum_is_told(project: Project, mirror:
     assert "malformed XML" in text and "PMID" in text
 
 
-def test_a_mirror_that_lacks_a_file_is_told(project: Project, mirror: Path) -> None:
+def test_a_mirror_that_lacks_a_file_is_reported(project: Project, mirror: Path) -> None:
     next(mirror.rglob("BC5CDR-chem-IOB/test.tsv")).unlink()
     text = said(project, CARD)
     assert f"expected the file {mirror}" in text and "test.tsv, which does not exist" in text
 
 
-def test_what_a_mirror_lacks_is_left_out_of_tables_and_told(project: Project, mirror: Path) -> None:
+def test_what_a_mirror_lacks_is_left_out_of_tables_and_reported(project: Project, mirror: Path) -> None:
     next(mirror.rglob("BC5CDR-chem-IOB/test.tsv")).unlink()
     table = "results/demo/tables/gu2020/table03"
     lacking = "left out of the tables: bc5-chem (the mirror lacks https://"
@@ -111,13 +111,13 @@ def test_what_a_mirror_lacks_is_left_out_of_tables_and_told(project: Project, mi
     assert cells["bc5-chem"]["blurb/test"]["value"] is None and cells["jnlpba"]["blurb/test"]["value"]
     assert "BC5CDR-chem-IOB/test.tsv" in cells["bc5-chem"]["blurb/test"]["reason"]
     assert str(mirror) not in (project.folder / f"{table}.html").read_text()
-    again = project.run("-n", f"{table}.json").stdout  # a dry run says it too, and one with nothing to do
+    again = project.run("-n", f"{table}.json").stdout  # so does a dry run with nothing to do
     assert "Nothing to be done" in again and again.count(lacking) == 1
 
 
 def test_a_model_of_ones_own_outlives_wrong_folders(project: Project, tmp_path: Path) -> None:
-    """A misspelt one is found before any job, so Snakemake deletes nothing; a damaged one only by the export,
-    and the model that this job was to replace stays."""
+    """A misspelt folder is found before any job, so Snakemake deletes nothing; a damaged one is found only by
+    the export, and the model that this job was to replace stays."""
     (project.folder / "specs/models/mine.yaml").write_text(
         "name: mine\nlowercase: true\nweights: {kind: folder, local: mine}\ntables: [gu2020/table06]\n"
     )
@@ -142,7 +142,9 @@ def test_a_model_of_ones_own_outlives_wrong_folders(project: Project, tmp_path: 
     assert [path.read_text() for path in files] == ["good"] * len(files)
 
 
-def test_an_unreachable_host_is_told(project: Project, mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_host_is_reported(
+    project: Project, mirror: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.edit("config.yaml", f"mirror: {mirror}", "mirror: null")
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")  # nothing listens there
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
@@ -152,60 +154,66 @@ def test_an_unreachable_host_is_told(project: Project, mirror: Path, monkeypatch
 
 
 def message(text: str) -> str:
-    """The message alone, which is all that stands behind Snakemake's heading."""
+    """Return the message, which must be the only text after Snakemake's heading."""
     assert not any(word in text for word in ("Traceback", "Exception", "WorkflowError", 'File "', "Error in"))
-    _, *told = text.split("pubmill: error: ")
-    assert len(told) == 1, text
-    return told[0].strip()
+    _, *reported = text.split("pubmill: error: ")
+    assert len(reported) == 1, text
+    return reported[0].strip()
 
 
-def test_targets_that_nobody_makes_are_told_at_once(project: Project) -> None:
+def test_targets_that_nobody_makes_are_reported_at_once(project: Project) -> None:
     full, misspelt = (
         "results/full/datasets/bc5-chem/card.json",
         "results/demo/models/pubmedbert-base/confg.json",
     )
-    told = message(said(project, "-n", "TABLE6", full, misspelt, "--forcerun", "tabel"))
+    reported = message(said(project, "-n", "TABLE6", full, misspelt, "--forcerun", "tabel"))
     assert (
-        "TABLE6: no rule is called so, and none makes such a file. The nearest:\n  results/demo/tables/"
-        in told
+        "TABLE6: no rule has this name, and no rule makes this file. The nearest:\n  results/demo/tables/"
+        in reported
     )
-    assert "the configuration is of scale demo, the path of full. Run: .venv/bin/snakemake " + full in told
-    assert "results/demo/models/{model}/config.json" in told.partition("confg.json: ")[2]
-    assert "tabel: no rule is called so, and none makes such a file. The nearest:\n  table\n" in told
+    assert (
+        "the configuration has scale demo, but the path has scale full. Run: .venv/bin/snakemake " + full
+        in reported
+    )
+    assert "results/demo/models/{model}/config.json" in reported.partition("confg.json: ")[2]
+    assert "tabel: no rule has this name, and no rule makes this file. The nearest:\n  table\n" in reported
 
 
-def test_names_that_no_spec_has_are_told_with_the_nearest(project: Project) -> None:
+def test_names_that_no_spec_has_are_reported_with_the_nearest(project: Project) -> None:
     run = "results/demo/runs/blurb/pubmedbert-bsae/bc5-chme/standard/final/seed-1.json"
-    told = message(said(project, "-n", "pretrain", "results/demo/corpora/pubmed-abstract/stats.json", run))
-    lines = told.splitlines()
-    assert (
-        lines[0].startswith("rule pretrain makes files of many names") and "{recipe}/step-{step}/" in lines[0]
+    reported = message(
+        said(project, "-n", "pretrain", "results/demo/corpora/pubmed-abstract/stats.json", run)
     )
+    lines = reported.splitlines()
+    assert lines[0].startswith("rule pretrain makes many files") and "{recipe}/step-{step}/" in lines[0]
     assert "there is no corpus 'pubmed-abstract'; the nearest: pubmed-abstracts, " in lines[1]
     assert "there is no model 'pubmedbert-bsae'; the nearest: pubmedbert-base, " in lines[2]
     assert "there is no dataset 'bc5-chme'; the nearest: bc5-chem, " in lines[3]
-    assert len(lines) == 4 and "biomegatron" not in told
+    assert len(lines) == 4 and "biomegatron" not in reported
 
 
-def test_a_name_of_the_configuration_is_told_with_the_nearest_alone(project: Project) -> None:
-    told = message(said(project, "-n", CARD, "--config", "models=[pubmedbert-bsae]"))
-    assert told.startswith(
+def test_a_name_of_the_configuration_is_reported_with_the_nearest_alone(project: Project) -> None:
+    reported = message(said(project, "-n", CARD, "--config", "models=[pubmedbert-bsae]"))
+    assert reported.startswith(
         "configuration: models: there is no model 'pubmedbert-bsae'; the nearest: pubmedbert-base, "
     )
-    assert len(told) < 250
+    assert len(reported) < 250
 
 
-def test_a_model_without_its_folder_is_told_plainly(project: Project) -> None:
+def test_a_model_without_its_folder_is_reported_plainly(project: Project) -> None:
     (project.folder / "specs/models/own.yaml").write_text(
         "name: own\nlabel: Own\nlowercase: true\nweights: {kind: folder, local: my-bert}\n"
     )
-    told = message(said(project, "-n", "results/demo/runs/blurb/own/bc5-chem/standard/final/seed-1.json"))
-    assert told.startswith("model own needs files of your own: set local_files: {my-bert: /path/to/folder}")
+    reported = message(said(project, "-n", "results/demo/runs/blurb/own/bc5-chem/standard/final/seed-1.json"))
+    assert reported.startswith(
+        "model own needs files of your own: set local_files: {my-bert: /path/to/folder}"
+    )
 
 
-def test_another_run_at_work_is_told_plainly(project: Project) -> None:
+def test_another_run_at_work_is_reported_plainly(project: Project) -> None:
     with lock(project.folder / "results/demo/.lock"):
-        told = message(said(project, "results/demo/pages/contradictions.html"))
+        reported = message(said(project, "results/demo/pages/contradictions.html"))
     assert (
-        told.startswith("another process is at work here and holds results/demo/.lock.") and "\n" not in told
+        reported.startswith("another process is at work here and holds results/demo/.lock.")
+        and "\n" not in reported
     )

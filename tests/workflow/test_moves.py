@@ -29,7 +29,7 @@ KEYS = {KEY: "secret", "web-key": "web", "mine-key": "mine"}
 
 @pytest.fixture(scope="module")
 def owning(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A finished project with a dataset, a corpus and a model of the user's own files, in `own` beside it."""
+    """A finished project with a dataset, corpus and model from the user's own files, in `own` beside it."""
     base = tmp_path_factory.mktemp("moves")
     made = copy_of(finished, base / "checkout")
     specs, own = made.folder / "specs", base / "own"
@@ -58,7 +58,7 @@ def planner(root: Path) -> Iterator[Planner]:
 
 @pytest.fixture
 def own(owning: Project) -> Iterator[Path]:
-    """The user's folder, which is put back as it was."""
+    """The user's folder, which is restored afterwards."""
     folder, config = owning.folder.parent / "own", owning.folder / "config.yaml"
     kept, text = folder.with_name("kept"), config.read_text()
     shutil.copytree(folder, kept, copy_function=shutil.copy2)
@@ -75,15 +75,15 @@ def point_to(project: Project, before: Path, now: Path) -> None:
 def test_where_files_of_ones_own_lie_reruns_nothing(
     owning: Project, own: Path, planner: Planner, root: Path
 ) -> None:
-    told = jobs_by_change(root)
+    reported = jobs_by_change(root)
     assert planner.planned(owning.folder, *TARGETS) == {}
     moved = own.with_name("elsewhere")
     own.rename(moved)
     point_to(owning, own, moved)
-    assert planner.planned(owning.folder, *TARGETS) == told["a folder of your own that moved"]
-    shutil.copytree(moved, own, copy_function=shutil.copy)  # with the time of now
+    assert planner.planned(owning.folder, *TARGETS) == reported["a folder of your own that moved"]
+    shutil.copytree(moved, own, copy_function=shutil.copy)  # with the current time
     point_to(owning, moved, own)
-    assert planner.planned(owning.folder, *TARGETS) == told["a folder of your own that was copied"]
+    assert planner.planned(owning.folder, *TARGETS) == reported["a folder of your own that was copied"]
     shutil.rmtree(moved)
 
 
@@ -111,7 +111,7 @@ def test_files_in_the_mirror_are_those_of_local_files(
 def test_what_they_hold_reruns_what_is_made_of_it(
     owning: Project, own: Path, planner: Planner, root: Path, file: str, change: str
 ) -> None:
-    """Also where size and time are those of before."""
+    """Also if size and time are the same as before."""
     before = (own / file).stat()
     with (own / file).open("r+b") as content:
         content.seek(-2, os.SEEK_END)
@@ -135,7 +135,7 @@ def test_a_checkout_that_moves_with_its_results_reruns_nothing(
         moved.rename(owning.folder)
 
 
-def test_a_missing_file_is_told_before_any_work(owning: Project, own: Path) -> None:
+def test_a_missing_file_is_reported_before_any_work(owning: Project, own: Path) -> None:
     (own / "secret" / FILES["dev"]).unlink()
     done = owning.run("-n", f"results/demo/sources/local/{KEY}/{FILES['dev']}", check=False)
     assert done.returncode == 1 and f"has no file {FILES['dev']}" in done.stderr

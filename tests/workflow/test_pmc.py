@@ -64,7 +64,7 @@ def test_from_an_inventory_to_a_corpus_and_a_later_inventory(project: Project, b
 
     bucket.article(8, content=xml(8, "At last."))
     bucket.inventory(LATER)
-    for name in ("PMC7.2", "PMC9.1", "PMC101.1", "PMC102.1"):  # what hasn't changed is not asked for again
+    for name in ("PMC7.2", "PMC9.1", "PMC101.1", "PMC102.1"):  # unchanged articles are not requested again
         shutil.rmtree(bucket.root / name)
         (bucket.root / "metadata" / f"{name}.json").unlink()
     project.edit("specs/corpora/articles.yaml", DAY, LATER)

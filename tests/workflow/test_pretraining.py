@@ -1,4 +1,4 @@
-"""Recipes of pretraining through the Snakefile: all of them planned, one of each kind run to its model."""
+"""Pretraining recipes through the Snakefile: all are planned, and one of each kind is run to its model."""
 
 from pathlib import Path
 from typing import Any
@@ -18,18 +18,18 @@ RUN = {
     "biom-albert-xxlarge@215k": "albert",
     "bio-lm-base@distill-align": "roberta",
 }
-"""Models that are made -> their family: with a generator; telling the order of segments, as the next, which
-is of an earlier checkpoint; over documents, begun with a model and taught by another."""
-GOING_ON = "biom-albert-xxlarge@pmc"
+"""Models to make -> their family: with a generator; with sentence-order prediction; the same, from an earlier
+checkpoint; over documents, initialised from a model and distilled from another."""
+CONTINUED = "biom-albert-xxlarge@pmc"
 MADE = [
     *(f"{RESULTS}/models/{name}/README.md" for name in RUN),
-    f"{RESULTS}/pretraining/{GOING_ON}/step-50/state.json",
+    f"{RESULTS}/pretraining/{CONTINUED}/step-50/state.json",
 ]
 
 
 @pytest.fixture(scope="module")
 def made(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """These, on the text of one file."""
+    """A project with these models, pretrained on the text of one file."""
     project = make_project(root, world, tmp_path_factory.mktemp("pretrained"))
     project.edit("config.yaml", "save_minutes: 0", "save_minutes: 10")
     files = "{baseline: [26n0001-26n0002], updatefiles: [26n1335-26n1336]}"
@@ -64,8 +64,8 @@ def test_a_recipe_makes_a_model_that_loads(made: Project, name: str) -> None:
     assert vectors.shape[-1] == model.config.hidden_size and torch.isfinite(vectors).all()
 
 
-def test_another_recipes_checkpoint_is_gone_on_with(made: Project) -> None:
-    before, after = state(made, "biom-albert-xxlarge", 40), state(made, GOING_ON, 50)
+def test_another_recipes_checkpoint_is_continued(made: Project) -> None:
+    before, after = state(made, "biom-albert-xxlarge", 40), state(made, CONTINUED, 50)
     assert (before["step"], after["step"]) == (40, 50)
     assert after["tokens"] > before["tokens"] and after["inputs"]["other"]
     assert after["recipe"]["optimisation"]["optimiser"] == "lamb"

@@ -47,7 +47,7 @@ PLACEHOLDERS = {
     "FOLDER": "folder",
     " ...": "",
 }
-"""What stands for something of the reader's -> what the clone has."""
+"""Placeholder in a printed command -> its value in the clone."""
 
 NOT_TRIED = {
     r"docker |apptainer ": "there is no container engine",
@@ -62,20 +62,20 @@ NOT_TRIED = {
 SHELL = r"make |cp |printf |\.venv/bin/pre-commit |\.venv/bin/python -m pytest"
 """Commands for the shell: `make` with -n, pytest with --collect-only."""
 WHOLE = r"scripts/(explain\.py|plan\.py --recipes|list_pubmed\.py --mirror)"
-"""Programs that are over in a second. Others need the network, data that one applies for, or minutes."""
+"""Programs that finish within a second. Others need the network, restricted data, or minutes."""
 LONG = r"scripts/(plan|mirror)\.py \w+$|corpora/shin2020/"
-"""Those that build the graph of a whole study or of a corpus of PubMed: in the long test."""
+"""Commands that build the graph of a whole study or of a PubMed corpus: run by the long test."""
 
 
 def documented() -> list[Printed]:
-    """Commands of documents and comments, each once."""
+    """Return the commands of documents and comments, each once."""
     found = [one for path in printed.documents(ROOT) for one in printed.in_document(path)]
     found += [one for path in printed.commented(ROOT) for one in printed.in_comments(path)]
     return list({shlex.join(one.words): one for one in found}.values())
 
 
 def usages() -> dict[str, str]:
-    """Programs of `scripts/`, and the usage of their docstrings; of several, that with most options."""
+    """Return the programs of `scripts/` and their usages; of several usages, the one with most options."""
     found: dict[str, str] = {}
     for path in (path for path in printed.programs(ROOT) if path.parent.name == "scripts"):
         for one in printed.in_program(path):
@@ -86,7 +86,7 @@ def usages() -> dict[str, str]:
 
 
 def filled(text: str) -> str:
-    """With what the clone has in place of placeholders."""
+    """Return the command with placeholders replaced by values of the clone."""
     for old, new in PLACEHOLDERS.items():
         text = text.replace(old, new)
     return text
@@ -101,7 +101,7 @@ def is_program(text: str) -> bool:
 
 
 def task(text: str, *, long: bool = False) -> dict[str, object]:
-    """What the clone is to do with a command."""
+    """Return how to run a command in the clone."""
     words = shlex.split(filled(text), comments=True)
     if is_snakemake(text):
         place = 1 + next(i for i, word in enumerate(words) if word.endswith("/snakemake"))
@@ -112,7 +112,7 @@ def task(text: str, *, long: bool = False) -> dict[str, object]:
 
 
 def scale(words: list[str]) -> str:
-    """The scale of a command's study."""
+    """Return the scale of a command's study."""
     named = [word for word in words if word.startswith("studies/")]
     found = re.search(r"(?m)^scale: (\w+)", (ROOT / (named or ["config.yaml"])[-1]).read_text())
     assert found
@@ -121,7 +121,7 @@ def scale(words: list[str]) -> str:
 
 @pytest.fixture(scope="module")
 def clone(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The checkout as git has it, with changes since the commit, after `make setup` and `make world`."""
+    """A clone of the checkout with its uncommitted changes, as after `make setup` and `make world`."""
     folder = tmp_path_factory.mktemp("clone") / "pubmill"
     subprocess.run(["git", "clone", "-q", str(ROOT), str(folder)], check=True)
     changed = subprocess.run(
@@ -146,7 +146,7 @@ def clone(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def try_all(folder: Path, tasks: dict[str, dict[str, object]]) -> dict[str, str]:
-    """Commands that failed, and what they said."""
+    """Run the commands; return those that failed, with their output."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.as_typed", str(folder)],
         cwd=ROOT, input=json.dumps(tasks), capture_output=True, text=True, check=True,
@@ -220,12 +220,12 @@ def explainer() -> Explainer:
     return Explainer(targets(scale="full"), ROOT / "specs", files, settings)
 
 
-def finding(name: str) -> doctor.Finding:
-    return doctor.Finding(name, True, targets().specs.datasets[name])
+def finding(name: str) -> doctor.DatasetFinding:
+    return doctor.DatasetFinding(name, True, targets().specs.datasets[name])
 
 
 def counted_wrong() -> str:
-    """What the doctor says of a damaged card, with its path as it is in a checkout."""
+    """Return the doctor's advice on a damaged card, with the card's path as in a checkout."""
     card = Path("results/demo/datasets/bc2gm/card.json")
     card.parent.mkdir(parents=True)
     card.write_text("{")
@@ -244,7 +244,7 @@ def to_do() -> str:
 
 
 def said_by(*words: str) -> str:
-    """What a program of the checkout says when it stops."""
+    """Return the error output of a program of the checkout."""
     program, *arguments = words
     done = subprocess.run(
         [sys.executable, str(ROOT / program), *arguments], capture_output=True, text=True, check=False
@@ -265,21 +265,21 @@ FULL = "results/full/datasets/bc2gm/card.json"
 GONE = "https://ftp.ncbi.nlm.nih.gov/pubmed/baseline/pubmed20n0001.xml.gz"
 OWN = ".venv/bin/snakemake results/small/corpora/pubmed-abstracts/stats.json --configfile studies/small.yaml"
 ADVICE: dict[str, Callable[[], str]] = {
-    "asked._why_lost": lambda: asked._why_lost(FULL, {}, targets(), ROOT / "studies"),  # type: ignore[arg-type]
+    "requested_targets._why_lost": lambda: asked._why_lost(FULL, {}, targets(), ROOT / "studies"),  # type: ignore[arg-type]
     "base.how_to_bring": lambda: f"{OWN} {re.findall('--config[^,]*', how_to_bring('abstracts'))[0]}",
-    "cards._use": lambda: cards._use(None),
+    "task_model_cards._use": lambda: cards._use(None),
     "dataset_pages.export": lambda: str(Page.export.fget(page())),  # type: ignore[attr-defined]
-    "doctor._add_counts": counted_wrong,
-    "doctor._examine": not_at_this_scale,
-    "explanation._to_do": to_do,
-    "explanation.command": lambda: explainer().command(["datasets/bc2gm/card.json"]),
+    "datasets._add_counts": counted_wrong,
+    "datasets._examine": not_at_this_scale,
+    "cells._to_do": to_do,
+    "cells.command": lambda: explainer().command(["datasets/bc2gm/card.json"]),
     "export.main": lambda: said_by("scripts/export.py", "bc2gm", "folder", "--results", "results/full"),
     "network._where_it_went": lambda: _where_it_went(GONE),
     "plan.main": lambda: said_by("scripts/plan.py"),
     "pubmed_plan.lines": lambda: "\n".join(PubmedPlan("pubmed", 1, 0, 0, ("a",), ()).lines(1, 1)),
-    "starting._advice": lambda: starting._advice(started_with("studies/gu2020.yaml")),
+    "run_start._advice": lambda: starting._advice(started_with("studies/gu2020.yaml")),
 }
-"""Every function that words a command -> what it says."""
+"""Every function that formats a command -> its text."""
 
 
 def test_every_command_that_is_advised_works(
@@ -298,7 +298,7 @@ def test_every_command_that_is_advised_works(
 
 @pytest.mark.long
 def test_commands_for_whole_studies_work(clone: Path) -> None:
-    """Their graphs are built: of those that differ in the profile alone, the first."""
+    """Build their graphs; of commands that differ only in the profile, only the first."""
     whole = {
         re.sub(r"--profile \S+ ", "", shlex.join(one.words)): one.text
         for one in documented()
@@ -313,7 +313,7 @@ def test_commands_for_whole_studies_work(clone: Path) -> None:
 
 @pytest.mark.long
 def test_the_task_models_of_the_page_are_made_whole(finished: Project, tmp_path: Path) -> None:
-    """Kept and used as docs/task-models.md says, on the finished miniature's dataset."""
+    """Keep and use a model as docs/task-models.md describes, on a dataset of the finished project."""
     project = copy_of(finished, tmp_path / "copy")
     (project.folder / ".venv").symlink_to(sys.prefix)
     for one in printed.in_document(ROOT / "docs/task-models.md"):

@@ -1,5 +1,7 @@
-"""What reruns what (docs/reruns.md): jobs counted in plans of a finished study, which each test changes and
-leaves as it was."""
+"""Which change reruns which jobs (docs/reruns.md), counted in plans of a finished study.
+
+Each test changes the study's files and restores them.
+"""
 
 import json
 import os
@@ -77,12 +79,12 @@ OWN_FILES = (
 
 @pytest.fixture(scope="module")
 def finished(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """One of this module's own, as it changes files for a while."""
+    """A finished project for this module alone, because its tests change files temporarily."""
     return replace(copy_of(finished, tmp_path_factory.mktemp("reruns") / "copy"), before=finished.before)
 
 
 class Changing:
-    """The finished project, with files that are put back at the end."""
+    """The finished project, whose files are restored at the end."""
 
     def __init__(self, folder: Path, planner: Planner) -> None:
         self.folder, self.planner = folder, planner
@@ -92,13 +94,13 @@ class Changing:
         return self.planner.planned(self.folder, *targets)
 
     def edit(self, file: str, old: str, new: str) -> None:
-        """Replace text that must be there once."""
+        """Replace text that must occur exactly once."""
         text = self.keep(file).read_text()
         assert text.count(old) == 1, f"{old!r} is {text.count(old)} times in {file}"
         (self.folder / file).write_text(text.replace(old, new))
 
     def keep(self, file: str) -> Path:
-        """Remember a file as it is now, with its time."""
+        """Save a file's current content and time."""
         path = self.folder / file
         self.before.setdefault(path, (path.read_bytes(), path.stat().st_mtime_ns))
         return path
@@ -124,7 +126,7 @@ def changing(finished: Project, planner: Planner) -> Iterator[Changing]:
 
 
 def jobs_by_change(root: Path) -> dict[str, dict[str, int]]:
-    """Change -> jobs, as the page has them."""
+    """Change -> jobs, from the page."""
     rows = re.findall(r"(?m)^\| ([^|]+) \| (none|[a-z_]+ \d[^|]*) \|$", (root / "docs/reruns.md").read_text())
     return {
         change: {rule: int(n) for rule, n in re.findall(r"([a-z_]+) (\d+)", jobs)} for change, jobs in rows
@@ -132,7 +134,7 @@ def jobs_by_change(root: Path) -> dict[str, dict[str, int]]:
 
 
 @pytest.fixture(scope="module")
-def told(root: Path) -> dict[str, dict[str, int]]:
+def reported(root: Path) -> dict[str, dict[str, int]]:
     return jobs_by_change(root)
 
 
@@ -143,8 +145,8 @@ def test_a_finished_study_has_a_table_and_a_report(finished: Project) -> None:
     assert "<html" in report and 'http-equiv="refresh"' not in report
 
 
-def test_the_page_has_a_line_for_each_change(told: dict[str, dict[str, int]]) -> None:
-    assert set(told) == {*EDITS, *REWRITTEN, *OTHERS, *OWN_FILES}
+def test_the_page_has_a_line_for_each_change(reported: dict[str, dict[str, int]]) -> None:
+    assert set(reported) == {*EDITS, *REWRITTEN, *OTHERS, *OWN_FILES}
 
 
 def test_finished_results_need_nothing(changing: Changing) -> None:
@@ -158,16 +160,16 @@ def test_a_plan_is_what_a_dry_run_says(finished: Project, changing: Changing) ->
 
 
 @pytest.mark.parametrize("change", EDITS)
-def test_an_edit(changing: Changing, told: dict[str, dict[str, int]], change: str) -> None:
+def test_an_edit(changing: Changing, reported: dict[str, dict[str, int]], change: str) -> None:
     changing.edit(*EDITS[change])
-    assert changing.planned() == told[change]
+    assert changing.planned() == reported[change]
 
 
 @pytest.mark.parametrize("change", REWRITTEN)
-def test_another_file(changing: Changing, told: dict[str, dict[str, int]], change: str) -> None:
+def test_another_file(changing: Changing, reported: dict[str, dict[str, int]], change: str) -> None:
     path = changing.keep(REWRITTEN[change])
     path.write_bytes(path.read_bytes() + b"x")
-    assert changing.planned() == told[change]
+    assert changing.planned() == reported[change]
 
 
 def test_an_intermediate_file_is_made_again_when_it_is_asked_for(changing: Changing) -> None:
@@ -177,7 +179,7 @@ def test_an_intermediate_file_is_made_again_when_it_is_asked_for(changing: Chang
 
 
 def test_what_failed_after_a_change_is_still_to_be_done(copy: Project) -> None:
-    """Else the table, which is there from before the change, would be taken for that of now."""
+    """Otherwise the table from before the change would count as up to date."""
     copy.edit(*EDITS["the version of a metric"])
     copy.edit("scripts/score.py", "def main() -> None:", "def main() -> None:\n    raise SystemExit(1)\n")
     assert copy.run(TABLE, check=False).returncode
@@ -185,14 +187,14 @@ def test_what_failed_after_a_change_is_still_to_be_done(copy: Project) -> None:
 
 
 def test_another_mirror_reruns_nothing(changing: Changing, world: Path, tmp_path: Path) -> None:
-    """A mirror with the same files; one that lacks some would change why cells are empty."""
+    """A mirror with the same files; one without some of them would change why cells are empty."""
     (tmp_path / "elsewhere").symlink_to(world)
     changing.edit("config.yaml", f"mirror: {world}", f"mirror: {tmp_path / 'elsewhere'}")
     assert changing.planned() == {}
 
 
 def test_a_longer_pretraining_repeats_its_segments(changing: Changing) -> None:
-    """The schedule's length changes every learning rate, so no checkpoint of a shorter one serves."""
+    """A schedule's length changes every learning rate, so checkpoints of a shorter one cannot be used."""
     changing.edit(DEMO, FIRST, FIRST.replace("40", "60"))
     assert changing.planned("results/demo/pretraining/pubmedbert-base/step-60/state.json") == {"pretrain": 2}
 

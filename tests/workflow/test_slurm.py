@@ -1,4 +1,4 @@
-"""On a real Slurm, made up of several node daemons on this machine (tests/cluster/)."""
+"""Runs on a real Slurm with several node daemons on this machine (tests/cluster/)."""
 
 import json
 import os
@@ -45,14 +45,14 @@ class OnSlurm(Project):
         return [word.replace("profiles/local", "profiles/slurm") for word in line]
 
     def ended(self, process: subprocess.Popen[bytes]) -> str:
-        """What a Snakemake that was started said, once it has ended well."""
+        """Return the output of a started Snakemake after it has succeeded."""
         assert process.wait(timeout=patience(600)) == 0, (self.folder / "killed.log").read_text()
         return (self.folder / "killed.log").read_text()
 
 
 @pytest.fixture(scope="module")
 def slurm(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A running Slurm's folder; commands find it through the environment."""
+    """Folder of a running Slurm; commands find it through the environment."""
     folder = tmp_path_factory.mktemp("slurm")
     environment = {**os.environ, "SLURM_ROOT": str(folder)}
     with pytest.MonkeyPatch.context() as patch:
@@ -67,7 +67,7 @@ def slurm(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
 
 @pytest.fixture(scope="module")
 def finished(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A table of one dataset, for here each job takes seconds to start."""
+    """A project with a table of one dataset, because each Slurm job takes seconds to start."""
     smaller = copy_of(finished, tmp_path_factory.mktemp("one") / "dataset")
     smaller.edit("config.yaml", "datasets: [bc5-chem, jnlpba]", "datasets: [bc5-chem]")
     smaller.run(f"{TABLE}.html")
@@ -76,7 +76,7 @@ def finished(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Pro
 
 @pytest.fixture
 def cluster(copy: Project, slurm: Path) -> OnSlurm:
-    """A finished project without its pretraining and all that was made of that."""
+    """A finished project without its pretraining and everything made from it."""
     for made in (PRETRAINING, "results/demo/models/pubmedbert-base", "results/demo/runs"):
         shutil.rmtree(copy.folder / made)
     for table in copy.folder.glob(f"{TABLE}.*"):
@@ -89,7 +89,7 @@ def asked(*command: str) -> str:
 
 
 def running(rule: str) -> list[str]:
-    """Numbers of the running jobs of a rule."""
+    """Return the ids of the running jobs of a rule."""
     rows = (row.split() for row in asked("squeue", "--noheader", "--states=R", "--format=%A %k").splitlines())
     return [row[0] for row in rows if f"rule_{rule}_" in row[1]]
 
@@ -126,7 +126,7 @@ def test_a_pretraining_that_meets_its_time_limit_goes_on_from_what_it_saved(
     run = cluster.start_until(appears(cluster, f"{PRETRAINING}/tensorboard/*"), (FIRST,))
     [process] = pretraining_processes(cluster)
     until(lambda: sigterm_in("Cgt", process))
-    os.kill(process, signal.SIGSTOP)  # so that it doesn't end before its time
+    os.kill(process, signal.SIGSTOP)  # so that it does not end too early
     asked("scontrol", "update", f"job={running('pretrain')[0]}", "timelimit=2")
     until(lambda: sigterm_in("Pnd", process))
     with suppress(ProcessLookupError):  # Slurm may have woken it
@@ -139,14 +139,14 @@ def test_a_pretraining_that_meets_its_time_limit_goes_on_from_what_it_saved(
 
 
 def pretraining_processes(project: Project) -> list[int]:
-    """Processes that run the project's program of pretraining."""
+    """Return the processes that run the project's pretraining program."""
     program = str(project.folder / "scripts/pretrain.py").encode()
     lines = ((path, read(path / "cmdline").split(b"\0")) for path in Path("/proc").glob("[0-9]*"))
     return [int(path.name) for path, line in lines if line[1:2] == [program]]
 
 
 def sigterm_in(which: str, process: int) -> bool:
-    """Whether a process catches SIGTERM (Cgt), or has one waiting for it (Pnd), or has ended."""
+    """Return whether a process catches SIGTERM (Cgt), has one pending (Pnd), or has ended."""
     masks = re.findall(rf"(?:Sig|Shd){which}:\s+([0-9a-f]+)", read(Path(f"/proc/{process}/status")).decode())
     return not masks or any(int(mask, 16) >> (signal.SIGTERM - 1) & 1 for mask in masks)
 
@@ -158,7 +158,7 @@ def read(path: Path) -> bytes:
         return b""
 
 
-def test_jobs_that_outlive_a_killed_snakemake_are_told_of_and_count(
+def test_jobs_that_outlive_a_killed_snakemake_are_reported_and_count(
     cluster: OnSlurm, finished: Project
 ) -> None:
     run = cluster.start_until(appears(cluster, SAVED), (WEIGHTS,))
@@ -178,7 +178,7 @@ def test_jobs_that_outlive_a_killed_snakemake_are_told_of_and_count(
 
 
 def test_two_nodes_of_two_processes_train_as_one_process_does(cluster: OnSlurm, finished: Project) -> None:
-    """And the next segment goes on with one process on one node."""
+    """The next segment then continues with one process on one node."""
     profile = "profiles/slurm/config.yaml"
     cluster.edit(profile, ONE_NODE, TWO_NODES)
     cluster.edit(profile, "'--signal", "'--gpus-per-node=2 --signal")
@@ -202,7 +202,7 @@ def state(project: Project, step: int) -> dict[str, dict[str, dict[str, float]]]
 
 
 @pytest.mark.parametrize(
-    ("asked_for", "told"),
+    ("asked_for", "reported"),
     [
         pytest.param(
             "    gpu: 1\n    slurm_partition: dgx", "invalid partition specified: dgx", id="partition"
@@ -211,11 +211,11 @@ def state(project: Project, step: int) -> dict[str, dict[str, dict[str, float]]]
         pytest.param("    gpu: 8", "Requested node configuration is not available", id="GPUs of a node"),
     ],
 )
-def test_what_the_cluster_lacks_is_named(cluster: OnSlurm, asked_for: str, told: str) -> None:
+def test_what_the_cluster_lacks_is_named(cluster: OnSlurm, asked_for: str, reported: str) -> None:
     cluster.edit(
         "profiles/slurm/config.yaml", "    gpu: 1\n    processes: 1  ", f"{asked_for}\n    processes: 1  "
     )
     cluster.edit("profiles/slurm/config.yaml", "retries: 2  ", "retries: 0  ")
     refused = cluster.run(FIRST, check=False)
     assert refused.returncode != 0
-    assert told in refused.stdout + refused.stderr
+    assert reported in refused.stdout + refused.stderr

@@ -1,4 +1,4 @@
-"""The data check: every dataset whose files are at hand, converted and compared with what its spec says."""
+"""Data check: convert every dataset whose files are available, and compare the results with its spec."""
 
 import tempfile
 import time
@@ -24,14 +24,14 @@ MAIN = {
     "tokens": ("mentions", "tokens_in_mentions", "sentences"),
     "span": ("questions", "examples"),
 }
-"""Kind -> the measures of which the first that is expected is shown; of other kinds `examples`."""
+"""Kind -> measures, of which the first that the spec expects is shown; for other kinds, `examples`."""
 
 Counts = Mapping[str, int | None]
 
 
 @dataclass(frozen=True)
-class Task:
-    """One dataset to check, with all that a process of its own needs."""
+class DatasetCheck:
+    """One dataset to check, with all data that a separate process needs."""
 
     dataset: str
     recipe: ConversionRecipe
@@ -40,13 +40,16 @@ class Task:
 
     @property
     def size(self) -> int:
-        """Bytes of its source files: what takes longest should start first."""
+        """Bytes of the source files; the largest datasets take longest and should start first."""
         return sum(place.path.stat().st_size for place in self.places if place.path)
 
 
-class SplitFound(NamedTuple):
-    """One split: the counts that were expected and found (None: it could not be converted); whether its
-    published form has the published `hash` (None: not known), where it has such a form."""
+class SplitCheck(NamedTuple):
+    """Result for one split.
+
+    `found`: counts of the conversion, None if it failed. `has_form`: whether the split has a published form;
+    `hash`: whether that form has the published hash, None if the hash is unknown.
+    """
 
     split: str
     kind: str
@@ -57,53 +60,53 @@ class SplitFound(NamedTuple):
 
     @property
     def is_compared(self) -> bool:
-        """Whether there is anything to compare it with: an expected count, or a known hash."""
+        """Whether the split can be compared with anything: an expected count, or a known hash."""
         return bool(self.expected) or self.hash is not None
 
     @property
     def equal(self) -> list[str]:
-        """The measures that are as expected."""
+        """Measures whose counts are as expected."""
         found = self.found
         return [] if found is None else [m for m, n in self.expected.items() if found.get(m, 0) == n]
 
     @property
     def main(self) -> str:
-        """The measure that is shown: if possible one that is expected, and of what the split has."""
-        usual = MAIN.get(self.kind, ("examples",))
+        """Measure to show: if possible, one that the spec expects and that does not count left-out items."""
+        preferred = MAIN.get(self.kind, ("examples",))
         expected = [m for m in self.expected if not m.startswith("left_out.")]
-        return next((m for m in usual if m in self.expected), next(iter(expected), usual[0]))
+        return next((m for m in preferred if m in self.expected), next(iter(expected), preferred[0]))
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What came of one dataset; `faults` are messages, none where everything is as it should be."""
+class CheckOutcome:
+    """Result of checking one dataset; `faults` are messages, empty if everything is as expected."""
 
     dataset: str
-    splits: list[SplitFound]
+    splits: list[SplitCheck]
     faults: list[str]
     seconds: float
 
     @property
     def bare(self) -> list[str]:
-        """The splits that have nothing to compare."""
+        """Splits that cannot be compared with anything."""
         return [split.split for split in self.splits if not split.is_compared]
 
     @property
     def is_compared(self) -> bool:
-        """Whether it can be as expected, or not: a conversion that fails never is."""
+        """Whether the dataset was compared with anything; a failed conversion counts as compared."""
         return bool(self.faults) or len(self.bare) < len(self.splits)
 
 
 @dataclass(frozen=True)
 class Unchecked:
-    """A dataset whose files aren't all at hand, and what to do."""
+    """A dataset some of whose files are not available, and what to do about it."""
 
     dataset: str
     why: str
 
 
-def plan(targets: AccessTargets, names: Iterable[str]) -> tuple[list[Task], list[Unchecked]]:
-    """The datasets that can be checked, biggest first, and those that can't."""
+def plan(targets: AccessTargets, names: Iterable[str]) -> tuple[list[DatasetCheck], list[Unchecked]]:
+    """Return the datasets that can be checked, largest first, and those that cannot."""
     tasks, unchecked = [], []
     for name in names:
         spec = targets.specs.datasets[name]
@@ -119,34 +122,34 @@ def plan(targets: AccessTargets, names: Iterable[str]) -> tuple[list[Task], list
 def _why(spec: DatasetSpec, absent: list[Place]) -> str:
     urls = sorted({place.name for place in absent if isinstance(place.source, File)})
     more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
-    told = [f"absent: {urls[0]}{more}"] if urls else []
+    reasons = [f"absent: {urls[0]}{more}"] if urls else []
     own: dict[str, list[str]] = {}
     for place in absent:
         if isinstance(place.source, LocalFile) and place.name not in own.setdefault(place.source.local, []):
             own[place.source.local].append(place.name)
     apply = f"{spec.access}: apply at {spec.apply}, then " if spec.apply else ""
-    told += [f"{apply}give LOCAL={key}=FOLDER with {', '.join(files)}" for key, files in own.items()]
-    return "; ".join(told)
+    reasons += [f"{apply}give LOCAL={key}=FOLDER with {', '.join(files)}" for key, files in own.items()]
+    return "; ".join(reasons)
 
 
-def _task(name: str, spec: DatasetSpec, found: list[Place]) -> Task:
+def _task(name: str, spec: DatasetSpec, found: list[Place]) -> DatasetCheck:
     recipe = recipes.build(ConversionRecipe, conversion_recipe(name, spec), name)
     form = published_recipe(name, spec) if spec.published else None
-    return Task(name, recipe, recipes.build(PublishedRecipe, form, name) if form else None, found)
+    return DatasetCheck(name, recipe, recipes.build(PublishedRecipe, form, name) if form else None, found)
 
 
-def check_all(tasks: list[Task], processes: int) -> Iterator[Outcome]:
-    """Check every dataset, `processes` at a time; outcomes come as they are ready."""
+def check_all(tasks: list[DatasetCheck], processes: int) -> Iterator[CheckOutcome]:
+    """Check every dataset, `processes` at a time; yield each outcome when it is ready."""
     with ProcessPoolExecutor(max_workers=processes) as pool:
         for future in as_completed([pool.submit(check, task) for task in tasks]):
             yield future.result()
 
 
-def check(task: Task) -> Outcome:
-    """Check one dataset: the hashes of its files, its counts, the bytes of its published form.
+def check(task: DatasetCheck) -> CheckOutcome:
+    """Check one dataset: the hashes of its files, its counts, and the bytes of its published form.
 
-    What a graph's job would refuse is told in `faults`, and counts and hashes are found all the same
-    where that is possible, so that one sees what differs.
+    Errors that would stop a job of the graph go to `faults`. Counts and hashes are still computed where
+    possible, so that the output shows what differs.
     """
     began = time.perf_counter()
     faults: list[str] = []
@@ -162,12 +165,12 @@ def check(task: Task) -> Outcome:
             if task.published:
                 forms = _published(task.published, examples, Path(folder) / "published", faults)
         except Exception as error:
-            faults.append(_told(error, task))
+            faults.append(_describe(error, task))
     splits = [_split(task, name, counts, forms) for name in task.recipe.splits]
-    return Outcome(task.dataset, splits, faults, time.perf_counter() - began)
+    return CheckOutcome(task.dataset, splits, faults, time.perf_counter() - began)
 
 
-def _converted(task: Task, output: Path, faults: list[str]) -> Mapping[str, Counts]:
+def _converted(task: DatasetCheck, output: Path, faults: list[str]) -> Mapping[str, Counts]:
     inputs = {place.role: place.path for place in task.places if place.path}
     try:
         card = convert(task.recipe, inputs, output)
@@ -181,25 +184,27 @@ def _converted(task: Task, output: Path, faults: list[str]) -> Mapping[str, Coun
 def _published(
     recipe: PublishedRecipe, examples: Path, output: Path, faults: list[str]
 ) -> Mapping[str, Mapping[str, Any]]:
-    """Split -> what `publish` tells of it, also where a hash differs."""
+    """Return split -> what `publish` returns for it, even if a hash differs."""
     try:
         return publish(recipe, examples, output)
     except PubmillError as error:
         unknown = {split: {**file, "sha256": None} for split, file in recipe.files.items()}
-        told = publish(replace(recipe, files=unknown), examples, output)
+        written = publish(replace(recipe, files=unknown), examples, output)
         faults.append(str(error))
         return {
             split: {
                 **one,
                 "equal": one["sha256"] == wanted if (wanted := recipe.files[split]["sha256"]) else None,
             }
-            for split, one in told.items()
+            for split, one in written.items()
         }
 
 
-def _told(error: Exception, task: Task) -> str:
-    """An error in words; an unforeseen one with its place, and without its own words where a licence
-    forbids to show text."""
+def _describe(error: Exception, task: DatasetCheck) -> str:
+    """Return the message of an error; an unexpected one with its place in the code.
+
+    The text of an unexpected error is left out if the dataset's licence forbids showing its text.
+    """
     if isinstance(error, PubmillError):
         return str(error)
     place = traceback.extract_tb(error.__traceback__)[-1]
@@ -210,9 +215,12 @@ def _told(error: Exception, task: Task) -> str:
 
 
 def _split(
-    task: Task, name: str, counts: Mapping[str, Counts] | None, forms: Mapping[str, Mapping[str, Any]]
-) -> SplitFound:
-    return SplitFound(
+    task: DatasetCheck,
+    name: str,
+    counts: Mapping[str, Counts] | None,
+    forms: Mapping[str, Mapping[str, Any]],
+) -> SplitCheck:
+    return SplitCheck(
         split=name,
         kind=task.recipe.kind,
         expected=task.recipe.expect.get(name, {}),

@@ -1,16 +1,16 @@
-"""What the data check prints."""
+"""Output of the data check."""
 
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
 
-from pubmill.inspection.data_check.checks import Outcome, SplitFound, Unchecked
+from pubmill.inspection.data_check.checks import CheckOutcome, SplitCheck, Unchecked
 from pubmill.planning.terminal_tables import coloured, table
 
 
-def print_outcomes(to: Console, outcomes: Sequence[Outcome], unchecked: Sequence[Unchecked]) -> None:
-    """A row for each split, then the messages, what could not be checked, and the totals."""
+def print_outcomes(to: Console, outcomes: Sequence[CheckOutcome], unchecked: Sequence[Unchecked]) -> None:
+    """Print a row for each split, then the messages, the unchecked datasets and the totals."""
     rows = table("dataset", "variant", "split", "expected", "found", "equal", "hash", "seconds")
     rows.columns[-1].justify = "right"
     for outcome in sorted(outcomes, key=lambda outcome: outcome.dataset):
@@ -22,8 +22,8 @@ def print_outcomes(to: Console, outcomes: Sequence[Outcome], unchecked: Sequence
     to.print(rows)
     for outcome in outcomes:
         for fault in outcome.faults:
-            told = fault if outcome.dataset in fault else f"{outcome.dataset}: {fault}"
-            to.print(Text(told), style="red", soft_wrap=True)
+            message = fault if outcome.dataset in fault else f"{outcome.dataset}: {fault}"
+            to.print(Text(message), style="red", soft_wrap=True)
     if unchecked:
         rows = table("not checked", "why")
         for one in unchecked:
@@ -34,18 +34,18 @@ def print_outcomes(to: Console, outcomes: Sequence[Outcome], unchecked: Sequence
     to.print(totals(outcomes, unchecked), soft_wrap=True)
 
 
-def _counts(split: SplitFound) -> tuple[str, str, Text]:
-    """Expected, found (the main measure of each), and how many of the expected measures are equal."""
-    main, equal, of = split.main, len(split.equal), len(split.expected)
+def _counts(split: SplitCheck) -> tuple[str, str, Text]:
+    """Return the main measure as expected and as found, and how many expected measures are equal."""
+    main, equal, total = split.main, len(split.equal), len(split.expected)
     expected = f"{split.expected[main]} {main}" if main in split.expected else ""
     if split.found is None:
         return expected, "", coloured("not converted", False)
-    words = f"all {of}" if equal == of else f"{equal} of {of}"
-    told = coloured(words, equal == of) if of else coloured("none expected", None)
-    return expected, f"{split.found.get(main, 0)} {main}", told
+    words = f"all {total}" if equal == total else f"{equal} of {total}"
+    shown = coloured(words, equal == total) if total else coloured("none expected", None)
+    return expected, f"{split.found.get(main, 0)} {main}", shown
 
 
-def _hash(split: SplitFound) -> Text:
+def _hash(split: SplitCheck) -> Text:
     if not split.has_form:
         return coloured("no other form", None)
     if split.found is None:
@@ -54,8 +54,8 @@ def _hash(split: SplitFound) -> Text:
     return coloured(words, split.hash)
 
 
-def incomparable(outcomes: Sequence[Outcome]) -> list[str]:
-    """The datasets and splits that were converted, and of which nothing is expected."""
+def incomparable(outcomes: Sequence[CheckOutcome]) -> list[str]:
+    """Return the datasets and splits that were converted but cannot be compared with anything."""
     return [
         f"{outcome.dataset}, {', '.join(outcome.bare) if outcome.is_compared else 'any split'}"
         for outcome in sorted(outcomes, key=lambda outcome: outcome.dataset)
@@ -63,8 +63,8 @@ def incomparable(outcomes: Sequence[Outcome]) -> list[str]:
     ]
 
 
-def totals(outcomes: Sequence[Outcome], unchecked: Sequence[Unchecked]) -> str:
-    """One line: how many datasets, counts and hashes are equal."""
+def totals(outcomes: Sequence[CheckOutcome], unchecked: Sequence[Unchecked]) -> str:
+    """Return one line: how many datasets, counts and hashes are as expected."""
     splits = [split for outcome in outcomes for split in outcome.splits]
     compared = [outcome for outcome in outcomes if outcome.is_compared]
     right = sum(not outcome.faults for outcome in compared)

@@ -1,4 +1,4 @@
-"""Where the source files of a dataset are: in the results, in a mirror, in folders of the user's own."""
+"""Locations of a dataset's source files: in the results, in a mirror, or in the user's own folders."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ Found = Literal["results", "mirror", "local_files"]
 
 @dataclass(frozen=True)
 class Place:
-    """One source file: where it was `found`, if it was, and its `path` there."""
+    """One source file: where it was `found`, and its `path` there; both are None if it was not found."""
 
     role: str
     source: File | LocalFile
@@ -22,12 +22,12 @@ class Place:
 
     @property
     def name(self) -> str:
-        """Its URL, or its name in a folder of the user's own."""
+        """URL of the file, or its name in one of the user's own folders."""
         return self.source.url if isinstance(self.source, File) else self.source.file
 
     @property
     def digests(self) -> dict[str, str]:
-        """The digests that its spec names, as `pubmill.storage.sources.check` takes them."""
+        """Digests in the spec, as arguments of `pubmill.storage.sources.check`."""
         named = {"sha256": self.source.sha256}
         if isinstance(self.source, File):
             named["git_blob"] = self.source.git_blob
@@ -35,7 +35,7 @@ class Place:
 
 
 def places(targets: AccessTargets, dataset: str, in_results: bool) -> list[Place]:
-    """Look for every source file of a dataset; `in_results`: a copy that a run has taken counts too."""
+    """Look for every source file of a dataset; `in_results`: also accept a copy in the results folder."""
     sources = targets.specs.datasets[dataset].sources.items()
     return [_place(targets, role, source, in_results) for role, source in sources]
 

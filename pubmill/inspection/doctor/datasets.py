@@ -1,4 +1,4 @@
-"""The doctor: of each dataset whether it can be had, from where, whether its counts are right, what to do."""
+"""Doctor for datasets: whether each is available, from where, whether its counts are right, what to do."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,12 +24,12 @@ from pubmill.storage.sources import path_in_mirror
 
 
 @dataclass
-class Finding:
-    """What is found of one dataset.
+class DatasetFinding:
+    """State of one dataset.
 
-    `available` is None where only the network has a file and it was not asked; `sources`: from where
-    the files come -> how many; `counts` in words, `counted` whether they are as expected (None: not
-    converted yet); `dead` links, and what `to_do`.
+    `available`: None if only the network has a file and links were not checked. `sources`: where the files
+    come from -> how many. `counts`: a description; `counted`: whether the counts are as expected (None: not
+    converted yet, or nothing is expected). `dead`: dead links; `to_do`: what to do.
     """
 
     dataset: str
@@ -48,7 +48,7 @@ class Finding:
 
 
 def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
-    """The configuration that Snakemake makes of `config.yaml`, `--configfile` and `--config`."""
+    """Return the configuration that Snakemake builds from `config.yaml`, `--configfile` and `--config`."""
     check_files([base, *(overlay for overlay in overlays if Path(overlay).exists())])
     try:
         config = load_configfile(base)
@@ -61,7 +61,7 @@ def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) 
 
 
 def linked(targets: AccessTargets) -> list[str]:
-    """URLs of files that neither the results nor the mirror have."""
+    """Return the URLs of files that neither the results nor the mirror have."""
     return sorted(
         {
             place.name
@@ -72,26 +72,29 @@ def linked(targets: AccessTargets) -> list[str]:
     )
 
 
-def examine(targets: AccessTargets, links: Links | None, configuration: Sequence[str] = ()) -> list[Finding]:
-    """Look at every dataset; `links` is None where the network is not to be asked.
+def examine(
+    targets: AccessTargets, links: Links | None, configuration: Sequence[str] = ()
+) -> list[DatasetFinding]:
+    """Examine every dataset; `links` is None if the network must not be used.
 
-    `configuration`: the options that name it, for the commands of what is to do.
+    `configuration`: the configuration's command-line options, which the printed commands repeat.
     """
     wanted = set(targets.wanted_datasets())
     specs = sorted(targets.specs.datasets.items())
     return [
-        _examine(Finding(name, name in wanted, spec), targets, links, configuration) for name, spec in specs
+        _examine(DatasetFinding(name, name in wanted, spec), targets, links, configuration)
+        for name, spec in specs
     ]
 
 
 def _examine(
-    finding: Finding, targets: AccessTargets, links: Links | None, configuration: Sequence[str]
-) -> Finding:
+    finding: DatasetFinding, targets: AccessTargets, links: Links | None, configuration: Sequence[str]
+) -> DatasetFinding:
     if not targets.exists(finding.dataset):
         finding.available = False
         finding.counts = "not among the made-up data of this scale"
         elsewhere = commands.script("doctor", "--configfile", "studies/datasets.yaml")
-        finding.to_do.append(f"take it at another scale: {elsewhere}")
+        finding.to_do.append(f"use another scale: {elsewhere}")
         return finding
     for place in places(targets, finding.dataset, in_results=True):
         _add_place(finding, place, targets, links)
@@ -100,7 +103,7 @@ def _examine(
     return finding
 
 
-def _add_place(finding: Finding, place: Place, targets: AccessTargets, links: Links | None) -> None:
+def _add_place(finding: DatasetFinding, place: Place, targets: AccessTargets, links: Links | None) -> None:
     if place.found is not None:
         finding.sources[place.found] += 1
     elif not isinstance(place.source, File):
@@ -114,9 +117,9 @@ def _add_place(finding: Finding, place: Place, targets: AccessTargets, links: Li
 
 
 def _add_remote(
-    finding: Finding, url: str, dead: str | None, mirror: str | None, links: Links | None
+    finding: DatasetFinding, url: str, dead: str | None, mirror: str | None, links: Links | None
 ) -> None:
-    """A file that only the network can have; with a mirror, the network is never asked for it."""
+    """Add a file that only the network may have; with a mirror, it is never requested from the network."""
     mirrored = path_in_mirror(url, mirror)
     silent = links is not None and not links.network
     if not (mirrored or dead or silent):
@@ -130,14 +133,15 @@ def _add_remote(
         finding.to_do.append(f"fetch {url} to {mirrored}")
     elif dead:
         finding.to_do.append(
-            f"find a copy elsewhere, and name a `mirror:` that holds {url.removeprefix('https://')}"
+            f"find a copy elsewhere, and set `mirror:` to a folder that has it as "
+            f"{url.removeprefix('https://')}"
         )
-    elif (advice := "connect to the network, or name a `mirror:`") not in finding.to_do:
+    elif (advice := "connect to the network, or set `mirror:`") not in finding.to_do:
         finding.to_do.append(advice)
 
 
-def _add_own(finding: Finding, targets: AccessTargets) -> None:
-    """What to do about files of the user's own; mistakes in their settings first."""
+def _add_own(finding: DatasetFinding, targets: AccessTargets) -> None:
+    """Add what to do about the user's own files; mistakes in their settings come first."""
     if finding.sources["absent"] == 0:
         return
     mistakes = targets.mistakes(finding.dataset)
@@ -149,7 +153,7 @@ def _add_own(finding: Finding, targets: AccessTargets) -> None:
             finding.to_do.append(f"{apply}{into}. Files: {', '.join(files)}")
 
 
-def _add_counts(finding: Finding, targets: AccessTargets, configuration: Sequence[str]) -> None:
+def _add_counts(finding: DatasetFinding, targets: AccessTargets, configuration: Sequence[str]) -> None:
     """What the card of a conversion says against what the spec expects now."""
     path = Path(targets.paths.card(finding.dataset))
     if not path.is_file():
@@ -176,7 +180,7 @@ def _add_counts(finding: Finding, targets: AccessTargets, configuration: Sequenc
 
 
 def _as_expected(spec: DatasetSpec) -> tuple[bool | None, str]:
-    """What equal counts are worth: nothing where none is expected."""
+    """Return whether equal counts confirm the dataset (None if the spec expects none), and a description."""
     bare = [split for split in spec.splits if not spec.expect.get(split)]
     if len(bare) == len(spec.splits):
         return None, "converted; counts: nothing expected"

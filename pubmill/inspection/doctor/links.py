@@ -1,4 +1,4 @@
-"""Which URLs still answer, asked in parallel and without fetching what they give."""
+"""Check in parallel which URLs still answer, without downloading their files."""
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -12,20 +12,23 @@ AT_ONCE = 8
 
 
 class Links(NamedTuple):
-    """`dead`: URL -> what is wrong with it. Without `network` no host answers, and nothing is known."""
+    """Result of checking links.
+
+    `network`: False if no host answers, so that nothing is known. `dead`: URL -> what is wrong with it.
+    """
 
     network: bool
     dead: Mapping[str, str]
 
 
 class _NoAnswerError(Exception):
-    """The host can't be reached."""
+    """The host cannot be reached."""
 
 
 def check_links(urls: Iterable[str]) -> Links:
-    """Ask every URL whether it is there.
+    """Request every URL and return the dead links.
 
-    Each host is tried once at first: one that is silent is not asked again for its other URLs.
+    One URL of each host is tried first; if the host does not answer, its other URLs are not requested.
     """
     by_host: dict[str, list[str]] = {}
     for url in dict.fromkeys(urls):
@@ -43,17 +46,17 @@ def check_links(urls: Iterable[str]) -> Links:
 
 
 def _ask(url: str) -> str | _NoAnswerError | None:
-    """None if the URL is there, else what is wrong."""
+    """Return None if the URL exists, else what is wrong."""
     try:
         answer = _status("HEAD", url, {})
-        # Some servers know no HEAD, or forbid it; one byte of the file tells as much.
+        # Some servers do not support HEAD, or forbid it; requesting one byte of the file answers as well.
         return answer and _status("GET", url, {"Range": "bytes=0-0"})
     except requests.exceptions.SSLError:
         return "no trusted connection"
     except (requests.ConnectionError, requests.Timeout):
         return _NoAnswerError(f"{urlsplit(url).netloc} does not answer")
     except requests.RequestException as error:
-        return f"cannot be asked: {type(error).__name__}"
+        return f"cannot be requested: {type(error).__name__}"
 
 
 def _status(method: str, url: str, headers: dict[str, str]) -> str | None:

@@ -1,4 +1,4 @@
-"""The doctor's look at models: where their weights come from, and whether those are at hand."""
+"""Doctor for models: where their weights come from, and whether those are available."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from pubmill.graph.tables import TableTargets
 
 @dataclass(frozen=True)
 class ModelFinding:
-    """What is found of one model; `available` is None where the hub has to be asked."""
+    """State of one model; `available` is None if only the hub may have it."""
 
     model: str
     source: str
@@ -23,7 +23,7 @@ class ModelFinding:
 
 
 def examine_models(targets: TableTargets) -> list[ModelFinding]:
-    """Look at every model of the study's tables of results."""
+    """Examine every model in the study's tables of results."""
     return [_examine(name, targets) for name in targets.wanted_models()]
 
 
@@ -42,10 +42,10 @@ def _examine(name: str, targets: TableTargets) -> ModelFinding:
 
 
 def _on_the_hub(name: str, model: str, revision: str) -> ModelFinding:
-    """A pinned revision is whole in the cache, or has to be fetched."""
+    """Return the finding on a pinned revision: in the hub's cache, or still to fetch."""
     source = f"the hub's {model} at {revision[:12]}"
     if isinstance(huggingface_hub.try_to_load_from_cache(model, "config.json", revision=revision), str):
         return ModelFinding(name, f"{source}, in the cache")
     return ModelFinding(
-        name, source, None, "without network: put its files into a folder and name that in the model's spec"
+        name, source, None, "without network: put its files into a folder and set that in the model's spec"
     )

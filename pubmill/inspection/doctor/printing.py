@@ -1,11 +1,11 @@
-"""What the doctor prints."""
+"""Output of the doctor."""
 
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
 
-from pubmill.inspection.doctor.datasets import Finding
+from pubmill.inspection.doctor.datasets import DatasetFinding
 from pubmill.inspection.doctor.links import Links
 from pubmill.inspection.doctor.models import ModelFinding
 from pubmill.planning.terminal_tables import BAD, DIM, GOOD
@@ -25,11 +25,11 @@ MODEL_WORDS = {
 }
 
 
-def print_findings(to: Console, findings: Sequence[Finding], links: Links | None) -> None:
-    """The datasets that the study wants, then the others, then a summary."""
+def print_findings(to: Console, findings: Sequence[DatasetFinding], links: Links | None) -> None:
+    """Print the datasets that the study uses, then the others, then a summary."""
     wanted = [finding for finding in findings if finding.wanted]
     others = [finding for finding in findings if not finding.wanted]
-    for heading, chosen in (("Datasets that the study wants", wanted), ("Other datasets", others)):
+    for heading, chosen in (("Datasets that the study uses", wanted), ("Other datasets", others)):
         if chosen:
             to.print(Text(f"\n{heading}", style="bold"))
         for finding in chosen:
@@ -38,13 +38,13 @@ def print_findings(to: Console, findings: Sequence[Finding], links: Links | None
         to.print("\nThere is no network: no host answers, so links were not checked.")
     if links is None:
         to.print("\nLinks were not checked (--offline).")
-    to.print(f"\n{sum(f.sound for f in wanted)} of {len(wanted)} datasets that the study wants are in order")
+    to.print(f"\n{sum(f.sound for f in wanted)} of {len(wanted)} datasets that the study uses are in order")
 
 
 def print_models(to: Console, findings: Sequence[ModelFinding]) -> None:
-    """The models of the study's tables; nothing where it has none."""
+    """Print the models of the study's tables; nothing if it has none."""
     if findings:
-        to.print(Text("\nModels that the study wants", style="bold"))
+        to.print(Text("\nModels that the study uses", style="bold"))
     for finding in findings:
         word, style = MODEL_WORDS[finding.available]
         to.print(Text.assemble((finding.model, "bold"), ": ", (word, style), f" ({finding.source})"))
@@ -52,7 +52,7 @@ def print_models(to: Console, findings: Sequence[ModelFinding]) -> None:
             to.print(f"    to do: {finding.to_do}", soft_wrap=True)
 
 
-def _print(to: Console, finding: Finding) -> None:
+def _print(to: Console, finding: DatasetFinding) -> None:
     word, style = {
         True: ("available", GOOD),
         False: ("NOT AVAILABLE", BAD),

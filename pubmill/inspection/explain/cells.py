@@ -1,4 +1,4 @@
-"""Where a cell of a table comes from: its runs, what these were run with, what that was made from."""
+"""Explain a table cell: its runs, their recipes, data and weights, and the sources of those."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -33,8 +33,8 @@ Named = TypeVar("Named", Row, Column, FactRow, FactColumn)
 
 
 @dataclass(frozen=True)
-class Run:
-    """One run of a cell: the file of its record, and what this says; `facts` is empty without one."""
+class CellRun:
+    """One run of a cell: the file of its record, and its content; `facts` is empty if it is missing."""
 
     file: str
     dataset: str
@@ -46,12 +46,12 @@ class Run:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A cell and all that is behind it.
+    """A cell and everything that it depends on.
 
-    `value`: what the table shows of ours, with spread, published value, difference and what else it has;
-    `refused`: why nothing is shown although there are runs; `compared`: with the best of its row.
-    `parts` are the cells that it is made of, where it has no runs of its own. `lacking`: files below the
-    results folder that are not there; `to_do`: the commands that make them, or whatever else is missing.
+    `value`: our value, with spread, published value, difference and the cell's other fields; `refused`: why
+    the table shows no value although runs exist; `compared`: the comparison with the best model of the row.
+    `parts`: the cells that it is computed from, if it has no runs of its own. `lacking`: missing files below
+    the results folder; `to_do`: commands that make them, or other steps that are needed.
     """
 
     table: str
@@ -61,7 +61,7 @@ class Explanation:
     value: Account
     refused: str | None = None
     setting: Account | None = None
-    runs: tuple[Run, ...] = ()
+    runs: tuple[CellRun, ...] = ()
     compared: Account | None = None
     recipe: Account | None = None
     choice: Account | None = None
@@ -74,7 +74,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Explainer:
-    """What explanations are made with; `configfiles` and `settings` are those of the command line."""
+    """Inputs of every explanation; `configfiles` and `settings` come from the command line."""
 
     targets: FactTableTargets
     specs: Path
@@ -91,12 +91,12 @@ class Explainer:
         return commands.snakemake(*paths, configuration=self.options(settings))
 
     def options(self, settings: Sequence[str] = ()) -> list[str]:
-        """The configuration as options."""
+        """Return the configuration as command-line options."""
         return commands.configuration_options(self.configfiles, (*self.settings, *settings))
 
 
 def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanation:
-    """Explain a cell that is named by keys or labels; a `PubmillError` lists what there is, nearest first."""
+    """Explain the cell with these keys or labels; the error for an unknown name lists the nearest names."""
     specs = explainer.targets.specs
     if table in specs.fact_tables:
         return _explain_fact(explainer, table, row, column)
@@ -107,7 +107,7 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
     straight = bool(_named_so(row, rows, _key)) and bool(_named_so(column, recipe.columns, _key))
     turned = bool(_named_so(row, recipe.columns, _key)) and bool(_named_so(column, rows, _key))
     if turned and not straight:
-        row, column = column, row  # papers print both ways round
+        row, column = column, row  # papers print tables in both orientations
     found_row = _find("row", row, rows, _key)
     found_column = _find("column", column, recipe.columns, _key)
     try:
@@ -122,7 +122,11 @@ def _key(one: Any) -> str:
 
 
 def _named_so(name: str, among: Sequence[Named], key: Callable[[Any], str]) -> list[Named]:
-    """Those of that key, else of that label, else whose key or label has it as first word, else begins so."""
+    """Return the items with a matching name, from the strictest way to match that finds any.
+
+    In this order: the key is `name`; the label is; the first word of key or label is; key or label begins
+    with it.
+    """
     wanted = name.casefold()
     names = [(one, key(one), key(one).casefold(), one.label.casefold()) for one in among]
     ways = (
@@ -139,29 +143,29 @@ def _first_word(name: str) -> str:
 
 
 def _find(what: str, name: str, among: Sequence[Named], key: Callable[[Any], str]) -> Named:
-    """The one of that name; a `PubmillError` lists those that it may mean."""
+    """Return the item with this name; raise a `PubmillError` with the candidates if it is not unique."""
     found = _named_so(name, among, key)
     if len(found) == 1:
         return found[0]
     if found:
         meant = ", ".join(_named(key(one), one.label) for one in found)
-        raise PubmillError(f"several {what}s may be meant by {name!r}; give the key of one: {meant}")
+        raise PubmillError(f"{name!r} matches several {what}s; give the key of one: {meant}")
     raise PubmillError(unknown(what, name, [_named(key(one), one.label) for one in among]))
 
 
 def _columns_behind(column: Column) -> tuple[str, ...]:
-    """The columns that a column without runs is made of."""
+    """Return the columns from which a column without runs is computed."""
     return column.best_of or ((column.drop.start, *column.drop.of) if column.drop else ())
 
 
 def _rows_behind(recipe: TableRecipe, row: Row) -> tuple[str, ...]:
-    """The rows that a composite is made of."""
+    """Return the rows from which a composite is computed."""
     found = next((one for one in recipe.composites if one.name == row.key and row.dataset is None), None)
     return tuple(name for group in found.groups.values() for name in group) if found else ()
 
 
 def _build(explainer: Explainer, table: str, recipe: TableRecipe, row: Row, column: Column) -> Table:
-    """The table with no other records than those that the cell needs."""
+    """Build the table with only the records that the cell needs."""
     columns = _columns_behind(column) or (column.key,)
     return _build_of(explainer, table, recipe, _rows_behind(recipe, row) or (row.key,), columns)
 
@@ -169,7 +173,7 @@ def _build(explainer: Explainer, table: str, recipe: TableRecipe, row: Row, colu
 def _build_of(
     explainer: Explainer, table: str, recipe: TableRecipe, rows: Sequence[str], columns: Sequence[str]
 ) -> Table:
-    """The table with the records of these rows and columns alone."""
+    """Build the table with only the records of these rows and columns."""
     records = {
         name: {key: paths for key, paths in recipe.records[name].items() if key in rows}
         for name in columns
@@ -219,14 +223,14 @@ def _named(key: str, label: str) -> str:
 
 
 def _value(row: Row, cell: Cell | None) -> Account:
-    """What the table has of a cell, but for the runs."""
+    """Return the fields of a cell in the table, except its runs."""
     return {"metric": row.metric, **(cell.model_dump(exclude={"seeds"}) if cell else {})}
 
 
 def _behind(
     explainer: Explainer, table: str, recipe: TableRecipe, row: Row, column: Column, paths: Sequence[str]
 ) -> dict[str, Any]:
-    """Runs, recipe, data and weights of a cell that has runs of its own, or should have."""
+    """Return runs, recipe, data and weights of a cell that has, or should have, runs of its own."""
     targets = explainer.targets
     runs = tuple(_run(explainer, path, row.metric) for path in paths)
     data = row.folds or ((row.dataset,) if row.dataset else ())
@@ -248,7 +252,7 @@ def _behind(
 def _compared(
     explainer: Explainer, table: str, recipe: TableRecipe, row: Row, column: Column
 ) -> Account | None:
-    """The stored comparison, set against the records that there are now."""
+    """Return the stored comparison, and whether it matches the current records."""
     try:
         made = _build_of(explainer, table, recipe, (row.key,), tuple(recipe.records))
     except PubmillError as error:
@@ -259,8 +263,8 @@ def _compared(
     return comparison_account(explainer.targets, table, row.key, column.key, scores)
 
 
-def _data(targets: FactTableTargets, dataset: str, runs: Sequence[Run]) -> Account:
-    """A dataset, and whether its examples are still those that the runs were scored on."""
+def _data(targets: FactTableTargets, dataset: str, runs: Sequence[CellRun]) -> Account:
+    """Describe a dataset, and whether its examples are still those that the runs were scored on."""
     account = dataset_account(targets, dataset)
     scored = {
         (run.facts["split"], run.facts["data_sha256"]) for run in runs if run.facts and run.dataset == dataset
@@ -272,28 +276,28 @@ def _data(targets: FactTableTargets, dataset: str, runs: Sequence[Run]) -> Accou
     return account
 
 
-def _run(explainer: Explainer, path: str, metric: str) -> Run:
+def _run(explainer: Explainer, path: str, metric: str) -> CellRun:
     """Return a run by the path of its record below the results."""
     file, named = explainer.results / path, run_of(path)
     dataset, seed = named.dataset, named.seed
     if not file.is_file():
-        return Run(path, dataset, seed, None, "no record", {})
+        return CellRun(path, dataset, seed, None, "no record", {})
     record = read_record(file)
     score = 100 * record.metrics[metric] if record.metrics and metric in record.metrics else None
-    return Run(path, dataset, seed, score, record.failed, _facts(record))
+    return CellRun(path, dataset, seed, score, record.failed, _facts(record))
 
 
 def _facts(record: Record) -> Account:
-    """What a record says of how it came about."""
+    """Return the fields of a record that describe how it was made."""
     kept = {"split", "dev_score", "dev_split", "max_length", "seconds", "commit", "python", "packages"}
     hashes = {"data_sha256", "trained_on_sha256", "model_sha256", "versions", "recipe", "scored_with"}
     return {**record.model_dump(include=kept | hashes), "machine": machine(record.hardware)}
 
 
 def _planned(
-    targets: FactTableTargets, paths: Sequence[str], model: str | None, runs: Sequence[Run]
+    targets: FactTableTargets, paths: Sequence[str], model: str | None, runs: Sequence[CellRun]
 ) -> dict[str, Any]:
-    """Protocol, setting, recipe as resolved, and where its hyper-parameters were chosen."""
+    """Return protocol, setting, resolved recipe, and where its hyper-parameters were chosen."""
     if not paths:
         return {}
     protocol, _, dataset, setting, _ = run_of(paths[0])
@@ -321,7 +325,7 @@ def _to_do(
     lacking: Sequence[str],
     expected: bool,
 ) -> tuple[str, ...]:
-    """Commands that make what a cell lacks."""
+    """Return the commands that make the missing files of a cell."""
     if lacking:
         return (explainer.command(lacking),)
     if expected:
@@ -344,7 +348,7 @@ def _yaml_list(names: Sequence[str]) -> str:
 
 
 def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Explanation:
-    """A cell of a table of facts: from a spec, or from artefacts."""
+    """Explain a cell of a fact table; its value comes from a spec or from artefacts."""
     targets = explainer.targets
     recipe = parse(FactTableRecipe, targets.fact_table_recipe(table), table)
     found_row = _find("row", row, recipe.rows, lambda one: one.subject)

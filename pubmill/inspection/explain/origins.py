@@ -1,4 +1,4 @@
-"""Where data and weights came from, down to source files, as far as the results folder has it."""
+"""Origin of data and weights, down to source files, as far as the results folder records it."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,12 +13,12 @@ from pubmill.tables.aggregation import machine
 from pubmill.tables.comparisons import Pair, RowComparisons, read_comparisons
 
 Account = dict[str, Any]
-"""Name -> a value, a list, or another account; what is not there is said under its name."""
+"""Name -> a value, a list, or another account; missing items have a note as their value."""
 NOT_THERE = "not there"
 OF_RECORDS = "is of the records"
 COMPARE_ANEW = "make the comparisons again"
 SAME = 1e-6
-"""Points: differences that are closer are equal but for rounding."""
+"""Points: differences closer than this are equal except for rounding."""
 SOURCE = ("url", "sha256", "bytes", "origin", "retrieved")
 
 
@@ -62,7 +62,7 @@ def comparison_account(
     if of is None or not pairs:
         due = column in scores and len(scores) > 1
         return {"file": file, "compared": f"not with these runs yet; {COMPARE_ANEW}"} if due else None
-    same = _is_of(of, scores)
+    same = _matches(of, scores)
     return {
         "file": file,
         OF_RECORDS: same or f"no: the scores of its row are others now; {COMPARE_ANEW}",
@@ -73,8 +73,8 @@ def comparison_account(
     }
 
 
-def _is_of(compared: RowComparisons, scores: Mapping[str, float]) -> bool:
-    """Whether these models were compared, with the differences that they have."""
+def _matches(compared: RowComparisons, scores: Mapping[str, float]) -> bool:
+    """Return whether exactly these models were compared, with the differences that they have now."""
     if {compared.best, *(pair.other for pair in compared.pairs)} != scores.keys():
         return False
     best = scores[compared.best]
@@ -93,7 +93,7 @@ def _pair(pair: Pair) -> Account:
 
 
 def weights_account(targets: TableTargets, model: str) -> Account:
-    """A model's weights: as released, or the recipe, corpus and vocabulary that they are made by."""
+    """Describe a model's weights: the release, or the recipe, corpus and vocabulary behind them."""
     weights = targets.weights(model)
     account = {"model": model, **weights}
     if weights["kind"] == "pretraining":
@@ -106,7 +106,7 @@ def weights_account(targets: TableTargets, model: str) -> Account:
 
 
 def _recipe_account(targets: TableTargets, recipe: str, step: int) -> Account:
-    """A pretraining up to a checkpoint, with what it begins with and learns from."""
+    """Describe a pretraining up to a checkpoint: initial weights, corpus, vocabulary and teacher."""
     spec = targets.specs.pretraining[recipe]
     account: Account = {
         "checkpoint": BELOW.checkpoint(recipe, step),

@@ -1,4 +1,4 @@
-"""What explain prints."""
+"""Output of scripts/explain.py."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,21 +9,21 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from pubmill.inspection.explain.cells import Explanation, Run
+from pubmill.inspection.explain.cells import CellRun, Explanation
 from pubmill.planning.terminal_tables import BAD, DIM, table
 from pubmill.publication.rendering import count, duration, number, signed
 
 SHOWN_ONCE = ("commit", "python", "machine", "packages", "data_sha256", "model_sha256")
-"""Facts that the runs of a cell mostly share: told once for all that do."""
+"""Facts that most runs of a cell share; each value is printed once for all runs that have it."""
 
 
 def to_json(explanation: Explanation) -> str:
-    """Everything, for programs."""
+    """Return the whole explanation as JSON, for other programs."""
     return json.dumps(asdict(explanation), indent=2, ensure_ascii=False)
 
 
 def print_explanation(to: Console, explanation: Explanation) -> None:
-    """The cell, then what it is of, then what these were made from."""
+    """Print the cell, its runs, then the inputs of those runs."""
     to.print(Text(f"{explanation.table}, {explanation.row}, {explanation.column}", style="bold"))
     for line in _value(explanation.value):
         to.print(line)
@@ -37,7 +37,7 @@ def print_explanation(to: Console, explanation: Explanation) -> None:
     accounts: dict[str, Any] = {
         "Compared with the best of its row": explanation.compared,
         "Protocol": explanation.setting,
-        "Recipe as resolved": explanation.recipe,
+        "Resolved recipe": explanation.recipe,
         "Choice of hyper-parameters": explanation.choice,
         **{f"Data {one['dataset']}": one for one in explanation.data},
         "Weights": explanation.weights,
@@ -47,13 +47,13 @@ def print_explanation(to: Console, explanation: Explanation) -> None:
             to.print(Text(f"\n{heading}", style="bold"))
             _print_account(to, account)
     if explanation.to_do:
-        to.print(Text("\nTo make what is missing", style="bold"))
+        to.print(Text("\nHow to make what is missing", style="bold"))
         for command in explanation.to_do:
             to.print(f"  {command}", soft_wrap=True)
 
 
 def _value(value: Mapping[str, Any]) -> Iterator[str]:
-    """The cell's numbers and reasons; a mean of scores has two decimals, a count none."""
+    """Yield the cell's numbers and reasons, line by line; a mean score has two decimals, a count has none."""
     for name, found in value.items():
         if found is None or found in ("", ()):
             continue
@@ -69,7 +69,7 @@ def _value(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _print_parts(to: Console, explanation: Explanation) -> None:
-    """One line a part; each can be explained by itself."""
+    """Print one line for each part; each part can be explained by itself."""
     made = table("Part", "Ours", "Runs", "Missing")
     for part in explanation.parts:
         value = part.value.get("value")
@@ -83,8 +83,8 @@ def _print_parts(to: Console, explanation: Explanation) -> None:
     to.print(made)
 
 
-def _print_runs(to: Console, runs: tuple[Run, ...]) -> None:
-    """A line for each run, then what they were run with."""
+def _print_runs(to: Console, runs: tuple[CellRun, ...]) -> None:
+    """Print a line for each run, then the software, machine and data of the runs."""
     made = table("Run", "Seed", "Score", "On dev", "Time", "File")
     for run in runs:
         dev = run.facts.get("dev_score")
@@ -103,12 +103,12 @@ def _print_runs(to: Console, runs: tuple[Run, ...]) -> None:
             if run.facts:
                 found.setdefault(_words(run.facts.get(name)), []).append(str(run.seed))
         for value, seeds in found.items():
-            of = f" (seed {', '.join(seeds)})" if len(found) > 1 else ""
-            to.print(Padding(Text(f"{name.replace('_', ' ')}{of}: {value}"), (0, 0, 0, 2), expand=False))
+            which = f" (seed {', '.join(seeds)})" if len(found) > 1 else ""
+            to.print(Padding(Text(f"{name.replace('_', ' ')}{which}: {value}"), (0, 0, 0, 2), expand=False))
 
 
 def _print_account(to: Console, account: Mapping[str, Any], depth: int = 1) -> None:
-    """An account line by line, what is inside another one further in."""
+    """Print an account line by line; nested accounts are indented."""
     for name, value in account.items():
         inside = isinstance(value, Mapping) and any(isinstance(one, Mapping) for one in value.values())
         shown = f"{str(name).replace('_', ' ') if depth < 3 else name}:"
@@ -120,7 +120,7 @@ def _print_account(to: Console, account: Mapping[str, Any], depth: int = 1) -> N
 
 
 def _words(value: Any) -> str:
-    """A value in one line."""
+    """Return a value as one line of text."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_words(one)}" for name, one in value.items()) or "none"
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Fetching what a study needs into a mirror, on a machine with a network connection."""
+"""Fetch the files and models that a study needs into a mirror, on a machine with a network connection."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,28 +7,28 @@ import huggingface_hub
 from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
 from pubmill.errors import PubmillError
-from pubmill.planning.required_files import HUB, HubModel, Needed, is_cached
+from pubmill.planning.required_files import HUB, HubModel, RequiredFiles, is_cached
 from pubmill.storage.model_folders import COPIED, PICKLED
 from pubmill.storage.network import say
 from pubmill.storage.sources import check, download, path_in_mirror
 
 MODELS = "huggingface"
-"""The folder of a mirror that HF_HUB_CACHE is to name."""
+"""Folder of a mirror to which HF_HUB_CACHE should point."""
 
 
-def listed(wanted: Needed) -> Iterator[str]:
-    """The list, a line each."""
+def listed(wanted: RequiredFiles) -> Iterator[str]:
+    """Yield a line for each file, model and PMC source."""
     yield from wanted.urls
     yield from (f"{HUB}/{one.id} revision {one.revision} (model {one.model})" for one in wanted.models)
     for source, shards in wanted.pmc.items():
         yield (
-            f"PMC source {source}: {shards:,} shards, whose articles its inventory names; run fetch_pmc "
-            f"on a connected machine, and copy sources/pmc/{source} into the results"
+            f"PMC source {source}: {shards:,} shards, whose articles are listed in its inventory; run "
+            f"fetch_pmc on a connected machine, and copy sources/pmc/{source} into the results"
         )
 
 
-def fetch_all(wanted: Needed, folder: Path) -> list[str]:
-    """Fetch all that the folder lacks; a line for each that could not be had."""
+def fetch_all(wanted: RequiredFiles, folder: Path) -> list[str]:
+    """Fetch everything that the folder lacks; return a line for each item that could not be fetched."""
     folder.mkdir(parents=True, exist_ok=True)
     failed = []
     for url, checks in wanted.urls.items():
@@ -39,7 +39,7 @@ def fetch_all(wanted: Needed, folder: Path) -> list[str]:
     for model in wanted.models:
         if not is_cached(model, folder / MODELS):
             failed += _fetch_model(model, folder / MODELS)
-    return [*failed, *listed(Needed(pmc=wanted.pmc))]
+    return [*failed, *listed(RequiredFiles(pmc=wanted.pmc))]
 
 
 def _fetch(url: str, checks: list[str], folder: Path) -> None:
@@ -68,5 +68,5 @@ def _fetch_model(model: HubModel, cache: Path) -> list[str]:
             ignore_patterns=["*/*"],
         )
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-        return [f"{HUB}/{model.id} at {model.revision}: can't be fetched ({type(error).__name__})"]
+        return [f"{HUB}/{model.id} at {model.revision}: cannot be fetched ({type(error).__name__})"]
     return []

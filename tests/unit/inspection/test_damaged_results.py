@@ -20,7 +20,7 @@ SPECIAL = {"pad": 0, "unk": 1, "cls": 2, "sep": 3, "mask": 4}
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    """One of each kind of result, and some that have no checksum."""
+    """One result of each kind, and some without a checksum."""
     made = tmp_path / "results"
     write_shard(made / "shard.parquet", [Document(id="1")], source="s", file="f", order=0)
     write_jsonl_gz(made / "seed-1.predictions.jsonl.gz", [{"id": "1"}])
@@ -43,12 +43,12 @@ def results(tmp_path: Path) -> Path:
 
 def flip(path: Path) -> None:
     content = bytearray(path.read_bytes())
-    content[len(content) // (4 if path.suffix == ".npz" else 2)] ^= 1  # not what a zip file has twice
+    content[len(content) // (4 if path.suffix == ".npz" else 2)] ^= 1  # a byte that a zip file stores once
     path.write_bytes(content)
 
 
 def damaged(results: Path) -> dict[str, str]:
-    """Path -> target of what is found to be damaged, both below the results."""
+    """Return path -> target of the damaged files, both below the results."""
     return {
         str(one.path.relative_to(results)): str(one.target.relative_to(results))
         for one in examine(results)
@@ -106,7 +106,7 @@ def test_the_program_prints_the_command_and_ends_with_a_status(results: Path, ro
     flip(results / "tokens" / "ids.bin")
     done = run()
     assert done.returncode == 1
-    assert "damaged: results/tokens/ids.bin: its SHA-256 is not that in index.json" in done.stdout
+    assert "damaged: results/tokens/ids.bin: its SHA-256 differs from that in index.json" in done.stdout
     assert ".venv/bin/snakemake results/tokens/index.json --profile profiles/local --force" in done.stdout
     assert "Traceback" not in done.stderr
 

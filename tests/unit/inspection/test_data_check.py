@@ -1,4 +1,4 @@
-"""The data check: what is equal, what differs, what can't be checked; and it goes on after a failure."""
+"""Data check: equal and different datasets, datasets that cannot be checked, continuing after a failure."""
 
 import hashlib
 from pathlib import Path
@@ -8,7 +8,7 @@ from rich.console import Console
 
 from pubmill.graph.dataset_access import AccessTargets
 from pubmill.inspection.data_check import checks
-from pubmill.inspection.data_check.checks import Outcome, Unchecked, check, check_all, plan
+from pubmill.inspection.data_check.checks import CheckOutcome, Unchecked, check, check_all, plan
 from pubmill.inspection.data_check.printing import print_outcomes, totals
 from pubmill.specs.study import check_study
 from tests.licensed import APPLY, FILES, KEY, NAME, SENTENCE, TEXTS
@@ -32,18 +32,20 @@ def edit(specs: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
-def planned(specs: Path, folder: Path | None, *names: str) -> tuple[list[checks.Task], list[Unchecked]]:
+def planned(
+    specs: Path, folder: Path | None, *names: str
+) -> tuple[list[checks.DatasetCheck], list[Unchecked]]:
     local = {KEY: str(folder)} if folder else {}
     study = {"study": "x", "title": "", "scale": "full", "tables": [], "local_files": local}
     return plan(AccessTargets(*check_study(study, specs)), names or [NAME])
 
 
-def outcome(specs: Path, folder: Path) -> Outcome:
+def outcome(specs: Path, folder: Path) -> CheckOutcome:
     ((task,), _) = planned(specs, folder)
     return check(task)
 
 
-def printed(outcomes: list[Outcome], unchecked: list[Unchecked]) -> str:
+def printed(outcomes: list[CheckOutcome], unchecked: list[Unchecked]) -> str:
     console = Console(width=200, record=True)
     print_outcomes(console, outcomes, unchecked)
     return console.export_text()
@@ -86,12 +88,12 @@ def test_what_has_nothing_expected_is_not_as_expected(specs: Path, folder: Path)
 
 def test_a_fault_names_its_dataset(specs: Path) -> None:
     console = Console(width=200, record=True)
-    print_outcomes(console, [Outcome(NAME, [], ["a.tsv: broken", f"{NAME}: worse"], 0.0)], [])
+    print_outcomes(console, [CheckOutcome(NAME, [], ["a.tsv: broken", f"{NAME}: worse"], 0.0)], [])
     lines = console.export_text().splitlines()
     assert f"{NAME}: a.tsv: broken" in lines and f"{NAME}: worse" in lines
 
 
-def test_counts_that_differ_are_told_and_shown(specs: Path, folder: Path) -> None:
+def test_counts_that_differ_are_reported_and_shown(specs: Path, folder: Path) -> None:
     edit(specs, "dev: {mentions: 1}", "dev: {mentions: 7, tokens: 2, sentences: 1}")
     found = outcome(specs, folder)
     assert "dev mentions: expected 7, found 1, difference -6" in found.faults[0]
@@ -99,7 +101,7 @@ def test_counts_that_differ_are_told_and_shown(specs: Path, folder: Path) -> Non
     assert "0 of 1 datasets are as expected: 4 of 5 counts" in totals([found], [])
 
 
-def test_published_bytes_that_differ_are_told_and_shown(specs: Path, folder: Path) -> None:
+def test_published_bytes_that_differ_are_reported_and_shown(specs: Path, folder: Path) -> None:
     edit(specs, "metric:", PUBLISHED.lstrip() + "metric:")
     edit(specs, HASHES["train"], "a" * 64)
     found = outcome(specs, folder)
@@ -116,7 +118,7 @@ def test_a_changed_source_file_is_not_converted(specs: Path, folder: Path) -> No
     assert "not converted" in printed([found], [])
 
 
-def test_it_goes_on_after_a_failure(specs: Path, folder: Path, tmp_path: Path) -> None:
+def test_the_check_continues_after_a_failure(specs: Path, folder: Path, tmp_path: Path) -> None:
     other = (specs / f"datasets/{NAME}.yaml").read_text().replace(NAME, "other")
     (specs / "datasets/other.yaml").write_text(other.replace(KEY, "other-key"))
     damaged = tmp_path / "damaged"

@@ -1,4 +1,4 @@
-"""The doctor: what it says of datasets at hand, half there, licensed, converted, or behind dead links."""
+"""Doctor: reports on datasets that are available, incomplete, licensed, converted, or behind dead links."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ from rich.console import Console
 from pubmill.errors import PubmillError
 from pubmill.graph.dataset_access import AccessTargets
 from pubmill.graph.tables import TableTargets
-from pubmill.inspection.doctor.datasets import Finding, examine, linked, merged_config
+from pubmill.inspection.doctor.datasets import DatasetFinding, examine, linked, merged_config
 from pubmill.inspection.doctor.links import Links, check_links
 from pubmill.inspection.doctor.models import examine_models
 from pubmill.inspection.doctor.printing import print_findings, print_models
@@ -28,7 +28,7 @@ ALIVE = Links(True, {})
 
 def looked_at(
     specs: Path, tmp_path: Path, links: Links | None = ALIVE, **config: object
-) -> dict[str, Finding]:
+) -> dict[str, DatasetFinding]:
     base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
     base |= {"results": str(tmp_path / "results"), "datasets": [NAME, "bc2gm"], **config}
     targets = AccessTargets(*check_study(base, specs))
@@ -36,7 +36,7 @@ def looked_at(
 
 
 def files_of_bc2gm(targets: AccessTargets, mirror: Path) -> list[Path]:
-    """Make files as the mirror would have them; what they hold is not looked at."""
+    """Make files with the mirror's names; the doctor does not read their content."""
     sources = targets.specs.datasets["bc2gm"].sources.values()
     paths = [mirror / file.url.removeprefix("https://") for file in sources if isinstance(file, File)]
     for path in paths:
@@ -144,7 +144,7 @@ def test_where_nothing_is_expected_no_counts_are_as_expected(
 
 
 def models_of(specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **config: object) -> str:
-    """What the doctor prints of the models of a study."""
+    """Return what the doctor prints about the models of a study."""
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     base = {"study": "x", "title": "x", "scale": "demo", "results": str(tmp_path / "results")}
     targets = TableTargets(*check_study(base | config, specs))
@@ -172,7 +172,7 @@ def test_models_are_made_here_fetched_or_brought(
     assert f"own: available (a folder of your own, {tmp_path}/bert)" in said
 
 
-def test_a_pipeline_that_is_not_there_is_told(
+def test_a_pipeline_that_is_not_there_is_reported(
     specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = models_of(specs, tmp_path, monkeypatch, tables=["tinn2021/table10"], models=["scispacy-bc5cdr"])
@@ -181,7 +181,7 @@ def test_a_pipeline_that_is_not_there_is_told(
 
 
 class Handler(BaseHTTPRequestHandler):
-    """/f is there, /no-head too but for HEAD, /moved is moved to /f, all else is gone."""
+    """/f exists, /no-head too but rejects HEAD, /moved redirects to /f; all other paths answer 404."""
 
     asked: list[str]
 
@@ -249,7 +249,7 @@ def test_the_configuration_is_merged_as_snakemake_does(root: Path, tmp_path: Pat
         merged_config(root / "config.yaml", [], ["scale"])
 
 
-def test_the_program_says_it_all_and_tells_by_its_status(root: Path, tmp_path: Path, mirror: Path) -> None:
+def test_the_program_says_it_all_and_reports_by_its_status(root: Path, tmp_path: Path, mirror: Path) -> None:
     script = [sys.executable, str(root / "scripts/doctor.py"), "--offline", "--config", f"mirror={mirror}"]
     script += [f"results={tmp_path / 'results'}", "models=[no-pretraining]"]
     for datasets, status in (("[bc2gm]", 0), ("[bc2gm, bc5-chem]", 1)):
@@ -260,10 +260,10 @@ def test_the_program_says_it_all_and_tells_by_its_status(root: Path, tmp_path: P
         assert "public; licence: corpus under the NCBI public domain notice" in done.stdout
         assert "\x1b" not in done.stdout
     assert "bc5-chem: NOT AVAILABLE" in done.stdout and "to do: fetch https://" in done.stdout
-    assert "1 of 2 datasets that the study wants are in order" in done.stdout
+    assert "1 of 2 datasets that the study uses are in order" in done.stdout
 
 
-def test_a_licensed_dataset_is_told_by_the_program_with_its_page(specs: Path, tmp_path: Path) -> None:
+def test_a_licensed_dataset_is_reported_by_the_program_with_its_page(specs: Path, tmp_path: Path) -> None:
     findings = list(looked_at(specs, tmp_path).values())
     console = Console(width=400, record=True, quiet=False, file=(tmp_path / "out").open("w"))
     print_findings(console, findings, ALIVE)
@@ -274,7 +274,7 @@ def test_a_licensed_dataset_is_told_by_the_program_with_its_page(specs: Path, tm
 
 
 def test_a_spec_is_enough_for_the_doctor(specs: Path, tmp_path: Path) -> None:
-    """Nothing but a YAML makes a dataset known to it."""
+    """A YAML file alone makes a dataset known to the doctor."""
     add_spec_again = (specs / f"datasets/{NAME}.yaml").read_text().replace(NAME, "another")
     (specs / "datasets/another.yaml").write_text(add_spec_again)
     assert not looked_at(specs, tmp_path)["another"].wanted

@@ -1,4 +1,4 @@
-"""Where a cell comes from: runs, recipe, data, weights, and what makes what is missing."""
+"""Explanations of cells: runs, recipe, data, weights, and the commands that make what is missing."""
 
 import json
 import re
@@ -27,12 +27,12 @@ from tests.unit import toy_tables as made_up
 
 TABLE, MODEL, OTHER = "gu2020/table06", "pubmedbert-base", "no-pretraining"
 TEST = "d" * 64
-"""The hash of what made-up records were scored on."""
+"""Hash of the examples on which made-up records were scored."""
 
 
 @cache
 def specs(scale: str) -> Specs:
-    """Loaded once for all tests: that takes longer than all of these."""
+    """Load the specs once for all tests, as loading takes longer than all of them."""
     return load(ROOT / "specs", scale)
 
 
@@ -44,7 +44,7 @@ def explainer(tmp_path: Path, **config: Any) -> Explainer:
 
 
 def put_records(results: Path, *scores: float, **changes: Any) -> None:
-    """Records of seeds 1, 2 ... on BC2GM."""
+    """Write records of seeds 1, 2 ... on BC2GM."""
     for seed, score in enumerate(scores, 1):
         made_up.write(results, made_up.record(MODEL, "bc2gm", seed, score, scale="demo", **changes))
 
@@ -76,7 +76,7 @@ def test_rows_and_columns_may_change_places_as_papers_print_them(tmp_path: Path)
 
 
 def compared(tmp_path: Path, column: str, *since: Record) -> Explanation:
-    """Explain a cell of two models on BC2GM, with comparisons as they are made up, and records since then."""
+    """Explain a cell of two models on BC2GM, with made-up comparisons, and later records."""
     results = tmp_path / "demo"
     for model, first in ((MODEL, 0.9), (OTHER, 0.5)):
         for seed in (1, 2):
@@ -95,7 +95,7 @@ def anew(model: str, seed: int, score: float, **changes: Any) -> Record:
 
 @pytest.mark.parametrize("column", [MODEL, OTHER])
 @pytest.mark.parametrize(
-    ("since", "told"),
+    ("since", "reported"),
     [
         ([anew(OTHER, 2, 0.6)], "no: the scores of its row are others now"),
         ([anew(OTHER, seed, 0.95) for seed in (1, 2)], "no: the scores of its row are others now"),
@@ -104,15 +104,15 @@ def anew(model: str, seed: int, score: float, **changes: Any) -> Record:
     ],
 )
 def test_a_comparison_of_other_records_is_said_to_be(
-    tmp_path: Path, column: str, since: list[Record], told: str
+    tmp_path: Path, column: str, since: list[Record], reported: str
 ) -> None:
-    """Whichever model of the row was run again."""
+    """This holds for whichever model of the row was run again."""
     account = compared(tmp_path, column, *since).compared
-    assert account and re.match(told, str(account["is of the records"]))
+    assert account and re.match(reported, str(account["is of the records"]))
 
 
 def test_a_cell_that_the_comparison_lacks_is_said_to_be_new(tmp_path: Path) -> None:
-    """It was made before there were runs of a second model."""
+    """The comparison was made before a second model had runs."""
     put_records(tmp_path / "demo", 0.8, 0.9)
     made = explainer(tmp_path, models=[MODEL, OTHER])
     recipe = TableRecipe.model_validate(json.loads(json.dumps(made.targets.table_recipe(TABLE))))
@@ -170,7 +170,7 @@ def test_a_failed_run_says_how(tmp_path: Path) -> None:
     assert not found.to_do, "running it again would fail again"
 
 
-def test_runs_that_must_not_stand_together_are_refused_and_still_told(tmp_path: Path) -> None:
+def test_runs_that_must_not_stand_together_are_refused_and_still_reported(tmp_path: Path) -> None:
     put_records(tmp_path / "demo", 0.8, 0.9)
     other = made_up.record(MODEL, "bc2gm", 2, 0.9, scale="demo", model_sha256="e" * 64)
     made_up.write(tmp_path / "demo", other)
@@ -179,7 +179,7 @@ def test_runs_that_must_not_stand_together_are_refused_and_still_told(tmp_path: 
     assert len(found.runs) == 2 and "e" * 64 in printed(found)
 
 
-def test_data_are_told_down_to_the_source_files(tmp_path: Path) -> None:
+def test_data_are_reported_down_to_the_source_files(tmp_path: Path) -> None:
     put_records(tmp_path / "demo", 0.8, 0.9)
     made = explainer(tmp_path)
     card = {"counts": {"test": {"sentences": 3}}, "examples_sha256": {"test": TEST}}
@@ -201,7 +201,7 @@ def test_data_are_told_down_to_the_source_files(tmp_path: Path) -> None:
     assert "converted anew" in data["are what was scored"]
 
 
-def test_weights_made_here_are_told_down_to_the_corpus(tmp_path: Path) -> None:
+def test_weights_made_here_are_reported_down_to_the_corpus(tmp_path: Path) -> None:
     made = explainer(tmp_path)
     folder = tmp_path / f"demo/pretraining/{MODEL}/step-1000"
     hardware = {"cpu": "EPYC", "cores": 2, "gpus": []}
@@ -219,7 +219,7 @@ def test_weights_made_here_are_told_down_to_the_corpus(tmp_path: Path) -> None:
     assert weights["corpus"]["sources"] == {"not there": "4 of 4 files"}
 
 
-def test_released_weights_are_told_by_id_and_revision(tmp_path: Path) -> None:
+def test_released_weights_are_reported_by_id_and_revision(tmp_path: Path) -> None:
     found = explain(explainer(tmp_path, scale="full"), TABLE, "bc2gm", MODEL)
     released = specs("full").models[MODEL].released
     assert found.weights and released
@@ -241,15 +241,17 @@ def test_a_composite_is_explained_by_its_parts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "told"),
+    ("model", "reported"),
     [("bert-base-uncased", "models=[pubmedbert-base, bert-base-uncased]"), ("bluebert-base", "specs/models")],
 )
-def test_a_model_that_is_not_run_has_the_command_that_would(tmp_path: Path, model: str, told: str) -> None:
+def test_a_model_that_is_not_run_has_the_command_that_would(
+    tmp_path: Path, model: str, reported: str
+) -> None:
     found = explain(explainer(tmp_path), TABLE, "bc2gm", model)
     assert found.value["missing"] and not found.runs
     [to_do] = found.to_do
-    assert told in to_do
-    if "models=" in told:
+    assert reported in to_do
+    if "models=" in reported:
         assert to_do.count("--config ") == 1, "of several, Snakemake heeds the last alone"
 
 
@@ -291,7 +293,7 @@ def test_a_first_word_or_a_unique_beginning_is_enough(tmp_path: Path, column: st
 
 @pytest.mark.parametrize(("row", "column"), [("bc2gm", "BERT"), ("BC5", MODEL)])
 def test_a_name_that_means_several_lists_them(tmp_path: Path, row: str, column: str) -> None:
-    with pytest.raises(PubmillError, match="several (rows|columns) may be meant") as error:
+    with pytest.raises(PubmillError, match="matches several (rows|columns)") as error:
         explain(explainer(tmp_path), TABLE, row, column)
     both = ("BERT uncased (bert-base-uncased)", "BERT cased") if column == "BERT" else ("bc5-chem", "bc5-dis")
     assert all(name in str(error.value) for name in both) and "BioBERT" not in str(error.value)
@@ -304,7 +306,7 @@ def test_a_command_is_printed_in_one_line_however_narrow_the_terminal(tmp_path: 
     assert found.to_do[0] in text.getvalue()
 
 
-def test_a_folder_of_many_files_is_told_by_one_digest(tmp_path: Path) -> None:
+def test_a_folder_of_many_files_is_reported_by_one_digest(tmp_path: Path) -> None:
     for number in range(21):
         source = {"url": "u", "bytes": 1, "sha256": "5" * 64, "origin": "network", "retrieved": "2026-01-02"}
         write_json(tmp_path / f"sources/host/{number:02}.gz.source.json", source)

@@ -1,4 +1,4 @@
-"""What a study needs from elsewhere, what of it is out of reach, and a mirror that is filled. No network."""
+"""Files that a study needs, those that cannot be reached, and filling a mirror. Uses no network."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from pubmill.graph import Targets
 from pubmill.inspection.mirror import fetching as mirroring
 from pubmill.inspection.mirror.fetching import fetch_all, listed
 from pubmill.planning import required_files as module
-from pubmill.planning.required_files import HubModel, Needed, needed, out_of_reach
+from pubmill.planning.required_files import HubModel, RequiredFiles, out_of_reach, required_files
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.workflow.jobs import Job
@@ -37,7 +37,7 @@ def test_jobs_say_what_is_needed(targets: Targets) -> None:
         Job("fetch_pmc", {"source": "pmc", "shard": "PMC00000xxxx"}, True),
         Job("score", {}, True),
     ]
-    found = needed(jobs, targets)
+    found = required_files(jobs, targets)
     assert found.urls == {f"https://{PUBMED}": ["--md5-beside"], f"https://{PUBMED}.md5": []}
     assert [(one.model, one.id) for one in found.models] == [
         ("bert-base-uncased", "google-bert/bert-base-uncased")
@@ -50,7 +50,7 @@ def test_jobs_say_what_is_needed(targets: Targets) -> None:
 @pytest.mark.usefixtures("silent")
 def test_without_network_everything_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "is_cached", lambda model, cache=None: False)
-    found = out_of_reach(Needed({"https://a.org/1": [], "https://b.org/2": []}, [MODEL]), None)
+    found = out_of_reach(RequiredFiles({"https://a.org/1": [], "https://b.org/2": []}, [MODEL]), None)
     assert len(found) == 3
     assert [line.partition(" ")[0] for line in found] == [
         "https://a.org/1:",
@@ -64,14 +64,14 @@ def test_what_mirror_and_cache_have_is_in_reach(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(module, "is_cached", lambda model, cache=None: True)
     (tmp_path / "a.org").mkdir()
     (tmp_path / "a.org/1").touch()
-    assert out_of_reach(Needed({"https://a.org/1": []}, [MODEL]), str(tmp_path)) == []
-    (lacking,) = out_of_reach(Needed({"https://a.org/1": [], "https://a.org/2": []}), str(tmp_path))
+    assert out_of_reach(RequiredFiles({"https://a.org/1": []}, [MODEL]), str(tmp_path)) == []
+    (lacking,) = out_of_reach(RequiredFiles({"https://a.org/1": [], "https://a.org/2": []}), str(tmp_path))
     assert lacking == f"https://a.org/2: expected the file {tmp_path / 'a.org/2'}"
 
 
 def test_one_silent_host_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_answers", lambda host: host == "a.org")
-    assert out_of_reach(Needed({"https://a.org/1": [], "https://b.org/2": []}), None) == []
+    assert out_of_reach(RequiredFiles({"https://a.org/1": [], "https://b.org/2": []}), None) == []
 
 
 def test_a_cached_model_has_its_configuration_and_weights(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_mirror_is_filled_with_what_it_lacks(tmp_path: Path, monkeypatch: pyte
         output.write_text("x")
 
     monkeypatch.setattr(mirroring, "download", download)
-    wanted = Needed(
+    wanted = RequiredFiles(
         {
             "https://a.org/b/1": ["--git-blob", "ab"],
             f"https://{PUBMED}": ["--md5-beside"],
@@ -111,11 +111,11 @@ def test_a_file_that_is_there_is_checked_and_not_fetched(tmp_path: Path) -> None
     (tmp_path / "a.org").mkdir()
     (tmp_path / "a.org/1").write_text("x")
     right = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
-    assert fetch_all(Needed({"https://a.org/1": ["--sha256", right]}), tmp_path) == []
-    (told,) = fetch_all(Needed({"https://a.org/1": ["--sha256", "0" * 64]}), tmp_path)
-    assert "https://a.org/1" in told and right in told
+    assert fetch_all(RequiredFiles({"https://a.org/1": ["--sha256", right]}), tmp_path) == []
+    (reported,) = fetch_all(RequiredFiles({"https://a.org/1": ["--sha256", "0" * 64]}), tmp_path)
+    assert "https://a.org/1" in reported and right in reported
 
 
-def test_articles_of_pmc_are_told_as_not_fetched(tmp_path: Path) -> None:
-    (told,) = fetch_all(Needed(pmc={"pmc": 1300}), tmp_path)
-    assert "1,300 shards" in told
+def test_articles_of_pmc_are_reported_as_not_fetched(tmp_path: Path) -> None:
+    (reported,) = fetch_all(RequiredFiles(pmc={"pmc": 1300}), tmp_path)
+    assert "1,300 shards" in reported

@@ -1,4 +1,4 @@
-"""What a study will cost: operations against figures worked out by hand, jobs added up, the page's table."""
+"""Cost of a study: operations compared with figures computed by hand, sums over jobs, the page's table."""
 
 import io
 import json
@@ -31,8 +31,9 @@ RECIPE = PretrainingRecipe(
     batch_size=2,
     steps=10,
 )
-# 256 tokens through 12 layers' queries, keys, values and attention, 11 layers' rest, 38.4 masked ones through
-# the last layer's rest, the head and 30,522 pieces; a product and a sum; three times for both passes
+# 256 tokens through the queries, keys, values and attention of 12 layers and the rest of 11 layers; 38.4
+# masked tokens through the rest of the last layer, the head and 30,522 pieces; times 2 for a product and a
+# sum, and times 3 for both passes
 STEP = 6 * (
     12 * (3 * 256 * 768**2 + 2 * 2 * 128**2 * 768)
     + 11 * 256 * (768**2 + 2 * 768 * 3072)
@@ -143,7 +144,7 @@ def test_what_the_benchmark_measured_takes_the_place_of_what_is_assumed(root: Pa
     measured = read_gpus(root / "specs", tmp_path / "found.json")
     assert measured.share(BASE, 512) == pytest.approx(0.6)
     assert measured.share(BASE, 128) == assumed.shares["pretraining"]
-    assert "measured on NVIDIA H200" in measured.told("pretraining")
+    assert "measured on NVIDIA H200" in measured.share_source("pretraining")
 
 
 def test_hours_are_operations_over_what_is_reached() -> None:

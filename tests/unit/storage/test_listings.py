@@ -80,7 +80,7 @@ def test_a_plan_counts_bytes_and_says_what_is_unknown_or_gone(monkeypatch: pytes
     assert made.absent == ("baseline/pubmed26n0003.xml.gz",)
     told = "\n".join(made.lines(cores=2, megabits=100))
     assert "3 files" in told and "0.02 GB, and 1 file of unknown size" in told
-    assert "not there: baseline/pubmed26n0003.xml.gz" in told
+    assert "not on the server: baseline/pubmed26n0003.xml.gz" in told
 
 
 def test_a_plan_grows_with_files_and_shrinks_with_cores(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Jobs of an earlier run; what squeue says is made up."""
+"""Slurm jobs of an earlier run, with a made-up squeue."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from pubmill.workflow.orphaned_slurm_jobs import begin_run
 
 @pytest.fixture
 def squeue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What a program of that name prints for the run `first`; nothing for others."""
+    """File whose content a fake squeue prints for the run `first`; it prints nothing for other runs."""
     answer, program = tmp_path / "answer", tmp_path / "squeue"
     answer.write_text("")
     program.write_text(f'#!/bin/sh\ncase "$*" in *"--name first "*) cat {answer};; esac\n')

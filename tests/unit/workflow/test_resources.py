@@ -1,4 +1,4 @@
-"""What jobs ask of a cluster."""
+"""Resources that jobs request from a cluster."""
 
 import re
 from pathlib import Path
@@ -46,7 +46,7 @@ def test_every_rule_asks_and_every_need_is_of_a_rule(root: Path) -> None:
 
 
 def test_a_pretraining_asks_by_its_size_and_for_a_day_at_most(targets: Targets) -> None:
-    """BERT-base to 62,500 steps takes more than a day on a V100; it goes on where that ended it."""
+    """BERT-base takes more than a day for 62,500 steps on a V100; the next attempt resumes it."""
     memory, minutes = asked(targets, "pretrain", recipe="pubmedbert-base", step="62500")
     assert memory == pytest.approx(
         TORCH + 20 * costs.parameters_of_recipe(targets, "pubmedbert-base") / 1e6, abs=1

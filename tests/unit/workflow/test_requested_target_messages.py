@@ -1,0 +1,89 @@
+"""Messages on requested targets that no rule can make."""
+
+from pathlib import Path
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.graph import Targets
+from pubmill.specs import load
+from pubmill.specs.study import Study
+from pubmill.workflow.requested_targets import check_asked
+
+PATTERNS = {
+    "convert": ["results/full/datasets/{dataset}/card.json"],
+    "report": ["results/full/reports/mine.html"],
+    "export_model": ["results/full/models/{model}/config.json"],
+}
+
+
+@pytest.fixture(scope="module")
+def targets(root: Path) -> Targets:
+    study = Study(study="mine", title="mine", scale="full", tables=("gu2020/table06",))
+    return Targets(study, load(root / "specs", "full"))
+
+
+def message(targets: Targets, root: Path, file: str, *, lost: bool = True, many: tuple[str, ...] = ()) -> str:
+    """Return the message on one requested file, or on rules that make many files."""
+    files = [file] if file else []
+    with pytest.raises(PubmillError) as error:
+        check_asked(files, files if lost else [], many, PATTERNS, targets, root / "studies")
+    return str(error.value)
+
+
+def test_targets_that_exist_pass(targets: Targets, root: Path) -> None:
+    files = [
+        "results/full/datasets/bc2gm/card.json",
+        "results/full/corpora/parsed/pubmed/1.parquet",
+        "elsewhere/datasets/none/card.json",
+    ]
+    check_asked(files, [], [], PATTERNS, targets, root / "studies")
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "name"),
+    [
+        ("tables/gu2020/table66.html", "table", "gu2020/table66"),
+        ("pages/datasets/bc2gn.html", "dataset", "bc2gn"),
+        ("runs/blrub/bert-base-uncased/bc2gm/standard/final/seed-1.json", "protocol", "blrub"),
+        ("runs/blurb/bert-base-uncasde/bc2gm/standard/final/seed-1.json", "model", "bert-base-uncasde"),
+        ("runs/blurb/bert-base-uncased/bc2gn/standard/final/seed-1.json", "dataset", "bc2gn"),
+        ("vocabs/nonesuch/on/bc2gm.json", "vocabulary", "nonesuch"),
+        ("vocabs/pubmed-uncased/on/bc2gn.json", "dataset", "bc2gn"),
+        ("corpora/pubmed-abstract/stats.json", "corpus", "pubmed-abstract"),
+        ("pretraining/pubmedbert-bsae/step-1/state.json", "recipe of pretraining", "pubmedbert-bsae"),
+        ("models/nonesuch/config.json", "model", "nonesuch"),
+        ("datasets/nonesuch/card.json", "dataset", "nonesuch"),
+    ],
+)
+def test_a_name_without_spec_is_named(targets: Targets, root: Path, path: str, kind: str, name: str) -> None:
+    found = message(targets, root, f"results/full/{path}", lost=False)
+    assert f"results/full/{path}: there is no {kind} {name!r}" in found
+
+
+def test_a_rule_with_wildcards_names_one_of_its_files(targets: Targets, root: Path) -> None:
+    found = message(targets, root, "", many=("convert",))
+    assert found.startswith("rule convert makes many files")
+    assert found.endswith("request one of them by its path: results/full/datasets/{dataset}/card.json")
+
+
+def test_the_path_of_another_scale_has_its_command(targets: Targets, root: Path) -> None:
+    found = message(targets, root, "results/demo/datasets/bc2gm/card.json")
+    assert "the configuration has scale full, but the path has scale demo. Run: .venv/bin/snakemake" in found
+    assert "results/demo/datasets/bc2gm/card.json" in found.partition("Run: ")[2]
+
+
+@pytest.mark.parametrize(
+    ("file", "nearest"),
+    [
+        ("results/full/datasets/bc2gm/crad.json", "results/full/datasets/{dataset}/card.json"),
+        ("convrt", "convert"),
+        ("TABLE06", "results/full/tables/gu2020/table06.html"),
+        ("bc2gn", "results/full/datasets/bc2gm/card.json"),
+        ("bert-base-uncasde", "results/full/models/bert-base-uncased/config.json"),
+    ],
+)
+def test_a_misspelt_target_lists_the_nearest(targets: Targets, root: Path, file: str, nearest: str) -> None:
+    found = message(targets, root, file)
+    assert f"{file}: no rule has this name, and no rule makes this file. The nearest:\n" in found
+    assert nearest in [line.strip() for line in found.splitlines()[1:]]

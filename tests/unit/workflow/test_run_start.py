@@ -1,0 +1,63 @@
+"""Start of a run: files that cannot be reached, the lock, and Slurm's jobs."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.graph import Targets
+from pubmill.specs import load
+from pubmill.specs.study import Study
+from pubmill.workflow import run_start
+
+URL = (
+    "raw.githubusercontent.com/cambridgeltl/MTL-Bioinformatics-2016/"
+    "df0df02fae6dbb87d88ffcf323b9096528f06f84/data/BC2GM-IOB/train.tsv"
+)
+
+
+@pytest.fixture
+def targets(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Targets:
+    """Targets of a study whose mirror is empty; results are below the test's folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mirror").mkdir()
+    study = Study(study="x", title="x", scale="demo", tables=(), mirror=str(tmp_path / "mirror"))
+    return Targets(study, load(root / "specs", "demo"))
+
+
+def workflow(run: str | None = None, *, to_do: bool = True) -> SimpleNamespace:
+    """A workflow whose graph has one download; `run`: the name of its Slurm jobs."""
+    job = SimpleNamespace(rule=SimpleNamespace(name="download"), wildcards_dict={"path": URL})
+    executor = SimpleNamespace(run_uuid=run) if run else SimpleNamespace()
+    return SimpleNamespace(
+        dag=SimpleNamespace(jobs=[job], needrun=lambda _: to_do),
+        scheduler=SimpleNamespace(_executor=executor),
+        config_settings=SimpleNamespace(configfiles=[Path("studies/mine.yaml")]),
+    )
+
+
+def test_files_that_cannot_be_reached_are_named_with_the_command_that_fetches_them(
+    targets: Targets, tmp_path: Path
+) -> None:
+    with pytest.raises(PubmillError) as error:
+        run_start.begin(workflow(), targets)
+    first, file, advice = str(error.value).splitlines()
+    assert first == "files cannot be reached:"
+    assert file == f"https://{URL}: expected the file {tmp_path / 'mirror' / URL}"
+    assert "scripts/mirror.py studies/mine.yaml --fetch FOLDER" in advice
+
+
+def test_finished_jobs_need_no_files_and_the_run_holds_the_lock(targets: Targets) -> None:
+    held = run_start.begin(workflow(to_do=False), targets)
+    assert held.is_locked and (Path(targets.results) / ".lock").is_file()
+    assert not (Path(targets.results) / ".slurm-run").exists()
+    held.release()
+
+
+def test_the_name_of_a_slurm_run_is_recorded(targets: Targets, tmp_path: Path) -> None:
+    file = tmp_path / "mirror" / URL
+    file.parent.mkdir(parents=True)
+    file.touch()
+    run_start.begin(workflow("first"), targets).release()
+    assert (Path(targets.results) / ".slurm-run").read_text() == "first\n"
