@@ -1,4 +1,4 @@
-"""How well a vocabulary fits a corpus, and which terms of the field it has."""
+"""Fit of a vocabulary to a corpus, and the biomedical terms that it contains."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _PREFIX = {"sentencepiece": "▁"}
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:
-    """The tokenizer of a vocabulary or model folder, without truncation and padding."""
+    """Return the tokenizer of a vocabulary or model folder, without truncation and padding."""
     path = folder / "tokenizer.json"
     if not path.is_file():
         raise PubmillError(f"{path} does not exist; a vocabulary's folder has it")
@@ -30,24 +30,25 @@ def load_tokenizer(folder: Path) -> Tokenizer:
         raise PubmillError(f"{path}: no readable tokenizer: {error}") from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    # "[SEP]" in a text is text
+    # treat "[SEP]" in a text as text
     tokenizer.encode_special_tokens = True
     return tokenizer
 
 
 def unknown_id(tokenizer: Tokenizer) -> int | None:
-    """The id of the piece that stands for what a vocabulary can't encode; None where it has none."""
+    """Return the id of the unknown token of a vocabulary; None if it has none."""
     ids = [number for name in UNKNOWN if (number := tokenizer.token_to_id(name)) is not None]
     return ids[0] if ids else None
 
 
 def diagnose(tokenizer: Tokenizer, words: Mapping[str, int], kind: str) -> dict[str, Any]:
-    """Figures over all word occurrences of the corpus, `words` being counted words as the vocabulary of that
-    kind was learnt from them.
+    """Return figures over all word occurrences of the corpus.
 
-    `subwords_per_word` is the mean number of pieces of a word, `unknown_words` the share with a piece that is
-    unknown, `split_words` the share of more than one piece, `continuations` the share of pieces that continue
-    a word, `unused` the pieces that no word needs, `most_split` the commonest words of four pieces and more.
+    `words` are the counted words from which the vocabulary of that kind was learnt. `subwords_per_word` is
+    the mean number of pieces of a word, `unknown_words` the share of words with an unknown piece,
+    `split_words` the share of words with more than one piece, `continuations` the share of pieces that
+    continue a word, `unused` the number of pieces that no word uses, `most_split` the most frequent words of
+    at least four pieces.
     """
     pieces: Counter[int] = Counter()
     split = occurrences = unknown = 0
@@ -80,5 +81,5 @@ def diagnose(tokenizer: Tokenizer, words: Mapping[str, int], kind: str) -> dict[
 
 
 def split_terms(tokenizer: Tokenizer) -> dict[str, list[str]]:
-    """The pieces of each term of gu2020 Table 1 inside a text; a term of one piece is in the vocabulary."""
+    """Return the pieces of each term of gu2020 Table 1 inside a text; terms of the vocabulary have one."""
     return {term: tokenizer.encode(f" {term}", add_special_tokens=False).tokens for term in TERMS}
