@@ -173,7 +173,7 @@ def fault_of_message(
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("name", whole_world().expect)
-def test_damage_is_told_and_never_gives_wrong_examples(name: str, mirror: Path, tmp_path: Path) -> None:
+def test_damage_is_reported_and_never_gives_wrong_examples(name: str, mirror: Path, tmp_path: Path) -> None:
     dataset = prepared(name, whole_world(), mirror, tmp_path / "undamaged")
     faults = []
     for number in range(DAMAGES):
