@@ -1,4 +1,4 @@
-"""Entity transforms: whatever the text and however mentions overlap, spans point at what they say."""
+"""Entity transforms: spans are correct for all texts and overlapping mentions."""
 
 import pytest
 from hypothesis import given

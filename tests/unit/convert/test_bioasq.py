@@ -1,4 +1,4 @@
-"""BioASQ's archives: yes/no questions, factoids in snippets or abstracts, and all that can be wrong."""
+"""BioASQ's archives: yes/no questions, factoids in snippets or abstracts, and errors."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""BIOSSES: lists of pairs against the original ratings."""
+"""BIOSSES: lists of pairs compared with the original ratings."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""ChemProt: sentences, pairs and labels of hand-made files, and what must not be read."""
+"""ChemProt: sentences, pairs and labels of hand-made files, and refused files."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -52,7 +52,7 @@ def left_out() -> Counter[str]:
 
 @pytest.fixture
 def convert(tmp_path: Path, left_out: Counter[str]) -> Reader:
-    """Reads the files above, with other options or after replacing a piece of one of them."""
+    """Return a function that reads the files above, with other options or after a replacement in one."""
 
     def run(options: dict[str, Any] = BLURB, **changed: tuple[str, str]) -> list[SequenceExample]:
         inputs = {"punkt": tmp_path / "punkt_tab.zip"}
@@ -99,7 +99,7 @@ def test_mentions_stay_spans_with_the_types_and_ids_of_the_source(convert: Reade
 
 
 def test_sentences_and_labels_of_blue(convert: Reader, left_out: Counter[str]) -> None:
-    """A title without a full stop and a sentence that begins small are joined to what is beside them."""
+    """A title without a full stop and a sentence in lower case are joined to their neighbours."""
     examples = convert(BLUE)
     assert {e.text for e in examples} == {f"{TITLE} {FIRST} {SECOND}"}
     assert len(examples) == 4 * 3 + 1

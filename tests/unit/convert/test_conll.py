@@ -284,7 +284,7 @@ def test_what_a_published_form_cannot_say(options: dict[str, str]) -> None:
 def test_damage_is_an_error_or_leaves_every_other_sentence_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    """A character replaced by another: an error with the line, or a change in that sentence alone."""
+    """A replaced character causes an error with the line, or changes only that sentence."""
     path = tmp_path_factory.getbasetemp() / "damage.tsv"
     text = "".join(f"-DOCSTART- {n}\n\nA\tO\nB\tB-x\nC\tI-x\n\n" for n in range(3))
     whole = convert(path, text, TYPED)

@@ -1,4 +1,4 @@
-"""Labels of CoNLL files: schemes and types, and those that are refused."""
+"""Labels of CoNLL files: schemes, types, and refused labels."""
 
 from collections import Counter
 from pathlib import Path
@@ -129,7 +129,7 @@ def test_keeping_a_type_keeps_its_mentions_and_no_other(
 def test_every_scheme_reads_the_same_mentions(
     tmp_path_factory: pytest.TempPathFactory, gaps: list[tuple[int, int, str]]
 ) -> None:
-    """Mentions as (words before, words in it, type), written in each scheme that keeps them apart."""
+    """Mentions (words before, words inside, type) are the same in each scheme that distinguishes them."""
     mentions, place = [], 0
     for before, length, of in gaps:
         mentions.append((place + before, place + before + length, of))

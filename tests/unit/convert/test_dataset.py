@@ -183,7 +183,7 @@ def test_files_that_are_read_together_are_reported_together(tmp_path: Path, inpu
 
 
 def reading(monkeypatch: pytest.MonkeyPatch, *examples: Example, fail: Exception | None = None) -> None:
-    """Let the recipe's converter give these examples, and then fail."""
+    """Make the recipe's converter yield these examples, and then fail."""
 
     def read(given: Given) -> Iterator[Example]:
         yield from examples

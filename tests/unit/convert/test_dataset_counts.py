@@ -1,4 +1,4 @@
-"""What is counted of each kind of example: labels, repetitions, lengths and overlaps between splits."""
+"""Counts for each kind of example: labels, repetitions, lengths and overlaps between splits."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The DDI corpus: pairs of hand-made XML, and what must not be read."""
+"""The DDI corpus: pairs of hand-made XML, and refused files."""
 
 import io
 import zipfile
@@ -41,7 +41,7 @@ def left_out() -> Counter[str]:
 
 @pytest.fixture
 def convert(tmp_path: Path, left_out: Counter[str]) -> Reader:
-    """Reads an archive with the file above after replacing a piece of it."""
+    """Return a function that reads an archive of the file above after a replacement."""
 
     def run(
         old: str = "", new: str = "", *, listed: str = LISTED, content: bytes | None = None, **options: Any

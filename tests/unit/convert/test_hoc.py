@@ -1,4 +1,4 @@
-"""Hallmarks of Cancer: abstracts out of the archive by lists, labels sentence by sentence."""
+"""Hallmarks of Cancer: abstracts of the archive selected by lists, labels of each sentence."""
 
 import io
 import tarfile

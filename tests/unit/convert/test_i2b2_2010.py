@@ -32,7 +32,7 @@ c="mri" 4:0 4:0||r="TeCP"||c="pain" 4:2 4:2
 def archives(
     folder: Path, text: str = TEXT, con: str | None = CON, rel: str | None = REL, blank: str = ""
 ) -> Given:
-    """The sources with one note to test, `0017`; to train there are four notes without concepts."""
+    """Return the sources with one test note, `0017`, and four train notes without concepts."""
     train = {
         f"{TRAIN}/{hospital}/{kind}/{hospital}-{number}.{end}": "Hello .\n" if end == "txt" else blank
         for hospital in i2b2_2010.HOSPITALS

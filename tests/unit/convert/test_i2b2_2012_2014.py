@@ -101,7 +101,7 @@ def test_types_of_2014_whatever_the_annotation_is_called(tmp_path: Path) -> None
 
 
 def test_offsets_in_bytes_are_recognised_by_the_text(tmp_path: Path) -> None:
-    """As in record 180-03: from the first letters that aren't ASCII on, offsets are 4 too large."""
+    """As in record 180-03, offsets after the first non-ASCII letters are 4 too large."""
     note = "\nDr. Lee\n8 O\u2019Neil\u2019s Court , Bath\n"
     tags = [tag("Lee", PHI, "DOCTOR", note), tag("Bath", PHI, "CITY", note)]
     start = note.index("8 O")

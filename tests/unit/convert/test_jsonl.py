@@ -1,4 +1,4 @@
-"""JSON lines of any keys, and MedNLI as one of them."""
+"""JSON lines with any keys, such as MedNLI."""
 
 import json
 from pathlib import Path

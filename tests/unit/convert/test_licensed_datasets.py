@@ -134,7 +134,7 @@ def damaged(dice: Dice, path: Path, damage: Callable[[Dice, bytes], bytes]) -> N
 
 
 def message(name: str, source: Given) -> str:
-    """What is said of the source, "" if nothing is; anything but a `PubmillError` goes through."""
+    """Return the error message for the source, "" if none; other errors than `PubmillError` are raised."""
     read = named(spec_of(name).converter, "converter")
     try:
         with withholding(True):
@@ -149,7 +149,7 @@ def message(name: str, source: Given) -> str:
 def test_damage_is_reported_without_any_text(
     name: str, damage: Callable[[Dice, bytes], bytes], mirror: Path, tmp_path: Path
 ) -> None:
-    """Of many damaged copies, the messages name a place and have no word of a note."""
+    """Messages on many damaged copies name a position and contain no text of a note."""
     dice = Dice(DATASETS.index(name) * 100 + DAMAGES.index(damage))
     whole = small(name, mirror, tmp_path)
     assert all(

@@ -1,4 +1,4 @@
-"""From notes with mentions at characters to labelled words, and the split that is held out."""
+"""Conversion of notes with character mentions to labelled words, and the dev split."""
 
 from collections import Counter
 from pathlib import Path
@@ -72,7 +72,7 @@ _NOTES = st.text(st.sampled_from("ab.\n\u00a0\u2019 "), max_size=40)
     _NOTES, st.lists(st.tuples(st.integers(0, 40), st.integers(1, 12), st.sampled_from("XY")), max_size=6)
 )
 def test_nothing_is_lost(note: str, places: list[tuple[int, int, str]]) -> None:
-    """All characters come through, and each mention is labelled with its own text or counted."""
+    """All characters are kept, and each mention is labelled with its own text or counted."""
     mentions = [(s, min(s + n, len(note)), of) for s, n, of in places if s < len(note)]
     found, left_out = read(note, *mentions)
     assert "".join(word for sentence in found for word in sentence.words) == "".join(note.split())
@@ -100,7 +100,7 @@ def test_dev_is_a_share_of_the_groups_rounded_up_whatever_their_order() -> None:
 
 
 def test_the_order_is_that_of_the_hashes() -> None:
-    """As `printf 1:004 | sha256sum` and so on give them."""
+    """The order agrees with the output of `printf 1:004 | sha256sum` and so on."""
     groups = [f"{number:03}" for number in range(20)]
     assert split(groups, "dev", {"share": 0.15, "seed": 1}) == {"004", "012", "014"}
 
