@@ -20,7 +20,7 @@ _PREFIX = {"sentencepiece": "▁"}
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:
-    """Return the tokenizer of a vocabulary or model folder, without truncation and padding."""
+    """The tokenizer of a vocabulary or model folder, without truncation and padding."""
     path = folder / "tokenizer.json"
     if not path.is_file():
         raise PubmillError(f"{path} does not exist; a vocabulary's folder has it")
@@ -30,7 +30,7 @@ def load_tokenizer(folder: Path) -> Tokenizer:
         raise PubmillError(f"{path}: no readable tokenizer: {error}") from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    # treat "[SEP]" in a text as text
+    # "[SEP]" in a text is text
     tokenizer.encode_special_tokens = True
     return tokenizer
 
