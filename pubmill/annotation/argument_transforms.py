@@ -1,7 +1,7 @@
-"""Entity mentions as a model sees them: original text, dummies in their place, or markers around them.
+"""Transforms of entity mentions in a model's input: original text, dummies instead, or markers around them.
 
-Examples keep mentions as character spans; these transforms are chosen when a model reads them
-(gu2020 section 5.2, Table 10) or when a published form is written. Standard library only.
+Examples store mentions as character spans; a transform is applied when a model reads them (gu2020 section
+5.2, Table 10) or when a published form is written. Standard library only.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,25 +15,25 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Transformed:
-    """A text, and the characters (start, end) at which each entity now stands, in the entities' order."""
+    """A text, and the new character span (start, end) of each entity, in the entities' order."""
 
     text: str
     spans: list[Span]
 
 
 def original(text: str, entities: Sequence[Entity]) -> Transformed:
-    """The text as it is."""
+    """Return the unchanged text."""
     return Transformed(text, [(entity.start, entity.end) for entity in entities])
 
 
 def dummies(text: str, entities: Sequence[Entity], types: Mapping[str, str], overlap: str) -> Transformed:
-    """Each mention replaced by its type's dummy (`@GENE$`); mentions that overlap, as one, by `overlap`.
+    """Replace each mention by its type's dummy (`@GENE$`), and overlapping mentions together by `overlap`.
 
-    Each `{}` of `overlap` is the word of one of these mentions' dummies, in the entities' order: `@{}-{}$`
-    becomes `@GENE-DRUG$`. Mentions that only touch don't overlap.
+    Each `{}` of `overlap` becomes the word of one of these mentions' dummies, in the entities' order:
+    `@{}-{}$` becomes `@GENE-DRUG$`. Mentions that only touch do not overlap.
 
-    Raises a `PubmillError` for an entity type without a dummy, and where not as many mentions overlap as
-    `overlap` has words for.
+    Raises a `PubmillError` for an entity type without a dummy, and if the number of overlapping mentions does
+    not match that of the `{}` in `overlap`.
     """
     unknown = sorted({entity.type for entity in entities} - types.keys())
     if unknown:
@@ -67,7 +67,7 @@ def _together(of_each: Sequence[str], overlap: str) -> str:
 
 
 def _overlapping(entities: Sequence[Entity]) -> list[list[int]]:
-    """Places of the entities, those that share characters together, in the text's order."""
+    """Return the indices of the entities in text order, with overlapping ones in one group."""
     groups: list[list[int]] = []
     end = -1
     for i in sorted(range(len(entities)), key=lambda i: (entities[i].start, entities[i].end)):
@@ -80,16 +80,16 @@ def _overlapping(entities: Sequence[Entity]) -> list[list[int]]:
 
 
 def markers(text: str, entities: Sequence[Entity], marks: Sequence[tuple[str, str]]) -> Transformed:
-    """Each mention between its own pair of marks (`[E1] `, ` [/E1]`), one pair for each entity.
+    """Put each mention between its own pair of marks (`[E1] `, ` [/E1]`), one pair for each entity.
 
-    The spans are those of the mentions without their own marks; where mentions nest or cross, the
-    marks of the other one may stand inside.
+    The spans are those of the mentions without their own marks; if mentions nest or cross, they may contain
+    marks of the other one.
     """
     if len(marks) != len(entities):
         raise PubmillError(
             f"{len(entities)} entities but {len(marks)} pairs of marks; give one pair for each"
         )
-    # At one place: what ends closes before what begins opens; the longer mention opens first, closes last.
+    # At the same position, closing marks precede opening ones; the longer mention opens first, closes last.
     openings = [(e.start, 1, -e.end, i) for i, e in enumerate(entities)]
     closings = [(e.end, 0, -e.start, -i) for i, e in enumerate(entities)]
     starts, ends = [0] * len(entities), [0] * len(entities)

@@ -1,7 +1,7 @@
-"""The few kinds of examples that datasets consist of, and their files. Standard library only.
+"""Example classes of all datasets, and the reader and writer of their files. Standard library only.
 
 One split is one file of gzipped JSON lines, `datasets/DATASET/{train,dev,test}.jsonl.gz`. Messages
-about a broken line never quote its text: that of licensed datasets must not reach a log.
+about a malformed line never quote its text, because text of licensed datasets must not reach a log.
 """
 
 import re
@@ -23,7 +23,7 @@ BIO_LABEL = re.compile(r"O|[BI](-\S+)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
-    """A mention as characters `start` to `end` (exclusive) of its example's text; `id` is the source's."""
+    """A mention: characters `start` to `end` (exclusive) of its example's text; `id` is from the source."""
 
     start: int
     end: int
@@ -33,7 +33,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledSentence:
-    """A sentence of a document as characters of its text, with labels of its own."""
+    """A sentence of a document, as a character span of its text, with its own labels."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ class LabelledSentence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An answer as it stands in the context from character `start` on."""
+    """An answer text that is in the context from character `start` on."""
 
     text: str
     start: int
@@ -50,25 +50,25 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """What all kinds have.
+    """Base class of all kinds of examples.
 
     `id` is unique in its split; `document` is the source's own document identifier (a PMID, a note),
-    None where the source doesn't mark documents.
+    None if the source does not mark documents.
     """
 
     id: str
     document: str | None
 
     def fault(self) -> str | None:
-        """What keeps the example from being sound, if anything."""
+        """Return why the example is invalid; None if it is valid."""
         return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokensExample(Example):
-    """One sentence with one BIO label a word.
+    """One sentence with one BIO label per word.
 
-    `layers` are further annotations, one integer a word, that the labels were made from.
+    `layers` are the annotations from which the labels were derived, with one integer per word.
     """
 
     words: list[str]
@@ -103,7 +103,7 @@ class SequenceExample(Example):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MultilabelExample(Example):
-    """A document with any number of labels, sorted; `sentences` where the source labels these."""
+    """A document with any number of labels, sorted; `sentences` if the source labels sentences."""
 
     text: str
     labels: list[str]
@@ -113,14 +113,14 @@ class MultilabelExample(Example):
         if any(
             labels != sorted(set(labels)) for labels in (self.labels, *(s.labels for s in self.sentences))
         ):
-            return "labels must be sorted, and each there once"
+            return "labels must be sorted and unique"
         outside = any(not 0 <= s.start <= s.end <= len(self.text) for s in self.sentences)
         return "a sentence lies outside of the text" if outside else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegressionExample(Example):
-    """A pair of texts with a score; `ratings` are those of single annotators, where known."""
+    """A pair of texts with a score; `ratings` are the scores of the annotators, if known."""
 
     text: str
     text_pair: str
@@ -134,11 +134,11 @@ class RegressionExample(Example):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanExample(Example):
-    """A question whose answers stand in a context; no answers: it can't be answered from it.
+    """A question with its answers in a context; without answers, the context does not contain any.
 
-    `group` joins the examples of one question that is asked of several contexts (BioASQ's snippets).
-    `golds` are the answers that its experts gave, synonyms of each other, whether or not they stand in
-    this context; where the source gives answers by their place alone, there are none.
+    `group` identifies the examples of one question with several contexts (BioASQ's snippets). `golds` are the
+    experts' answers, synonyms of each other, whether or not this context contains them; empty if the source
+    specifies answers only by position.
     """
 
     question: str
@@ -151,7 +151,7 @@ class SpanExample(Example):
         wrong = any(
             not a.text or a.start < 0 or not self.context.startswith(a.text, a.start) for a in self.answers
         )
-        return "an answer is not what stands in the context at its place" if wrong else None
+        return "an answer does not match the context at its position" if wrong else None
 
 
 KINDS: dict[str, type[Example]] = {
@@ -161,14 +161,16 @@ KINDS: dict[str, type[Example]] = {
     "regression": RegressionExample,
     "span": SpanExample,
 }
-"""Kind, as dataset specs name it -> its class."""
+"""Kind in dataset specs -> its class."""
 
 Kind = TypeVar("Kind", bound=Example)
 
 
 def write_examples(path: Path, examples: Iterable[Example], private: bool = False) -> None:
-    """Write one split; equal examples give equal bytes. Empty optional fields are left out. Only its owner
-    may read a `private` file."""
+    """Write one split; equal examples give equal bytes.
+
+    Empty optional fields are left out. Only its owner may read a `private` file.
+    """
     written = ""
 
     def rows() -> Iterator[dict[str, Any]]:
@@ -182,12 +184,12 @@ def write_examples(path: Path, examples: Iterable[Example], private: bool = Fals
     except UnicodeEncodeError:
         raise PubmillError(
             f"{path}: example {written!a} holds half of a pair of surrogates (as `\\ud83d` alone in JSON), "
-            "which is no character; correct it in the source file"
+            "which is not a character; correct it in the source file"
         ) from None
 
 
 def as_row(example: Any) -> dict[str, Any]:
-    """The fields as JSON takes them; not `asdict`, whose deep copies take most of the time."""
+    """Return the fields as JSON values; `asdict` would spend most of the time on deep copies."""
     optional = _OPTIONAL[type(example)]
     values = {name: getattr(example, name) for name in _HINTS[type(example)]}
     return {name: _plain(value) for name, value in values.items() if value or name not in optional}
@@ -202,7 +204,7 @@ def _is_nested(value: list[Any]) -> bool:
 
 
 def _optional_fields(kind: type[Any]) -> frozenset[str]:
-    """Fields with a default, which is empty or None for all of them."""
+    """Return the fields with a default, which is always empty or None."""
     return frozenset(
         f.name for f in fields(kind) if f.default is not MISSING or f.default_factory is not MISSING
     )
@@ -214,7 +216,7 @@ _OPTIONAL: dict[type[Any], frozenset[str]] = {kind: _optional_fields(kind) for k
 
 
 def read_examples(path: Path, kind: type[Kind]) -> Iterator[Kind]:
-    """Read one split in its order; a `PubmillError` names the file and line of what is wrong."""
+    """Yield the examples of a split in order; a `PubmillError` names the file and line of any fault."""
     seen: set[str] = set()
     for number, row in enumerate(read_jsonl_gz(path), 1):
         try:
@@ -223,7 +225,7 @@ def read_examples(path: Path, kind: type[Kind]) -> Iterator[Kind]:
         except _MisshapenError as error:
             fault = str(error)
         if not fault and example.id in seen:
-            fault = "its id stands here for the second time"
+            fault = "its id occurs for the second time"
         if fault:
             name = (
                 f" example {row['id']}:" if isinstance(row, dict) and isinstance(row.get("id"), str) else ""
@@ -234,7 +236,7 @@ def read_examples(path: Path, kind: type[Kind]) -> Iterator[Kind]:
 
 
 class _MisshapenError(Exception):
-    """A parsed line that isn't of its kind's form."""
+    """A parsed line that does not have the form of its kind."""
 
 
 def _build(kind: type[Any], row: Any) -> Any:
@@ -254,11 +256,11 @@ def _value(hint: Any, value: Any, name: str) -> Any:
             return value
     elif fits(value, hint):
         return value
-    raise _MisshapenError(f"{name} is not of the form that it must have")
+    raise _MisshapenError(f"{name} does not have the expected form")
 
 
 def is_label_list(value: Any) -> bool:
-    """Whether a parsed JSON value is a list of BIO labels."""
+    """Return whether a parsed JSON value is a list of BIO labels."""
     return isinstance(value, list) and all(
         isinstance(label, str) and BIO_LABEL.fullmatch(label) for label in value
     )

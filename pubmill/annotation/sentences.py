@@ -1,7 +1,7 @@
-"""Sentence splitting with NLTK's Punkt, its tables read straight from the published archive.
+"""Sentence splitting with NLTK's Punkt, whose tables are read directly from the published archive.
 
-Nothing is unpacked and nothing downloaded: the four tables of `punkt_tab.zip` are read in memory, in NLTK's
-own format, with NLTK's own decoder.
+Nothing is unpacked or downloaded: the four tables of `punkt_tab.zip` are read into memory, in NLTK's own
+format and with NLTK's own decoder.
 """
 
 import re
@@ -16,12 +16,12 @@ from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 from pubmill.errors import PubmillError
 
 _PLAIN_STOP = re.compile(r"([A-Za-z]{2,})\. +[A-Za-z0-9]")
-# nowhere else does Punkt look for the end of a sentence
+# Punkt looks for the end of a sentence only here
 _MAY_END = re.compile("[.?!][^A-Za-z0-9]")
 
 FOLDER = "punkt_tab/english"
 TABLES = ("collocations.tab", "sent_starters.txt", "abbrev_types.txt", "ortho_context.tab")
-# ten times the largest table of the archive published in 2024; a larger one is not what it says it is
+# ten times the largest table of the archive published in 2024; a larger one is not genuine
 LARGEST_TABLE = 10_000_000
 
 
@@ -44,7 +44,7 @@ def _table(tables: zipfile.ZipFile, archive: Path, name: str) -> StringIO:
     if size > LARGEST_TABLE:
         raise PubmillError(f"{archive}: {FOLDER}/{name} has {size} bytes; no table is that large")
     with tables.open(f"{FOLDER}/{name}") as table:
-        content = table.read(size + 1)  # no more than it says; to its end, where its checksum is compared
+        content = table.read(size + 1)  # to its end, where the checksum is compared
     return StringIO(content.decode("utf-8"), newline=None)
 
 
@@ -70,20 +70,22 @@ def _pairs(table: StringIO) -> set[tuple[str, str]]:
 
 
 class _Contexts(dict[str, int]):
-    """Orthographic contexts that answer 0 for an unknown word without keeping it, as a `defaultdict` would:
-    Punkt asks about every word before a full stop, and a corpus has millions of different ones."""
+    """Orthographic contexts that return 0 for an unknown word without storing it.
+
+    A `defaultdict` would store every word that Punkt looks up before a full stop, millions in a corpus.
+    """
 
     def __missing__(self, word: str) -> int:
         return 0
 
 
 class _Punkt(PunktSentenceTokenizer):  # type: ignore[misc]
-    """NLTK's splitter with a short way through its commonest case, for speed; the sentences are the same.
+    """NLTK's splitter with a fast path for its most common case; the sentences are the same.
 
-    A full stop after a plain word, with an ordinary word to follow, ends a sentence unless Punkt knows the
-    first word as an abbreviation or from a collocation; its other rules are about initials, numbers and
-    ellipses. Punkt looks from such a stop neither back nor ahead, so text is cut there, and only pieces in
-    which more sentences may end are given to NLTK.
+    A full stop after a plain word, followed by an ordinary word, ends a sentence unless Punkt knows the first
+    word as an abbreviation or from a collocation; its other rules concern initials, numbers and ellipses. At
+    such a stop Punkt uses no other context, so the text is cut there, and NLTK only gets the pieces that may
+    contain several sentences.
     """
 
     def __init__(self, parameters: PunktParameters) -> None:
@@ -104,7 +106,7 @@ class _Punkt(PunktSentenceTokenizer):  # type: ignore[misc]
         return sentences + self._pieces(text[begin:], realign_boundaries)
 
     def _ends(self, text: str, begin: int, stop: int, following: int) -> bool:
-        """Whether a sentence ends at a stop for certain; `following` is where the next word begins."""
+        """Return whether a stop certainly ends a sentence; `following` is where the next word begins."""
         start = max(begin, text.rfind(" ", begin, stop) + 1)
         word, after = text[start:stop], text[following : following + 1]
         return (
@@ -130,11 +132,11 @@ class _Punkt(PunktSentenceTokenizer):  # type: ignore[misc]
 
 
 class SentenceSplitter:
-    """Split a document into sentences; a line break (the end of a section) always ends one."""
+    """Splitter of documents into sentences; a line break (the end of a section) always ends a sentence."""
 
     def __init__(self, archive: Path) -> None:
         self._punkt = _Punkt(read_punkt(archive))
 
     def split(self, text: str) -> list[str]:
-        """The sentences of `text` in order, without the white space around them."""
+        """Return the sentences of `text` in order, without surrounding white space."""
         return [sentence for line in text.split("\n") for sentence in self._punkt.tokenize(line)]

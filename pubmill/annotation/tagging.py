@@ -1,7 +1,7 @@
-"""Word labels <-> mentions, for the three tagging schemes of the papers. Standard library only.
+"""Conversion between word labels and mentions, for the papers' three tagging schemes. Standard library only.
 
-BIO (IOB2) and BIOUL keep every mention apart. IO can't: neighbouring mentions of one type become one,
-and nothing else is lost (gu2020 section 5.2 compares the three).
+BIO (IOB2) and BIOUL distinguish all mentions. IO merges neighbouring mentions of one type, but loses nothing
+else (gu2020 section 5.2 compares the three).
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,16 +9,16 @@ from typing import Literal
 
 Scheme = Literal["bio", "bioul", "io"]
 Mention = tuple[int, int, str]
-"""First word, word after the last, type ("" where labels have none)."""
+"""First word, word after the last, type ("" if labels have none)."""
 
 BEGINS, ENDS = frozenset("BU"), frozenset("LU")
 
 
 def to_mentions(labels: Sequence[str]) -> list[Mention]:
-    """The mentions that labels of any of the schemes stand for.
+    """Return the mentions of labels in any of the schemes.
 
-    A label that continues nothing (I or L after O, or after another type) begins a mention, as in
-    conlleval and seqeval's default mode.
+    A label that continues no mention (I or L after O, or after another type) begins one, as in conlleval and
+    in seqeval's default mode.
     """
     mentions: list[Mention] = []
     start, kind = -1, ""
@@ -36,7 +36,7 @@ def to_mentions(labels: Sequence[str]) -> list[Mention]:
 
 
 def to_labels(mentions: Iterable[Mention], words: int, scheme: Scheme) -> list[str]:
-    """Labels of a sentence of so many words; mentions that overlap are a ValueError."""
+    """Return the labels of a sentence of `words` words; overlapping mentions raise a ValueError."""
     labels = ["O"] * words
     for start, end, kind in mentions:
         if not 0 <= start < end <= words or any(label != "O" for label in labels[start:end]):

@@ -1,9 +1,9 @@
-"""BioASQ task B (Tsatsaronis et al. 2015): its own JSON, and its factoid questions in SQuAD's form.
+"""Converters of BioASQ task B (Tsatsaronis et al. 2015): its own JSON, and factoid questions in SQuAD's form.
 
-BioASQ gives registered users, for each year N, an archive with one training file and one with the five
-test batches and their gold answers. A question has a type, snippets (texts cut from PubMed, with their
-addresses) and an exact answer: `yes` or `no`, or a factoid's synonyms. Control white space in questions
-and snippets becomes one blank each, as in BLURB's own script.
+BioASQ gives registered users for each year N an archive with one training file and one with the five
+test batches and their gold answers. A question has a type, snippets (excerpts from PubMed, with their
+addresses) and an exact answer: `yes` or `no`, or a factoid's synonyms. Each tab or line break in questions
+and snippets becomes one space, as in BLURB's own script.
 """
 
 import re
@@ -27,17 +27,17 @@ TYPES = {
     "list": "list_questions",
     "summary": "summary_questions",
 }
-"""Types of questions, and as what one is counted where it is left out."""
+"""Types of questions -> the key in `left_out` that counts them."""
 
 _OF_SNIPPET = re.compile(r"(.+)_\d+")
 
 
-class Snippet(json_files.Form):
+class Snippet(json_files.JsonModel):
     text: str
     document: Annotated[str, Field(pattern=r"/[\w.-]+$")]
 
 
-class Question(json_files.Form):
+class BioasqQuestion(json_files.JsonModel):
     """A question; the form of `exact_answer` depends on the type and the year."""
 
     id: Annotated[str, Field(pattern=r"^\w+$")]
@@ -47,22 +47,24 @@ class Question(json_files.Form):
     snippets: tuple[Snippet, ...] = ()
 
 
-class _File(json_files.Form):
-    questions: list[Question]
+class _BioasqFile(json_files.JsonModel):
+    questions: list[BioasqQuestion]
 
 
-def questions(archive: Path, left_out: Counter[str]) -> dict[str, Question]:
-    """All questions of the JSON files of an archive, by id, in their order.
+def questions(archive: Path, left_out: Counter[str]) -> dict[str, BioasqQuestion]:
+    """Return all questions of the JSON files of an archive, by id, in their order.
 
-    A question that is repeated word for word (the early years have such) is left out and counted; one
-    that is repeated with another content is a `PubmillError`.
+    A question that is repeated identically (in the early years) is left out and counted; one that is repeated
+    with different content raises a `PubmillError`.
     """
-    found: dict[str, Question] = {}
+    found: dict[str, BioasqQuestion] = {}
     files = [(name, content) for name, content in members(archive) if _is_json(name)]
     if not files:
         raise PubmillError(f"{archive}: there is no .json file in it; is it BioASQ's own archive?")
     for name, content in files:
-        for number, question in enumerate(json_files.parse(_File, content, f"{archive}:{name}").questions):
+        for number, question in enumerate(
+            json_files.parse(_BioasqFile, content, f"{archive}:{name}").questions
+        ):
             check_id(question.id, f"{archive}:{name}: questions.{number}.id")
             if question.id not in found:
                 found[question.id] = question
@@ -70,17 +72,19 @@ def questions(archive: Path, left_out: Counter[str]) -> dict[str, Question]:
                 left_out["repeated_questions"] += 1
             else:
                 raise PubmillError(
-                    f"{archive}:{name}: question {question.id} stood there before, with another content"
+                    f"{archive}:{name}: question {question.id} occurred before, with different content"
                 )
     return found
 
 
 def _is_json(name: str) -> bool:
-    """Whether a member is data; macOS adds files of its own, with the same ending, to archives."""
+    """Return whether a member is data; macOS adds its own files with the same suffix to archives."""
     return name.lower().endswith(".json") and "__MACOSX" not in name and "/._" not in f"/{name}"
 
 
-def _of_type(found: dict[str, Question], wanted: str, left_out: Counter[str]) -> Iterator[Question]:
+def _of_type(
+    found: dict[str, BioasqQuestion], wanted: str, left_out: Counter[str]
+) -> Iterator[BioasqQuestion]:
     for question in found.values():
         if question.type == wanted:
             yield question
@@ -89,15 +93,15 @@ def _of_type(found: dict[str, Question], wanted: str, left_out: Counter[str]) ->
 
 
 def yes_no(given: Given) -> Iterator[SequenceExample]:
-    """Yes/no questions with all their snippets, joined by blanks: BLURB's task (gu2020 section 4.6).
+    """Yield yes/no questions with all their snippets, joined by spaces: BLURB's task (gu2020 section 4.6).
 
     The sources are the archives `train` and `test`. The option `dev_questions` lists the ids of the training
-    questions that are dev.
+    questions that form dev.
     """
     given.check_options("dev_questions")
     dev = _ids(given.options.get("dev_questions"))
     archive = given.input("test" if given.split == "test" else "train")
-    # dev reads the file of train, which tells what both leave out
+    # dev reads the file of train, and train already counts what both leave out
     left_out = Counter[str]() if given.split == "dev" else given.left_out
     found = {one.id: one for one in _of_type(questions(archive, left_out), "yesno", left_out)}
     absent = sorted(dev - found.keys())
@@ -117,13 +121,11 @@ def _ids(value: Any) -> set[str]:
         or not all(isinstance(one, str) for one in value)
         or len(set(value)) < len(value)
     ):
-        raise SpecError(
-            "the converter's option `dev_questions` must be a list of question ids, each there once"
-        )
+        raise SpecError("the converter's option `dev_questions` must be a list of distinct question ids")
     return set(value)
 
 
-def _yes_no(question: Question, archive: Path) -> SequenceExample:
+def _yes_no(question: BioasqQuestion, archive: Path) -> SequenceExample:
     label = question.exact_answer.lower() if isinstance(question.exact_answer, str) else None
     if label not in ("yes", "no"):
         raise PubmillError(
@@ -142,12 +144,12 @@ def _yes_no(question: Question, archive: Path) -> SequenceExample:
 
 
 def factoid(given: Given) -> Iterator[SpanExample]:
-    """Factoid questions, each asked of every one of its snippets.
+    """Yield factoid questions, one example per snippet.
 
-    The sources are the archives `train` and `test`. The example QUESTION_NNN asks the question's snippet
-    NNN, counted from 000; its document is the last part of the snippet's address, a PMID; its answers are
-    `find`'s. As in BioBERT's files (Lee et al. 2020), train leaves out contexts without an answer, and so
-    questions without any, and counts both; test keeps them.
+    The sources are the archives `train` and `test`. The context of the example QUESTION_NNN is the question's
+    snippet NNN, counted from 000; its document is the last part of the snippet's address, a PMID; `find`
+    returns its answers. As in BioBERT's files (Lee et al. 2020), train leaves out contexts without an answer,
+    and so questions without any, and counts both; test keeps them.
     """
     given.check_options()
     archive = given.of_split()
@@ -165,7 +167,7 @@ def factoid(given: Given) -> Iterator[SpanExample]:
         yield from kept
 
 
-def _of_snippets(question: Question, golds: list[str], left_out: Counter[str]) -> Iterator[SpanExample]:
+def _of_snippets(question: BioasqQuestion, golds: list[str], left_out: Counter[str]) -> Iterator[SpanExample]:
     for number, snippet in enumerate(question.snippets):
         context = one_line(snippet.text)
         if not context.strip():
@@ -183,11 +185,11 @@ def _of_snippets(question: Question, golds: list[str], left_out: Counter[str]) -
 
 
 def factoid_squad(given: Given) -> Iterator[SpanExample]:
-    """Factoid questions as BioBERT's authors publish them: SQuAD's JSON with PubMed abstracts as contexts.
+    """Yield factoid questions in the form of BioBERT's authors: SQuAD's JSON with abstracts as contexts.
 
-    The sources are `train`, `test` and `golden`. An id is QUESTION_NNN. `train` has its answers; `test`
-    has none: the golds are those of BioASQ's own archive `golden`, the answers are found as for
-    `factoid`. Questions of `golden` that `test` doesn't ask are left out and counted.
+    The sources are `train`, `test` and `golden`. An id is QUESTION_NNN. `train` includes its answers; `test`
+    has none: the golds come from BioASQ's own archive `golden`, and the answers are found as for `factoid`.
+    Questions of `golden` that `test` lacks are left out and counted.
     """
     given.check_options()
     if given.split == "test":
@@ -205,7 +207,9 @@ def _with_golds(given: Given) -> Iterator[SpanExample]:
         group = _question_of(one.id, test)
         golds = synonyms(golden[group], archive) if group in golden else []
         if not golds:
-            raise PubmillError(f"{test}: question {group} has no factoid answer in {archive}; same year?")
+            raise PubmillError(
+                f"{test}: question {group} has no factoid answer in {archive}; are both from the same year?"
+            )
         if one.answers or one.impossible:
             raise PubmillError(
                 f"{test}: question {one.id} has answers of its own; the published file has none"
@@ -231,10 +235,10 @@ def _question_of(example: str, path: Path) -> str:
     return matched[1]
 
 
-def synonyms(question: Question, archive: Path) -> list[str]:
-    """A factoid's gold answers, each once and none blank; empty where the file gives none.
+def synonyms(question: BioasqQuestion, archive: Path) -> list[str]:
+    """Return a factoid's distinct gold answers, without blank ones; empty if the file has none.
 
-    Early years give a string or a list of lists instead of a list of strings; all are synonyms then, as
+    Early years give a string or a list of lists instead of a list of strings; then all are synonyms, because
     a factoid has one answer.
     """
     given = question.exact_answer
@@ -247,10 +251,10 @@ def synonyms(question: Question, archive: Path) -> list[str]:
 
 
 def find(golds: Sequence[str], context: str) -> list[Answer]:
-    """Where each gold first stands in the context, in the golds' order and each place once.
+    """Return the first occurrence of each gold in the context, in the golds' order and without repetitions.
 
-    Case doesn't matter, nor which or how many blanks separate words; nothing else is made equal, and a place
-    inside a longer word is a place. The answer's text is the context's.
+    The comparison ignores case and the white space between words, but nothing else, and finds answers inside
+    longer words. The answer's text is copied from the context.
     """
     places: dict[tuple[int, int], None] = {}
     for gold in golds:

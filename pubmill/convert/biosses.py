@@ -1,8 +1,8 @@
-"""BIOSSES: pairs of sentences whose similarity five annotators scored from 0 to 4.
+"""Converter of BIOSSES: pairs of sentences whose similarity five annotators scored from 0 to 4.
 
-The original file has the pairs and each annotator's score; BLUE cut it into three lists of pairs, which
-BLURB passes on as tab-separated files `pair_id, sent1, sent2, score`. The examples are those of the
-lists, in their order, with the scores computed again from the annotators' (their mean).
+The original file contains the pairs and each annotator's score; BLUE split it into three lists of pairs,
+which BLURB distributes as tab-separated files `pair_id, sent1, sent2, score`. The examples are those of the
+lists, in their order, with scores recomputed as the mean of the annotators' scores.
 """
 
 from collections.abc import Iterator
@@ -20,8 +20,8 @@ LISTED = ["pair_id", "sent1", "sent2", "score"]
 RATINGS = {"0", "1", "2", "3", "4"}
 
 
-class Pair(NamedTuple):
-    """A pair as the original file has it."""
+class RatedPair(NamedTuple):
+    """A pair of sentences in the original file."""
 
     text: str
     text_pair: str
@@ -29,18 +29,18 @@ class Pair(NamedTuple):
 
 
 def read(given: Given) -> Iterator[RegressionExample]:
-    """Read one split: sources `ratings` (the original file) and, by split, BLURB's list.
+    """Yield the examples of one split, from the sources `ratings` (the original file) and BLURB's list.
 
-    The sentences are as the list has them: they differ from the original's in white space only (a
-    no-break space for a blank, none at the ends), which is checked. A `PubmillError` tells, by file and
-    line, of a pair that the original lacks or has with other words, and of a score that isn't the mean.
+    The sentences are those of the list, which must differ from the original's only in white space (a no-break
+    space for a space, none at the ends). A `PubmillError` names the file and line of a pair that the original
+    lacks or has with other words, and of a score that is not the mean.
     """
     given.check_options()
     rated = _rated(given.input("ratings"))
     seen: set[str] = set()
     for where, (pair, text, text_pair, score) in _rows(given.of_split(), LISTED):
         if pair not in rated or pair in seen:
-            what = "stands here for the second time" if pair in seen else "is not in the file of ratings"
+            what = "occurs for the second time" if pair in seen else "is not in the file of ratings"
             raise PubmillError(f"{where}: the pair {pair} {what}")
         seen.add(pair)
         original = rated[pair]
@@ -56,20 +56,20 @@ def read(given: Given) -> Iterator[RegressionExample]:
         )
 
 
-def _rated(path: Path) -> dict[str, Pair]:
-    """The original file's pairs by their number."""
-    pairs: dict[str, Pair] = {}
+def _rated(path: Path) -> dict[str, RatedPair]:
+    """Return the original file's pairs by their number."""
+    pairs: dict[str, RatedPair] = {}
     for where, (pair, text, text_pair, *ratings) in _rows(path, RATED):
         if not pair.isdecimal() or pair in pairs:
             raise PubmillError(f"{where}: expected a pair's number that isn't used yet, found {quote(pair)}")
         if not set(ratings) <= RATINGS:
             raise PubmillError(f"{where}: expected scores from 0 to 4, found {quote(' '.join(ratings))}")
-        pairs[pair] = Pair(text, text_pair, [float(rating) for rating in ratings])
+        pairs[pair] = RatedPair(text, text_pair, [float(rating) for rating in ratings])
     return pairs
 
 
 def _rows(path: Path, headings: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """(file and line, cells) of each row after the headings."""
+    """Yield (file and line, cells) of each row after the headings."""
     for number, line in lines(path):
         cells = line.split("\t")
         if number == 1 and cells != headings:

@@ -1,14 +1,14 @@
-"""ChemProt (BioCreative VI, task 5) from its original files -> one example a pair of chemical and gene.
+"""Converter of ChemProt (BioCreative VI, task 5) to one example per pair of a chemical and a gene.
 
-Four files a split, tab-separated, without header:
+The original has four files per split, tab-separated, without header:
 
 - `abstracts`: PMID, title, abstract. Offsets count characters of `title TAB abstract`.
 - `entities`: PMID, id, type (CHEMICAL, GENE-Y, GENE-N), start, end (exclusive), text.
 - `relations`: PMID, group (CPR:0 to CPR:10), Y if evaluated, else N, name, `Arg1:CHEMICAL`, `Arg2:GENE`.
-- `gold_standard`: the evaluated relations again: PMID, group, `Arg1:CHEMICAL`, `Arg2:GENE`.
+- `gold_standard`: only the evaluated relations: PMID, group, `Arg1:CHEMICAL`, `Arg2:GENE`.
 
 As in BLURB's generator (gu2020, section 2.3), every chemical is paired with every gene of the same
-sentence, and a pair without an evaluated relation is `false`. The mentions stay spans of the sentence.
+sentence, and a pair without an evaluated relation is `false`. The mentions are spans of the sentence.
 """
 
 import re
@@ -35,7 +35,7 @@ Pair = tuple[str, str]
 
 @dataclass
 class _Document:
-    """`labels` are the evaluated groups of each pair, one for each line of the relations, in their order."""
+    """A document; `labels` are the evaluated groups of each pair, one per line of the relations, in order."""
 
     text: str
     entities: dict[str, Entity] = field(default_factory=dict)
@@ -43,12 +43,12 @@ class _Document:
 
 
 def read(given: Given) -> Iterator[SequenceExample]:
-    """Read one split; ids are `PMID.FIRST.SECOND`, the mentions as they come in the text.
+    """Yield the examples of one split; ids are `PMID.FIRST.SECOND`, with the mentions in text order.
 
-    Options: `sentences`, one of `SENTENCES`, and `labels`, one of `LABELS`. Left out, and counted: relations
-    of groups that aren't evaluated, evaluated pairs without a common sentence, groups that `labels` drops,
-    and mentions that no sentence holds whole. A `PubmillError` names the file and line of what isn't in the
-    form above, of offsets where the text isn't the entity's, and of ids that lead nowhere.
+    Options: `sentences`, one of `SENTENCES`, and `labels`, one of `LABELS`. These are left out and counted:
+    relations of groups that are not evaluated, evaluated pairs without a common sentence, groups that
+    `labels` drops, and mentions that cross sentences. A `PubmillError` names the file and line of deviations
+    from the form above, of offsets where the text is not the entity's, and of unknown ids.
     """
     given.check_options("sentences", "labels")
     sentences: _Sentences = given.option("sentences", SENTENCES)
@@ -74,7 +74,7 @@ def read(given: Given) -> Iterator[SequenceExample]:
 
 
 def _pairs(mentions: Sequence[Entity]) -> Iterator[tuple[Entity, Entity]]:
-    """Every chemical with every gene, in the order of the entities' file; some overlap."""
+    """Yield every chemical with every gene, in the order of the entities' file; some overlap."""
     return product(
         [mention for mention in mentions if mention.type == CHEMICAL],
         [mention for mention in mentions if mention.type in GENES],
@@ -88,8 +88,11 @@ def _within(entity: Entity, start: int) -> Entity:
 def _examples(
     pmid: str, text: str, arguments: Sequence[Entity], labels: Sequence[str]
 ) -> Iterator[SequenceExample]:
-    """One example a label. BLURB's identifier names the mentions in the text's order (of two that begin
-    together, the gene first); the second row of a pair says that it is one."""
+    """Yield one example per label.
+
+    BLURB's identifier names the mentions in text order (the gene first if both begin at the same character);
+    further rows of a pair get the suffix `.2` and so on.
+    """
     chemical, gene = arguments
     first, second = (chemical, gene) if chemical.start < gene.start else (gene, chemical)
     for number, label in enumerate(labels, 1):
@@ -103,14 +106,16 @@ def _examples(
 
 
 def _punkt(splitter: SentenceSplitter, text: str) -> list[Span]:
-    """Punkt's sentences; one that holds a tab (a title without a full stop before it) is two."""
+    """Return Punkt's sentences, split also at the tab after the title."""
     return _places(text, [part for sentence in splitter.split(text) for part in sentence.split("\t")])
 
 
 def _merged(splitter: SentenceSplitter, text: str) -> list[Span]:
-    """BLUE's sentences (blue/bert/create_chemprot_bert.py), but cut by Punkt where BLUE has spaCy: title and
-    abstract are one text, and a cut holds only after `.`, `?` or `!` (not after `i.v.`) and before an
-    upper-case letter."""
+    """Return BLUE's sentences (blue/bert/create_chemprot_bert.py), but split by Punkt where BLUE uses spaCy.
+
+    Title and abstract are one text, and a split is valid only after `.`, `?` or `!` (not after `i.v.`) and
+    before an upper-case letter.
+    """
     joined: list[Span] = []
     for start, end in _places(text, splitter.split(one_line(text))):
         before = text[joined[-1][0] : joined[-1][1]] if joined else ""
@@ -135,7 +140,7 @@ def _places(text: str, pieces: Sequence[str]) -> list[Span]:
 
 _Sentences = Callable[[SentenceSplitter, str], list[Span]]
 SENTENCES: dict[str, _Sentences] = {"punkt": _punkt, "punkt_merged": _merged}
-"""What the option `sentences` can say: BLURB's, or BLUE's as near as they can be made."""
+"""Values of the option `sentences`: BLURB's sentences, or the closest possible ones to BLUE's."""
 
 
 def _last(labels: Sequence[str]) -> list[str]:
@@ -148,8 +153,8 @@ def _each(labels: Sequence[str]) -> list[str]:
 
 _Choice = Callable[[Sequence[str]], list[str]]
 LABELS: dict[str, _Choice] = {"last": _last, "each": _each}
-"""What the option `labels` can say of a pair with several groups: the last line of the relations wins
-(BLURB), or each group is a row (BLUE)."""
+"""Values of the option `labels` for pairs with several groups: use the last line of the relations (BLURB), or
+make a row for each group (BLUE)."""
 
 
 def _documents(given: Given) -> dict[str, _Document]:
@@ -161,7 +166,7 @@ def _documents(given: Given) -> dict[str, _Document]:
 
 
 def _rows(path: Path, columns: str) -> Iterator[tuple[str, list[str]]]:
-    """(place, columns) of each line; `columns` names them. A line that stands there twice is an error."""
+    """Yield (location, cells) of each line; `columns` names them. A repeated line is an error."""
     seen: set[str] = set()
     for number, line in lines(path):
         where, row = f"{path}:{number}", line.split("\t")
@@ -171,7 +176,7 @@ def _rows(path: Path, columns: str) -> Iterator[tuple[str, list[str]]]:
                 f"found {len(row)}: {quote(line)}"
             )
         if line in seen:
-            raise PubmillError(f"{where}: this line stands there twice; is this the original file?")
+            raise PubmillError(f"{where}: this line occurs twice; is this the original file?")
         seen.add(line)
         yield where, row
 
@@ -182,14 +187,14 @@ def _abstracts(path: Path) -> dict[str, _Document]:
         if not re.fullmatch(r"\d+", pmid):
             raise PubmillError(f"{where}: expected a PMID, digits only, found {quote(pmid)}")
         if pmid in documents:
-            raise PubmillError(f"{where}: PMID {pmid} stands there for the second time")
+            raise PubmillError(f"{where}: PMID {pmid} occurs for the second time")
         documents[pmid] = _Document(f"{title}\t{abstract}")
     return documents
 
 
 def _document(documents: dict[str, _Document], pmid: str, where: str) -> _Document:
     if pmid not in documents:
-        raise PubmillError(f"{where}: there is no abstract of PMID {pmid}; are the files of one split?")
+        raise PubmillError(f"{where}: there is no abstract of PMID {pmid}; do the files belong to one split?")
     return documents[pmid]
 
 
@@ -209,8 +214,8 @@ def _add_entities(documents: dict[str, _Document], path: Path) -> None:
         found = document.text[first:last]
         if found != text:
             raise PubmillError(
-                f"{where}: {name} of PMID {pmid} is {quote(text)}, but at its offsets stands {quote(found)}; "
-                "are abstracts and entities of one release?"
+                f"{where}: {name} of PMID {pmid} is {quote(text)}, but at its offsets is {quote(found)}; "
+                "are abstracts and entities from one release?"
             )
         if name in document.entities:
             raise PubmillError(f"{where}: PMID {pmid} has a second entity {name}")
@@ -218,7 +223,7 @@ def _add_entities(documents: dict[str, _Document], path: Path) -> None:
 
 
 def _add_relations(documents: dict[str, _Document], path: Path) -> int:
-    """Give the documents their labels; return how many relations aren't evaluated."""
+    """Add the labels to the documents; return how many relations are not evaluated."""
     others = 0
     for where, row in _rows(path, "pmid group evaluated name arg1 arg2"):
         pmid, group, evaluated, _, chemical, gene = row
@@ -251,21 +256,21 @@ def _pair(document: _Document, pmid: str, chemical: str, gene: str, where: str) 
 
 
 def _compare(documents: dict[str, _Document], gold_standard: Path, relations: Path) -> None:
-    """That the two files say the same of what is evaluated."""
+    """Check that the two files contain the same evaluated relations."""
     stated = {
         (pmid, group, *pair)
         for pmid, document in documents.items()
         for pair, groups in document.labels.items()
         for group in groups
     }
-    told = set()
+    gold = set()
     for where, (pmid, group, chemical, gene) in _rows(gold_standard, "pmid group arg1 arg2"):
         relation = (pmid, group, *_pair(_document(documents, pmid, where), pmid, chemical, gene, where))
         if relation not in stated:
-            raise PubmillError(f"{where}: {' '.join(relation)} is no evaluated relation of {relations}")
-        told.add(relation)
-    if stated - told:
+            raise PubmillError(f"{where}: {' '.join(relation)} is not an evaluated relation of {relations}")
+        gold.add(relation)
+    if stated - gold:
         raise PubmillError(
-            f"{gold_standard}: {' '.join(min(stated - told))} is missing, which {relations} has; are the "
-            "files of one release?"
+            f"{gold_standard}: {' '.join(min(stated - gold))} is missing, which {relations} has; are the "
+            "files from one release?"
         )

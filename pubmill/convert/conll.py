@@ -1,26 +1,26 @@
-"""CoNLL column files <-> tokens examples.
+"""Converter between CoNLL column files and tokens examples.
 
-One line a word, its columns separated by a tab or a blank; a blank line ends a sentence; a document
-mark starts a document and is no word. Without options, a file is `word<TAB>label` in BIO (IOB2) with
-marks `-DOCSTART- ID`, the form that BLURB's generator writes.
+One line per word, with columns separated by a tab or a space; a blank line ends a sentence; a document mark
+starts a document and is not a word. Without options, a file is `word<TAB>label` in BIO (IOB2) with marks
+`-DOCSTART- ID`, the form that BLURB's generator writes.
 
-Options of `read`, of which only `labels` must be given:
+Options of `read`, of which only `labels` is required:
 
-- `labels`: `first_character` or `as_written`. BLURB keeps the first character (B, I, O): all types
-  become one, and a B right after an entity of another type stays a B.
-- `types`: the types that there may be; any other is an error. Without it any word is a type, which a
-  dataset that isn't public can't have `as_written`: in a damaged file the word may be one of its text.
-- `keep`: the types that are kept; words of other types become O, and their mentions are counted as
+- `labels`: `first_character` or `as_written`. BLURB keeps the first character (B, I, O): all types become
+  one, and a B directly after an entity of another type stays a B.
+- `types`: the allowed types; any other is an error. Without it any word is a type, which is not allowed with
+  `as_written` for a dataset that isn't public, because in a damaged file the word may be part of its text.
+- `keep`: the types to keep; words of other types become O, and their mentions are counted as
   `left_out.mentions_of_other_types`.
 - `separator`: `tab` or `blank`.
-- `columns`: the names of all columns, `word` and `label` among them (SciBERT's files:
+- `columns`: the names of all columns, including `word` and `label` (SciBERT's files:
   `[word, pos, chunk, label]`).
-- `outside`: what the file writes for O.
-- `scheme`: one of `SCHEMES`; everything but `iob2`, which must be well-formed, is turned into BIO.
+- `outside`: the file's label for O.
+- `scheme`: one of `SCHEMES`; all except `iob2`, which must be well-formed, are converted to BIO.
 - `documents`: one of `MARKS`.
-- `files`: split -> `{source, member, from, before}`, where a split isn't a source of its own: `source` is
-  the role, `member` the file in an archive, and the split holds the documents from the first one with
-  the identifier `from` on, up to but without the one with the identifier `before`.
+- `files`: split -> `{source, member, from, before}`, for a split that is not a source of its own: `source` is
+  the role, `member` the file in an archive, and the split consists of the documents from the identifier
+  `from` on, up to but excluding the identifier `before`.
 """
 
 import unicodedata
@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 
 from pubmill.annotation.examples import TokensExample
 from pubmill.annotation.tagging import to_labels, to_mentions
-from pubmill.convert.exports import Form
+from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import Given, SpecError, check_no_mark, lines, quote, show, withheld
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import decode, members
@@ -50,25 +50,25 @@ SCHEMES: dict[str, dict[str, str]] = {
     "iobes": {"B": "B", "I": "I", "E": "L", "S": "U"},
     "bare": {},
 }
-"""Scheme -> the prefixes that a file writes, and what `pubmill.annotation.tagging` calls them.
+"""Scheme -> the prefixes in its files, and the corresponding ones of `pubmill.annotation.tagging`.
 
-In `iob1` a B stands only where a mention touches another of its type, and so an I that continues nothing
-begins a mention, as in conlleval; `bare` labels are types without prefix, one a word. `iob2`, `bioul` and
-`iobes` (MTL-Bioinformatics-2016) must be well-formed."""
+In `iob1` a B occurs only if a mention touches another of its type, so an I that continues nothing begins a
+mention, as in conlleval; `bare` labels are types without prefix, one per word. `iob2`, `bioul` and `iobes`
+(MTL-Bioinformatics-2016) must be well-formed."""
 MARKS: dict[str, str | None] = {
     "docstart": "-DOCSTART- {}",
     "parenthesised": "-DOCSTART- ({})",
     "medline": "###MEDLINE:{}",
     "unnamed": None,
 }
-"""How a document's mark is written, its identifier in the braces. `medline` is the GENIA corpus's own;
-`unnamed` marks (`-DOCSTART-` and anything) have no identifier and only end a sentence."""
+"""Templates of document marks, with the identifier in the braces. `medline` is the GENIA corpus's own form;
+`unnamed` marks (`-DOCSTART-` with any suffix) have no identifier and only end a sentence."""
 _UNNAMED = "-DOCSTART-"
 
 
 @dataclass(frozen=True)
 class _Form:
-    """What the options say of a file's form."""
+    """The form of a file, from the options."""
 
     columns: Sequence[str]
     separator: str
@@ -80,8 +80,8 @@ class _Form:
     relabel: Callable[[str], str]
 
 
-class _Sentence(NamedTuple):
-    """Words and labels in BIO, and the document's identifier."""
+class _ConllSentence(NamedTuple):
+    """A sentence: words, labels in BIO, and the document's identifier."""
 
     document: str | None
     words: list[str]
@@ -89,9 +89,9 @@ class _Sentence(NamedTuple):
 
 
 def read(given: Given) -> Iterator[TokensExample]:
-    """Read one split; ids are `SPLIT-000001` and on in the order of the file.
+    """Yield the examples of one split; their ids are `SPLIT-000001`, `SPLIT-000002`, ... in the file's order.
 
-    A `PubmillError` names the file and line of anything that isn't in the form that the options say.
+    A `PubmillError` names the file and line of anything that deviates from the form in the options.
     """
     form = _form(given)
     source, bounds = _source(given)
@@ -106,11 +106,11 @@ def read(given: Given) -> Iterator[TokensExample]:
         )
 
 
-def write(examples: Sequence[TokensExample], form: Form) -> Iterator[str]:
-    """Write `word<TAB>label` with a blank line after each sentence.
+def write(examples: Sequence[TokensExample], form: WriterOptions) -> Iterator[str]:
+    """Yield the text of a file of `word<TAB>label` with a blank line after each sentence.
 
-    The option `documents` is one of `MARKS` with an identifier, and a mark then stands, with a blank line
-    after it, before each document; without it there are no marks.
+    With the option `documents`, one of `MARKS` with an identifier, a mark and a blank line precede each
+    document; without it there are no marks.
     """
     template = MARKS.get(form.options.get("documents", ""))
     unknown = sorted(form.options.keys() - {"documents"})
@@ -155,17 +155,17 @@ def _form(given: Given) -> _Form:
 
 
 def _types(given: Given) -> tuple[list[str], list[str]]:
-    """The options `types` and `keep`, empty where any type may be there, or is kept."""
+    """Return the options `types` and `keep`; empty ones allow, or keep, any type."""
     types, keep = given.options["types"], given.options["keep"]
     if not _texts(types) or not _texts(keep) or not set(keep) <= set(types or keep):
         raise SpecError(
-            f"the converter's options `types` and `keep` are {types!r} and {keep!r}; give a list of the "
-            "types that there are, and of those among them that are kept"
+            f"the converter's options `types` and `keep` are {types!r} and {keep!r}; give a list of all "
+            "types, and of those among them that are kept"
         )
     if withheld() and not types and given.options.get("labels") != "first_character":
         raise SpecError(
             "the converter's option `types` is missing; list all types of a dataset that isn't public, so "
-            "that no word of a damaged file is taken for one"
+            "that no word of a damaged file is read as one"
         )
     return types, keep
 
@@ -186,7 +186,7 @@ def _texts(value: Any) -> bool:
 
 
 def _source(given: Given) -> tuple[Iterator[tuple[str, str]], Mapping[str, str]]:
-    """The split's lines with their places, and the bounds of its documents."""
+    """Return the split's lines with their locations, and the bounds of its documents."""
     files = given.options.get("files")
     if files is None:
         return _lines_of_file(given, None), {}
@@ -197,7 +197,7 @@ def _source(given: Given) -> tuple[Iterator[tuple[str, str]], Mapping[str, str]]
         or not _texts(list(file.values()))
     ):
         raise SpecError(
-            f"the converter's option `files` says of {given.split}: {file!r}; give `source`, and where "
+            f"the converter's option `files` has for {given.split}: {file!r}; give `source`, and if "
             "needed `member`, `from` and `before`, all as texts"
         )
     if "member" in file:
@@ -212,7 +212,7 @@ def _lines_of_file(given: Given, role: str | None) -> Iterator[tuple[str, str]]:
 
 
 def _lines_of_member(given: Given, role: str, name: str) -> Iterator[tuple[str, str]]:
-    """Lines of the one member of an archive with this file name, in whatever folder."""
+    """Yield the lines of the only member of an archive with this file name, in any folder."""
     archive = given.input(role)
     found = [(full, content) for full, content in members(archive) if full.split("/")[-1] == name]
     if len(found) != 1:
@@ -224,8 +224,10 @@ def _lines_of_member(given: Given, role: str, name: str) -> Iterator[tuple[str, 
         yield f"{where}:{number}", line.rstrip("\r")
 
 
-def _between(sentences: Iterable[_Sentence], bounds: Mapping[str, str], where: str) -> Iterator[_Sentence]:
-    """The sentences of the documents from `from` on and before `before`; both must be met, in this order."""
+def _between(
+    sentences: Iterable[_ConllSentence], bounds: Mapping[str, str], where: str
+) -> Iterator[_ConllSentence]:
+    """Yield the sentences of the documents from `from` until `before`; both must occur, in this order."""
     first, end = bounds.get("from"), bounds.get("before")
     unmet = {bound for bound in (first, end) if bound is not None}
     inside = first is None
@@ -238,16 +240,18 @@ def _between(sentences: Iterable[_Sentence], bounds: Mapping[str, str], where: s
             yield sentence
     if unmet:
         raise PubmillError(
-            f"{where}: there are no documents {sorted(unmet)}, or not in the order in which the converter's "
-            "option `files` cuts the split at them"
+            f"{where}: there are no documents {sorted(unmet)}, or not in the order of the bounds in the "
+            "converter's option `files`"
         )
 
 
 def _of_types(
-    sentences: Iterable[_Sentence], keep: Sequence[str], given: Given, where: str
-) -> Iterator[_Sentence]:
-    """The sentences with other types' words as O; no types means all. A mention's words have one type,
-    so a mention is kept whole or not at all."""
+    sentences: Iterable[_ConllSentence], keep: Sequence[str], given: Given, where: str
+) -> Iterator[_ConllSentence]:
+    """Yield the sentences with words of other types as O; an empty `keep` keeps all types.
+
+    All words of a mention have one type, so a mention is kept or dropped as a whole.
+    """
     met, others = False, set()
     for sentence in sentences:
         if keep:
@@ -261,15 +265,15 @@ def _of_types(
         yield sentence
     if others and not met:
         raise PubmillError(
-            f"{where}: no mention of {given.split} is of the types {list(keep)} that the option `keep` "
-            f"names; there are {', '.join(map(show, sorted(others)))}"
+            f"{where}: no mention in {given.split} has one of the types {list(keep)} of the option `keep`; "
+            f"there are {', '.join(map(show, sorted(others)))}"
         )
 
 
-def _sentences(source: Iterable[tuple[str, str]], form: _Form) -> Iterator[_Sentence]:
-    """Sentences, also ended by document marks; the empty line that is put after the last ends the last.
+def _sentences(source: Iterable[tuple[str, str]], form: _Form) -> Iterator[_ConllSentence]:
+    """Yield sentences, which blank lines and document marks end; a blank line is appended for the last one.
 
-    A named document without any sentence is an error.
+    A named document without sentences is an error.
     """
     document: str | None = None
     start, empty = "", False
@@ -281,7 +285,7 @@ def _sentences(source: Iterable[tuple[str, str]], form: _Form) -> Iterator[_Sent
             continue
         if rows:
             places, words, labels = map(list, zip(*rows, strict=True))
-            yield _Sentence(document, words, _as_bio(labels, form.scheme, places))
+            yield _ConllSentence(document, words, _as_bio(labels, form.scheme, places))
             rows, empty = [], False
         if empty and (mark or not place):
             raise PubmillError(f"{start}: no sentence follows the mark of document {show(document or '')}")
@@ -295,7 +299,7 @@ def _is_mark(line: str, template: str | None) -> bool:
 
 
 def _document(line: str, template: str | None, place: str) -> str | None:
-    """The identifier in a mark; None for one without name."""
+    """Return the identifier in a mark; None for an unnamed mark."""
     if template is None:
         return None
     before, _, after = template.partition("{}")
@@ -319,7 +323,7 @@ def _row(line: str, form: _Form, place: str) -> tuple[str, str]:
 
 
 def _is_word(text: str) -> bool:
-    """Whether it is one word for every reader: many take a vertical tab or a no-break space for its end."""
+    """Return whether all readers see one word: for many, a vertical tab or a no-break space ends a word."""
     return text.split() == [text] and (text.isprintable() or all(map(_is_shown, text)))
 
 
@@ -328,7 +332,7 @@ def _is_shown(character: str) -> bool:
 
 
 def _label(text: str, form: _Form, place: str) -> str:
-    """The label in the words of `pubmill.annotation.tagging`."""
+    """Return the label in the scheme of `pubmill.annotation.tagging`."""
     if text == form.outside:
         return "O"
     prefix, dash, of = ("", "-", text) if form.scheme == "bare" else text.partition("-")

@@ -1,7 +1,7 @@
-"""One dataset: its files converted, counted and checked against the counts its spec expects.
+"""Conversion of one dataset: its files are converted, counted and compared with the spec's expected counts.
 
-`expect` comes with a citation in the spec; a dataset that doesn't have these counts is another
-dataset than the published one, so nothing is written then.
+`expect` has a citation in the spec; a dataset with other counts is not the published one, so nothing is
+written then.
 """
 
 import importlib
@@ -22,7 +22,7 @@ from pubmill.storage.files import sha256, write_json, writing_folder
 
 @dataclass(frozen=True, kw_only=True)
 class ConversionRecipe:
-    """All that decides a dataset's examples; `expect` is split -> measure -> count."""
+    """Everything that determines a dataset's examples; `expect` is split -> measure -> count."""
 
     dataset: str
     kind: str
@@ -40,10 +40,9 @@ class ConversionRecipe:
 def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) -> dict[str, Any]:
     """Write train, dev and test.jsonl.gz and `card.json` into the folder `output`; return the card.
 
-    `inputs` are the source files by role. A split that the dataset doesn't have is an empty file.
-    Raises a `PubmillError`, and leaves no examples, where a file is malformed or a count differs
-    from what `recipe.expect` says. Text of a dataset that isn't public is in no message, and no file of it
-    can be read by others.
+    `inputs` are the source files by role. A split that the dataset lacks becomes an empty file. Raises a
+    `PubmillError`, and writes no examples, if a file is malformed or a count differs from `recipe.expect`.
+    For a dataset that isn't public, no message contains its text and others cannot read its files.
     """
     _check(recipe)
     with withholding(recipe.access != "public"):
@@ -52,7 +51,7 @@ def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) 
     _compare(recipe, inputs, counts)
     with writing_folder(output) as folder:
         for name in SPLITS:
-            # licensed to the owner, and to nobody else who has this machine
+            # licensed to the owner, not to other users of this machine
             private = recipe.access != "public"
             write_examples(folder / f"{name}.jsonl.gz", splits.get(name, ()), private)
         card = _card(recipe, inputs, splits, counts)
@@ -79,9 +78,12 @@ def _read(
 
 
 def _guarded(recipe: ConversionRecipe, read: Converter, given: Given) -> list[Example]:
-    """The examples; errors tell the dataset and split. Of a dataset that isn't public, an unforeseen one
-    tells its place only, as its own words may hold text. Where files contradict each other, either may be
-    the wrong one, so that an error in a file also names those that it doesn't speak of."""
+    """Return the examples; errors name the dataset and split.
+
+    For a dataset that isn't public, an unforeseen error reports only its place, because its message may
+    contain text. If files contradict each other, either may be wrong, so an error in one file also names the
+    others.
+    """
     where = f"dataset {recipe.dataset}, {given.split}"
     try:
         return list(read(given))
@@ -89,22 +91,25 @@ def _guarded(recipe: ConversionRecipe, read: Converter, given: Given) -> list[Ex
         raise PubmillError(f"{where}: {error} {_in_spec(recipe)}") from None
     except PubmillError as error:
         beside = [path.name for path in _own(given) if path.name not in str(error)]
-        told = f"\nRead together with {', '.join(beside)}" if beside else ""
-        raise PubmillError(f"{where}: {error}{told}") from None
+        note = f"\nRead together with {', '.join(beside)}" if beside else ""
+        raise PubmillError(f"{where}: {error}{note}") from None
     except Exception as error:
         if recipe.access == "public":
             raise
         place = traceback.extract_tb(error.__traceback__)[-1]
         raise PubmillError(
-            f"{where}: {type(error).__name__} at {Path(place.filename).name}:{place.lineno}; its words "
-            "are withheld, as they may hold licensed text. Are these the "
+            f"{where}: {type(error).__name__} at {Path(place.filename).name}:{place.lineno}; its "
+            "message is withheld, as it may contain licensed text. Are these the "
             f"original files of {recipe.dataset}?"
         ) from None
 
 
 def _checked(recipe: ConversionRecipe, given: Given, examples: list[Example]) -> list[Example]:
-    """That there are examples, every one is sound and of the kind, and no id stands twice. The ids of a
-    dataset that isn't public must be identifiers: they stand in messages, and may in what is published."""
+    """Check that there are examples, that all are valid and of the kind, and that ids are unique.
+
+    The ids of a dataset that isn't public must be identifiers, because they occur in messages and possibly in
+    publications.
+    """
     where, files = f"dataset {recipe.dataset}, {given.split}", ", ".join(map(str, _own(given)))
     if not examples:
         raise PubmillError(f"{where}: there are no examples in its files ({files})")
@@ -113,7 +118,7 @@ def _checked(recipe: ConversionRecipe, given: Given, examples: list[Example]) ->
         check_id(example.id, f"{where}: example number {number}, read from {files}")
         fault = example.fault() if isinstance(example, KINDS[recipe.kind]) else f"not of kind {recipe.kind}"
         if example.id in seen:
-            fault = "its id stands there twice"
+            fault = "its id occurs twice"
         if fault:
             raise PubmillError(f"{where}: example {show(example.id)}: {fault}; it was read from {files}")
         seen.add(example.id)
@@ -125,7 +130,7 @@ def _in_spec(recipe: ConversionRecipe) -> str:
 
 
 def _own(given: Given) -> list[Path]:
-    """The split's source files: those whose role isn't of another split; all where that leaves none."""
+    """Return the split's source files: those whose role belongs to no other split; if none are left, all."""
     others = tuple(f"{split}_" for split in SPLITS if split != given.split)
     own = [path for role, path in given.inputs.items() if not f"{role}_".startswith(others)]
     return list(dict.fromkeys(own or given.inputs.values()))
@@ -158,7 +163,7 @@ def _check(recipe: ConversionRecipe) -> None:
 
 
 def named(name: str, what: str) -> Callable[..., Any]:
-    """The function named `pubmill.convert.MODULE:FUNCTION`; nothing else is ever imported."""
+    """Return the function named `pubmill.convert.MODULE:FUNCTION`; nothing else is ever imported."""
     if re.fullmatch(r"pubmill\.convert\.[a-z0-9_]+:[a-z_]+", name):
         module, function = name.split(":")
         try:
@@ -200,7 +205,7 @@ def _card(
     splits: dict[str, Sequence[Example]],
     counts: Mapping[str, Counts],
 ) -> dict[str, Any]:
-    """The card: what was asked, what was found, from which bytes; paths and times stay out."""
+    """Return the card: the recipe, the counts and the digests of the sources, without paths and times."""
     asked = {name: value for name, value in vars(recipe).items() if name != "splits"}
     return {
         **asked,

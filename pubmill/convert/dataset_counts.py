@@ -1,6 +1,6 @@
-"""What is counted of a dataset's examples: its size, labels, lengths, repetitions and overlaps.
+"""Counts of a dataset's examples: size, labels, lengths, repetitions and overlaps.
 
-Nothing here is mended: repetitions and overlaps between splits are measured and told.
+Nothing is corrected here: repetitions and overlaps between splits are measured and reported.
 """
 
 from collections import Counter
@@ -20,14 +20,14 @@ from pubmill.annotation.examples import (
 
 Counts = dict[str, int | None]
 OPEN = ("labels.", "mentions.", "words.", "left_out.")
-"""Beginnings of measures that are counted by name; one that isn't met is 0."""
+"""Prefixes of per-label counts; a missing label counts as 0."""
 
 
 def count(examples: Sequence[Example]) -> Counts:
     """Count one split, by the measures of its kind (`MEASURES`) and those of all kinds.
 
-    `documents` are counted as marked, None where they aren't; `repeated_documents` are those whose
-    identifier stood before, `repeated_texts` examples whose input (`key`) did.
+    `documents` counts the marked documents, None without marks; `repeated_documents` are those whose
+    identifier occurred before, `repeated_texts` the examples whose input (`key`) occurred before.
     """
     documents = [name for name, _ in groupby(example.document for example in examples) if name is not None]
     own = MEASURES[type(examples[0])](examples) if examples else {"examples": 0}
@@ -42,22 +42,25 @@ def count(examples: Sequence[Example]) -> Counts:
 def unknown_names(
     expect: Mapping[str, Mapping[str, int]], negative: str | None, counts: Mapping[str, Counts]
 ) -> list[str]:
-    """What a spec says of labels and types that the dataset doesn't have in any split: a misspelt name of
-    which none is expected would hold for ever, and a `negative` label that isn't met leaves nothing out."""
+    """Return messages on labels and types in a spec that no split of the dataset has.
+
+    Otherwise an expected count of 0 would always hold for a misspelt name, and a misspelt `negative` label
+    would exclude nothing.
+    """
     names = {
         measure.partition(".")[2] for found in counts.values() for measure in found if _is_named(measure)
     }
-    told = [
+    messages = [
         f"{split} {measure}: there is no such name; there are {', '.join(sorted(names)) or 'none'}"
         for split, measures in expect.items()
         for measure, number in measures.items()
         if number == 0 and _is_named(measure) and measure.partition(".")[2] not in names
     ]
     if negative is not None and negative not in names:
-        told.append(
+        messages.append(
             f"negative: there is no label {negative!r}; there are {', '.join(sorted(names)) or 'none'}"
         )
-    return told
+    return messages
 
 
 def _is_named(measure: str) -> bool:
@@ -65,9 +68,12 @@ def _is_named(measure: str) -> bool:
 
 
 def _tokens(examples: Sequence[TokensExample]) -> Counts:
-    """`mentions` are the B labels: BLURB's counts (gu2020 Table 3) are these, not runs of non-O words,
-    but for PICO, whose count is that of all labelled words, `tokens_in_mentions`. `illegal_starts` are
-    I labels with no B or I of their type before them."""
+    """Count a split of tokens examples.
+
+    `mentions` are the B labels: BLURB's counts (gu2020 Table 3) are these, not runs of non-O words, except
+    for PICO, where it counts all labelled words, `tokens_in_mentions`. `illegal_starts` are I labels without
+    a B or I of their type before them.
+    """
     words = Counter(word for example in examples for word in example.words)
     labels = Counter(label for example in examples for label in example.labels)
     prefixes: Counter[str] = Counter()
@@ -97,7 +103,7 @@ def _illegal_starts(labels: list[str]) -> int:
 
 
 def _sequence(examples: Sequence[SequenceExample]) -> Counts:
-    """`contradictory_texts`: inputs that stand there with more than one label."""
+    """Count a split of sequence examples; `contradictory_texts` are inputs with more than one label."""
     labelled = {(key(example), example.label) for example in examples}
     inputs = Counter(found for found, _ in labelled)
     return {
@@ -121,16 +127,17 @@ def _regression(examples: Sequence[RegressionExample]) -> Counts:
 
 
 def _span(examples: Sequence[SpanExample]) -> Counts:
-    """`questions` are groups of examples where the source has them; `distinct_answers` are by text.
+    """Count a split of span examples.
 
-    `fewest_repeats` and `most_repeats` are in how many examples the rarest and the commonest answer
-    stands (shin2020, caption of Table 8), `..._of_pair` those of a question together with an answer
-    (its section 5.5). An answer counts once an example, however many annotators gave it.
+    `questions` are groups of examples, if the source has groups; `distinct_answers` are by text.
+    `fewest_repeats` and `most_repeats` are the numbers of examples with the rarest and the most frequent
+    answer (shin2020, caption of Table 8), `..._of_pair` those of a question with an answer (its section 5.5).
+    An answer counts once per example, even if several annotators gave it.
     """
-    told = [
+    asked = [
         (example.question, answer) for example in examples for answer in {a.text for a in example.answers}
     ]
-    answers, pairs = Counter(answer for _, answer in told), Counter(told)
+    answers, pairs = Counter(answer for _, answer in asked), Counter(asked)
     return {
         "examples": len(examples),
         "questions": len({example.group or example.id for example in examples}),
@@ -159,7 +166,7 @@ def _by_label(labels: Any) -> dict[str, int]:
 
 
 def key(example: Example) -> Hashable:
-    """What a model is given of an example; two examples with one key are the same input."""
+    """Return a model's input of an example; examples with equal keys have the same input."""
     match example:
         case TokensExample():
             return tuple(example.words)
@@ -176,7 +183,7 @@ def key(example: Example) -> Hashable:
 
 
 def lengths(examples: Sequence[Example]) -> dict[str, float]:
-    """Words of each input, as white space separates them: mean, median, 95th percentile, longest."""
+    """Return statistics of whitespace-separated words per input: mean, median, 95th percentile, maximum."""
     words = [_words(example) for example in examples]
     if not words:
         return {}
@@ -192,8 +199,10 @@ def _words(example: Example) -> int:
 
 
 def overlaps(splits: dict[str, Sequence[Example]]) -> list[dict[str, Any]]:
-    """For each two splits: inputs of the later one that the earlier one has too, and documents in both
-    (None where documents aren't marked)."""
+    """Return for each pair of splits the later one's inputs that the earlier one has, and common documents.
+
+    `documents` is None if documents are not marked.
+    """
     keys = {name: [key(example) for example in examples] for name, examples in splits.items()}
     documents = {name: {e.document for e in examples} - {None} for name, examples in splits.items()}
     found = []

@@ -1,14 +1,14 @@
-"""The DDI corpus (SemEval-2013, task 9) from its XML -> one example a pair of drugs.
+"""Converter of the DDI corpus (SemEval-2013, task 9) from XML to one example per pair of drugs.
 
-One XML file a document, in an archive:
+An archive contains one XML file per document:
 
     <document id="DDI-DrugBank.d1">
       <sentence id="DDI-DrugBank.d1.s0" text="...">
         <entity id="DDI-DrugBank.d1.s0.e0" charOffset="0-8" type="drug" text="..."/>
         <pair id="DDI-DrugBank.d1.s0.p0" e1="...e0" e2="...e1" ddi="true" type="effect"/>
 
-Offsets include the last character; a mention in pieces has one range each, `a-b;c-d`. Which files are in a
-split is told by lists, one file name a line (BLURB's; the corpus itself has no dev split).
+Offsets include the last character; a mention in pieces has one range per piece, `a-b;c-d`. Lists define the
+splits, with one file name per line (BLURB's; the corpus itself has no dev split).
 """
 
 import re
@@ -31,8 +31,8 @@ _RANGES = re.compile(r"[0-9]{1,9}-[0-9]{1,9}(;[0-9]{1,9}-[0-9]{1,9})*")
 
 
 @dataclass(frozen=True)
-class _Sentence:
-    """A `<sentence>`, its element, and where it stands."""
+class _DdiSentence:
+    """A sentence, its XML element, and its location."""
 
     document: str
     id: str
@@ -42,19 +42,19 @@ class _Sentence:
 
 
 def read(given: Given) -> Iterator[SequenceExample]:
-    """Read one split: the listed files in the list's order, all pairs in theirs; ids are the pairs'.
+    """Yield the examples of one split: all pairs of the listed files, in order, with the pairs' ids.
 
-    Sources: `archive`, and the lists `SPLIT_files`. Options: `folders`, which gives the first part of a
-    listed name its folder in the archive; `displaced`, the ids of the sentences whose offsets are known not
-    to fit their text; `pieces`, what a mention in pieces becomes (`mentions_in_pieces`): with `span` all from
-    its first to its last character, the words between included, as in BLURB; with `first` its first piece
-    alone, as in BLUE. In a displaced sentence a mention is what stands at its offsets, as in BLURB, not
-    the text that the corpus gives for it (`texts_of_displaced_mentions`). A pair that interacts in no stated
-    way has no label and is left out (`interactions_without_type`). All three are counted in `left_out`.
+    Sources: `archive`, and the lists `SPLIT_files`. Options: `folders`, the archive's folder for the first
+    part of a listed name; `displaced`, the ids of the sentences whose offsets are known not to match their
+    text; `pieces`, how to read a mention in pieces (`mentions_in_pieces`): with `span` from its first to its
+    last character, including the words between, as in BLURB; with `first` only its first piece, as in BLUE.
+    In a displaced sentence a mention is the text at its offsets, as in BLURB, not the text stated in the
+    corpus (`texts_of_displaced_mentions`). A pair with an interaction but without a type has no label and is
+    left out (`interactions_without_type`). All three are counted in `left_out`.
 
-    A `PubmillError` names the file and line of anything that isn't in the form above: offsets outside of the
-    text or, but in displaced sentences, where another text stands; ids twice or that lead nowhere; a listed
-    file that the archive doesn't have.
+    A `PubmillError` names the file and line of anything that deviates from the form above: offsets outside of
+    the text or, except in displaced sentences, at another text; repeated or unknown ids; a listed file that
+    the archive lacks.
     """
     given.check_options("folders", "displaced", "pieces")
     if not isinstance(given.options.get("displaced", []), list):
@@ -76,18 +76,18 @@ def read(given: Given) -> Iterator[SequenceExample]:
 
 _LEFT_OUT = ("mentions_in_pieces", "texts_of_displaced_mentions", "interactions_without_type")
 _LAST_PIECE = {"span": -1, "first": 0}
-"""By the option `pieces`, the piece with which a mention ends."""
+"""Value of the option `pieces` -> the index of the piece with which a mention ends."""
 
 
 def _example(
-    given: Given, sentence: _Sentence, entities: dict[str, Entity], pair: etree._Element
+    given: Given, sentence: _DdiSentence, entities: dict[str, Entity], pair: etree._Element
 ) -> SequenceExample | None:
     where = _at(sentence, pair)
     name = _id(pair, sentence.id, where)
     first, second = _attribute(pair, "e1", where), _attribute(pair, "e2", where)
     if first == second or not {first, second} <= entities.keys():
         raise PubmillError(
-            f"{where}: the pair {name} is of {quote(first)} and {quote(second)}; expected two entities of "
+            f"{where}: the pair {name} has {quote(first)} and {quote(second)}; expected two entities of "
             f"{sentence.id}"
         )
     label = _label(pair, where)
@@ -117,14 +117,14 @@ def _label(pair: etree._Element, where: str) -> str | None:
     )
 
 
-def _entities(given: Given, sentence: _Sentence, last: int) -> dict[str, Entity]:
+def _entities(given: Given, sentence: _DdiSentence, last: int) -> dict[str, Entity]:
     found: dict[str, Entity] = {}
     for element in sentence.element.iterchildren("entity"):
         where = _at(sentence, element)
         name, kind = _id(element, sentence.id, where), _attribute(element, "type", where)
         if name in found or kind not in TYPES:
             raise PubmillError(
-                f"{where}: expected an entity with an id of its own and a type among "
+                f"{where}: expected an entity with a new id and a type among "
                 f"{', '.join(sorted(TYPES))}; found {name} of type {quote(kind)}"
             )
         ranges = _ranges(_attribute(element, "charOffset", where), sentence, where)
@@ -134,8 +134,8 @@ def _entities(given: Given, sentence: _Sentence, last: int) -> dict[str, Entity]
     return found
 
 
-def _ranges(offsets: str, sentence: _Sentence, where: str) -> list[tuple[int, int]]:
-    """Starts and ends (exclusive), in order and without overlap."""
+def _ranges(offsets: str, sentence: _DdiSentence, where: str) -> list[tuple[int, int]]:
+    """Return starts and ends (exclusive), in order and without overlap."""
     if _RANGES.fullmatch(offsets):
         pieces = [piece.split("-") for piece in offsets.split(";")]
         ranges = [(int(start), int(end) + 1) for start, end in pieces]
@@ -149,17 +149,17 @@ def _ranges(offsets: str, sentence: _Sentence, where: str) -> list[tuple[int, in
 
 
 def _check_text(
-    given: Given, sentence: _Sentence, text: str, ranges: list[tuple[int, int]], where: str
+    given: Given, sentence: _DdiSentence, text: str, ranges: list[tuple[int, int]], where: str
 ) -> None:
-    """That the mention is what stands at its offsets; blanks between pieces don't count."""
+    """Check that the mention is the text at its offsets; spaces between pieces are ignored."""
     found = "".join(sentence.text[start:end] for start, end in ranges)
     if found == text or (len(ranges) > 1 and _solid(found) == _solid(text)):
         return
     displaced = sentence.id in given.options.get("displaced", ())
     if not displaced or len(found) != len(text):  # shifted, but never longer or shorter
         raise PubmillError(
-            f"{where}: the entity is {quote(text)}, but at its offsets stands {quote(found)}; is this the "
-            "archive that the spec names? (`displaced` lists the sentences that are known to be damaged)"
+            f"{where}: the entity is {quote(text)}, but at its offsets is {quote(found)}; is this the "
+            "archive in the spec? (`displaced` lists the sentences that are known to be damaged)"
         )
     given.left_out["texts_of_displaced_mentions"] += 1
 
@@ -168,14 +168,14 @@ def _solid(text: str) -> str:
     return "".join(text.split())
 
 
-def _sentences(given: Given) -> Iterator[_Sentence]:
+def _sentences(given: Given) -> Iterator[_DdiSentence]:
     archive = given.input("archive")
     listed = _listed(given)
     contents = {name: content for name, content in members(archive) if name in listed}
     for name, where in listed.items():
         if name not in contents:
             raise PubmillError(
-                f"{where}: {archive} has no file {name}; are the list and the archive of one corpus?"
+                f"{where}: {archive} has no file {name}; do the list and the archive belong to one corpus?"
             )
         place = f"{archive}: {name}"
         root = _parsed(contents[name], place)
@@ -184,11 +184,11 @@ def _sentences(given: Given) -> Iterator[_Sentence]:
             at = f"{place}:{element.sourceline}"
             _check_children(root, element, at)
             text = _attribute(element, "text", at, may_be_empty=True)
-            yield _Sentence(document, _id(element, document, at), text, element, place)
+            yield _DdiSentence(document, _id(element, document, at), text, element, place)
 
 
 def _listed(given: Given) -> dict[str, str]:
-    """Names in the archive, in the list's order, and where they are listed."""
+    """Return the names in the archive, in the list's order, and where they are listed."""
     folders = given.options.get("folders")
     if not isinstance(folders, dict) or not folders:
         raise SpecError("the converter's option `folders` is missing; give each listed folder its own")
@@ -207,7 +207,7 @@ def _listed(given: Given) -> dict[str, str]:
 
 
 def _parsed(content: bytes, place: str) -> etree._Element:
-    """The `<document>`."""
+    """Return the root element, `<document>`."""
     root = safe_xml.parsed(decode(content, place), place)
     if root.tag != "document":
         raise PubmillError(f"{place}:{root.sourceline}: expected a <document>, found <{root.tag}>")
@@ -231,7 +231,7 @@ def _attribute(element: etree._Element, name: str, where: str, *, may_be_empty: 
 
 
 def _id(element: etree._Element, parent: str, where: str) -> str:
-    """Identifiers go on from that of the element around."""
+    """Return the element's id, which must begin with that of its parent."""
     name = _attribute(element, "id", where)
     if not name.startswith(f"{parent}."):
         raise PubmillError(
@@ -240,5 +240,5 @@ def _id(element: etree._Element, parent: str, where: str) -> str:
     return name
 
 
-def _at(sentence: _Sentence, element: etree._Element) -> str:
+def _at(sentence: _DdiSentence, element: etree._Element) -> str:
     return f"{sentence.where}:{element.sourceline}"

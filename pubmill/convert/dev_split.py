@@ -1,8 +1,8 @@
-"""A dev split from the training data of a corpus that has none.
+"""Dev splits from the training data of corpora without a dev split.
 
-Documents are ordered by the SHA-256 of `SEED:DOCUMENT` and the first of them become dev, so the split
-depends on their names alone: not on the order of files in a folder, nor on a generator of random
-numbers, on which the splits of ClinicalBERT and bio-lm depend and so can't be had again.
+Documents are ordered by the SHA-256 of `SEED:DOCUMENT` and the first ones become dev, so the split depends
+only on their names: neither on the order of files in a folder nor on a random number generator. The splits of
+ClinicalBERT and bio-lm depend on these and cannot be reproduced.
 """
 
 import hashlib
@@ -15,18 +15,18 @@ from pubmill.convert.source_files import Given, SpecError
 from pubmill.errors import PubmillError
 
 
-def kept(given: Given, groups: Collection[str]) -> set[str]:
-    """Which of the training data's groups (documents, patients) belong to the split, `train` or `dev`.
+def split_members(given: Given, groups: Collection[str]) -> set[str]:
+    """Return the groups (documents, patients) of the training data that are in the split, `train` or `dev`.
 
     The option `dev` is `{share: 0.1, seed: 1}`; dev is that share of the groups, rounded up. Raises a
-    `PubmillError` for any other form, and where nothing would be left for train.
+    `PubmillError` for any other form, and if no groups would be left for train.
     """
     share, seed = _option(given.options.get("dev"))
     number = math.ceil(share * len(set(groups)))
     if number >= len(set(groups)):
         raise PubmillError(
             f"of {len(set(groups))} documents or patients {number} would be dev, so none are left for train; "
-            "is the archive whole?"
+            "is the archive complete?"
         )
     ordered = sorted(set(groups), key=lambda group: hashlib.sha256(f"{seed}:{group}".encode()).digest())
     return set(ordered[:number] if given.split == "dev" else ordered[number:])

@@ -1,14 +1,14 @@
-"""EBM-NLP 2.00, the archive that its authors publish -> tokens examples for PICO, and BLURB's form of them.
+"""Converter of EBM-NLP 2.00's archive to tokens examples for PICO, and of these to BLURB's form.
 
-The archive holds `documents/PMID.tokens`, one word a line, and
-`annotations/aggregated/starting_spans/LAYER/FOLDER/PMID.AGGREGATED.ann`, a 0 or 1 a line for each word, with
+The archive contains `documents/PMID.tokens`, one word per line, and
+`annotations/aggregated/starting_spans/LAYER/FOLDER/PMID.AGGREGATED.ann`, one line with 0 or 1 per word, with
 the layers participants, interventions and outcomes and the folders `train` and `test/gold`. The split is
 SciBERT's, which BLURB uses: lists of PMIDs, separated by commas.
 
-BLURB's recipe (its `data_generation` script for EBM-PICO; gu2020 section 4.2): a word in several layers is an
-outcome before an intervention before a participant; a sentence ends after every word `.`; documents come in
-the order of the list. A layer that a document lacks has no words. The layers as they are, of which the
-original evaluation scores each by itself, are kept in the examples.
+BLURB's recipe (its `data_generation` script for EBM-PICO; gu2020 section 4.2): if a word is in
+several layers, an outcome takes precedence over an intervention, and this over a participant; a sentence ends
+after every word `.`; documents are in the order of the list. A layer that a document lacks labels no words.
+The examples also keep the original layers, because the original evaluation scores each layer separately.
 """
 
 import re
@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from pubmill.annotation.examples import TokensExample
-from pubmill.convert.exports import Form
+from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import Given, lines, quote
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import decode, members
 
 LAYERS = {"participants": "I-PAR", "interventions": "I-INT", "outcomes": "I-OUT"}
-"""Layer -> its label, which a later one of them overrides."""
+"""Layer -> its label; the label of a later layer overrides it."""
 FOLDERS = {"train": "train", "dev": "train", "test": "test/gold"}
-"""Split -> folder of its annotations: dev is cut from the training set, test is the experts'."""
+"""Split -> folder of its annotations: dev is part of the training set, test was annotated by experts."""
 SENTENCE_END = "."
 
 _WORDS = re.compile(r"(?:.*/)?documents/([0-9]+)\.tokens")
@@ -45,10 +45,10 @@ class _Tree(NamedTuple):
 
 
 def read(given: Given) -> Iterator[TokensExample]:
-    """Read one split from the sources `archive` and `SPLIT_pmids`; ids are `SPLIT-000001` and on.
+    """Yield the examples of one split, with the ids `SPLIT-000001`, ...; sources: `archive`, `SPLIT_pmids`.
 
     `left_out.documents_without_LAYER` counts the documents that lack a layer. Raises a `PubmillError` for a
-    listed document without words or without any layer, and for files that don't fit each other.
+    listed document without words or without any layer, and for files that contradict each other.
     """
     given.check_options()
     pmids = _pmids(given.of_split("pmids"))
@@ -71,9 +71,12 @@ def read(given: Given) -> Iterator[TokensExample]:
             )
 
 
-def write(examples: Sequence[TokensExample], form: Form) -> Iterator[str]:
-    """Write BLURB's form: a mark and a blank line before each document, then `word<TAB>label` with a blank
-    line after every word `.`, and nowhere else. There are no options."""
+def write(examples: Sequence[TokensExample], form: WriterOptions) -> Iterator[str]:
+    """Yield BLURB's form, which has no options.
+
+    A mark and a blank line precede each document, then follow lines of `word<TAB>label` with a blank line
+    after every word `.`, and nowhere else.
+    """
     if form.options:
         raise PubmillError(f"published.options is {dict(form.options)}; this form has no options")
     document = None
@@ -91,7 +94,7 @@ def _pmids(path: Path) -> list[str]:
     wrong = [pmid for pmid in pmids if not re.fullmatch("[0-9]+", pmid)]
     if not pmids or wrong:
         found = quote(rows[0] if rows else "")
-        raise PubmillError(f"{path}:1: expected one line of PMIDs with commas between, found {found}")
+        raise PubmillError(f"{path}:1: expected one line of PMIDs separated by commas, found {found}")
     if len(set(pmids)) < len(pmids):
         twice = sorted({pmid for pmid in pmids if pmids.count(pmid) > 1})
         raise PubmillError(f"{path}:1: listed more than once: {', '.join(twice)}")
@@ -139,7 +142,7 @@ def _flags(content: bytes, where: str) -> list[int]:
 
 
 def _document(tree: _Tree, pmid: str, where: str) -> tuple[list[str], dict[str, list[int]]]:
-    """A document's words and those of its layers that there are."""
+    """Return a document's words and its existing layers."""
     words = tree.words.get(pmid)
     if words is None:
         raise PubmillError(f"{where} is listed, but there is no documents/{pmid}.tokens")
@@ -162,7 +165,7 @@ def _resolved(layers: Mapping[str, Sequence[int]], words: int) -> list[str]:
 
 
 def _sentences(words: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """First word and word after the last of each sentence."""
+    """Yield (first word, word after the last) of each sentence."""
     ends = [place + 1 for place, word in enumerate(words) if word == SENTENCE_END]
     if not ends or ends[-1] < len(words):
         ends.append(len(words))

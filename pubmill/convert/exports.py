@@ -1,6 +1,6 @@
-"""The forms in which others publish a dataset, written from its examples.
+"""Published forms of a dataset, written from its examples.
 
-Where the published bytes are known, what is written must be these: that proves the conversion.
+If the published bytes are known, the written ones must equal them, which proves the conversion.
 """
 
 import hashlib
@@ -20,10 +20,10 @@ from pubmill.storage.privacy import PUBLIC, access_of, strictest, write_label_be
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedRecipe:
-    """How a dataset's published form is written.
+    """Recipe for writing a dataset's published form.
 
-    `access` is that of the dataset. `files`: split -> `{"name", "sha256"}`, the hash null where the
-    published bytes aren't known. `options` under the name of a split hold for that split alone.
+    `access` is the dataset's access class. `files`: split -> `{"name", "sha256"}`, with null as the hash if
+    the published bytes are not known. `options` under the name of a split apply only to that split.
     `dummies`: `{"types", "overlap"}` of a dataset with entity mentions, else null.
     """
 
@@ -37,48 +37,48 @@ class PublishedRecipe:
 
 
 @dataclass(frozen=True)
-class Form:
-    """What a writer is given beside the examples."""
+class WriterOptions:
+    """The options and dummies of a writer."""
 
     options: Mapping[str, Any]
     dummies: Mapping[str, Any] | None
 
     def with_dummies(self, example: SequenceExample) -> Transformed:
-        """The example's text with a dummy for each mention."""
+        """Return the example's text with a dummy for each mention."""
         if self.dummies is None:
             raise PubmillError("the dataset's spec has no `dummies`, which its published form needs")
         return dummies(example.text, example.entities, self.dummies["types"], self.dummies["overlap"])
 
 
-Writer = Callable[[Sequence[Any], Form], Iterator[str]]
-"""Gives the text of one split, piece by piece."""
+Writer = Callable[[Sequence[Any], WriterOptions], Iterator[str]]
+"""Yields the text of one split, piece by piece."""
 
 
 def publish(recipe: PublishedRecipe, examples: Path, output: Path) -> dict[str, dict[str, Any]]:
     """Write one file for each split that has a published form into the folder `output`.
 
-    Returns split -> `{"name", "sha256", "equal"}`; `equal` is None where the published bytes aren't
-    known. Bytes that differ from the published ones are a `PubmillError`, and no file is written. Only its
-    owner may read a file of a dataset that isn't public, by its spec or by the card of the examples; the
-    label lies beside it.
+    Returns split -> `{"name", "sha256", "equal"}`; `equal` is None if the published bytes are not known.
+    If bytes differ from the published ones, it raises a `PubmillError` and writes no file. If the spec or the
+    card of the examples states that the dataset isn't public, only the owner may read the files, and a label
+    is written beside them.
     """
     writer = _writer(recipe)
     texts: dict[str, bytes] = {}
-    told: dict[str, dict[str, Any]] = {}
+    results: dict[str, dict[str, Any]] = {}
     for split, file in recipe.files.items():
         rows = list(read_examples(examples / f"{split}.jsonl.gz", KINDS[recipe.kind]))
         texts[split] = _written(recipe, split, writer, rows)
         found = hashlib.sha256(texts[split]).hexdigest()
-        told[split] = {"name": file["name"], "sha256": found, "equal": _equal(found, file["sha256"])}
-    _refuse(recipe, told)
+        results[split] = {"name": file["name"], "sha256": found, "equal": _equal(found, file["sha256"])}
+    _refuse(recipe, results)
     access = strictest([recipe.access, access_of(examples)])
     for split, text in texts.items():
-        write_label_beside(output / told[split]["name"])
-        with writing(output / told[split]["name"]) as temporary:
+        write_label_beside(output / results[split]["name"])
+        with writing(output / results[split]["name"]) as temporary:
             if access != PUBLIC:
                 make_private(temporary)
             temporary.write_bytes(text)
-    return told
+    return results
 
 
 def _writer(recipe: PublishedRecipe) -> Writer:
@@ -90,7 +90,7 @@ def _writer(recipe: PublishedRecipe) -> Writer:
 
 def _written(recipe: PublishedRecipe, split: str, writer: Writer, rows: Sequence[Any]) -> bytes:
     try:
-        form = Form(for_split(recipe.options, split), recipe.dummies)
+        form = WriterOptions(for_split(recipe.options, split), recipe.dummies)
         return "".join(writer(rows, form)).encode()
     except PubmillError as error:
         spec = f"specs/datasets/{recipe.dataset}.yaml"
@@ -101,15 +101,15 @@ def _equal(found: str, expected: str | None) -> bool | None:
     return None if expected is None else found == expected
 
 
-def _refuse(recipe: PublishedRecipe, told: Mapping[str, Mapping[str, Any]]) -> None:
+def _refuse(recipe: PublishedRecipe, results: Mapping[str, Mapping[str, Any]]) -> None:
     wrong = [
         f"{split} ({one['name']}): expected sha256 {recipe.files[split]['sha256']}, found {one['sha256']}"
-        for split, one in told.items()
+        for split, one in results.items()
         if one["equal"] is False
     ]
     if wrong:
         raise PubmillError(
-            f"dataset {recipe.dataset}: what is written is not the published file, so nothing was:\n  "
+            f"dataset {recipe.dataset}: the output differs from the published file; nothing was written:\n  "
             + "\n  ".join(wrong)
             + "\nConvert the dataset again from its original files, or correct the hash in its spec."
         )

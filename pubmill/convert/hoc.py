@@ -1,10 +1,10 @@
-"""Hallmarks of Cancer (Baker et al. 2016, 2017): abstracts whose sentences are labelled with ten hallmarks.
+"""Converter of Hallmarks of Cancer (Baker et al. 2016, 2017): abstracts with hallmarks for each sentence.
 
 The corpus is an archive with a text and a file of labels for each abstract, `text/PMID.txt` and
-`labels/PMID.txt`. A line of a text is a sentence. The one line of labels has a part for each sentence,
-each beginning with `<`; a part is hallmarks joined by `AND`, each a path like `Resisting cell
-death--Apoptosis` of which the first step is the hallmark; ` ` and `NULL` are none. Which abstracts make
-a split is said by lists of PMIDs.
+`labels/PMID.txt`. A line of a text is a sentence. The single line of labels has a part for each sentence,
+which begins with `<`; a part consists of hallmarks joined by `AND`, each a path like `Resisting cell
+death--Apoptosis` whose first step is the hallmark; ` ` and `NULL` mean none. Lists of PMIDs define the
+splits.
 """
 
 import re
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pubmill.annotation.examples import LabelledSentence, MultilabelExample
-from pubmill.convert.exports import Form
+from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import Given, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import decode, members
@@ -29,19 +29,19 @@ HALLMARKS = [
     "sustaining proliferative signaling",
     "tumor promoting inflammation",
 ]
-"""In the order of the alphabet, by which published forms number them."""
+"""The ten hallmarks in alphabetical order, in which published forms number them."""
 
 MEMBER = re.compile(r"[^/]+/(text|labels)/([0-9]+)\.txt")
 LISTED = re.compile(r"([0-9]+)(\.txt)?")
 
 
 def read(given: Given) -> Iterator[MultilabelExample]:
-    """Read one split: the source `archive` and, by split, a list (`PMID.txt`s joined by commas, as BLURB
-    has it, or a PMID a line, as BLUE has it); one example an abstract, in the order of the list.
+    """Yield one example per abstract of a split, in the order of its list.
 
-    An abstract's text is its sentences joined by a blank, its labels are those of any of its sentences.
-    A `PubmillError` tells of a listed abstract that the archive lacks, of a hallmark that isn't one of
-    the ten, and of labels that aren't as many as the sentences.
+    The sources are `archive` and, for each split, a list (`PMID.txt`s joined by commas, as in BLURB, or one
+    PMID per line, as in BLUE). An abstract's text consists of its sentences joined by a space, its labels are
+    those of all its sentences. Raises a `PubmillError` for a listed abstract that the archive lacks, for an
+    unknown hallmark, and for a number of labels that differs from that of the sentences.
     """
     given.check_options()
     wanted = _listed(given.of_split())
@@ -51,7 +51,7 @@ def read(given: Given) -> Iterator[MultilabelExample]:
         if not {("text", pmid), ("labels", pmid)} <= found.keys():
             raise PubmillError(
                 f"{archive} has no text or no labels of {pmid}, which {given.of_split()} names; "
-                "is it the archive that the dataset's spec means?"
+                "is it the archive in the dataset's spec?"
             )
         text_of, labels_of = (f"{archive}: {folder}/{pmid}.txt" for folder in ("text", "labels"))
         sentences = _sentences(decode(found["text", pmid], text_of), text_of)
@@ -64,7 +64,7 @@ def read(given: Given) -> Iterator[MultilabelExample]:
 
 
 def _listed(path: Path) -> list[str]:
-    """The PMIDs of a list, in its order."""
+    """Return the PMIDs of a list, in its order."""
     text = decode(path.read_bytes(), str(path))
     names = [name.strip() for name in re.split(r"[,\n]", text.strip())]
     pmids: dict[str, None] = {}
@@ -72,7 +72,7 @@ def _listed(path: Path) -> list[str]:
         match = LISTED.fullmatch(name)
         if match is None or match[1] in pmids:
             raise PubmillError(
-                f"{path}: expected PMIDs, none of them twice, joined by commas or one a line; "
+                f"{path}: expected distinct PMIDs, joined by commas or one per line; "
                 f"number {number} is {quote(name)}"
             )
         pmids[match[1]] = None
@@ -80,7 +80,7 @@ def _listed(path: Path) -> list[str]:
 
 
 def _contents(archive: Path, wanted: set[str]) -> dict[tuple[str, str], bytes]:
-    """(folder, PMID) -> content of the members that are wanted."""
+    """Return (folder, PMID) -> content of the requested members."""
     contents: dict[tuple[str, str], bytes] = {}
     for name, content in members(archive):
         match = MEMBER.fullmatch(name)
@@ -100,7 +100,7 @@ def _sentences(text: str, where: str) -> list[str]:
 
 
 def _labels(line: str, where: str) -> list[list[str]]:
-    """The hallmarks of each sentence, sorted."""
+    """Return the hallmarks of each sentence, sorted."""
     before, *parts = line.split("<")
     if before or "\n" in line.removesuffix("\n"):
         raise PubmillError(f"{where}: expected one line, each sentence's labels after a `<`")
@@ -111,7 +111,7 @@ def _hallmarks(part: str, where: str, number: int) -> set[str]:
     names = {path.partition("--")[0].strip().lower() for path in part.split("AND")} - {"", "null"}
     if unknown := sorted(names - set(HALLMARKS)):
         raise PubmillError(
-            f"{where}: sentence {number}: {quote(', '.join(unknown))} is none of the ten hallmarks"
+            f"{where}: sentence {number}: {quote(', '.join(unknown))} is not one of the ten hallmarks"
         )
     return names
 
@@ -131,8 +131,8 @@ def _example(pmid: str, sentences: list[str], labels: list[list[str]]) -> Multil
     )
 
 
-def write(examples: Sequence[MultilabelExample], form: Form) -> Iterator[str]:
-    """BLURB's form: a row a sentence, with 1 or 0 for each hallmark (`0_0,1_1,...`) and `PMID_s0` and on."""
+def write(examples: Sequence[MultilabelExample], form: WriterOptions) -> Iterator[str]:
+    """Yield BLURB's form: a row per sentence with 1 or 0 for each hallmark (`0_0,1_1,...`) and `PMID_s0`."""
     yield "labels\tsentence\tindex\n"
     for example in examples:
         for number, sentence in enumerate(example.sentences):

@@ -1,14 +1,14 @@
-"""The i2b2/VA 2010 corpus (concepts and relations) from its archives -> tokens and sequence examples.
+"""Converters of the i2b2/VA 2010 corpus (concepts and relations) to tokens and sequence examples.
 
-Notes are `.txt` files, one sentence a line, blanks between the tokens. A `.con` file has one concept a
-line, `c="..." LINE:TOKEN LINE:TOKEN||t="problem"`; a `.rel` file one relation, `c="..." L:T
-L:T||r="TrAP"||c="..." L:T L:T`. Lines count from 1 and tokens from 0; in a line that begins with a blank,
-token 0 is the empty one before it (as BLUE and ClinicalBERT read it). The quoted text is that of the
-note in small letters, and every one is compared with it.
+Notes are `.txt` files with one sentence per line and spaces between tokens. A `.con` file has one concept per
+line, `c="..." LINE:TOKEN LINE:TOKEN||t="problem"`; a `.rel` file one relation per line, `c="..." L:T
+L:T||r="TrAP"||c="..." L:T L:T`. Lines count from 1 and tokens from 0; in a line that begins with a space,
+token 0 is the empty one before it (as read by BLUE and ClinicalBERT). The quoted text is the note's text in
+lower case, and each is compared with the note.
 
 Sources: `train` (concept_assertion_relation_training_data.tar.gz, with the folders `beth` and
 `partners`), `test` (reference_standard_for_test_data.tar.gz) and `test_texts` (test_data.tar.gz).
-dev is held out of train, by documents, in each of the two hospitals (`held_out`).
+dev is a part of train, by documents, in each of the two hospitals (`dev_split`).
 """
 
 import re
@@ -19,8 +19,7 @@ from itertools import combinations
 from pathlib import Path, PurePosixPath
 
 from pubmill.annotation.examples import Entity, SequenceExample, TokensExample
-from pubmill.convert import dev_split as held_out
-from pubmill.convert import words
+from pubmill.convert import dev_split, words
 from pubmill.convert.source_files import Given, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import decode, members
@@ -29,7 +28,7 @@ HOSPITALS = ("beth", "partners")
 TYPES = ("problem", "test", "treatment")
 RELATIONS = ("PIP", "TeCP", "TeRP", "TrAP", "TrCP", "TrIP", "TrNAP", "TrWP")
 NEGATIVE = "false"
-"""BLUE's label of a pair that no relation joins."""
+"""BLUE's label of a pair without a relation."""
 
 _PLACE = r'c="(.*)" (\d{1,9}):(\d{1,9}) (\d{1,9}):(\d{1,9})'
 _CONCEPT = re.compile(_PLACE + r'\|\|t="([^"]*)"')
@@ -38,13 +37,13 @@ _TOKEN = re.compile(r"\S+")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 Files = dict[str, dict[str, tuple[str, str]]]
-"""Document -> kind of file (txt, con, rel) -> (where it is, its text)."""
+"""Document -> kind of file (txt, con, rel) -> (its location, its text)."""
 Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """Lines from 1 on; characters of the note, `end` exclusive."""
+    """A concept: lines count from 1; `start` and `end` (exclusive) are characters of the note."""
 
     first_line: int
     last_line: int
@@ -54,10 +53,10 @@ class Concept:
 
 
 def concepts(given: Given) -> Iterator[TokensExample]:
-    """One example a line, `DOCUMENT.LINE`, with the types problem, test and treatment."""
+    """Yield one example per line, `DOCUMENT.LINE`, with the types problem, test and treatment."""
     given.check_options("dev")
     for document, note, found in _documents(given, "con"):
-        mentions = [words.Mention(concept.start, concept.end, concept.type) for concept in found]
+        mentions = [words.NoteMention(concept.start, concept.end, concept.type) for concept in found]
         for sentence in words.sentences(note.text, mentions, given.left_out):
             yield TokensExample(
                 id=f"{document}.{sentence.line}",
@@ -68,12 +67,13 @@ def concepts(given: Given) -> Iterator[TokensExample]:
 
 
 def relations(given: Given) -> Iterator[SequenceExample]:
-    """One example for every two concepts of a line, whatever their types, in the order of the `.con` file.
+    """Yield one example per pair of concepts in a line, of any types, in the order of the `.con` file.
 
-    So BLUE makes its candidates, whose files lewis2020 takes. Its label is the relation between the two
-    in either direction, else `false`; a pair with several relations is there once for each, as in BLUE.
-    Ids are `DOCUMENT.CONCEPT.CONCEPT` (numbers in the file), `.2` and on for further relations. Counted in
-    `left_out`: `concepts_across_lines` and `relations_without_pair` (their concepts share no line).
+    BLUE makes its candidates this way, and lewis2020 uses its files. The label is the relation between the
+    two concepts in either direction, else `false`; a pair with several relations has one example for each, as
+    in BLUE. Ids are `DOCUMENT.CONCEPT.CONCEPT` (numbers in the file), with `.2`, `.3`, ... for further
+    relations. `left_out` counts `concepts_across_lines` and `relations_without_pair` (whose concepts share no
+    line).
     """
     given.check_options("dev")
     for document, note, found in _documents(given, "rel"):
@@ -105,23 +105,22 @@ def _pair(
 
 
 def _documents(given: Given, needed: str) -> Iterator[tuple[str, "_Note", list[Concept]]]:
-    """The split's documents in the order of their names, with their concepts; all have a `needed` file."""
+    """Yield the split's documents by name, with their concepts; all must have a file of the kind `needed`."""
     files = _test_files(given) if given.split == "test" else _train_files(given)
     for document, kinds in sorted(files.items()):
         lacking = [kind for kind in dict.fromkeys(("txt", "con", needed)) if kind not in kinds]
         if lacking:
             where = next(iter(kinds.values()))[0]
             raise PubmillError(
-                f"{where} is there without {document}.{lacking[0]}; expected a text, a concept and a "
-                f"relation file of every note. {_PACK}"
+                f"{where} has no {document}.{lacking[0]} beside it; expected a text, a concept and a "
+                f"relation file for every note. {_PACK}"
             )
         note = _Note(document, kinds)
         yield document, note, _concepts(note)
 
 
 _PACK = (
-    "Bring the archives as the portal gives them; from unpacked copies make them again, "
-    "`tar czf NAME.tar.gz FOLDER`"
+    "Use the archives as downloaded from the portal; repack unpacked copies with `tar czf NAME.tar.gz FOLDER`"
 )
 
 
@@ -129,7 +128,7 @@ def _train_files(given: Given) -> Files:
     chosen: Files = {}
     for hospital in HOSPITALS:
         found = _files(given.input("train"), ("txt", "con", "rel"), hospital)
-        of_split = held_out.kept(given, found)
+        of_split = dev_split.split_members(given, found)
         twice = sorted(found.keys() & chosen.keys())
         if twice:
             raise PubmillError(f"{given.input('train')}: both hospitals have a note {twice[0]}")
@@ -145,7 +144,7 @@ def _test_files(given: Given) -> Files:
 
 
 def _files(archive: Path, kinds: tuple[str, ...], folder: str | None) -> Files:
-    """Files of these kinds; with a `folder`, those below one of this name."""
+    """Return the files of these kinds; with `folder`, only those below a folder of this name."""
     found: Files = defaultdict(dict)
     for member, content in members(archive):
         path, where = PurePosixPath(member), f"{archive}:{member}"
@@ -162,7 +161,7 @@ def _files(archive: Path, kinds: tuple[str, ...], folder: str | None) -> Files:
 
 
 class _Note:
-    """A note's text with line feeds between its lines, and where its tokens are."""
+    """A note's text with line feeds between its lines, and the positions of its tokens."""
 
     def __init__(self, document: str, kinds: dict[str, tuple[str, str]]) -> None:
         self.document, self.kinds = document, kinds
@@ -178,7 +177,7 @@ class _Note:
         return self._lines[number - 1]
 
     def place(self, numbers: tuple[str, ...], text: str, where: str) -> tuple[int, int, int, int]:
-        """(first line, last line, start, end) of `L:T L:T`; an error if other text is there."""
+        """Return (first line, last line, start, end) of `L:T L:T`; raise an error if its text differs."""
         first_line, first, last_line, last = map(int, numbers)
         starts, ends = self._tokens(first_line, where), self._tokens(last_line, where)
         if first >= len(starts) or last >= len(ends) or starts[first][0] >= ends[last][1]:
@@ -188,11 +187,11 @@ class _Note:
             )
         start, end = starts[first][0], ends[last][1]
         found = self.text[start:end]
-        # A concept can't begin at the empty token before a line's first blank: `found` has that blank then.
+        # No concept begins at the empty token before a line's first space: `found` would begin with a space.
         if _folded(found) != _folded(text) or found != found.strip():
             raise PubmillError(
-                f"{where}: says {quote(text)}, but {self.kinds['txt'][0]} has {quote(found)} at "
-                f"{first_line}:{first} to {last_line}:{last}; the two files aren't of one release"
+                f"{where}: has {quote(text)}, but {self.kinds['txt'][0]} has {quote(found)} at "
+                f"{first_line}:{first} to {last_line}:{last}; the two files are not from one release"
             )
         return first_line, last_line, start, end
 
@@ -212,7 +211,7 @@ def _folded(text: str) -> list[str]:
 
 
 def _rows(note: _Note, kind: str, form: re.Pattern[str], shown: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """(where, the parts of the line) of each line of a `.con` or `.rel` file; blank lines are skipped."""
+    """Yield (location, parts) of each line of a `.con` or `.rel` file; blank lines are skipped."""
     path, text = note.kinds[kind]
     for number, line in enumerate(_LINE_END.split(text), 1):
         if line.strip():
@@ -232,7 +231,7 @@ def _concepts(note: _Note) -> list[Concept]:
 
 
 def _labels(given: Given, note: _Note, found: list[Concept]) -> dict[tuple[int, int], list[str]]:
-    """Numbers of two concepts, the smaller first -> their relations, in the order of the `.rel` file."""
+    """Return the numbers of two concepts, the smaller first -> their relations in `.rel` order."""
     numbers: dict[Span, int] = {}
     for number, concept in enumerate(found, 1):
         numbers.setdefault((concept.start, concept.end), number)
@@ -248,7 +247,7 @@ def _labels(given: Given, note: _Note, found: list[Concept]) -> dict[tuple[int, 
             _, _, start, end = note.place(tuple(places), text, where)
             if (start, end) not in numbers:
                 raise PubmillError(
-                    f"{where}: no concept of {note.kinds['con'][0]} stands at {places[0]}:{places[1]}"
+                    f"{where}: no concept of {note.kinds['con'][0]} is at {places[0]}:{places[1]}"
                 )
             pair.append(numbers[start, end])
         labels[min(pair), max(pair)].append(parts[5])

@@ -1,16 +1,15 @@
-"""The i2b2 2012 corpus of temporal relations (EVENT and TIMEX3) from its archives -> tokens examples.
+"""Converter of the i2b2 2012 corpus of temporal relations (EVENT and TIMEX3) to tokens examples.
 
 Sources: `train` (2012-07-15.original-annotation.release.tar.gz) and `test`
-(2012-08-08.test-data.event-timex-groundtruth.tar.gz), with a file `NUMBER.xml` for each note. The form
-and its traits are described in `i2b2_xml`. dev is held out of train, by documents (`held_out`).
+(2012-08-08.test-data.event-timex-groundtruth.tar.gz), with a file `NUMBER.xml` for each note. `i2b2_xml`
+describes the form and its irregularities. dev is a part of train, by documents (`dev_split`).
 """
 
 import re
 from collections.abc import Iterator
 
 from pubmill.annotation.examples import TokensExample
-from pubmill.convert import dev_split as held_out
-from pubmill.convert import i2b2_xml
+from pubmill.convert import dev_split, i2b2_xml
 from pubmill.convert.source_files import Given, SpecError
 
 TYPES = {
@@ -22,11 +21,11 @@ _NAME = re.compile(r"([0-9]+)\.xml")
 
 
 def read(given: Given) -> Iterator[TokensExample]:
-    """Read one split.
+    """Yield the examples of one split.
 
-    Options: `tags`, which of EVENT and TIMEX3 are mentions; `dev` (`held_out.kept`); `differing`
-    (`i2b2_xml`). Annotations of other names are counted in `left_out` by their names, those of an empty
-    type (ClinicalBERT and bio-lm skip them too) as `mentions_without_type`.
+    Options: `tags`, which of EVENT and TIMEX3 are mentions; `dev` (`dev_split.split_members`); `differing`
+    (`i2b2_xml`). `left_out` counts annotations with other names by their names, and those with an empty type
+    (which ClinicalBERT and bio-lm skip, too) as `mentions_without_type`.
     """
     given.check_options("tags", "dev", "differing")
     tags = given.options.get("tags")
@@ -34,7 +33,7 @@ def read(given: Given) -> Iterator[TokensExample]:
         raise SpecError(f"the converter's option `tags` is {tags!r}; give a list of {sorted(TYPES)}")
     found = i2b2_xml.notes(given.input("test" if given.split == "test" else "train"), _NAME)
     if given.split != "test":
-        of_split = held_out.kept(given, found)
+        of_split = dev_split.split_members(given, found)
         found = {document: note for document, note in found.items() if document in of_split}
     types = {name: TYPES[name] for name in tags}
     known = i2b2_xml.Tags(types, OTHERS | TYPES.keys() - types.keys(), "type", untyped=True)

@@ -1,21 +1,20 @@
-"""The i2b2/UTHealth 2014 corpus for de-identification from its archives -> tokens examples.
+"""Converter of the i2b2/UTHealth 2014 de-identification corpus to tokens examples.
 
 Sources: `train_set1`, `train_set2` and `test` (the PHI gold archives), with a file `PATIENT-RECORD.xml`
-for each record. The form and its traits are described in `i2b2_xml`. dev is held out of train by
-patients, so that no patient is in both (as in ClinicalBERT and bio-lm).
+for each record. `i2b2_xml` describes the form and its irregularities. dev is a part of train by patients,
+so that no patient is in both (as in ClinicalBERT and bio-lm).
 """
 
 import re
 from collections.abc import Iterator
 
 from pubmill.annotation.examples import TokensExample
-from pubmill.convert import dev_split as held_out
-from pubmill.convert import i2b2_xml
+from pubmill.convert import dev_split, i2b2_xml
 from pubmill.convert.source_files import Given
 from pubmill.errors import PubmillError
 
 CATEGORIES = ("NAME", "PROFESSION", "LOCATION", "AGE", "DATE", "CONTACT", "ID", "OTHER", "PHI")
-"""Names of the annotations. `PHI` stands for some of all types; the type alone says what one is."""
+"""Names of the annotations. `PHI` is used for some annotations of all types; only their type is reliable."""
 TYPES = frozenset(
     "PATIENT DOCTOR USERNAME PROFESSION ROOM DEPARTMENT HOSPITAL ORGANIZATION STREET CITY STATE COUNTRY ZIP "
     "LOCATION-OTHER AGE DATE PHONE FAX EMAIL URL IPADDRESS SSN MEDICALRECORD HEALTHPLAN ACCOUNT LICENSE "
@@ -26,7 +25,7 @@ _NAME = re.compile(r"([0-9]+-[0-9]+)\.xml")
 
 
 def read(given: Given) -> Iterator[TokensExample]:
-    """Read one split. Options: `dev` (`held_out.kept`) and `differing` (`i2b2_xml`)."""
+    """Yield the examples of one split; options: `dev` (`dev_split`) and `differing` (`i2b2_xml`)."""
     given.check_options("dev", "differing")
     found: dict[str, i2b2_xml.Note] = {}
     for role in ("test",) if given.split == "test" else ("train_set1", "train_set2"):
@@ -36,7 +35,7 @@ def read(given: Given) -> Iterator[TokensExample]:
             raise PubmillError(f"{more[twice[0]].where}: {found[twice[0]].where} is the same record")
         found |= more
     if given.split != "test":
-        of_split = held_out.kept(given, {_patient(document) for document in found})
+        of_split = dev_split.split_members(given, {_patient(document) for document in found})
         found = {document: note for document, note in found.items() if _patient(document) in of_split}
     known = i2b2_xml.Tags(dict.fromkeys(CATEGORIES, TYPES), frozenset(), "TYPE", untyped=False)
     yield from i2b2_xml.examples(given, found.values(), known)

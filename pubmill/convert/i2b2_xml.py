@@ -1,18 +1,18 @@
-"""Notes with annotations in the XML of the i2b2 challenges of 2012 and 2014.
+"""Reader of annotated notes in the XML of the i2b2 challenges of 2012 and 2014.
 
-`<TEXT><![CDATA[...]]></TEXT>` holds the note, and each child of `<TAGS>` is an annotation with `start`,
+`<TEXT><![CDATA[...]]></TEXT>` contains the note, and each child of `<TAGS>` is an annotation with `start`,
 `end` and `text`. Offsets count from 0 at the first character of the note, which is often a line feed;
-`end` is exclusive. What the releases are known for, and what is done about it:
+`end` is exclusive. Known irregularities of the releases, and how they are handled:
 
 - annotations with a bare `&`, so that the file isn't well-formed (2012; the bio-lm and BigBIO loaders
-  list such files): it is read as `&amp;`, if nothing else is wrong;
+  list such files): it is read as `&amp;`, if the file has no other fault;
 - entities as plain text within CDATA (`&apos;`, 2012): they are part of the note, offsets count their
   characters, and texts are compared after resolving them on both sides;
-- offsets in bytes from the first letter on that isn't ASCII (2014, 180-03): where a text isn't at its
-  characters but is at these bytes of the note in UTF-8, this is its place.
+- offsets in bytes from the first non-ASCII letter on (2014, 180-03): if a text is not at its character
+  offsets but is at these byte offsets of the note in UTF-8, the byte offsets are used.
 
-Any other annotation whose text isn't at its place is an error, but in the documents that the option
-`differing` names: there it is taken at its offsets, and counted in `left_out` as `differing_texts`.
+Any other annotation whose text is not at its offsets is an error, except in documents listed in the option
+`differing`: there the offsets are used, and `left_out` counts it as `differing_texts`.
 """
 
 import re
@@ -35,13 +35,16 @@ _CDATA = re.compile(r"(<!\[CDATA\[.*?\]\]>)", re.DOTALL)
 _BARE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9A-Fa-f]+);)")
 _OFFSET = re.compile(r"[0-9]{1,9}")
 _SHOWN = 20
-"""How many annotations one error lists."""
+"""Most annotations that one error lists."""
 
 
 @dataclass(frozen=True)
 class Tags:
-    """What the children of `<TAGS>` may be: name -> types of those that are read; names of the others;
-    the attribute that has the type, and whether it may be empty (the annotation is left out then)."""
+    """Allowed children of `<TAGS>`.
+
+    `types` maps the names to read to their types; `others` are the names to skip; `attribute` holds the type;
+    with `untyped`, the type may be empty and the annotation is then left out.
+    """
 
     types: Mapping[str, frozenset[str]]
     others: frozenset[str]
@@ -60,9 +63,9 @@ class Note:
 
 
 def notes(archive: Path, name: re.Pattern[str]) -> dict[str, Note]:
-    """All XML files of an archive by document; `name` matches a file's name, its first group the document.
+    """Return all XML files of an archive by document, the first group of `name` in the file's name.
 
-    Raises a `PubmillError` for an XML file of another name, two of one document, and none at all.
+    Raises a `PubmillError` for an XML file of another name, for two of one document, and if there are none.
     """
     found: dict[str, Note] = {}
     for member, content in members(archive):
@@ -71,24 +74,22 @@ def notes(archive: Path, name: re.Pattern[str]) -> dict[str, Note]:
             continue
         match = name.fullmatch(path.name)
         if not match:
-            raise PubmillError(
-                f"{where}: not the name of a note's file; is {archive.name} the right archive?"
-            )
+            raise PubmillError(f"{where}: not the file name of a note; is {archive.name} the right archive?")
         if match[1] in found:
             raise PubmillError(f"{where}: a second {path.name}; the first is {found[match[1]].where}")
         found[match[1]] = _note(match[1], decode(content, where), where)
     if not found:
         raise PubmillError(
-            f"{archive} has no XML files. Bring it as the portal gives it; from an unpacked copy make it "
-            f"again, `tar czf {archive.name} FOLDER`"
+            f"{archive} has no XML files. Use it as downloaded from the portal; repack an unpacked copy "
+            f"with `tar czf {archive.name} FOLDER`"
         )
     return found
 
 
 def examples(given: Given, chosen: Iterable[Note], tags: Tags) -> Iterator[TokensExample]:
-    """The sentences of these notes, `DOCUMENT.LINE`, in the order of the documents' names.
+    """Yield the sentences of these notes, `DOCUMENT.LINE`, in the order of the documents' names.
 
-    All annotations are checked before the first sentence is given.
+    All annotations are checked before the first sentence is yielded.
     """
     differing = _differing(given)
     bad: list[str] = []
@@ -98,7 +99,7 @@ def examples(given: Given, chosen: Iterable[Note], tags: Tags) -> Iterator[Token
         found.append((note, list(_mentions(note, tags, given.left_out, None if allowed else bad))))
     if bad:
         raise PubmillError(
-            f"{len(bad)} annotations whose `text` is not what the note has at `start` to `end`:\n  "
+            f"{len(bad)} annotations whose `text` differs from the note's at `start` to `end`:\n  "
             + "\n  ".join(bad[:_SHOWN] + ["..."] * (len(bad) > _SHOWN))
             + "\nIs this the original release? If it is, name the documents in the option `differing` of the "
             "dataset's spec; such annotations are then taken at their offsets and counted."
@@ -134,7 +135,7 @@ def _tag(tag: etree._Element) -> tuple[str, dict[str, str], int]:
 
 
 def _mended(content: str) -> str:
-    """With `&amp;` for each bare `&` outside of CDATA."""
+    """Return the content with `&amp;` for each bare `&` outside of CDATA."""
     pieces = _CDATA.split(content)
     pieces[::2] = [_BARE.sub("&amp;", piece) for piece in pieces[::2]]
     return "".join(pieces)
@@ -142,9 +143,11 @@ def _mended(content: str) -> str:
 
 def _mentions(
     note: Note, tags: Tags, left_out: Counter[str], bad: list[str] | None
-) -> Iterator[words.Mention]:
-    """The annotations that are read. Where one's text differs it is listed in `bad`, or, without that,
-    counted. Those that aren't read are counted by their name."""
+) -> Iterator[words.NoteMention]:
+    """Yield the mentions to read; count the annotations that are skipped by their name.
+
+    An annotation whose text differs is added to `bad` or, if that is None, counted.
+    """
     for name, attributes, line in note.tags:
         where = f"{note.where}:{line}"
         if name in tags.others:
@@ -165,7 +168,7 @@ def _mentions(
             bad.append(f"{where}: {name}")
         elif not agrees:
             left_out["differing_texts"] += 1
-        yield words.Mention(start, end, of)
+        yield words.NoteMention(start, end, of)
 
 
 def _list(names: Iterable[Any]) -> str:
@@ -179,7 +182,7 @@ def _attribute(attributes: Mapping[str, str], name: str, where: str) -> str:
 
 
 def _place(note: Note, attributes: Mapping[str, str], where: str) -> tuple[int, int, bool]:
-    """Where an annotation is in the note, and whether its text stands there."""
+    """Return an annotation's position in the note, and whether its text is there."""
     start, end = (_offset(attributes, name, where) for name in ("start", "end"))
     text = _plain(_attribute(attributes, "text", where))
     if start < end <= len(note.text) and _plain(note.text[start:end]) == text:
@@ -203,7 +206,7 @@ def _offset(attributes: Mapping[str, str], name: str, where: str) -> int:
 
 
 def _characters(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """The characters that bytes `start` to `end` of the text are; None if they aren't whole ones."""
+    """Convert byte offsets `start` to `end` to characters; None if they split a character."""
     encoded = text.encode()
     if not start < end <= len(encoded):
         return None
@@ -215,5 +218,5 @@ def _characters(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 
 def _plain(text: str) -> str:
-    """The text with XML's entities resolved and each stretch of white space one blank."""
+    """Return the text with XML entities resolved and each run of white space as one space."""
     return " ".join(unescape(text, {"&apos;": "'", "&quot;": '"'}).split())

@@ -1,7 +1,7 @@
-"""JSON files of a known form, checked against it before anything is made of them.
+"""Readers of JSON files, which validate them against a model.
 
-Messages name places and keys (`show`), never a value. A key that stands twice in an object is an error:
-JSON's readers would take the last of them and drop the other without a word.
+Messages name positions and keys (`show`), never a value. A repeated key in an object is an error: JSON
+readers would silently use its last value.
 """
 
 import gzip
@@ -19,22 +19,22 @@ from pubmill.storage.archives import LARGEST_MEMBER, decode
 _GZIP = b"\x1f\x8b"
 
 
-class Form(BaseModel):
-    """A part of a file: the keys that are needed. Others are allowed, but no value is made to fit."""
+class JsonModel(BaseModel):
+    """Base class for parts of a file: required keys. Other keys are allowed, but values are not converted."""
 
     model_config = ConfigDict(strict=True, frozen=True)
 
 
-Of = TypeVar("Of", bound=Form)
+Of = TypeVar("Of", bound=JsonModel)
 
 
 def read(form: type[Of], path: Path) -> Of:
-    """Read a file, gzipped or not, of the form; a `PubmillError` tells the first place that differs."""
+    """Read a file, gzipped or not; a `PubmillError` names the first position that does not match."""
     return parse(form, _content(path), str(path))
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """Read a file, gzipped or not, that holds one object of any form."""
+    """Read a file, gzipped or not, that contains one object of any form."""
     return parse_object(_content(path), str(path))
 
 
@@ -45,43 +45,43 @@ def _content(path: Path) -> bytes:
             with gzip.open(path) as packed:
                 content = packed.read(LARGEST_MEMBER + 1)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise PubmillError(f"{path}: not a whole gzip file: {error}; fetch it again") from None
+        raise PubmillError(f"{path}: not a complete gzip file: {error}; fetch it again") from None
     if len(content) > LARGEST_MEMBER:
         raise PubmillError(
-            f"{path}: more than {LARGEST_MEMBER:,} bytes; no file of a known dataset comes near"
+            f"{path}: more than {LARGEST_MEMBER:,} bytes; files of known datasets are far smaller"
         )
     return content
 
 
 def parse(form: type[Of], content: bytes, where: str) -> Of:
-    """Read JSON text of the form. Messages name a place (`data.0.title`), never what stands there."""
+    """Parse JSON text into the model. Messages name a position (`data.0.title`), never its content."""
     try:
         found = form.model_validate_json(content)
     except ValidationError as error:
         problem = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        place = ".".join(map(str, problem["loc"]))  # the form's own names, and numbers
+        place = ".".join(map(str, problem["loc"]))  # the model's own names, and numbers
         raise PubmillError(
             f"{where}: {f'{place}: ' if place else ''}{problem['msg']}; is this the original file?"
         ) from None
-    parse_object(content, where)  # for keys that stand twice, which pydantic doesn't see
+    parse_object(content, where)  # for repeated keys, which pydantic does not detect
     return found
 
 
 def parse_object(content: bytes, where: str) -> dict[str, Any]:
-    """Read JSON text that is an object, of any form."""
+    """Parse JSON text that is an object of any form."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) < len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for number, key in enumerate(keys) if key in keys[:number])
-            raise PubmillError(f"{where}: the key {show(twice)} stands twice in one object")
+            raise PubmillError(f"{where}: the key {show(twice)} occurs twice in one object")
         return made
 
     try:
         found = json.loads(decode(content, where), object_pairs_hook=once)
     except json.JSONDecodeError as error:
-        # The decoder's message names a place and what was expected there, never what was found.
+        # The decoder's message contains a position and what was expected there, never what was found.
         raise PubmillError(
             f"{where}: not valid JSON: {error.msg} at line {error.lineno} column {error.colno}"
         ) from None

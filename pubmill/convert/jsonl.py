@@ -1,8 +1,7 @@
-"""Files of JSON lines, one example a line -> sequence examples; and examples of any kind -> such files.
+"""Converter of JSON lines to sequence examples, and of examples of any kind to JSON lines.
 
-Options of `read`, all but the last three needed, name the keys of the lines: `text`, `label`, `labels` (all
-labels that there are), `text_pair` (of a pair of texts), `id` and `document`. Other keys of a line are
-ignored.
+The options of `read` name the keys of the lines: `text`, `label` and, if needed, `text_pair` (for pairs of
+texts), `id` and `document`; `labels` lists all labels. Other keys of a line are ignored.
 """
 
 import json
@@ -11,7 +10,7 @@ from typing import Any
 
 from pubmill.annotation.examples import SequenceExample, as_row
 from pubmill.convert import json_files
-from pubmill.convert.exports import Form
+from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import Given, SpecError, check_id, lines, one_line, quote
 from pubmill.errors import PubmillError
 
@@ -19,10 +18,10 @@ _NEEDED, _OPTIONAL = ("text", "label"), ("text_pair", "id", "document")
 
 
 def read(given: Given) -> Iterator[SequenceExample]:
-    """Read the file of the split; without the option `id`, ids are `SPLIT-000001` and on.
+    """Yield the examples of the split's file; without the option `id`, ids are `SPLIT-000001`, ...
 
-    Labels, ids and documents may be strings or integers. A `PubmillError` names the file and line of
-    anything that isn't in this form, a label that isn't among `labels` and an id that was there before.
+    Labels, ids and documents may be strings or integers. A `PubmillError` names the file and line of anything
+    in another form, of a label that is not in `labels`, and of a repeated id.
     """
     keys, labels = _options(given)
     path = given.of_split()
@@ -34,7 +33,7 @@ def read(given: Given) -> Iterator[SequenceExample]:
         if "id" in keys:
             example = check_id(_value(row, keys["id"], where), where)
         if example in seen:
-            raise PubmillError(f"{where}: its {keys['id']} was on an earlier line; expected it once")
+            raise PubmillError(f"{where}: its {keys['id']} occurred on an earlier line; expected it once")
         seen.add(example)
         label = _value(row, keys["label"], where)
         if label not in labels:
@@ -48,8 +47,8 @@ def read(given: Given) -> Iterator[SequenceExample]:
         )
 
 
-def write(examples: Sequence[Any], form: Form) -> Iterator[str]:
-    """One example a line, of any kind, with the keys of `pubmill.annotation.examples`; no options."""
+def write(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
+    """Yield one line per example of any kind, with the keys of `pubmill.annotation.examples`; no options."""
     if form.options:
         raise PubmillError(f"published.options is {dict(form.options)}; this form has no options")
     for example in examples:

@@ -1,9 +1,10 @@
-"""PubMedQA, the expert-labelled part (Jin et al. 2019): does an abstract answer a question yes, no or maybe?
+"""Converter of PubMedQA's expert-labelled part (Jin et al. 2019): does an abstract answer yes, no or maybe?
 
 The source is one JSON object: PMID -> question, contexts (the abstract without its conclusion), final
-decision. No file says what is train or dev: the authors' `preprocess/split_dataset.py` makes the split
-with a seed. The same draws are made here, and the test questions must then be those of the authors'
-`test_ground_truth.json`. Of the ten folds of the rest, BLURB takes the first as dev (its `pqal_fold0`).
+decision. No file lists train or dev: the authors' `preprocess/split_dataset.py` makes the split with a seed.
+This module repeats the same random draws, and its test questions must equal those of the authors'
+`test_ground_truth.json`. The rest is divided into ten folds, the first of which is BLURB's dev
+(`pqal_fold0`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,16 +20,18 @@ from pubmill.convert.source_files import Given, one_line, show
 from pubmill.errors import PubmillError
 
 DECISIONS = ("yes", "no", "maybe")
-"""In the order in which the authors' program draws."""
+"""Decisions, in the order in which the authors' program draws."""
 SEED = 0
 FOLDS = 10
 
 
 def read(given: Given) -> Iterator[SequenceExample]:
-    """Read one split: sources `questions` (`ori_pqal.json`) and `ground_truth` (`test_ground_truth.json`).
+    """Yield the examples of a split.
 
-    The contexts are joined by a blank. A `PubmillError` tells of an entry in another form, and of a
-    test set that isn't the one that the authors list.
+    Its sources are `questions` (`ori_pqal.json`) and `ground_truth` (`test_ground_truth.json`).
+
+    The contexts are joined by a space. Raises a `PubmillError` for an entry in another form, and for a test
+    set that differs from the authors' list.
     """
     given.check_options()
     path = given.input("questions")
@@ -49,11 +52,11 @@ def read(given: Given) -> Iterator[SequenceExample]:
 
 
 def split(decisions: Mapping[str, str], where: str) -> dict[str, list[str]]:
-    """Train, dev and test, each as PMIDs in its order, of PMID -> decision in the order of the file.
+    """Return the PMIDs of train, dev and test, in order, for PMID -> decision in the order of the file.
 
-    Half of the questions are test; the rest is cut into ten, of which the first is dev. What is drawn
-    depends on that order and on `Random`, whose `shuffle` and `choice` have been the same since Python
-    3.2; the authors' list of test questions would tell if they changed.
+    Half of the questions are test; the rest is divided into ten parts, the first of which is dev. The draws
+    depend on that order and on `Random`, whose `shuffle` and `choice` have not changed since Python 3.2; the
+    comparison with the authors' list of test questions would detect a change.
     """
     draw = Random(SEED)
     rest, test = _cut(list(decisions), decisions, 2, draw, where)
@@ -64,8 +67,11 @@ def split(decisions: Mapping[str, str], where: str) -> dict[str, list[str]]:
 def _cut(
     pmids: Sequence[str], decisions: Mapping[str, str], parts: int, draw: Random, where: str
 ) -> list[list[str]]:
-    """Parts with like shares of each decision. A last part of another size than the first gets one
-    question, drawn, from each of the others (51 and 41 become 50)."""
+    """Split the questions into parts with equal shares of each decision.
+
+    If the last part differs in size from the first, it gets one random question from each of the others (51
+    and 41 become 50).
+    """
     groups = [[pmid for pmid in pmids if decisions[pmid] == decision] for decision in DECISIONS]
     for group in groups:
         draw.shuffle(group)
@@ -101,5 +107,5 @@ def _check_test(test: Sequence[str], decisions: Mapping[str, str], path: Path) -
         alike = takewhile(lambda pair: pair[0] == pair[1], zip(listed, drawn, strict=False))
         raise PubmillError(
             f"{path} lists {len(listed)} test questions; {len(drawn)} are drawn, and they differ from number "
-            f"{len(list(alike)) + 1} on. Are both files of the commit that the dataset's spec pins?"
+            f"{len(list(alike)) + 1} on. Are both files from the commit in the dataset's spec?"
         )

@@ -1,6 +1,6 @@
-"""XML of sources, from wherever it comes: nothing in it is expanded, fetched or run.
+"""Parser for untrusted XML of datasets: nothing is expanded, fetched or run.
 
-No corpus that is read here declares a document type or entities, so a file that does is refused.
+None of the supported corpora declares a document type or entities, so a file that does is refused.
 """
 
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from pubmill.errors import PubmillError
 
 
 def parsed(content: str, where: str, mended: Callable[[str], str] | None = None) -> etree._Element:
-    """The root, without comments and processing instructions.
+    """Return the root, without comments and processing instructions.
 
-    What isn't well-formed is read once more after `mended`, if there is such a function: for faults that a
-    release is known for. A `PubmillError` for what still isn't, and for any declaration, tells only the
-    place, as the parser's own words may hold text.
+    If the content is not well-formed, the function `mended`, if given, corrects known faults of a release,
+    and the content is parsed again. A `PubmillError` for XML that is still malformed, and for any
+    declaration, names only the position, because the parser's own message may contain text.
     """
     if "<!DOCTYPE" in content or "<!ENTITY" in content:
         raise PubmillError(
@@ -31,7 +31,7 @@ def parsed(content: str, where: str, mended: Callable[[str], str] | None = None)
             return _root(mended(content))
     except etree.XMLSyntaxError as error:
         fault = error
-    raise PubmillError(f"{where}:{fault.lineno}: not well-formed XML; bring the archive anew from its source")
+    raise PubmillError(f"{where}:{fault.lineno}: not well-formed XML; download the archive again")
 
 
 def _root(content: str) -> etree._Element:

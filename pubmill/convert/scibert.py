@@ -1,8 +1,8 @@
-"""SciBERT's relation files: JSON lines whose text has marks around the two mentions.
+"""Converter of SciBERT's relation files: JSON lines whose text has marks around the two mentions.
 
-One line an example: `{"text": ..., "label": ..., "metadata": []}`. The mention that comes first in the text
-stands between `<<` and `>>`, the other between `[[` and `]]`, each with a blank to both sides. Where the
-mentions overlapped, SciBERT's text has their common words twice: it is kept as it is.
+One line per example: `{"text": ..., "label": ..., "metadata": []}`. The first mention in the text is between
+`<<` and `>>`, the other between `[[` and `]]`, each with a space on both sides. If the mentions overlapped,
+SciBERT's text contains their common words twice: it is kept unchanged.
 """
 
 import json
@@ -15,18 +15,18 @@ from pydantic import ConfigDict, Field
 from pubmill.annotation.argument_transforms import markers
 from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert import json_files
-from pubmill.convert.exports import Form
+from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import Given, SpecError, lines, one_line, quote
 from pubmill.errors import PubmillError
 
 MARKS = (("<< ", " >>"), ("[[ ", " ]]"))
 MENTION = "ENTITY"
-"""The type of both mentions: the files don't say which is the chemical and which the protein."""
+"""Type of both mentions: the files do not state which is the chemical and which the protein."""
 
 _MARKED = re.compile(r"(.*?)<< (.+?) >>(.*?)\[\[ (.+?) \]\](.*)", re.DOTALL)
 
 
-class _Line(json_files.Form):
+class _Line(json_files.JsonModel):
     model_config = ConfigDict(extra="forbid")
 
     text: str
@@ -35,10 +35,10 @@ class _Line(json_files.Form):
 
 
 def read(given: Given) -> Iterator[SequenceExample]:
-    """Read one split; ids are `SPLIT-00001` and on in the order of the file, the marks become spans.
+    """Yield the examples of one split, with spans for marks; ids are `SPLIT-00001`, ... in the file's order.
 
-    The option `labels` lists the labels that there are. A `PubmillError` names the file and line of anything
-    that isn't in the form above.
+    The option `labels` lists all labels. A `PubmillError` names the file and line of anything that deviates
+    from the form above.
     """
     given.check_options("labels")
     known = given.options.get("labels")
@@ -59,8 +59,11 @@ def read(given: Given) -> Iterator[SequenceExample]:
 
 
 def _unmarked(text: str, where: str) -> tuple[str, list[Entity]]:
-    """The text without its marks, and the mentions in it, in the text's order. The opening marks occur once;
-    what closes may be in the text too (`a >> b`), but not inside a mention."""
+    """Return the text without its marks, and the mentions in text order.
+
+    The opening marks occur once; a closing mark may also be part of the text (`a >> b`), but not of a
+    mention.
+    """
     found = _MARKED.fullmatch(text)
     if found is None or any(text.count(opening) != 1 for opening, _ in MARKS):
         raise PubmillError(
@@ -75,8 +78,8 @@ def _unmarked(text: str, where: str) -> tuple[str, list[Entity]]:
     ]
 
 
-def write(examples: Sequence[SequenceExample], form: Form) -> Iterator[str]:
-    """SciBERT's own form, byte for byte what `read` had; no options."""
+def write(examples: Sequence[SequenceExample], form: WriterOptions) -> Iterator[str]:
+    """Yield SciBERT's own form, byte for byte the input of `read`; no options."""
     for example in examples:
         text = markers(example.text, example.entities, MARKS).text
         row = {"text": text, "label": example.label, "metadata": []}

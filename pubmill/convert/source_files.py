@@ -1,4 +1,4 @@
-"""What every converter is given, and how its messages speak of text that must not be shown."""
+"""Source files of converters, and quotation of their text in messages without revealing licensed text."""
 
 import re
 from collections import Counter
@@ -15,20 +15,20 @@ from pubmill.errors import PubmillError
 _WITHHELD: ContextVar[bool] = ContextVar("withheld", default=False)
 _IDENTIFIER = re.compile(r"(?=[^0-9]*[0-9])[A-Za-z0-9_.:-]{1,40}")
 _SHOWN = 80
-"""Characters of a source file that a message shows at most in one place."""
+"""Most characters of a source file that a message quotes in one place."""
 _MARK = b"\xef\xbb\xbf"
 
 
 class SpecError(PubmillError):
-    """What a dataset's spec asks of its converter can't be done; `convert` adds which spec it is."""
+    """A dataset's spec has invalid settings for its converter; `convert` adds the name of the spec."""
 
 
 @dataclass(frozen=True)
 class Given:
-    """One split to read.
+    """The inputs of a converter for one split.
 
-    `inputs` are the dataset's source files by the role that its spec gives them; `left_out` counts,
-    by reason (a word like `cross_sentence_pairs`), what the source has and the examples don't.
+    `inputs` are the dataset's source files by their role in its spec; `left_out` counts by reason (such as
+    `cross_sentence_pairs`) the items of the source that the examples leave out.
     """
 
     split: str
@@ -37,7 +37,7 @@ class Given:
     left_out: Counter[str]
 
     def input(self, role: str) -> Path:
-        """The file of a role, which exists; a `SpecError` names the roles that there are."""
+        """Return the existing file of a role; a `SpecError` for an unknown role lists the known ones."""
         if role not in self.inputs:
             raise SpecError(
                 f"the converter needs a source {role!r}; the spec's sources are {', '.join(self.inputs)}"
@@ -47,18 +47,18 @@ class Given:
         return self.inputs[role]
 
     def of_split(self, role: str | None = None) -> Path:
-        """The split's own file: the source `SPLIT`, or `SPLIT_ROLE`."""
+        """Return the split's own file: the source `SPLIT`, or `SPLIT_ROLE`."""
         return self.input(f"{self.split}_{role}" if role else self.split)
 
     def option(self, name: str, allowed: Mapping[str, Any]) -> Any:
-        """The value in `allowed` that the option `name` chooses."""
+        """Return the value in `allowed` for the key in the option `name`."""
         chosen = self.options.get(name)
         if not isinstance(chosen, str) or chosen not in allowed:
             raise SpecError(f"the converter's option `{name}` is {chosen!r}; give one of {sorted(allowed)}")
         return allowed[chosen]
 
     def check_options(self, *known: str) -> None:
-        """That no option is unknown."""
+        """Check that all options are known."""
         unknown = sorted(self.options.keys() - set(known))
         if unknown:
             raise SpecError(f"the converter has no options {unknown}; its options are {sorted(known)}")
@@ -68,7 +68,7 @@ Converter = Callable[[Given], Iterator[Example]]
 
 
 def for_split(options: Mapping[str, Any], split: str) -> dict[str, Any]:
-    """The options that hold for one split: those under its own name (`test: {...}`) lie over the others."""
+    """Return the options of one split: those under its own name (`test: {...}`) override the others."""
     own = options.get(split) or {}
     if not isinstance(own, Mapping):
         raise SpecError(f"the option `{split}` is {own!r}; give the options of that split, by name")
@@ -77,7 +77,7 @@ def for_split(options: Mapping[str, Any], split: str) -> dict[str, Any]:
 
 @contextmanager
 def withholding(text: bool) -> Iterator[None]:
-    """While the block runs, `quote` and `show` tell nothing that may be text, if `text` is true."""
+    """While the block runs, `quote` and `show` reveal no text, if `text` is true."""
     token = _WITHHELD.set(text)
     try:
         yield
@@ -86,32 +86,35 @@ def withholding(text: bool) -> Iterator[None]:
 
 
 def withheld() -> bool:
-    """Whether the dataset that is read isn't public."""
+    """Return whether the text of the dataset must be withheld, because it isn't public."""
     return _WITHHELD.get()
 
 
 def quote(text: str) -> str:
-    """A piece of a source file for a message: cut to 80 characters; of a licensed dataset only its length."""
+    """Return an excerpt for a message: at most 80 characters, or only the length for a licensed dataset."""
     return _unshown(text) if withheld() else repr(_cut(text))
 
 
 def show(text: str) -> str:
-    """An identifier, type or key that a source file gives, for a message: as it stands, cut to 80 characters.
+    """Return an identifier, type or key of a source file for a message, cut to 80 characters.
 
-    In a damaged file anything can stand in its place, so of a licensed dataset only what is plainly an
-    identifier (`is_identifier`) is shown, and of the rest its length.
+    A damaged file can contain any text in its place, so for a licensed dataset only clear identifiers
+    (`is_identifier`) are shown, and for other text its length.
     """
     return _unshown(text) if withheld() and not is_identifier(text) else _cut(text)
 
 
 def is_identifier(text: str) -> bool:
-    """Whether it can't be prose: at most 40 letters (of ASCII), digits and `_.:-`, a digit among them."""
+    """Return whether the text cannot be prose: at most 40 ASCII letters, digits and `_.:-`, with a digit."""
     return _IDENTIFIER.fullmatch(text) is not None
 
 
 def check_id(text: str, where: str) -> str:
-    """The id of an example or question, to be shown from here on; of a licensed dataset it must be an
-    identifier, as ids reach messages, tables and predictions. A `PubmillError` tells where it isn't."""
+    """Return the id of an example or question, after a check that it may be shown.
+
+    Ids occur in messages, tables and predictions, so for a licensed dataset they must be identifiers; a
+    `PubmillError` names the position of others.
+    """
     if withheld() and not is_identifier(text):
         raise PubmillError(
             f"{where}: expected an id of at most 40 letters, digits and `_.:-`, with a digit, "
@@ -129,7 +132,7 @@ def _cut(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """The text with one blank for each tab, line feed and carriage return, so that offsets still hold."""
+    """Replace each tab, line feed and carriage return by one space, so that offsets stay valid."""
     return text.translate(_BLANKS)
 
 
@@ -137,10 +140,10 @@ _BLANKS = str.maketrans("\t\n\r", "   ")
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Numbered lines without their end; only line feeds separate them, whatever the text holds."""
+    """Yield numbered lines without their ends; only line feeds separate them."""
     number = 0
     try:
-        with path.open("rb") as rows:  # bytes, so that the line that isn't UTF-8 is known
+        with path.open("rb") as rows:  # bytes, to know the line that isn't UTF-8
             for number, row in enumerate(rows, 1):
                 if number == 1:
                     check_no_mark(row, f"{path}:1")
@@ -150,7 +153,7 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def check_no_mark(content: bytes, where: str) -> None:
-    """That a text doesn't begin with a byte order mark, which would become part of its first word."""
+    """Check that a text does not begin with a byte order mark, which would become part of its first word."""
     if content.startswith(_MARK):
         raise PubmillError(
             f"{where}: begins with a byte order mark (EF BB BF), which would be read as part of its text; "

@@ -1,8 +1,8 @@
-"""SQuAD's JSON (Rajpurkar et al. 2016, version 1.1; Rajpurkar, Jia and Liang 2018, version 2.0).
+"""Converter of SQuAD's JSON (Rajpurkar et al. 2016, version 1.1; Rajpurkar, Jia and Liang 2018, version 2.0).
 
-Articles hold paragraphs, paragraphs hold questions; an answer is a text and the character at which
-it starts. Texts are kept as they stand, white space included: the offsets count its characters, and
-SQuAD's own evaluation reads the same texts.
+Articles contain paragraphs, and paragraphs contain questions; an answer is a text and its first character's
+offset. Texts are kept unchanged, including white space: the offsets count its characters, and SQuAD's own
+evaluation reads the same texts.
 """
 
 import json
@@ -17,20 +17,20 @@ from pydantic import Field
 
 from pubmill.annotation.examples import Answer, SpanExample
 from pubmill.convert import json_files
-from pubmill.convert.exports import Form
+from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import Given, check_id, quote
 from pubmill.errors import PubmillError
 
 VERSIONS = ("1.1", "v2.0")
-"""As the files themselves name them."""
+"""Versions as stated in the files."""
 
 
-class _Answer(json_files.Form):
+class _Answer(json_files.JsonModel):
     text: Annotated[str, Field(min_length=1)]
     answer_start: Annotated[int, Field(ge=0)]
 
 
-class _Question(json_files.Form):
+class _Question(json_files.JsonModel):
     id: Annotated[str, Field(min_length=1)]
     question: str
     answers: tuple[_Answer, ...] = ()
@@ -38,23 +38,23 @@ class _Question(json_files.Form):
     plausible_answers: tuple[_Answer, ...] = ()
 
 
-class _Paragraph(json_files.Form):
+class _Paragraph(json_files.JsonModel):
     context: str
     qas: list[_Question]
 
 
-class _Article(json_files.Form):
+class _Article(json_files.JsonModel):
     title: str
     paragraphs: list[_Paragraph]
 
 
-class _File(json_files.Form):
+class _SquadFile(json_files.JsonModel):
     data: list[_Article]
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question as the file has it, with its context; `answers` are known to stand there."""
+    """A question of a file with its context, which contains the `answers`."""
 
     id: str
     title: str
@@ -66,15 +66,17 @@ class Asked:
 
 
 def asked(path: Path) -> Iterator[Asked]:
-    """The questions of a file in its order; a `PubmillError` names one that stands twice, or whose answer
-    is not in the context at its place. Ids have been checked (`check_id`) and may be shown."""
+    """Yield the questions of a file in order, with ids that may be shown (`check_id`).
+
+    A `PubmillError` names a repeated question, or one whose answer is not at its offset in the context.
+    """
     seen: set[str] = set()
-    for i, article in enumerate(json_files.read(_File, path).data):
+    for i, article in enumerate(json_files.read(_SquadFile, path).data):
         for j, paragraph in enumerate(article.paragraphs):
             for k, question in enumerate(paragraph.qas):
                 check_id(question.id, f"{path}: data.{i}.paragraphs.{j}.qas.{k}.id")
                 if question.id in seen:
-                    raise PubmillError(f"{path}: question {question.id} stands there for the second time")
+                    raise PubmillError(f"{path}: question {question.id} occurs for the second time")
                 seen.add(question.id)
                 yield _asked(path, article.title, paragraph.context, question)
 
@@ -85,7 +87,7 @@ def _asked(path: Path, title: str, context: str, question: _Question) -> Asked:
         if there != answer.text:
             raise PubmillError(
                 f"{path}: question {question.id}: the answer {quote(answer.text)} is not in the context at "
-                f"character {answer.answer_start}, where {quote(there)} stands; fetch the file again"
+                f"character {answer.answer_start}, which has {quote(there)}; fetch the file again"
             )
     answers = [Answer(text=answer.text, start=answer.answer_start) for answer in question.answers]
     plausible = len(question.plausible_answers)
@@ -93,17 +95,17 @@ def _asked(path: Path, title: str, context: str, question: _Question) -> Asked:
 
 
 def read(given: Given) -> Iterator[SpanExample]:
-    """Read one split, JSON or gzipped JSON. The document is the article's title.
+    """Yield the examples of one split, JSON or gzipped JSON; their document is the article's title.
 
-    A question without answers must be marked as impossible, and one marked so must have none; its
-    `plausible_answers`, which are wrong, are left out and counted.
+    Questions must be marked as impossible exactly if they have no answers; their `plausible_answers`, which
+    are wrong, are left out and counted.
     """
     given.check_options()
     yield from examples(given.of_split(), given.left_out)
 
 
 def examples(path: Path, left_out: Counter[str]) -> Iterator[SpanExample]:
-    """The examples of a file, as `read` gives them."""
+    """Yield the examples of a file, as `read` does."""
     for one in asked(path):
         if one.impossible == bool(one.answers):
             has, marked = len(one.answers), "impossible" if one.impossible else "possible"
@@ -115,10 +117,10 @@ def examples(path: Path, left_out: Counter[str]) -> Iterator[SpanExample]:
         )
 
 
-def write(examples: Sequence[SpanExample], form: Form) -> Iterator[str]:
-    """SQuAD's JSON; the option `version` is one of `VERSIONS`, and 2.0 marks what can't be answered.
+def write(examples: Sequence[SpanExample], form: WriterOptions) -> Iterator[str]:
+    """Yield SQuAD's JSON; the option `version` is one of `VERSIONS`, and 2.0 marks unanswerable questions.
 
-    An article is a run of examples of one document, a paragraph a run of one context.
+    Consecutive examples of one document form an article, those of one context a paragraph.
     """
     version = form.options.get("version")
     if version not in VERSIONS or form.options.keys() != {"version"}:

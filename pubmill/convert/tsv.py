@@ -1,6 +1,6 @@
-"""Tab-separated text, read and written: the form in which most sequence datasets are passed on.
+"""Reader and writer of tab-separated text, the form in which most sequence datasets are distributed.
 
-No quoting: a quotation mark is a character like others, and a cell holds neither a tab nor a line feed.
+There is no quoting: a quotation mark is an ordinary character, and a cell contains neither tab nor line feed.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,15 +10,15 @@ from typing import Any
 
 from pubmill import recipes
 from pubmill.annotation.examples import Entity, SequenceExample
-from pubmill.convert.exports import Form
+from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import Given, SpecError, check_id, for_split, lines, one_line, quote
 from pubmill.errors import PubmillError
 
 READ = ("id", "document", "text", "text_pair", "label", "number", "skip")
-"""What a column can hold. `number` is the row's place in its file from 0 on, and checked to be;
-`skip` is not read."""
+"""Possible contents of a column. `number` must be the row's number in its file, counted from 0; `skip` is not
+read."""
 
-WRITTEN: dict[str, Callable[[int, Any, Form], str]] = {
+WRITTEN: dict[str, Callable[[int, Any, WriterOptions], str]] = {
     "number": lambda number, example, form: str(number),
     "id": lambda number, example, form: example.id,
     "document": lambda number, example, form: example.document or "",
@@ -28,18 +28,17 @@ WRITTEN: dict[str, Callable[[int, Any, Form], str]] = {
     "score": lambda number, example, form: str(example.score),
     "dummies": lambda number, example, form: form.with_dummies(example).text,
 }
-"""What a column of a published form can hold; `dummies` is the text with a dummy for each mention."""
+"""Possible contents of a column of a published form; `dummies` is the text with a dummy for each mention."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """How a file is laid out: the options of `read`, as a spec gives them.
+    """Layout of a file: the options of `read` in a spec.
 
-    `columns`: what each column holds, in order, of `READ`. `header`: the first line's headings, which
-    must be these; null where the first line is a row. `labels`: those that may stand there, or a
-    mapping from what stands there to the examples' label. `entities`: dummy in the text -> type of the
-    mention that it stands for; each must stand there once. `first_row` and `last_row` (counted from 1,
-    without the header) cut a split out of its file.
+    `columns`: contents of the columns, in order, from `READ`. `header`: the required headings in the first
+    line; null if the first line is a row. `labels`: the allowed labels, or a mapping from the file's labels
+    to the examples' labels. `entities`: dummy in the text -> type of its mention; each must occur once.
+    `first_row` and `last_row` (counted from 1, without the header) select the rows of a split.
     """
 
     columns: list[str]
@@ -54,7 +53,7 @@ class Layout:
         if not set(used) <= set(READ) or not {"text", "label"} <= set(used) or len(set(used)) < len(used):
             raise PubmillError(
                 f"the converter's option `columns` is {self.columns}; give for each column one of "
-                f"{', '.join(READ)}, `text` and `label` among them, none but `skip` twice"
+                f"{', '.join(READ)}, `text` and `label` among them, and only `skip` more than once"
             )
         if self.header is not None and len(self.header) != len(self.columns):
             raise PubmillError(
@@ -74,16 +73,16 @@ class Layout:
 
     @property
     def label_of(self) -> dict[str, str]:
-        """Label as it stands in the file -> label of the example."""
+        """Label in the file -> label of the example."""
         return self.labels if isinstance(self.labels, dict) else {label: label for label in self.labels}
 
 
 def read(given: Given) -> Iterator[SequenceExample]:
-    """Read one split, by the options that `Layout` explains; those under a split's name are for it alone.
+    """Yield the examples of one split; `Layout` describes the options, which can differ by split.
 
-    Ids are `SPLIT-000001` and on where no column has them. Rows of the file that are outside of the cut
-    are counted as left out. A `PubmillError` names the file and line of anything in another form, and of
-    an id that was there before.
+    Ids are `SPLIT-000001`, ... if no column contains them. Rows of the file outside of the selected ones are
+    counted as left out. A `PubmillError` names the file and line of anything in another form, and of a
+    repeated id.
     """
     layout = _layout(given)
     path = given.of_split()
@@ -94,7 +93,7 @@ def read(given: Given) -> Iterator[SequenceExample]:
             place = f"{given.split}-{number - layout.first_row + 1:06d}"
             example = _example(cells, layout, number - 1, place, where)
             if example.id in seen:
-                raise PubmillError(f"{where}: the id {example.id} was there before, at {seen[example.id]}")
+                raise PubmillError(f"{where}: the id {example.id} occurred before, at {seen[example.id]}")
             seen[example.id] = where
             yield example
         else:
@@ -102,7 +101,7 @@ def read(given: Given) -> Iterator[SequenceExample]:
     wanted = layout.last_row or layout.first_row
     if number < wanted:
         raise PubmillError(
-            f"{path}: expected at least {wanted} rows, found {number}; is it the file that the spec means?"
+            f"{path}: expected at least {wanted} rows, found {number}; is it the file in the spec?"
         )
 
 
@@ -114,7 +113,7 @@ def _layout(given: Given) -> Layout:
 
 
 def _rows(path: Path, layout: Layout) -> Iterator[tuple[str, dict[str, str]]]:
-    """(file and line, what a column holds -> its cell) of each row after the header."""
+    """Yield (file and line, content of a column -> its cell) of each row after the header."""
     numbered = lines(path)
     if layout.header is not None:
         number, line = next(numbered, (1, ""))
@@ -154,7 +153,7 @@ def _example(cells: dict[str, str], layout: Layout, number: int, place: str, whe
 
 
 def _mention(text: str, dummy: str, of: str, where: str) -> Entity:
-    """The mention that a dummy stands for, as the dummy's own characters: the name itself is lost."""
+    """Return the mention of a dummy, with the span of the dummy itself, because the name is lost."""
     if text.count(dummy) != 1:
         raise PubmillError(f"{where}: expected {dummy} once in the text, found it {text.count(dummy)} times")
     start = text.index(dummy)
@@ -163,7 +162,7 @@ def _mention(text: str, dummy: str, of: str, where: str) -> Entity:
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """The options of `write`: `columns`, names of `WRITTEN`; `header`, as many headings, or null."""
+    """The options of `write`: `columns`, names in `WRITTEN`; `header`, as many headings, or null."""
 
     columns: list[str]
     header: list[str] | None = None
@@ -180,8 +179,8 @@ class Written:
             )
 
 
-def write(examples: Sequence[Any], form: Form) -> Iterator[str]:
-    """One row an example, by the options that `Written` explains."""
+def write(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
+    """Yield one row per example; `Written` describes the options."""
     layout = recipes.build(Written, dict(form.options), "published.options")
     if layout.header is not None:
         yield "\t".join(layout.header) + "\n"
@@ -189,13 +188,13 @@ def write(examples: Sequence[Any], form: Form) -> Iterator[str]:
         yield "\t".join(_cells(number, example, layout.columns, form)) + "\n"
 
 
-def _cells(number: int, example: Any, columns: list[str], form: Form) -> list[str]:
+def _cells(number: int, example: Any, columns: list[str], form: WriterOptions) -> list[str]:
     try:
         cells = [WRITTEN[name](number, example, form) for name in columns]
     except AttributeError:
         raise PubmillError(
-            f"published.options.columns is {columns}, not all of which a {type(example).__name__} has"
+            f"published.options.columns is {columns}, but a {type(example).__name__} lacks some of them"
         ) from None
     if any(mark in cell for cell in cells for mark in "\t\n\r"):
-        raise PubmillError(f"example {example.id} has a tab or line feed, which this form can't hold")
+        raise PubmillError(f"example {example.id} has a tab or line feed, which this form cannot contain")
     return cells

@@ -1,9 +1,9 @@
-"""Notes with mentions at characters -> sentences of words with BIO labels.
+"""Conversion of notes with mentions at character offsets to sentences of words with BIO labels.
 
-Every line of a note is a sentence, its words are what white space separates, and a mention's edge
-inside a word cuts the word there, so that no mention is lost or widened: so far as bio-lm and
-ClinicalBERT do with the i2b2 notes. Decided here: a mention that runs over the end of a line joins the
-two lines, and of mentions that overlap the longest stays (of equally long ones the first).
+Every line of a note is a sentence, white space separates its words, and a mention's boundary inside a word
+splits the word, so that no mention is lost or extended, as bio-lm and ClinicalBERT do with the i2b2 notes.
+pubmill's own decisions: a mention that crosses the end of a line joins the two lines, and of overlapping
+mentions the longest is kept (the first of equally long ones).
 """
 
 import re
@@ -20,8 +20,8 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
-    """Characters `start` to `end` (exclusive) of a note."""
+class NoteMention:
+    """A mention: characters `start` to `end` (exclusive) of a note."""
 
     start: int
     end: int
@@ -29,17 +29,17 @@ class Mention:
 
 
 class Sentence(NamedTuple):
-    """`line` is the number of its first line in the note, from 1 on."""
+    """A sentence; `line` is the number of its first line in the note, counted from 1."""
 
     line: int
     words: list[str]
     labels: list[str]
 
 
-def sentences(note: str, mentions: Iterable[Mention], left_out: Counter[str]) -> Iterator[Sentence]:
-    """The note's sentences; a line without words is none.
+def sentences(note: str, mentions: Iterable[NoteMention], left_out: Counter[str]) -> Iterator[Sentence]:
+    """Yield the note's sentences; a line without words is not a sentence.
 
-    Counts in `left_out` the mentions that become no label: `mentions_without_words` (white space only),
+    `left_out` counts the mentions that get no label: `mentions_without_words` (white space only),
     `repeated_mentions` (the same place and type again) and `overlapping_mentions`.
     """
     kept = _disjoint(_trimmed(note, mentions, left_out), left_out)
@@ -54,23 +54,23 @@ def sentences(note: str, mentions: Iterable[Mention], left_out: Counter[str]) ->
             yield Sentence(line, words, to_labels(labelled, len(words), "bio"))
 
 
-def _trimmed(note: str, mentions: Iterable[Mention], left_out: Counter[str]) -> list[Mention]:
-    """The mentions without white space at their edges."""
+def _trimmed(note: str, mentions: Iterable[NoteMention], left_out: Counter[str]) -> list[NoteMention]:
+    """Return the mentions without white space at their edges."""
     found = []
     for mention in mentions:
         words = list(_WORD.finditer(note, mention.start, mention.end))
         if words:
-            found.append(Mention(words[0].start(), words[-1].end(), mention.type))
+            found.append(NoteMention(words[0].start(), words[-1].end(), mention.type))
         else:
             left_out["mentions_without_words"] += 1
     return found
 
 
-def _disjoint(mentions: Sequence[Mention], left_out: Counter[str]) -> list[Mention]:
-    """Those that stay, in the note's order."""
+def _disjoint(mentions: Sequence[NoteMention], left_out: Counter[str]) -> list[NoteMention]:
+    """Return the mentions to keep, in the note's order."""
     different = list(dict.fromkeys(mentions))
-    kept: list[Mention] = []
-    for mention in sorted(different, key=lambda m: m.start - m.end):  # the order of equals is kept
+    kept: list[NoteMention] = []
+    for mention in sorted(different, key=lambda m: m.start - m.end):  # a stable sort
         if all(mention.end <= other.start or other.end <= mention.start for other in kept):
             kept.append(mention)
     for reason, number in (
@@ -82,8 +82,8 @@ def _disjoint(mentions: Sequence[Mention], left_out: Counter[str]) -> list[Menti
     return sorted(kept, key=lambda mention: mention.start)
 
 
-def _lines(note: str, mentions: Sequence[Mention]) -> Iterator[tuple[int, Span]]:
-    """Numbered lines; those that a mention joins are one."""
+def _lines(note: str, mentions: Sequence[NoteMention]) -> Iterator[tuple[int, Span]]:
+    """Yield numbered lines; lines that a mention joins are one."""
     joined = {place for m in mentions for place in range(m.start, m.end) if note[place] == "\n"}
     number, start = 1, 0
     for line, place in enumerate([i for i, char in enumerate(note) if char == "\n"] + [len(note)], 1):
@@ -92,7 +92,7 @@ def _lines(note: str, mentions: Sequence[Mention]) -> Iterator[tuple[int, Span]]
             number, start = line + 1, place + 1
 
 
-def _words(note: str, sentence: Span, mentions: Sequence[Mention]) -> list[Span]:
+def _words(note: str, sentence: Span, mentions: Sequence[NoteMention]) -> list[Span]:
     cuts = sorted({edge for mention in mentions for edge in (mention.start, mention.end)})
     spans: list[Span] = []
     for word in _WORD.finditer(note, *sentence):

@@ -1,4 +1,4 @@
-"""What a source says of an article of PMC beside its XML."""
+"""Metadata of a PMC article from its source, in addition to its XML."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,8 @@ from pubmill.storage.whole_numbers import whole_number
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """An article's number and version, and what is said of it; "" where nothing is."""
+class ArticleMetadata:
+    """An article's number, version and other metadata; "" where the source states none."""
 
     pmcid: int
     version: int = 1
@@ -22,7 +22,7 @@ class Facts:
         return f"PMC{self.pmcid}.{self.version}"
 
     def document(self, *flags: str) -> Document:
-        """The article without title and text; with these flags beside its own."""
+        """Return the article without title and text, with these flags in addition to its own."""
         return Document(
             id=f"pmc:{self.pmcid}",
             version=self.version,
@@ -34,6 +34,6 @@ class Facts:
 
 
 def plain_pmid(written: str) -> str:
-    """A PMID as PubMed writes it; "" for what is none (lists have 0 for articles that PubMed lacks)."""
+    """Return a PMID as PubMed writes it; "" if it is not one (lists have 0 for articles not in PubMed)."""
     number = written.strip()
     return number.lstrip("0") if whole_number(number) is not None else ""

@@ -1,4 +1,4 @@
-"""The XML of an article of PMC: parsed without what declares entities, and without its references."""
+"""Parsing of a PMC article's XML without its document type and its references."""
 
 import re
 
@@ -8,7 +8,7 @@ from pubmill.corpus.xml_parser import fault, parser
 from pubmill.errors import PubmillError
 
 RESERVED = "\ufdd0".encode()
-"""A noncharacter of Unicode, which no text may hold; the reader of articles sorts text by it."""
+"""A Unicode noncharacter, which no text may contain; the reader of articles marks text with it."""
 
 _DOCTYPE = re.compile(rb"<!DOCTYPE[^<>\[]*>")
 _COMMENT = rb"!--(?:[^-]|-[^-])*+-->"
@@ -19,7 +19,7 @@ _PARSER = parser()
 
 
 def parse(data: bytes, where: str) -> etree._Element:
-    """The root of an article, `back` emptied; nothing is expanded or fetched."""
+    """Return the root of an article, with an empty `back`; nothing is expanded or fetched."""
     plain = without_doctype(data, where)
     if (RESERVED[:1] in plain and RESERVED in plain) or _RESERVED.search(plain):
         raise PubmillError(f"{where}: holds U+FDD0, a noncharacter, which no text may hold")
@@ -41,12 +41,12 @@ def parse(data: bytes, where: str) -> etree._Element:
 
 
 def _without_back(data: bytes) -> etree._Element | None:
-    """The root without its `back`, which is a third of an article and never text; None where that fails.
+    """Return the root without its `back`, a third of an article and never text; None if that fails.
 
-    An empty element takes its place. If it is there after parsing, the tag stood in no comment or CDATA; and
-    as neither another `back` nor CDATA stands before the end tag, that one is its own. So what is malformed
-    inside `back` alone goes unnoticed: no other text depends on it, a download is checked by its md5, and a
-    parser that only checks it would take a sixth of the speed.
+    An empty element replaces it. If that element is there after parsing, the tag was in no comment or CDATA;
+    and because neither another `back` nor CDATA precedes the end tag, the end tag belongs to it. Malformed
+    XML inside `back` therefore goes unnoticed: no other text depends on it, a download is checked by its md5,
+    and a parser that only checks it would cost a sixth of the speed.
     """
     found = _BACK.search(data)
     if found is None:
@@ -60,7 +60,7 @@ def _without_back(data: bytes) -> etree._Element | None:
 
 
 def without_doctype(data: bytes, where: str) -> bytes:
-    """The XML without its document type, which the parser so never sees; one that declares is refused."""
+    """Return the XML without its document type, to hide it from the parser; refuse one with declarations."""
     head = data[: data.find(b"<article") + 1 or len(data)]
     start = head.find(b"<!DOCTYPE")
     plain = _DOCTYPE.match(data, start) if start >= 0 else None

@@ -1,17 +1,17 @@
-"""Articles of an archive as documents, by the parser that a spec names."""
+"""Conversion of an archive's articles into documents, by the parser that a spec names."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
-from pubmill.corpus.article_metadata import Facts
+from pubmill.corpus.article_metadata import ArticleMetadata
 from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.packages import Article
 from pubmill.corpus.pubmed_parser_reading import ArticleReader
 from pubmill.corpus.shards import UNREADABLE, Document
 from pubmill.errors import PubmillError
 
-Reader = Callable[[bytes, Facts, str], Document]
+Reader = Callable[[bytes, ArticleMetadata, str], Document]
 
 
 def read_articles(
@@ -22,10 +22,11 @@ def read_articles(
     left_out: Counter[str],
     unreadable: Collection[str] = (),
 ) -> Iterator[Document]:
-    """Read the articles of the archive `path`; `left_out` counts the elements that are left out.
+    """Yield the articles of the archive `path` as documents; `left_out` counts elements left out, by tag.
 
-    An article without XML has neither title nor text, nor has one that `unreadable` names (`PMC7.1`), whose
-    flag says so. Raises `PubmillError` for any other that cannot be read, and for names that aren't there.
+    An article without XML has neither title nor text. Nor has an article listed in `unreadable` (`PMC7.1`),
+    which gets the flag of that name. Raises `PubmillError` for any other article that cannot be read, and for
+    listed articles that the archive lacks.
     """
     read: Reader = ArticleReader() if parser == "pubmed_parser" else JatsReader(leave_out, left_out)
     missing = set(unreadable)

@@ -1,12 +1,11 @@
 """The clinical notes of MIMIC-III (`NOTEEVENTS.csv.gz`): one gzipped CSV file of two million notes.
 
-A note's paragraphs (what blank lines part) are its sections; line breaks within one are where the page
-ended, and become blanks. Its category is its type, without the blanks that some have after them
-("Physician "). A note that a physician has found to be an error (ISERROR is 1) has the flag `error`, and the
-selection leaves it out as `error_note`. Dates are shifted by centuries, each patient's in another way, so
-documents have none.
+A note's paragraphs (separated by blank lines) are its sections; line breaks within a paragraph come from the
+page width and become spaces. Its category is its type, without trailing spaces ("Physician "). A note that a
+physician has marked as an error (ISERROR is 1) has the flag `error`, and the selection leaves it out as
+`error_note`. Dates are shifted by centuries, differently for each patient, so documents have none.
 
-Nothing of a note but its ROW_ID stands in a message.
+Messages show nothing of a note except its ROW_ID.
 """
 
 import csv
@@ -24,8 +23,8 @@ from pubmill.storage.whole_numbers import whole_number
 COLUMNS = ("ROW_ID", "CATEGORY", "ISERROR", "TEXT")
 LICENCE = "PhysioNet Credentialed Health Data License"
 LONGEST = 16_000_000
-"""Characters of a field. The longest note has some 50 thousand; more means a quotation mark is missing, and
-without a limit the rest of the file would be read as one note."""
+"""Most characters of a field. The longest note has about 50 thousand; more means that a quotation mark is
+missing, and without a limit the rest of the file would be read as one note."""
 
 _BRACKETS = re.compile(r"\[\*\*((?:(?!\[\*\*).)*?)\*\*\]", re.DOTALL)
 _ASIDE = re.compile(r"\([^)]*\)")
@@ -36,8 +35,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 def read_notes(path: Path, brackets: str = "keep") -> Iterator[Document]:
     """Yield every note of NOTEEVENTS.csv(.gz), in constant memory.
 
-    `brackets`: `keep`, or `normalise` as `normalised` says. Raises `PubmillError` with the line for a file
-    that breaks off or is no such CSV, and with the ROW_ID for a note that is not as it must be.
+    `brackets` is `keep`, or `normalise` to apply `normalised`. Raises `PubmillError` with the line for a file
+    that is truncated or is not such a CSV, and with the ROW_ID for an invalid note.
     """
     line = 0
     try:
@@ -68,10 +67,10 @@ def read_notes(path: Path, brackets: str = "keep") -> Iterator[Document]:
 
 
 def normalised(text: str) -> str:
-    """De-identified places as what they stand for, in words.
+    """Replace de-identification brackets by words for what they stand for.
 
     `[**Hospital1 18**]` gives `hospital`, `[**First Name8 (NamePattern2) **]` `first name`, a day or year
-    (`[**2151-7-16**]`, `[**2151**]`) `date`, and what names nothing `unknown`.
+    (`[**2151-7-16**]`, `[**2151**]`) `date`, and a bracket without a name `unknown`.
     """
     return _BRACKETS.sub(lambda found: _kind(found[1]), text)
 
@@ -83,7 +82,7 @@ def _kind(inside: str) -> str:
 
 
 def _places(header: list[str], path: Path) -> list[int]:
-    """Where the columns stand that are read."""
+    """Return the indices of the columns that are read."""
     names = [name.strip().upper() for name in header]
     missing = [name for name in COLUMNS if names.count(name) != 1]
     if missing:

@@ -1,14 +1,14 @@
-"""Texts of datasets' dev and test splits, and the documents that hold them.
+"""Search for documents that contain texts of datasets' dev and test splits.
 
-A text is known by its PMID, where its dataset has PMIDs, and by its words: a document holds a text if it has
-at least half of the text's runs of 13 successive words. Brown et al. (2020), "Language models are few-shot
-learners", appendix C, compare 13-grams of words without case and punctuation. They take one that is in
-common for a sign; medical prose has some that are nobody's ("data collection and analysis: two authors
-independently assessed ..."), hence the half, in one document. They go down to 8 words for short texts; here a
-text without 13 words in a row is `too_short`, for those of 8 to 12 that are found in abstracts are mostly
-phrases that anybody writes ("a double-blind, placebo-controlled, cross-over study").
+A text is identified by its PMID, if its dataset has PMIDs, and by its words: a document contains a text if it
+has at least half of the text's 13-grams of words. Brown et al. (2020), "Language models are few-shot
+learners", appendix C, compare 13-grams of words without case and punctuation, and count one common 13-gram
+as a match. Medical prose has common phrases ("data collection and analysis: two authors independently
+assessed ..."), so half of them must be in one document here. They use down to 8 words for short texts; here a
+text under 13 words is reported as `too_short`, because the runs of 8 to 12 words that are found in abstracts
+are mostly common phrases ("a double-blind, placebo-controlled, cross-over study").
 
-No text of a dataset is written anywhere: the index has hashes, reports have ids and counts.
+No text of a dataset is ever written: the index contains hashes, reports contain ids and counts.
 """
 
 import re
@@ -26,9 +26,9 @@ from pubmill.storage.files import read_jsonl_gz, writing
 from pubmill.storage.parquet import open_parquet, parquet_writer
 
 RUN = 13
-"""Words of a run."""
+"""Number of words of an n-gram."""
 SHARE = 0.5
-"""Of a text's runs that a document must have to hold the text."""
+"""Share of a text's n-grams that a document must have to contain the text."""
 
 INDEX = pa.schema(
     [
@@ -40,12 +40,12 @@ INDEX = pa.schema(
     ]
 )
 _DUMMY = re.compile(r"@[^\s@$]+\$")
-"""What stands for a mention in published forms of relations (`@GENE$`): no run of words reaches over it."""
+"""Placeholder of a mention in published forms of relations (`@GENE$`), which no n-gram spans."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluated:
-    """A dataset whose texts are looked for: its splits, and whether its documents are known by PMID."""
+    """A dataset whose texts are searched for: its splits, and whether its documents have PMIDs."""
 
     dataset: str
     splits: list[str]
@@ -53,7 +53,7 @@ class Evaluated:
 
 
 class Match(NamedTuple):
-    """A text that a document holds: its row in the index; whether its PMID says so, and whether its words."""
+    """A text found in a document: its row in the index, and whether its PMID and its words matched."""
 
     text: int
     by_pmid: bool
@@ -61,10 +61,10 @@ class Match(NamedTuple):
 
 
 def write_index(path: Path, datasets: Iterable[Evaluated], folder: Path) -> int:
-    """Write the index of the texts of `datasets`, whose examples lie in `folder`; give the number of texts.
+    """Write the index of the texts of `datasets`, whose examples are in `folder`; return their number.
 
-    Each text of a split is there once, with the ids of all examples that it is in. The index has no text:
-    only hashes, which don't give it back.
+    Each text of a split is listed once, with the ids of all examples that contain it. The index contains no
+    text: only hashes, from which it cannot be restored.
     """
     rows = 0
     words = WordHashes()
@@ -88,7 +88,7 @@ def write_index(path: Path, datasets: Iterable[Evaluated], folder: Path) -> int:
 
 
 def _texts(path: Path, pmids: bool) -> dict[tuple[str, str | None], list[str]]:
-    """(text, PMID) -> ids of the examples that it is in."""
+    """Return (text, PMID) -> ids of the examples that contain it."""
     texts: dict[tuple[str, str | None], list[str]] = {}
     for example in read_jsonl_gz(path):
         document = str(example["document"]) if pmids and example["document"] is not None else ""
@@ -101,7 +101,7 @@ def _texts(path: Path, pmids: bool) -> dict[tuple[str, str | None], list[str]]:
 
 
 def _of(example: Mapping[str, Any]) -> Iterator[str]:
-    """The texts of an example of any kind: a sentence, each of a pair, a question and its context."""
+    """Yield the texts of an example of any kind: a sentence, each of a pair, a question and its context."""
     if "words" in example:
         yield " ".join(example["words"])
     for name in ("text", "text_pair", "question", "context"):
@@ -110,13 +110,13 @@ def _of(example: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _runs(text: str, words: WordHashes) -> list[int]:
-    """Hashes of the runs that a text is known by."""
+    """Return the hashes of a text's n-grams, sorted."""
     pieces = [words(plain_words(piece)) for piece in _DUMMY.split(text)]
     return sorted({int(run) for piece in pieces for run in ngram_hashes(piece, RUN)})
 
 
 class EvaluationTexts:
-    """The texts of an index, ready to be looked for in documents."""
+    """The texts of an index, prepared for the search in documents."""
 
     def __init__(self, index: Path) -> None:
         try:
@@ -135,7 +135,7 @@ class EvaluationTexts:
         self._runs = _Runs(hashes, np.repeat(np.arange(len(counts)), counts))
 
     def found(self, pmid: str, text: str) -> list[Match]:
-        """The texts that a document with this PMID ("" for none) and text holds, in the index's order."""
+        """Return the texts that a document with this PMID ("" for none) and text contains, in index order."""
         by_pmid = set(self._of_pmid.get(pmid, ()))
         by_words = self._held(ngram_hashes(self._words(plain_words(text)), RUN))
         return [Match(n, n in by_pmid, n in by_words) for n in sorted(by_pmid | by_words)]
@@ -146,7 +146,7 @@ class EvaluationTexts:
 
 
 class _Runs:
-    """Runs of words and the texts that have them."""
+    """Hashes of n-grams and the texts that have them."""
 
     def __init__(self, hashes: Hashes, owners: Any) -> None:
         order = np.argsort(hashes, kind="stable")
@@ -155,7 +155,7 @@ class _Runs:
         self._ends = np.append(self._starts[1:], len(hashes))
 
     def owners(self, runs: Hashes) -> Any:
-        """The texts that have these runs, one for each run that a text has; a run counts once."""
+        """Return the texts that have these n-grams, once per matching n-gram; repeated n-grams count once."""
         if not len(self._runs):
             return self._owners
         places = np.searchsorted(self._runs, runs)

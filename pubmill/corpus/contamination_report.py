@@ -1,4 +1,4 @@
-"""Which texts of datasets a corpus holds: of some parts, and of all of it. Ids and counts, never text."""
+"""Reports on dataset texts found in parts of a corpus and in all of it: ids and counts, never text."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -12,10 +12,10 @@ from pubmill.storage.parquet import open_parquet
 
 
 def find_in_parts(parts: Iterable[Path], index: Path, output: Path) -> int:
-    """Write what parts of a corpus hold of the texts of an index; give the number of documents that do.
+    """Write the matches between corpus parts and an index of texts; return the number of matching documents.
 
-    Each match is [document, text (its row in the index), known by PMID, known by its words]. The title is
-    looked at too: it may be read before the text.
+    Each match is [document, text (its row in the index), matched by PMID, matched by words]. The title is
+    searched too, because models may read it before the text.
     """
     texts = EvaluationTexts(index)
     matches: list[list[Any]] = []
@@ -37,7 +37,7 @@ def _documents(parts: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
 
 @dataclass
 class _Split:
-    """What is known of one split's texts."""
+    """Counts of one split's texts."""
 
     texts: int = 0
     short: int = 0
@@ -50,7 +50,7 @@ class _Split:
     documents: set[str] = field(default_factory=set)
 
     def add(self, row: dict[str, Any], documents: dict[str, tuple[bool, bool]]) -> None:
-        """Count a text of the index, and the documents that hold it (by PMID, by words)."""
+        """Count a text of the index and the documents that contain it (by PMID, by words)."""
         self.texts += 1
         self.short += not row["runs"]
         self.with_pmid += row["pmid"] is not None
@@ -62,7 +62,8 @@ class _Split:
             self.held.update(row["examples"])
             self.documents.update(documents)
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts as an entry of the report."""
         return {
             "texts": self.texts,
             "too_short": self.short,
@@ -78,10 +79,10 @@ class _Split:
 
 
 def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]:
-    """Of each dataset and split how many texts are in the corpus, and which.
+    """Return for each dataset and split how many texts are in the corpus, and which.
 
-    `found_by_pmid` is null where no text of the split has a PMID. `share` is of texts; `ids` are those of
-    the examples with a text that was found, `documents` those of the corpus that hold one.
+    `found_by_pmid` is null if no text of the split has a PMID. `share` is the share of texts found; `ids` are
+    the examples with a found text, `documents` the corpus's documents that contain one.
     """
     held: dict[int, dict[str, tuple[bool, bool]]] = {}
     documents = 0
@@ -97,7 +98,7 @@ def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]
         raise PubmillError(f"{index} has no text {min(held)}, which was found: another index was used")
     datasets: dict[str, dict[str, Any]] = {}
     for (dataset, split), one in splits.items():
-        datasets.setdefault(dataset, {})[split] = one.told()
+        datasets.setdefault(dataset, {})[split] = one.as_json()
     return {
         "corpus": corpus,
         "documents": documents,

@@ -1,4 +1,4 @@
-"""Dates as PubMed gives them: in parts, or as free text."""
+"""Parsing of PubMed's dates, which come in parts or as free text."""
 
 import re
 from functools import lru_cache
@@ -8,7 +8,7 @@ _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 
 @lru_cache(maxsize=1 << 14)
 def day(*given: str | None) -> str:
-    """Year, month and day as YYYY-MM-DD; a few real citations name only year and month."""
+    """Return year, month and day as YYYY-MM-DD; a few real citations have only year and month."""
     parts: list[str] = []
     for text, digits in zip(given, (4, 2, 2), strict=True):
         number = (text or "").strip()
@@ -20,6 +20,6 @@ def day(*given: str | None) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def year(text: str) -> str:
-    """The first year in a text such as `1998 Dec-1999 Jan`; "" if there is none."""
+    """Return the first year in a text such as `1998 Dec-1999 Jan`; "" if there is none."""
     found = _YEAR.search(text)
     return found[0] if found else ""

@@ -1,14 +1,14 @@
-"""Which version of each document is in force, found in one pass over ids, never over text.
+"""The current version of each document, found in one pass over ids, never over text.
 
 NLM's rules (Technical Bulletin 2012 Jan-Feb;(384):e6, and the loading order of the PubMed folders):
 
-- PMID and version number together name a record. A record in a later file replaces the earlier
+- PMID and version number together identify a record. A record in a later file replaces the earlier
   one of the same PMID and version; within a file, the later position does.
 - `DeleteCitation` withdraws that PMID and version. A later file can bring it back.
-- Of the versions that are left, only the highest is the citation that PubMed shows.
+- Only the highest of the remaining versions is the citation that PubMed shows.
 
-Among sources the first named has authority: an id found there hides the same id in later sources.
-A deletion acts within its source.
+The order of sources in the spec is their priority: an id found in one hides the same id in later sources.
+A deletion applies within its source only.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ from pubmill.storage.database import copy, database
 from pubmill.storage.files import temporary_name, writing
 from pubmill.storage.parquet import all_verified, verified
 
-# Rows beyond this spill to a folder beside the output; all of PubMed is about 40 million rows.
+# Beyond this, rows spill to a folder beside the output; all of PubMed has about 40 million rows.
 MEMORY = "2GB"
 
 _REASONS = """
@@ -55,12 +55,12 @@ FROM read_parquet(getvariable('files'), filename = true) AS rows JOIN shards ON 
 
 
 def write_latest(path: Path, shards: Sequence[Path], sources: Sequence[int]) -> None:
-    """Write which citations are in force.
+    """Write which citations are current.
 
-    `sources[i]` is the rank of the source of `shards[i]`, 0 for the one with most authority.
-    The parquet file has one row for each citation parsed: shard (index in `shards`, int32),
-    position (int32), and reason: null where the citation is in force, else `superseded`,
-    `deleted` or `duplicate` (in force in a source with more authority). Sorted by shard, position.
+    `sources[i]` is the rank of the source of `shards[i]`, 0 for the one with the highest priority.
+    The Parquet file has one row for each parsed citation: shard (index in `shards`, int32),
+    position (int32), and reason: null if the citation is current, else `superseded`, `deleted` or
+    `duplicate` (current in a source of higher priority). Sorted by shard, position.
     """
     with writing(path) as temporary, merging(path) as connection:
         add_events(connection, shards, sources)
@@ -68,7 +68,7 @@ def write_latest(path: Path, shards: Sequence[Path], sources: Sequence[int]) -> 
 
 
 def merging(path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
-    """A database for what is written to `path`, beside which it spills."""
+    """Open a database for queries whose result is written to `path`; it spills to a folder beside it."""
     return database(temporary_name(path.with_suffix(".spill")), MEMORY, f"cannot write {path}")
 
 
@@ -88,7 +88,7 @@ def add_events(connection: duckdb.DuckDBPyConnection, shards: Sequence[Path], so
 
 
 def read_reasons(path: Path, shard: int) -> Iterator[tuple[int, str | None]]:
-    """Yield (position, reason it is not in force or None) for each citation of one shard, in order."""
+    """Yield (position, reason why it is not current, or None) for each citation of one shard, in order."""
     if not path.is_file():
         raise PubmillError(f"{path} does not exist; find the latest versions first")
     rows = ds.dataset(verified(path)).scanner(

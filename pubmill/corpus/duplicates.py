@@ -1,9 +1,9 @@
-"""Which documents are copies of others, found in one pass over fingerprints, never over text.
+"""Duplicate documents, found in one pass over fingerprints, never over text.
 
-Documents stand in the order of the sources' authority, and within a source in that of its files. A
-document is left out as `same_text` if an earlier one has the same words, and as `similar_text` if an
-earlier one that is kept is similar: so each that is left out has one in the corpus that stands for it.
-Which files the documents are divided into makes no difference.
+Documents are ordered by the priority of their sources, and within a source by the order of its files. A
+document is left out as `same_text` if an earlier one has the same words, and as `similar_text` if an earlier
+kept one is similar: so every document that is left out is represented by one in the corpus. The division of
+the documents into files makes no difference.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ from pubmill.storage.database import copy, database
 from pubmill.storage.files import temporary_name, writing
 from pubmill.storage.parquet import all_verified, verified
 
-# Rows beyond this spill to a folder beside the output.
+# Beyond this, rows spill to a folder beside the output.
 MEMORY = "3GB"
 PAIRS_AT_ONCE = 50_000
 
@@ -40,7 +40,7 @@ FROM prints JOIN (
     GROUP BY digest HAVING count(*) > 1
 ) USING (digest) WHERE document > first
 """
-# All that share a band are compared with the first of them and with the one before, not each with each.
+# Documents that share a band are compared with the first of them and the preceding one, not all pairs.
 _CANDIDATES = """
 INSERT INTO pairs
 WITH shared AS (
@@ -64,10 +64,11 @@ FROM copies JOIN prints ON prints.document = copies.kept ORDER BY copies.documen
 
 
 def write_duplicates(path: Path, fingerprints: Sequence[Path], similarity: float | None) -> None:
-    """Write which documents are copies: shard (index in `fingerprints`), position, reason, and `kept`, the
-    id of the document that stands for them. Sorted by shard and position.
+    """Write which documents are duplicates, sorted by shard and position.
 
-    `similarity`: the least share of MinHashes in common for similar texts; None leaves these in.
+    Columns: shard (index in `fingerprints`), position, reason, and `kept`, the id of the document that
+    represents them. `similarity` is the smallest share of common MinHashes of similar texts; with None,
+    similar texts are kept.
     """
     for file in fingerprints:
         if not file.is_file():
@@ -82,7 +83,7 @@ def write_duplicates(path: Path, fingerprints: Sequence[Path], similarity: float
 
 
 def read_duplicates(path: Path, shard: int) -> dict[int, str]:
-    """Position -> reason of the copies in one shard."""
+    """Return position -> reason for the duplicates in one shard."""
     if not path.is_file():
         raise PubmillError(f"{path} does not exist; find the duplicates first")
     found = ds.dataset(verified(path)).to_table(
@@ -110,7 +111,7 @@ def _add_similar(connection: duckdb.DuckDBPyConnection, similarity: float) -> No
     kept = _stand_ins(np.concatenate([np.empty((0, 2), np.int64), *alike]))
     found = pa.table({"document": list(kept), "kept": list(kept.values())}, _NUMBERS)
     connection.register("found", found)
-    # What equal texts have been left out for may itself be similar to something.
+    # The document that represents equal texts may itself be similar to another one.
     connection.execute("UPDATE copies SET kept = found.kept FROM found WHERE copies.kept = found.document")
     connection.execute("INSERT INTO copies SELECT document, kept, 'similar_text' FROM found")
 
@@ -119,7 +120,7 @@ _NUMBERS = pa.schema([("document", pa.int64()), ("kept", pa.int64())])
 
 
 def _alike(batch: Any, similarity: float) -> Pairs:
-    """The pairs of a batch that have enough MinHashes in common."""
+    """Return the pairs of a batch that have enough MinHashes in common."""
     pairs = np.stack([batch.column(k).to_numpy(zero_copy_only=False) for k in (0, 1)], axis=1)
     first, second = (_matrix(batch.column(k)) for k in (2, 3))
     alike: Pairs = pairs[(first == second).mean(axis=1) >= similarity]
@@ -131,7 +132,7 @@ def _matrix(signatures: Any) -> npt.NDArray[np.uint32]:
 
 
 def _stand_ins(pairs: Pairs) -> dict[int, int]:
-    """Document -> the first earlier one that is kept and similar to it."""
+    """Return document -> the first earlier document that is kept and similar to it."""
     kept: dict[int, int] = {}
     for document, earlier in _in_order(pairs):
         if document not in kept and earlier not in kept:

@@ -1,9 +1,9 @@
-"""Named reasons for which a document does not enter a corpus.
+"""Filters that reject documents from a corpus, each with a named reason.
 
-Each filter takes a document and the corpus's selection (`pubmill.specs.Selection`) and gives the
-reason for a rejection, or None. They apply in the order of `FILTERS`; the first reason counts.
+Each filter takes a document and the corpus's selection (`pubmill.specs.Selection`) and returns the reason for
+a rejection, or None. They apply in the order of `FILTERS`; the first reason counts.
 
-gu2020 section 6.1 leaves out abstracts of fewer than 128 words as noise. Words are here the
+gu2020 section 6.1 leaves out abstracts of fewer than 128 words as noise. Words here are the
 whitespace-separated words of the parts that the selection takes, without title and section labels.
 """
 
@@ -29,20 +29,20 @@ def read_selection(argument: str) -> Selection:
 
 
 def chosen(document: Document, selection: Selection) -> Sections:
-    """The sections that the selection takes of a document, in the document's order."""
+    """Return the sections of a document that the selection takes, in the document's order."""
     parts = {"abstract": document.sections, "body": document.body}
     return tuple(section for part in selection.parts for section in parts[part])
 
 
 def text(document: Document, selection: Selection) -> str | None:
-    """Every document has text in a part that is taken."""
+    """Keep documents with text in a part that the selection takes."""
     if chosen(document, selection):
         return None
     return "no_abstract" if selection.parts == ("abstract",) else "no_text"
 
 
 def language(document: Document, selection: Selection) -> str | None:
-    """At least one of the document's languages is asked for; one that names none is not guessed."""
+    """Keep documents in a requested language; a missing language is not guessed."""
     if selection.languages is None:
         return None
     if not document.languages:
@@ -51,7 +51,7 @@ def language(document: Document, selection: Selection) -> str | None:
 
 
 def published(document: Document, selection: Selection) -> str | None:
-    """The year of publication lies in the asked-for range, both ends included."""
+    """Keep documents whose year of publication is in the requested range, both ends included."""
     first, last = selection.published_from, selection.published_to
     if first is None and last is None:
         return None
@@ -63,22 +63,22 @@ def published(document: Document, selection: Selection) -> str | None:
 
 
 def error_note(document: Document, selection: Selection) -> str | None:
-    """The source doesn't say that the document is an error (MIMIC-III's ISERROR)."""
+    """Reject documents that their source marks as an error (MIMIC-III's ISERROR)."""
     return "error_note" if "error" in document.flags else None
 
 
 def unreadable(document: Document, selection: Selection) -> str | None:
-    """Its parser could read it, or the source's spec doesn't say that it can't."""
+    """Reject documents that the parser or the source's spec reports as unreadable."""
     return UNREADABLE if UNREADABLE in document.flags else None
 
 
 def book(document: Document, selection: Selection) -> str | None:
-    """It is a citation, not a book."""
+    """Reject books; only citations are kept."""
     return BOOK if BOOK in document.flags else None
 
 
 def types(document: Document, selection: Selection) -> str | None:
-    """At least one of the types that are asked for, and none of those that are not wanted."""
+    """Keep documents with at least one requested type and none of the unwanted ones."""
     if selection.types is not None and not set(document.types) & set(selection.types):
         return "type"
     unwanted = set(document.types) & set(selection.without_types or ())
@@ -86,13 +86,13 @@ def types(document: Document, selection: Selection) -> str | None:
 
 
 def parts(document: Document, selection: Selection) -> str | None:
-    """Every part that is required is there."""
+    """Keep documents that have all required parts."""
     there = {"title": document.title, "abstract": document.sections, "body": document.body}
     return next((f"no_{part}" for part in selection.requires if not there[part]), None)
 
 
 def dated(document: Document, selection: Selection) -> str | None:
-    """The last revision lies in the asked-for days; a year or month alone where it may lie in them."""
+    """Keep documents last revised in the requested days; a year or month alone passes if it may match."""
     first, last, date = selection.dated_from, selection.dated_to, document.date
     if first is None and last is None:
         return None
@@ -104,7 +104,7 @@ def dated(document: Document, selection: Selection) -> str | None:
 
 
 def length(document: Document, selection: Selection) -> str | None:
-    """At least `min_words` and at most `max_words` words."""
+    """Keep documents of at least `min_words` and at most `max_words` words."""
     if selection.min_words is None and selection.max_words is None:
         return None
     words = count_words(chosen(document, selection))
@@ -119,5 +119,5 @@ FILTERS: tuple[Filter, ...] = (
 
 
 def rejection(document: Document, selection: Selection) -> str | None:
-    """The first reason to leave the document out, or None."""
+    """Return the first reason to reject the document, or None."""
     return next((reason for check in FILTERS if (reason := check(document, selection))), None)

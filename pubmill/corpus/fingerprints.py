@@ -1,8 +1,8 @@
-"""What a document is compared with others by: a digest of its words and, for similar texts, MinHashes.
+"""Fingerprints for comparing documents: a digest of the words and, for similar texts, MinHashes.
 
-Words are those of `pubmill.corpus.ngrams`: case, punctuation and spaces don't count. MinHashes are over
-sets of five successive words, as in Lee et al. (2022), "Deduplicating training data makes language models
-better", section 4.2.
+Words are those of `pubmill.corpus.ngrams`, which ignore case, punctuation and spaces. MinHashes are over sets
+ of five successive words, as in Lee et al. (2022), "Deduplicating training data makes language models
+ better", section 4.2.
 """
 
 import hashlib
@@ -28,8 +28,9 @@ SHINGLE = 5
 HASHES = 128
 SEED = 1
 BANDS = 16
-"""Texts are compared where they agree in all of a band's 8 MinHashes: of those whose sets overlap by 0.8,
-1 - (1 - 0.8^8)^16 = 95 of 100 do in one band or another, by 0.9 all but one in ten thousand."""
+"""Texts are compared if they agree in all 8 MinHashes of a band. If their sets overlap by 0.8,
+this happens in at least one band with a chance of 1 - (1 - 0.8^8)^16 = 95 %; by 0.9, in all but one of ten
+thousand cases."""
 
 BAND_COLUMNS = [f"band{number:02d}" for number in range(BANDS)]
 EXACT = pa.schema([("id", pa.string()), ("position", pa.int32()), ("digest", pa.binary(16))])
@@ -48,9 +49,9 @@ def write_fingerprints(
     output: Path,
     similar: bool,
 ) -> int:
-    """Write fingerprints of the documents of a shard that nothing else leaves out; give their number.
+    """Write fingerprints of the documents of a shard that nothing else rejects; return their number.
 
-    A text without a word has no digest and is no copy of anything.
+    A text without words has no digest and is never a duplicate.
     """
     schema = SIMILAR if similar else EXACT
     rows = _rows(shard, index, latest, selection, excluded, similar)
@@ -78,12 +79,12 @@ def _rows(
 
 
 def digest(words: list[str]) -> bytes | None:
-    """128 bits that equal words in equal order have in common."""
+    """Return a 128-bit digest of the words in their order; None without words."""
     return hashlib.blake2b(" ".join(words).encode(), digest_size=16).digest() if words else None
 
 
 def sketch(words: list[str]) -> dict[str, Any]:
-    """The MinHash signature, and a hash of each of its bands."""
+    """Return the MinHash signature, and a hash of each of its bands."""
     last = max(1, len(words) - SHINGLE + 1)
     sketched = RMinHash(num_perm=HASHES, seed=SEED)
     sketched.update([" ".join(words[place : place + SHINGLE]) for place in range(last)])

@@ -1,24 +1,24 @@
-"""An article of PMC as text: JATS XML (and the NLM DTD before it).
+"""Text of PMC articles in JATS XML (and its predecessor, the NLM DTD).
 
-What becomes text:
+These parts become text:
 
 - The title: `article-title` and `subtitle`, without footnote markers (`xref`, `fn`).
-- The abstract: those without an `abstract-type`, or the first of a prose type where there is none
+- The abstract: all those without an `abstract-type`; if there are none, the first one of a prose type
   (`PROSE_ABSTRACTS`). Graphical abstracts, teasers, tables of contents, highlights, editors' and lay
   summaries, and translations (`trans-abstract`) are left out.
-- The body by section; nested titles stand in the label, `Methods > Statistics`. Paragraphs, list items'
+- The body by section; the label contains nested titles, `Methods > Statistics`. Paragraphs, list items'
   paragraphs, terms and captions are lines. Figures, tables and boxes float in print, often in the middle of
-  a sentence: their captions and paragraphs follow the paragraphs of their section. Those that a
-  `floats-group` holds come last. A footnote inside a sentence is a line after the one that it stands in.
-- A blank parts words wherever an element that is no inline tag begins or ends, kept or left out.
+  a sentence: their captions and paragraphs follow the paragraphs of their section. Those in a
+  `floats-group` come last. A footnote inside a sentence becomes the next line.
+- A space separates words wherever an element other than an inline tag begins or ends, kept or left out.
 
-All text inside paragraphs is kept whole: inline tags, sub- and superscripts, Greek, and the markers of
-citations and other cross-references ("as shown before [12]"). Of formulas the characters of MathML are kept,
-TeX is not.
+All text inside paragraphs is kept: inline tags, sub- and superscripts, Greek, and the markers of citations
+and other cross-references ("as shown before [12]"). Formulas keep the characters of MathML, but not their
+TeX.
 
-Never text: `back` (references, acknowledgements, appendices), reference lists, labels (the numbers of
-sections, figures, list items), TeX, descriptions of graphics, permissions. `LEAVABLE` names what a source's
-spec leaves out beside.
+These parts never become text: `back` (references, acknowledgements, appendices), reference lists, labels (the
+numbers of sections, figures, list items), TeX, descriptions of graphics, permissions. `LEAVABLE` lists what a
+source's spec can leave out in addition.
 """
 
 import re
@@ -27,7 +27,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from lxml import etree
 
-from pubmill.corpus.article_metadata import Facts, plain_pmid
+from pubmill.corpus.article_metadata import ArticleMetadata, plain_pmid
 from pubmill.corpus.article_xml import parse
 from pubmill.corpus.json_lines import LANGUAGES
 from pubmill.corpus.licences import licence_at
@@ -41,7 +41,7 @@ LEAVABLE: dict[str, tuple[str, ...]] = {
     "supplements": ("supplementary-material",),
     "tables": ("table", "array"),
 }
-"""What a spec can leave out, by name; beside these `sub-articles`: their bodies."""
+"""Elements that a spec can leave out, by name; the name `sub-articles` leaves out their bodies."""
 
 NEVER = (
     "alt-text", "label", "long-desc", "object-id", "permissions", "ref-list", "tex-math",
@@ -57,17 +57,17 @@ SPACED = ("break", "disp-formula", "disp-formula-group", "graphic", "media")
 FLOATS = (
     "boxed-text", "fig", "fig-group", "supplementary-material", "table-wrap", "table-wrap-group",
 )  # fmt: skip
-# Left out, these part no words: a blank stands there if the author wrote one.
+# Removing these does not separate words: the text has a space there only if the author wrote one.
 INLINE = ("alt-text", "label", "long-desc", "object-id", "tex-math", *NEVER[-2:])
-# Lines of text, in which a footnote may stand; and what else encloses footnotes.
+# Lines of text that may contain a footnote, and other elements that enclose footnotes.
 SENTENCES = ("p", "subtitle", "term", "attrib", "verse-line", "speaker", "td", "th", "title")
 ENCLOSURES = ("fn-group", "table-wrap-foot", *FLOATS)
 BLOCKS = frozenset((*LINES, *FLOATS, "sec", "title"))
 TITLED = ("sec", "body", "abstract", "floats-group")
 PROSE_ABSTRACTS = ("normal", "summary", "executive-summary", "short", "precis")
-# Dates of a manuscript's way into PMC are no dates of publication.
+# Dates of a manuscript's path into PMC, which are not dates of publication.
 OTHER_DATES = ("pmc-release", "nihms-submitted", "received", "accepted", "preprint", "epreprint")
-# Marks that sort the text: a noncharacter of Unicode, which no text may hold, and what begins or ends there.
+# Marks that structure the text: a Unicode noncharacter, which no text may contain, and a letter for the kind.
 MARK = "\ufdd0"
 LINE, SECTION, TITLE, FLOAT, END = (MARK + letter for letter in "lstfe")
 
@@ -77,7 +77,7 @@ _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
 class JatsReader:
-    """Reads articles without what `leave_out` names (`LEAVABLE`); `left_out` counts those elements by tag."""
+    """Reader of articles without the elements in `leave_out` (`LEAVABLE`); `left_out` counts them by tag."""
 
     def __init__(self, leave_out: Collection[str], left_out: Counter[str] | None = None) -> None:
         self.left_out: Counter[str] = Counter() if left_out is None else left_out
@@ -94,11 +94,11 @@ class JatsReader:
         if "table" in self._chosen:
             del self._marks["td"], self._marks["th"]  # many, and all of them in what is emptied
 
-    def __call__(self, data: bytes, facts: Facts, where: str) -> Document:
+    def __call__(self, data: bytes, facts: ArticleMetadata, where: str) -> Document:
         """Read one article.
 
-        Raises `PubmillError` (with `where`) for malformed XML, declared or undefined entities, another
-        root than `article`, an encoding other than UTF-8, and another PMCID than the one expected.
+        Raises `PubmillError` (with `where`) for malformed XML, declared or undefined entities, a root other
+        than `article`, an encoding other than UTF-8, and an unexpected PMCID.
         """
         root = parse(data, where)
         meta = root.find("front/article-meta")
@@ -131,7 +131,7 @@ class JatsReader:
                     self.left_out["sub-article"] += 1
 
     def _sections(self, whole: etree._Element) -> Sections:
-        """The text of `whole` by section, in order, a nested section after its parent's own text."""
+        """Return the text of `whole` by section, in order; a nested section follows its parent's own text."""
         marks = self._marks
         if "fn" not in self._chosen:
             for note in reversed(list(whole.iter("fn"))):
@@ -141,7 +141,7 @@ class JatsReader:
         return _by_section(_text(whole))
 
     def _empty(self, element: etree._Element) -> None:
-        """What is left out loses its content; the text that follows it stays."""
+        """Remove the content of an element that is left out; the text after it stays."""
         if element.tag in self._chosen:
             self.left_out[str(element.tag)] += 1
         if element.tag == "fn":
@@ -153,7 +153,7 @@ class JatsReader:
 
 
 def _take_out(note: etree._Element) -> None:
-    """Detach a footnote; the text behind it stays, and joins no word before it."""
+    """Detach a footnote; the text after it stays, separated from a word before it."""
     tail, before, parent = note.tail or "", note.getprevious(), note.getparent()
     tail = f" {tail}" if tail[:1].isalnum() else tail
     if parent is None:
@@ -167,7 +167,7 @@ def _take_out(note: etree._Element) -> None:
 
 
 def _put_after_its_line(note: etree._Element) -> None:
-    """Move a footnote out of the sentence that it stands in, which goes on without it."""
+    """Move a footnote out of the sentence that contains it to the line after it."""
     line = next((one for one in note.iterancestors(*SENTENCES, *ENCLOSURES)), None)
     if line is None or line.tag in ENCLOSURES or _is_heading(line):
         return
@@ -199,7 +199,7 @@ def _mark_float(element: etree._Element) -> None:
 
 
 def _mark_title(element: etree._Element) -> None:
-    """The title of a section is its label; that of a caption or list is a line."""
+    """Mark the title of a section as its label, and that of a caption or list as a line."""
     if not _is_heading(element):
         _mark_line(element)
         return
@@ -210,13 +210,13 @@ def _mark_title(element: etree._Element) -> None:
 
 
 def _is_heading(element: etree._Element) -> bool:
-    """Whether it is the title of a section."""
+    """Return whether the element is the title of a section."""
     parent = element.getparent()
     return element.tag == "title" and parent is not None and parent.tag in TITLED
 
 
 class _Section:
-    """A section while it is read: its label, its own lines, and those of the floats in it."""
+    """A section being read: its label, its own lines, and those of its floats."""
 
     def __init__(self, label: str) -> None:
         self.label = label
@@ -241,7 +241,7 @@ def _by_section(marked: str) -> Sections:
             section, lines = outer.pop()
             lines[-1] += text
         elif mark == "t":
-            # The outermost title says `Abstract`.
+            # The outermost title is `Abstract`.
             title = _clean(text) if section is not outermost else ""
             section.label = " > ".join(filter(None, (section.label, title)))
         else:
@@ -262,7 +262,7 @@ def _clean(line: str) -> str:
 
 
 def check_pmcid(meta: etree._Element, expected: int, where: str) -> None:
-    """That the article names no other PMCID than the one it is filed under."""
+    """Check that the article's PMCID, if stated, is the one under which it is filed."""
     for element in meta.iterchildren("article-id"):
         if element.get("pub-id-type") in ("pmc", "pmcid"):
             number = (element.text or "").strip().removeprefix("PMC")
@@ -271,7 +271,7 @@ def check_pmcid(meta: etree._Element, expected: int, where: str) -> None:
 
 
 def pmid(meta: etree._Element) -> str:
-    """The PMID that an article names, as PubMed writes it; "" where it names none."""
+    """Return the PMID that an article states, as PubMed writes it; "" if there is none."""
     for element in meta.iterchildren("article-id"):
         if element.get("pub-id-type") == "pmid":
             return plain_pmid(element.text or "")
@@ -279,7 +279,7 @@ def pmid(meta: etree._Element) -> str:
 
 
 def _heading(element: etree._Element) -> str:
-    """The text of a title without footnotes and the markers of footnotes and references."""
+    """Return the text of a title without footnotes and the markers of footnotes and references."""
     if len(element):
         _clear_markers(element)
     return _clean(_text(element))
@@ -296,7 +296,7 @@ def _clear_markers(title: etree._Element) -> None:
 
 
 def _text(element: etree._Element) -> str:
-    """All text inside, however deeply nested, on one line."""
+    """Return all text inside an element, at any depth, on one line."""
     text: str = etree.tostring(element, method="text", encoding="unicode", with_tail=False)
     return text.replace("\n", " ").replace("\r", " ").replace("\t", " ")
 
@@ -314,22 +314,22 @@ def _abstracts(meta: etree._Element) -> list[etree._Element]:
 
 
 def languages(root: etree._Element) -> tuple[str, ...]:
-    """The language of an article by three letters; where none is named, English.
+    """Return the three-letter language code of an article; English if none is stated.
 
     JATS declares `xml:lang NMTOKEN 'en'` for `article` (`article-atts` in JATS-journalpublishing1.dtd): a
-    default that the DTD supplies, which is never loaded here.
+    default of the DTD, which is never loaded here.
     """
     code = root.get(f"{_XML}lang", "en").lower().partition("-")[0]
     return (LANGUAGES.get(code, code),)
 
 
 def types(root: etree._Element) -> tuple[str, ...]:
-    """The kind of an article, such as `research-article`."""
+    """Return the type of an article, such as `research-article`."""
     return (kind,) if (kind := root.get("article-type", "")) else ()
 
 
 def _year(meta: etree._Element) -> str:
-    """The earliest year of publication, in print or online."""
+    """Return the earliest year of publication, in print or online."""
     years = [
         text
         for date in meta.iterchildren("pub-date")
@@ -340,7 +340,7 @@ def _year(meta: etree._Element) -> str:
 
 
 def _licence(meta: etree._Element) -> str:
-    """The first Creative Commons licence that a link or text among the permissions names."""
+    """Return the first Creative Commons licence in a link or text of the permissions."""
     for licence in meta.iterfind("permissions/license"):
         for element in licence.iter():
             named = [*map(str, element.values()), element.text or "", element.tail or ""]

@@ -1,19 +1,19 @@
-"""JSON lines of the user's own as a source of text.
+"""A user's own JSON lines as a text source.
 
-One JSON object a line, UTF-8, gzipped or not. Keys:
+One JSON object per line, UTF-8, gzipped or not. Keys:
 
-- `abstract` or `text` (one of them, required): an abstract, one paragraph; or any other text, whose
-  paragraphs (what blank lines part) are its sections. May be empty, and is then rejected later
+- `abstract` or `text` (exactly one of them): an abstract, one paragraph; or any other text, whose paragraphs
+  (separated by blank lines) are its sections. May be empty, and is then rejected later
   (`no_abstract`).
 - `title`, `licence` or `license`: text.
-- `pmid`: at most 18 digits; the row's id is then `pmid:N`, so that PubMed and this source know each other's
-  rows.
-- `id`: the user's own id; the row's id is then `SOURCE:ID`. With neither, `text:` and the first 16
+- `pmid`: at most 18 digits; the row's id is then `pmid:N`, so that duplicates between PubMed and this source
+  are recognised.
+- `id`: the user's own id; the row's id is then `SOURCE:ID`. With neither, the id is `text:` and the first 16
   hex digits of the SHA-256 of title, line feed and text, so that equal texts are one document.
-- `lang` or `language`: one or more codes, by two or three letters, separated by spaces or commas.
+- `lang` or `language`: one or more codes of two or three letters, separated by spaces or commas.
 - `date`: YYYY, YYYY-MM or YYYY-MM-DD.
 
-Every other key is ignored, and so are empty lines.
+All other keys and empty lines are ignored.
 """
 
 import datetime
@@ -30,7 +30,7 @@ from pubmill.corpus.paragraphs import paragraphs
 from pubmill.corpus.shards import Document, single_spaced
 from pubmill.errors import PubmillError
 
-# ISO 639-1 to the three letters that PubMed writes (ISO 639-2/B), for PubMed's commoner languages.
+# ISO 639-1 codes to PubMed's three-letter codes (ISO 639-2/B), for the more common languages in PubMed.
 LANGUAGES = {
     "af": "afr", "ar": "ara", "bg": "bul", "bs": "bos", "ca": "cat", "cs": "cze", "da": "dan",
     "de": "ger", "el": "gre", "en": "eng", "es": "spa", "et": "est", "eu": "baq", "fa": "per",
@@ -47,8 +47,8 @@ _DATE = re.compile(r"(\d{4})(-\d\d(-\d\d)?)?")
 def read_text(path: Path, source: str, language: str = "") -> Iterator[Document]:
     """Yield every line of a JSON-lines file as a document.
 
-    `language` is that of lines which name none. Raises `PubmillError` with file and line for what
-    is not as the module says.
+    `language` applies to lines that state none. Raises `PubmillError` with file and line for lines in
+    another form than that described above.
     """
     number = 0
     try:
@@ -83,7 +83,7 @@ def _document(line: bytes, source: str, language: str, where: str) -> Document:
 def _row(line: bytes, where: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
-    except (ValueError, RecursionError) as error:  # also of what is no UTF-8, and of endless numbers
+    except (ValueError, RecursionError) as error:  # also for invalid UTF-8 and numbers that are too long
         raise PubmillError(f"{where}: not valid JSON: {error}") from None
     texts = [row[key] for key in ("abstract", "text") if key in row] if isinstance(row, dict) else []
     if not isinstance(row, dict) or len(texts) != 1 or not isinstance(texts[0], str):

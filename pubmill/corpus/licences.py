@@ -1,4 +1,4 @@
-"""Licences of PMC's articles, in the groups that PMC forms, and the filters that heed them."""
+"""Licences of PMC articles, PMC's licence groups, and the filters that use them."""
 
 import re
 
@@ -9,7 +9,7 @@ GROUPS = {
     "CC0": "commercial", "CC BY": "commercial", "CC BY-SA": "commercial", "CC BY-ND": "commercial",
     "CC BY-NC": "noncommercial", "CC BY-NC-SA": "noncommercial", "CC BY-NC-ND": "noncommercial",
 }  # fmt: skip
-"""Everything else (none, custom, text mining only) is `other`."""
+"""Group of each licence; all others (none, custom, text mining only) are in `other`."""
 
 _LINK = re.compile(
     r"creativecommons\.org/(?:licen[sc]es/(by(?:-nc)?(?:-sa|-nd)?)\b(?!-)|(publicdomain/zero))", re.I
@@ -17,12 +17,12 @@ _LINK = re.compile(
 
 
 def licence_group(code: str) -> str:
-    """The group of a licence: `commercial` use, `noncommercial` use, or `other`."""
+    """Return the group of a licence: `commercial` use, `noncommercial` use, or `other`."""
     return GROUPS.get(code, "other")
 
 
 def licence_at(text: str) -> str:
-    """The code, such as `CC BY-NC`, of the Creative Commons licence that a text links to; "" if to none."""
+    """Return the code (`CC BY-NC`) of the Creative Commons licence that a text links to; "" if none."""
     found = _LINK.search(text) if "creativecommons" in text.lower() else None
     if not found:
         return ""
@@ -30,12 +30,12 @@ def licence_at(text: str) -> str:
 
 
 def licence(document: Document, selection: Selection) -> str | None:
-    """The licence of an article of PMC is of a group asked for; other documents are in no group and pass."""
+    """Keep PMC articles whose licence group is requested; documents of other sources always pass."""
     if selection.licences is None or not document.id.startswith("pmc:"):
         return None
     return None if licence_group(document.licence) in selection.licences else "licence"
 
 
 def flagged(document: Document, selection: Selection) -> str | None:
-    """The document has none of the flags that are unwanted; the first one that it has is the reason."""
+    """Reject documents with an unwanted flag; the reason is the first such flag."""
     return next((flag for flag in selection.without if flag in document.flags), None)

@@ -1,13 +1,13 @@
-"""Locks: which documents a corpus holds, so that the same corpus can be built again from other files.
+"""Corpus locks: lists of a corpus's documents, from which it can be rebuilt with other source files.
 
-NLM replaces the baseline every year and numbers its files anew, so the names of files don't say what was in
-a corpus; id, version and day of the last revision of each document do. A lock is one parquet file, fit to be
-published: it holds no text.
+NLM replaces the baseline every year and renumbers its files, so file names do not identify the content of a
+corpus; id, version and day of the last revision of each document do. A lock is one Parquet file without text,
+so it can be published.
 
-- Columns id, version, date, sorted by id; about three bytes a document.
+- Columns id, version, date, sorted by id; about three bytes per document.
 - In the metadata `files`: JSON, [{source, file, md5, sha256}] of every source file, in order of loading.
 
-The same documents from the same files give the same bytes (with the same release of pyarrow).
+The same documents from the same files result in the same bytes (with the same release of pyarrow).
 """
 
 import json
@@ -32,8 +32,8 @@ LOCK = pa.schema([("id", pa.string()), ("version", pa.int32()), ("date", pa.stri
 ROWS_PER_GROUP = 1 << 20
 SAMPLES = 20
 
-# A document that stands in several files as the lock has it is taken from the one with most authority,
-# of these from the last.
+# A document whose locked version is in several files is taken from the source with the highest priority, and
+# there from the last file.
 _LOCKED_REASONS = """
 WITH matched AS (
     SELECT shard, position, source, "order", events.id, locked.id IS NOT NULL AS known
@@ -59,7 +59,7 @@ FROM locked LEFT JOIN seen USING (id) WHERE seen.exact IS NOT true ORDER BY id
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file that a corpus was made from: its source's name in the spec, its own, and its digests in hex."""
+    """A source file of a corpus: its source's name in the spec, its file name, and its digests in hex."""
 
     source: str
     file: str
@@ -68,7 +68,7 @@ class SourceFile:
 
 
 def source_file(source: str, path: Path) -> SourceFile:
-    """A source file with its digests, as they were recorded when it was brought here."""
+    """Return a source file with its digests, as recorded when it was downloaded."""
     record = Path(BELOW.source_record(str(path)))
     if record.is_file():
         found = read_json(record)
@@ -85,7 +85,7 @@ def source_file(source: str, path: Path) -> SourceFile:
 
 
 def write_lock(path: Path, manifest: Path, files: Sequence[SourceFile]) -> int:
-    """Write the lock of a corpus from its manifest; give the number of documents."""
+    """Write the lock of a corpus from its manifest; return the number of documents."""
     rows = 0
     with (
         writing(path) as temporary,
@@ -106,7 +106,7 @@ def write_lock(path: Path, manifest: Path, files: Sequence[SourceFile]) -> int:
 
 
 def read_files(path: Path) -> list[SourceFile]:
-    """The files that a locked corpus was made from."""
+    """Return the source files of a locked corpus."""
     try:
         metadata = pq.read_metadata(verified(path)).metadata or {}
         return [SourceFile(**file) for file in json.loads(metadata[b"files"])]
@@ -121,11 +121,12 @@ def read_files(path: Path) -> list[SourceFile]:
 def write_locked(
     path: Path, shards: Sequence[Path], sources: Sequence[int], lock: Path, report: Path, differences: Path
 ) -> None:
-    """As `write_latest`, but in force is what the lock has: the reason of all else is `not_in_lock`.
+    """Write which citations are in the lock, in the form of `write_latest`; reject others as `not_in_lock`.
 
-    A citation that the lock has is kept even if a later file revises or deletes it. `report` (JSON) counts
-    the locked documents that are there exactly, changed (the id with another version or date) or gone (the
-    id in no file), with samples; `differences` (parquet) lists all that are not exact, with what was found.
+    A locked citation is kept even if a later file revises or deletes it. `report` (JSON) counts the locked
+    documents that were found exactly, changed (the id with another version or date) or gone (the id in no
+    file), with samples; `differences` (Parquet) lists all that are not exact, with the version and date
+    found.
     """
     files = read_files(lock)
     with writing(path) as temporary, writing(differences) as listed, merging(path) as connection:

@@ -1,24 +1,24 @@
 """PubMed's XML files, as distributed by NLM: `pubmedYYnNNNNN.xml.gz`.
 
-A file is cut at its `</PubmedArticle>` bytes into blocks of about 128 kB, and each block is parsed
-on its own between the file's own root tags. That is faster than one incremental parse, needs
-constant memory, and is exact: a block that is well-formed content ends outside every comment,
-CDATA section and tag, so the blocks together are well-formed as the whole is, and give the same
-elements. A block that is not well-formed grows until it is, up to `CITATION_LIMIT`.
-Nearly all citations are then read without a tree (`usual.py`).
-No block has a document type, so entities can be neither declared nor fetched; a declaration at the
-file's head is refused before anything is parsed.
+A file is split at its `</PubmedArticle>` bytes into blocks of about 128 kB, and each block is parsed
+separately between the file's own root tags. This is faster than one incremental parse, needs constant memory,
+and is exact: a block of well-formed content ends outside every comment, CDATA section and tag, so the blocks
+are well-formed exactly if the whole file is, and contain the same elements. A block that is not well-formed
+grows until it is, up to `CITATION_LIMIT`. Nearly all citations are then read without a tree
+(`medline_bytes.py`). No block has a document type, so entities can be neither declared nor fetched; a
+declaration in the file's head is refused before anything is parsed.
 
-What is taken is the text of the original record, whole and unchanged but for runs of spaces and line breaks:
+The reader takes the text of the original record, unchanged except for runs of spaces and line breaks:
 
 - The abstract is `Abstract/AbstractText`. `OtherAbstract` (a translation, a plain-language summary, another
-  body's abstract) is left out: it is another text of the same content, often not English.
-- A note such as `(ABSTRACT TRUNCATED AT 250 WORDS)` is kept: it stands in the abstract as NLM publishes it.
-- `CopyrightInformation` is the licence, never text. A title in brackets (translated) keeps them;
-  `VernacularTitle` is left out.
-- A book (`PubmedBookArticle`) gives a row without text that has the flag `book`; selections count it and
+  organisation's abstract) is left out: it repeats the content, often not in English.
+- A note such as `(ABSTRACT TRUNCATED AT 250 WORDS)` is kept, because NLM publishes it as part of the
+  abstract.
+- `CopyrightInformation` is the licence, never text. A title in brackets (translated) keeps the
+  brackets; `VernacularTitle` is left out.
+- A book (`PubmedBookArticle`) becomes a row without text and with the flag `book`; selections count it and
   leave it out.
-- Unicode is kept as it is; no normal form is imposed.
+- Unicode is kept as it is, without normalisation.
 """
 
 import re
@@ -37,14 +37,14 @@ from pubmill.errors import PubmillError
 
 BLOCK = 1 << 17
 HEAD_LIMIT = 1 << 16
-# Far above the largest real citation (thousands of authors: a few MB) and list of deletions.
+# Far larger than any real citation (thousands of authors: a few MB) or list of deletions.
 CITATION_LIMIT = 1 << 24
-# Real files unpack to some ten times their size. Beyond this, a file is made to fill a disk.
+# Real files unpack to about ten times their size; a file beyond this ratio is an attack.
 RATIO_LIMIT = 200
-SMALL = 1 << 28  # bytes; smaller ones may be as compressible as they like
+SMALL = 1 << 28  # bytes; the ratio of smaller files is not limited
 MATHML = b' xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 
-# Of what is read, NLM's DTD allows these once in their element.
+# Child elements that NLM's DTD allows only once, among those that are read.
 ONCE = {
     "PubmedArticle": {"MedlineCitation"},
     "PubmedBookArticle": {"BookDocument"},
@@ -57,7 +57,7 @@ Form = Literal["usual", "tree"]
 
 _NAME = re.compile(r"(?:pubmed|medline)(\d\d)n(\d{4,5})\.xml\.gz")
 _ROOT = re.compile(rb"<(PubmedArticleSet|MedlineCitationSet)(\s[^<>]*)?>")
-# NLM's forms of it, with XML's blanks, which are fewer than those of regular expressions.
+# The document types that NLM writes, with XML's white space, a subset of that of regular expressions.
 _DOCUMENT_TYPE = (
     rb"""<!DOCTYPE\s+[A-Za-z]+(\s+(SYSTEM|PUBLIC\s+"[\w '()+,./:=?;!*#@$%-]*")\s+"[ -!#-;=?-~]*")?\s*>"""
 )
@@ -67,15 +67,15 @@ _CITED = re.compile(rb"<MedlineCitation\b[^>]*>\s*<PMID\b[^>]*>\s*(\d+)")
 
 
 def file_order(path: Path) -> int:
-    """The place of a PubMed file in the order of loading: year (two digits) * 10,000 + number.
+    """Return the place of a PubMed file in the loading order: year (two digits) * 10,000 + number.
 
-    NLM restarts the numbers with every year's baseline and asks that files be loaded in this order.
+    NLM restarts the numbers with every year's baseline and requires that files be loaded in this order.
     """
     found = _NAME.fullmatch(path.name)
     if not found:
         raise PubmillError(
-            f"{path}: a PubMed file is named like pubmed26n0001.xml.gz; its year and number say which "
-            f"version of a citation is the later one. Give the file its original name."
+            f"{path}: a PubMed file is named like pubmed26n0001.xml.gz; its year and number decide "
+            f"which version of a citation is the later one. Give the file its original name."
         )
     return int(found[1]) * 10_000 + int(found[2])
 
@@ -84,9 +84,9 @@ def read_medline(path: Path) -> Iterator[Document]:
     """Yield every citation of a PubMed file, and every deletion, in the file's order.
 
     Raises `PubmillError` for a broken gzip, malformed XML (with line and last PMID), another root
-    element, declared entities, and citations without what NLM's DTD requires.
+    element, declared entities, and citations that lack elements required by NLM's DTD.
     """
-    reader = _Reader(path)
+    reader = _MedlineReader(path)
     try:
         with open_gzip(path) as stream:
             yield from reader.documents(stream)
@@ -99,8 +99,8 @@ def read_medline(path: Path) -> Iterator[Document]:
         ) from None
 
 
-class _Reader:
-    """Reads one file; knows how far it got, for the messages."""
+class _MedlineReader:
+    """Reader of one file, which tracks its position for messages."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -121,7 +121,7 @@ class _Reader:
                 data = data[size:]
             elif len(data) > CITATION_LIMIT:
                 if size:
-                    self._parse(data[:size])  # which reports what is malformed
+                    self._parse(data[:size])  # reports malformed content
                 raise self._error(f"no {cut.decode()} within {CITATION_LIMIT >> 20} MiB")
             if self.done > SMALL and self.done > RATIO_LIMIT * self.path.stat().st_size:
                 raise self._error(f"unpacks to more than {RATIO_LIMIT} times its size")
@@ -133,7 +133,7 @@ class _Reader:
             data += block
 
     def _head(self, stream: IO[bytes]) -> tuple[bytes, bytes, bytes]:
-        """Check all up to the root's start tag; give that tag, the root's name, and what follows."""
+        """Check everything up to the root's start tag; return that tag, the root's name and the rest."""
         data = stream.read(HEAD_LIMIT)
         found = _ROOT.search(data)
         head = data[: found.end()] if found else data
@@ -147,7 +147,7 @@ class _Reader:
                 "no <PubmedArticleSet> or <MedlineCitationSet>: not one of PubMed's citation files"
             )
         kind, attributes = found[1], found[2] or b""
-        # The ordinary document type names NLM's DTD; the parser never sees it, so never fetches it.
+        # An ordinary document type names NLM's DTD; it is removed, so the parser never fetches the DTD.
         plain = _DOCTYPE.sub(lambda doctype: b"\n" * doctype[0].count(b"\n"), head, count=1)
         if b"<!DOCTYPE" in plain:
             raise self._error("malformed XML: the document type is not as in NLM's files")
@@ -159,22 +159,22 @@ class _Reader:
         if encoding.upper() != "UTF-8":
             raise self._error(f"is encoded as {encoding}; PubMed's files are UTF-8")
         self.done = len(head)
-        # The DTD, which is never loaded, fixes the prefix of formulas; so the root declares it here.
+        # The prefix of formulas is fixed by the DTD, which is never loaded, so the root declares it here.
         prefix = b"" if b"xmlns:mml" in attributes else MATHML
         return b"<%s%s%s>" % (kind, attributes, prefix), kind, data[found.end() :]
 
     def _form(self, content: bytes) -> Form | None:
-        """How content is read, or None if it isn't well-formed."""
+        """Return how to read the content; None if it is not well-formed."""
         try:
             plain = bool(etree.fromstring(b"".join((self.start, content, self.end)), self.checker))
         except etree.XMLSyntaxError:
             return None
         if len(self.checker.error_log):
-            return None  # names with colons out of place are no error without a tree, but are noted
+            return None  # misplaced colons in names raise no error without a tree, but are logged
         return "usual" if plain and b"<![CDATA[" not in content else "tree"
 
     def _block(self, content: bytes, form: Form) -> Iterator[Document]:
-        """The documents of well-formed content."""
+        """Yield the documents of well-formed content."""
         *articles, rest = content.split(ARTICLE_END) if form == "usual" else [content]
         for number, article in enumerate(articles):
             if document := read_usual(article, self._content):
@@ -183,7 +183,7 @@ class _Reader:
                 yield document
             elif self._form(whole := article + ARTICLE_END):
                 yield from self._tree(whole)
-            else:  # an article in another element
+            else:  # an article inside another element
                 rest = ARTICLE_END.join([*articles[number:], rest])
                 break
         if rest:
@@ -193,7 +193,7 @@ class _Reader:
         return _text(etree.fromstring(b"".join((self.start, content, self.end)), self.parser))
 
     def _tree(self, content: bytes) -> Iterator[Document]:
-        """The documents of content, from a tree."""
+        """Yield the documents of content, parsed into a tree."""
         for child in self._parse(content):
             if child.tag == "PubmedArticle":
                 yield self._citation(child)
@@ -209,7 +209,7 @@ class _Reader:
         self.done += len(content)
 
     def _parse(self, content: bytes) -> etree._Element:
-        """The root of some content of the file, between the root's tags."""
+        """Return the root of a tree of some content of the file, enclosed in the root's tags."""
         data = b"".join((self.start, content, self.end))
         try:
             return etree.fromstring(data, self.parser)
@@ -259,7 +259,7 @@ class _Reader:
         )
 
     def _parts(self, element: etree._Element) -> dict[str, etree._Element]:
-        """The first child of each name; one pass over all costs less than a search for each name."""
+        """Return the first child of each name; one pass is faster than a search for each name."""
         parts: dict[str, etree._Element] = {}
         once = ONCE[str(element.tag)]
         for child in element:
@@ -285,7 +285,7 @@ class _Reader:
         return f"pmid:{int(text)}"
 
     def _version(self, pmid: etree._Element) -> int:
-        # Files from before 2010 have no versions; NLM counts a citation without one as version 1.
+        # Files from before 2010 have no versions; NLM defines a citation without one as version 1.
         text = pmid.get("Version", "1")
         if not _is_number(text, VERSION_DIGITS):
             raise self._error(
@@ -294,7 +294,7 @@ class _Reader:
         return int(text)
 
     def line(self) -> int:
-        """How many lines were read whole; counted only when a message needs it, for it takes time."""
+        """Return how many lines were read completely; it is slow, so it is called only for messages."""
         lines, left = 0, self.done
         with open_gzip(self.path) as stream:
             while left and (data := stream.read(min(left, BLOCK))):
@@ -320,7 +320,7 @@ def _text(element: etree._Element) -> str:
 
 
 def _abstract(abstract: etree._Element) -> tuple[str, Sections]:
-    """The copyright line, and the labelled parts of the abstract that hold text."""
+    """Return the copyright line, and the labelled parts of the abstract that contain text."""
     licences: list[str] = []
     sections: list[tuple[str, str]] = []
     for part in abstract:
@@ -339,12 +339,12 @@ def _languages(first: etree._Element) -> tuple[str, ...]:
 
 
 def _revised(revised: etree._Element) -> str:
-    """The day of the last revision."""
+    """Return the day of the last revision."""
     given = {part.tag: part.text for part in revised}
     return day(given.get("Year"), given.get("Month"), given.get("Day"))
 
 
 def _year(journal: etree._Element) -> str:
-    """The first year in `PubDate`, which is a `Year` or free text."""
+    """Return the first year in `PubDate`, which is a `Year` or free text."""
     texts = (str(text) for date in journal.iter("PubDate") for text in date.itertext())
     return next(filter(None, map(year, texts)), "")

@@ -1,16 +1,15 @@
-"""Citations in the form in which NLM writes nearly all of them, read from their bytes, without a tree.
+"""Fast reader of PubMed citations in NLM's usual form, from their bytes and without a tree.
 
-Most of the work of reading PubMed would be a tree of authors, terms and references, of which nothing is
-taken. So libxml2 only checks a block of citations (`Check`), and each is matched against one pattern: the
-elements of NLM's DTD in their order, up to `</MedlineCitation>`, with the attributes and plain values that
-they have.
+Most of the work of reading PubMed would be building a tree of authors, terms and references, which are not
+used. So libxml2 only checks a block of citations (`Check`), and each citation is matched against one pattern:
+the elements of NLM's DTD in their order, up to `</MedlineCitation>`, with their attributes and plain values.
 
-That is exact, because in well-formed XML of nothing but elements and text (no comment, processing
-instruction or CDATA section) each `<` begins a tag, and the pattern leaves no room. It spells out every tag
-on its way, but for those inside of an element that is left unread; such an element may hold no tag of its
-own name, so the first end tag of that name is its own. Behind the pattern neither citation nor article may
-begin or end. No attribute that the pattern allows declares a namespace, and no end tag has a blank. What
-doesn't match is left to a tree, which reports what is wrong with it, if anything.
+The result is exact: in well-formed XML that consists only of elements and text (no comment, processing
+instruction or CDATA section) each `<` begins a tag, and the pattern allows no other tags. It spells out every
+tag except those inside elements that are skipped; such an element may contain no tag of its own name, so the
+first end tag of that name is its own. After the match, neither a citation nor an article may begin or end.
+No attribute that the pattern allows declares a namespace, and no end tag contains white space. A citation
+that does not match is parsed into a tree, which reports any errors.
 """
 
 import re
@@ -22,10 +21,10 @@ from pubmill.corpus.shards import Document, Sections, single_spaced
 
 ARTICLE_END = b"</PubmedArticle>"
 PMID_DIGITS, VERSION_DIGITS = 18, 9
-"""Most digits of a PMID (there are 8 in 2026) and of a version, which shards keep in 32 bits."""
+"""Most digits of a PMID (8 in 2026) and of a version, which shards store in 32 bits."""
 
 TextOf = Callable[[bytes], str]
-"""The text of well-formed content with references to characters, or with elements that have attributes."""
+"""A function that returns the text of well-formed content with character references or attributes."""
 
 BLANKS = b" \t\r\n"
 _B = rb"[ \t\r\n]*+"
@@ -37,12 +36,12 @@ _NUMBER = rb"([0-9]++)"
 
 
 def _inside(name: bytes) -> bytes:
-    """All up to the first tag of this name, start or end."""
+    """Return a pattern for everything up to the first start or end tag of this name."""
     return rb"[^<]*+(?:<(?!/?%s\b)[^<]*+)*+" % name
 
 
 def _unread(*names: bytes, inside: Callable[[bytes], bytes] = _inside) -> bytes:
-    """Elements of which nothing is read, each there once, often or not at all."""
+    """Return a pattern for elements that are skipped, each present any number of times."""
     return b"".join(rb"(?:<%s%s>%s</%s>%s)*+" % (name, _ATTRIBUTES, inside(name), name, _B) for name in names)
 
 
@@ -55,7 +54,7 @@ def _read(name: bytes, value: bytes) -> bytes:
 
 
 def _listed(name: bytes, attributes: bytes = b"") -> bytes:
-    """One or more elements of plain values."""
+    """Return a pattern for one or more elements with plain values."""
     return rb"((?:<%s%s>%s</%s>%s)++)" % (name, attributes, _VALUE, name, _B)
 
 
@@ -101,9 +100,9 @@ _LISTED = re.compile(rb">([^<]*+)</")
 
 
 class Check:
-    """A parser's target that makes nothing: what is left is the parser's own check of what is well-formed.
+    """A parser target that builds nothing, so that the parser only checks that content is well-formed.
 
-    The parser, which must not remove comments and processing instructions, returns whether there were none.
+    The parser must not remove comments and processing instructions; it returns whether there were none.
     """
 
     other = False
@@ -120,9 +119,9 @@ class Check:
 
 
 def read_usual(article: bytes, text_of: TextOf) -> Document | None:
-    """The citation of a `PubmedArticle`, without its end tag; None if it isn't in the usual form.
+    """Return the citation of a `PubmedArticle` without its end tag; None if it is not in the usual form.
 
-    It must be well-formed, without comments, processing instructions and CDATA sections.
+    The content must be well-formed, without comments, processing instructions and CDATA sections.
     """
     found = _CITATION.match(article)
     if found is None or any(article.find(name, found.end()) >= 0 for name in _ONLY_ONCE):
@@ -152,7 +151,7 @@ def _text(content: bytes, text_of: TextOf) -> str:
 
 
 def _abstract(content: bytes, text_of: TextOf) -> tuple[str, Sections] | None:
-    """The copyright line, and the labelled parts that hold text."""
+    """Return the copyright line and the labelled parts with text; None if not in the usual form."""
     *parts, rest = content.split(b"</AbstractText>")
     sections: list[tuple[str, str]] = []
     for part in parts:

@@ -1,4 +1,4 @@
-"""Words and runs of words as texts are compared by, whatever their case, punctuation and tokenisation."""
+"""Words and n-grams for comparing texts, independent of case, punctuation and tokenisation."""
 
 import hashlib
 import re
@@ -16,7 +16,7 @@ _KNOWN = 1_000_000
 
 
 def plain_words(text: str) -> list[str]:
-    """The runs of letters and digits, in small letters and compatibility form (NFKC).
+    """Return the runs of letters and digits, in lower case and compatibility form (NFKC).
 
     "S-100" and "S - 100" are the same two words, as are a ligature and its letters.
     """
@@ -25,7 +25,7 @@ def plain_words(text: str) -> list[str]:
 
 
 class WordHashes:
-    """64-bit hashes of words, the same on every machine; a million or so are remembered."""
+    """64-bit hashes of words, the same on every machine; about a million are cached."""
 
     def __init__(self) -> None:
         self._known: dict[str, int] = {}
@@ -41,7 +41,7 @@ class WordHashes:
 
 
 def ngram_hashes(words: Hashes, n: int) -> Hashes:
-    """A hash of each run of `n` words, in order; none where there are fewer words."""
+    """Return a hash of each n-gram of words, in order; empty if there are fewer than `n` words."""
     count = len(words) - n + 1
     if count <= 0:
         return np.empty(0, np.uint64)

@@ -1,7 +1,7 @@
-"""Gzipped tar archives of articles, streamed: nothing is unpacked to disk, nothing outside is reached.
+"""Streaming readers of gzipped tar archives of articles, which unpack nothing to disk.
 
-Two kinds are read: PMC's packages (`oa_comm_xml.PMC003xxxxxx.baseline.2024-12-18.tar.gz`, each with a file
-list beside it), and the archives that `pubmill.corpus.pmc` makes of the bucket's articles.
+They read two kinds: PMC's packages (`oa_comm_xml.PMC003xxxxxx.baseline.2024-12-18.tar.gz`, each with a file
+list beside it), and the archives that `pubmill.corpus.pmc` makes from the bucket's articles.
 """
 
 import csv
@@ -13,15 +13,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pubmill.corpus.article_metadata import Facts, plain_pmid
+from pubmill.corpus.article_metadata import ArticleMetadata, plain_pmid
 from pubmill.corpus.gzipped import open_gzip
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import BROKEN, TooLargeError, tar_members
 from pubmill.storage.whole_numbers import whole_number
 
-# Far above the largest real article (tens of MB).
+# Far larger than any real article (tens of MB).
 ARTICLE_LIMIT = 1 << 27
-# Far above all articles of a package (some 10 GB).
+# Far larger than all articles of a package (about 10 GB).
 PACKAGE_LIMIT = 1 << 38
 
 _PACKAGE = re.compile(r"(?P<kind>\w+)\.(?:PMC\d+x+\.baseline|incr)\.(?P<date>\d{4}-\d\d-\d\d)\.tar\.gz", re.I)
@@ -37,18 +37,18 @@ _COLUMNS = (
 
 
 class Article(NamedTuple):
-    """One article as it was filed: its XML (empty where the source has none), and what is known beside."""
+    """One article of an archive: its XML (empty if the source has none) and its other metadata."""
 
     name: str
     data: bytes
-    facts: Facts
+    facts: ArticleMetadata
 
 
 def read_members(path: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
-    """Yield every file of an archive with its content; folders are passed over.
+    """Yield every file of an archive with its content; skip folders.
 
-    Raises `PubmillError` for members outside (absolute, `..`), links and devices, members of more than
-    `ARTICLE_LIMIT` bytes, and what is truncated or damaged, the gzip's checksum included.
+    Raises `PubmillError` for members outside of the archive (absolute, `..`), links and devices, members of
+    more than `ARTICLE_LIMIT` bytes, and truncated or damaged archives, including a wrong gzip checksum.
     """
     last = "none"
     try:
@@ -69,7 +69,7 @@ def read_members(path: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
 
 
 def _is_file(member: tarfile.TarInfo, path: Path) -> bool:
-    """Whether the member is a file that may be read; False for a folder."""
+    """Return whether the member is a file that may be read; False for a folder."""
     parts = member.name.replace("\\", "/").split("/")
     if member.name.startswith(("/", "\\")) or ".." in parts:
         raise PubmillError(f"{path}: {member.name!r} lies outside of the archive; refused")
@@ -81,14 +81,14 @@ def _is_file(member: tarfile.TarInfo, path: Path) -> bool:
 
 
 def package_order(path: Path) -> int:
-    """The place of a package in the order of loading: its date as a number."""
+    """Return the place of a package in the loading order: its date as a number."""
     return int(_package(path)["date"].replace("-", ""))
 
 
 def read_package(path: Path, filelist: Path) -> Iterator[Article]:
-    """Yield the articles of one of PMC's packages, with what its file list says of them.
+    """Yield the articles of one of PMC's packages, with their metadata in its file list.
 
-    Raises `PubmillError` also where archive and list don't name the same files.
+    Raises `PubmillError` also if archive and list do not contain the same files.
     """
     flags = ("manuscript",) if _package(path)["kind"].startswith("author_manuscript") else ()
     rows = _read_filelist(filelist)
@@ -105,7 +105,7 @@ def read_package(path: Path, filelist: Path) -> Iterator[Article]:
 
 
 def read_fetched(path: Path) -> Iterator[Article]:
-    """Yield the articles of an archive that was made of the bucket: `PMCn.v.json`, then `PMCn.v.xml`."""
+    """Yield the articles of an archive made from the bucket: `PMCn.v.json`, then `PMCn.v.xml`."""
     waiting: Article | None = None
     for member, data in read_members(path):
         found = _OBJECT.fullmatch(member.name)
@@ -134,7 +134,7 @@ def _day(member: tarfile.TarInfo, where: str) -> str:
 
 
 def read_metadata(data: bytes, where: str) -> dict[str, Any]:
-    """The bucket's JSON on one article; a `PubmillError` where it is not such."""
+    """Return the bucket's JSON of one article; raise a `PubmillError` if it is invalid."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -148,7 +148,7 @@ def read_metadata(data: bytes, where: str) -> dict[str, Any]:
     return value
 
 
-def _facts_of_json(value: dict[str, Any], day: str, where: str) -> Facts:
+def _facts_of_json(value: dict[str, Any], day: str, where: str) -> ArticleMetadata:
     flags = []
     for flag, key in (
         ("retracted", "is_retracted"), ("manuscript", "is_manuscript"), ("ocr", "is_historical_ocr"),
@@ -156,7 +156,7 @@ def _facts_of_json(value: dict[str, Any], day: str, where: str) -> Facts:
         if not isinstance(value.get(key), bool):
             raise PubmillError(f"{where}: `{key}` must be true or false, found {value.get(key)!r}")
         flags += [flag] if value[key] else []
-    return Facts(
+    return ArticleMetadata(
         pmcid=int(value["pmcid"][3:]),
         version=int(value["version"]),
         pmid=plain_pmid(str(value.get("pmid") or "")),
@@ -171,8 +171,8 @@ def _package(path: Path) -> re.Match[str]:
     if not found:
         raise PubmillError(
             f"{path}: a package of PMC is named like oa_comm_xml.PMC003xxxxxx.baseline.2024-12-18.tar.gz or "
-            f"oa_comm_xml.incr.2024-12-19.tar.gz; its date says which version of an article is the later "
-            f"one. Give the file its original name."
+            f"oa_comm_xml.incr.2024-12-19.tar.gz; its date decides which version of an article is the "
+            f"later one. Give the file its original name."
         )
     return found
 
@@ -191,7 +191,7 @@ def _read_filelist(path: Path) -> dict[str, dict[str, str]]:
     return rows
 
 
-def _facts_of_row(row: dict[str, str], flags: tuple[str, ...], path: Path) -> Facts:
+def _facts_of_row(row: dict[str, str], flags: tuple[str, ...], path: Path) -> ArticleMetadata:
     found = re.fullmatch(r"PMC([0-9]{1,18})", row["AccessionID"] or "")
     retracted = {"no": (), "yes": ("retracted",)}.get(row["Retracted"] or "")
     if not found or retracted is None:
@@ -199,7 +199,7 @@ def _facts_of_row(row: dict[str, str], flags: tuple[str, ...], path: Path) -> Fa
             f"{path}: {row['Article File']}: expected an AccessionID such as PMC13901 and Retracted yes or "
             f"no, found {row['AccessionID']!r:.60}, {row['Retracted']!r:.60}"
         )
-    return Facts(
+    return ArticleMetadata(
         pmcid=int(found[1]),
         pmid=plain_pmid(row["PMID"] or ""),
         date=row[_COLUMNS[2]][:10],

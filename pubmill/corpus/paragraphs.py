@@ -8,9 +8,9 @@ _BLANK_LINES = re.compile(r"(?>\r\n?|\n)[^\S\r\n]*(?>\r\n?|\n)\s*")
 
 
 def paragraphs(text: str) -> list[str]:
-    """What blank lines part, each on one line: other line breaks are where a page ended, and become blanks.
+    """Return the paragraphs of a text, which blank lines separate; other line breaks become spaces.
 
-    NUL characters, which some exports leave, are blanks too. None is empty.
+    NUL characters, which some exports leave, become spaces too. Empty paragraphs are left out.
     """
     found = (single_spaced(part) for part in _BLANK_LINES.split(text.replace("\0", " ")))
     return [part for part in found if part.strip()]

@@ -1,7 +1,7 @@
-"""Plain text of the user's own: a document is a file, a line, or what blank lines part.
+"""A user's own plain text: a document is a file, a line, or a block between blank lines.
 
-UTF-8, gzipped or not. A document's id is `SOURCE:FILE`, with `:LINE` of its first line where a file has
-several. A whole file's paragraphs (what blank lines part) are its sections.
+UTF-8, gzipped or not. A document's id is `SOURCE:FILE`, with `:LINE` of its first line if a file has several
+documents. If a document is a whole file, its paragraphs (separated by blank lines) are its sections.
 """
 
 import codecs
@@ -16,13 +16,13 @@ from pubmill.errors import PubmillError
 
 Division = Literal["file", "line", "blank-line"]
 LONGEST = 64_000_000
-"""Bytes of one document, so that a file that is divided otherwise than was said cannot fill the memory."""
+"""Most bytes of one document, so that a wrong `documents:` cannot fill the memory."""
 
 
 def read_plain_text(path: Path, source: str, documents: Division, language: str = "") -> Iterator[Document]:
-    """Yield the documents of a text file; `language` is the code that all of them get.
+    """Yield the documents of a text file; all get the code `language`.
 
-    Raises `PubmillError` with file and line for what isn't UTF-8, and for a document of more than
+    Raises `PubmillError` with file and line for bytes that are not UTF-8, and for a document of more than
     `LONGEST` bytes. Only one document is in memory at a time.
     """
     name = path.name.removesuffix(".gz").removesuffix(".txt")
@@ -37,7 +37,7 @@ def read_plain_text(path: Path, source: str, documents: Division, language: str 
 
 
 def _divided(lines: Iterable[tuple[int, str]], documents: Division, path: Path) -> Iterator[tuple[int, str]]:
-    """(number of the first line, text) of each document."""
+    """Yield (number of the first line, text) of each document."""
     begun, size, gathered = 1, 0, list[str]()
     for number, line in lines:
         blank = not line.strip()
@@ -58,7 +58,7 @@ def _divided(lines: Iterable[tuple[int, str]], documents: Division, path: Path) 
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Numbered lines with their ends, without a byte order mark."""
+    """Yield numbered lines with their ends, without a byte order mark."""
     number = 0
     try:
         with open_gzip(path) if path.suffix == ".gz" else path.open("rb") as raw:

@@ -1,10 +1,10 @@
-"""PMC's bucket `pmc-oa-opendata`: which articles there are, and their files by shard.
+"""Download of articles from PMC's bucket `pmc-oa-opendata`, by shard.
 
-A daily inventory lists the objects; `metadata/PMC13901.1.json` describes version 1 of an article and says
-where its XML lies, with its md5. A plan (parquet: pmcid, version, etag, modified; sorted by PMCID) has the
-latest version of each article of one inventory. A shard is all articles whose PMCID has the same first
-digits: `PMC00123xxxx` are 1,230,000 to 1,239,999. Its archive holds `PMCn.v.json` and `PMCn.v.xml` of each,
-as given.
+A daily inventory lists the objects; `metadata/PMC13901.1.json` describes version 1 of an article and states
+the location and md5 of its XML. A plan (Parquet: pmcid, version, etag, modified; sorted by PMCID) lists the
+latest version of each article of one inventory. A shard consists of all articles whose PMCID has the same
+first digits: `PMC00123xxxx` are 1,230,000 to 1,239,999. Its archive contains the unchanged files
+`PMCn.v.json` and `PMCn.v.xml` of each.
 """
 
 import gzip
@@ -36,7 +36,7 @@ from pubmill.storage.result_paths import BELOW
 from pubmill.storage.sources import bring
 
 INVENTORY = "inventory-reports/pmc-oa-opendata/metadata"
-CONNECTIONS = 8  # at a time; NCBI names no limit, and a bucket bears far more
+CONNECTIONS = 8  # simultaneous; NCBI states no limit, and a bucket allows far more
 GONE_LIMIT = 0.1
 MEMORY = "2GB"
 
@@ -59,7 +59,7 @@ FROM versions GROUP BY pmcid ORDER BY pmcid
 
 
 class Planned(NamedTuple):
-    """The latest version of an article; `modified` in seconds since 1970."""
+    """The latest version of an article; `modified` is in seconds since 1970."""
 
     pmcid: int
     version: int
@@ -72,12 +72,12 @@ class Planned(NamedTuple):
 
     @property
     def described(self) -> str:
-        """The name of its JSON while it waits for the others."""
+        """File name of its JSON while the other files of the shard are downloaded."""
         return f"{self.name}.{re.sub('[^0-9a-zA-Z-]', '', self.etag)}.json"
 
 
 def write_plan(path: Path, url: str, day: str, mirror: str | None) -> int:
-    """Write the plan of the inventory of one day (YYYY-MM-DD); give the number of articles."""
+    """Write the plan of the inventory of one day (YYYY-MM-DD); return the number of articles."""
     with tempfile.TemporaryDirectory(dir=_made(path.parent)) as folder, writing(path) as temporary:
         files = _bring_inventory(Path(folder), url, day, mirror)
         fault = f"the inventory of {day} at {url} cannot be read"
@@ -115,7 +115,7 @@ def _bring_inventory(folder: Path, url: str, day: str, mirror: str | None) -> li
 
 
 def shard_bounds(shard: str) -> tuple[int, int]:
-    """The first PMCID of a shard, and the one after its last."""
+    """Return the first PMCID of a shard, and the one after its last."""
     found = _SHARD.fullmatch(shard)
     if not found:
         raise PubmillError(f"{shard!r}: a shard of PMC's bucket is named like PMC00123xxxx")
@@ -124,7 +124,7 @@ def shard_bounds(shard: str) -> tuple[int, int]:
 
 
 def read_plan(path: Path, shard: str) -> list[Planned]:
-    """The articles of one shard, by PMCID."""
+    """Return the articles of one shard, sorted by PMCID."""
     if not path.is_file():
         raise PubmillError(f"{path} does not exist; make the plan of the inventory first")
     first, end = shard_bounds(shard)
@@ -134,7 +134,7 @@ def read_plan(path: Path, shard: str) -> list[Planned]:
 
 
 def count_by_shard(path: Path, digits: int) -> dict[str, int]:
-    """Articles of a plan by shard, where `digits` of the nine are a shard's."""
+    """Return the number of articles of a plan by shard; a shard's name fixes `digits` of the nine digits."""
     size = 10 ** (9 - digits)
     numbers = open_parquet(path).read(["pmcid"])["pmcid"].to_numpy()
     shards, counts = np.unique(numbers // size, return_counts=True)
@@ -143,11 +143,11 @@ def count_by_shard(path: Path, digits: int) -> dict[str, int]:
 
 
 def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | None) -> dict[str, Any]:
-    """Make the archive of a shard and its record ARCHIVE.source.json; give the record.
+    """Make the archive of a shard and its record ARCHIVE.source.json; return the record.
 
-    Files that came stay in ARCHIVE.part, by ETag or md5, until all have come; the same command goes on from
-    there. What the archive had of an earlier inventory is not brought again where it is still the same.
-    Articles that have left the bucket since the inventory are recorded, not passed over in silence.
+    Downloaded files stay in ARCHIVE.part, named by ETag or md5, until all are complete; the same command
+    resumes there. Files that an archive of an earlier inventory has unchanged are not downloaded again.
+    Articles that have left the bucket since the inventory are recorded as gone.
     """
     planned = read_plan(plan, shard)
     part = _made(archive.with_name(f"{archive.name}.part"))
@@ -164,17 +164,17 @@ def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | N
         _pack(temporary, [pair for pair in zip(planned, came, strict=True) if pair[1]])
         write_json(Path(BELOW.source_record(str(archive))), record)
     shutil.rmtree(part)
-    # Snakemake removes an output before it is made anew, but not this second name of it, which costs nothing.
+    # Snakemake removes an output before it is remade, but not this hard link, which takes no space.
     kept.unlink(missing_ok=True)
-    with suppress(OSError):  # no hard links here: then all is brought again
+    with suppress(OSError):  # without hard links, all files are downloaded again next time
         kept.hardlink_to(archive)
     return record
 
 
 def _take_over(archive: Path, planned: list[Planned], part: Path) -> None:
-    """Lay into `part` the files of an earlier archive that a plan still has.
+    """Copy to `part` the files of an earlier archive that are still in the plan.
 
-    S3's ETag of an object that came in one piece is its md5; those of others never agree, and are brought.
+    S3's ETag is the md5 of an object that was uploaded in one piece; others never match and are downloaded.
     """
     names = {article.name: article for article in planned}
     for member, data in read_members(archive):
@@ -206,7 +206,7 @@ def _record(
 
 
 def _bring_article(article: Planned, part: Path, url: str, mirror: str | None) -> list[Path]:
-    """The files of an article: its JSON, and its XML where it has one; none where it is gone."""
+    """Return the files of an article: its JSON, and its XML if it has one; none if it is gone."""
     described = part / article.described
     where = f"{url}/metadata/{article.name}.json"
     try:
@@ -233,7 +233,7 @@ def _md5(path: Path) -> str:
 
 
 def _xml_at(address: str, where: str) -> tuple[str, str]:
-    """Key and md5 in `s3://pmc-oa-opendata/PMC13901.1/PMC13901.1.xml?md5=HEX`."""
+    """Return key and md5 of `s3://pmc-oa-opendata/PMC13901.1/PMC13901.1.xml?md5=HEX`."""
     parts = urlsplit(address)
     md5 = parse_qs(parts.query).get("md5", [""])[0].lower()
     key = parts.path.removeprefix("/")
@@ -243,7 +243,7 @@ def _xml_at(address: str, where: str) -> tuple[str, str]:
 
 
 def _pack(path: Path, articles: list[tuple[Planned, list[Path]]]) -> None:
-    """A gzipped tar; the day on which an object was last modified is its member's time."""
+    """Write a gzipped tar; a member's time is when its article was last modified in the bucket."""
     with (
         path.open("wb") as raw,
         gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as packed,
@@ -255,4 +255,4 @@ def _pack(path: Path, articles: list[tuple[Planned, list[Path]]]) -> None:
                 member = tarfile.TarInfo(f"{article.name}{file.suffix}")
                 member.size, member.mtime = len(data), article.modified
                 archive.addfile(member, io.BytesIO(data))
-                archive.members = []  # type: ignore[attr-defined]  # it keeps every member
+                archive.members = []  # type: ignore[attr-defined]  # tarfile keeps every member

@@ -1,8 +1,8 @@
-"""Citations and articles as the package `pubmed_parser` reads them, for corpora that were made with it.
+"""Readers of citations and articles with the package `pubmed_parser`, for corpora that were made with it.
 
-lewis2020 section 3.1 took its text of PubMed and PMC from that package. What it loses is in docs/parsers.md;
-`pubmill.corpus.medline` and `pubmill.corpus.jats` lose none of it. The package opens files itself, and not
-before pubmill's own reader has refused those that declare entities.
+lewis2020 section 3.1 extracted its text from PubMed and PMC with that package. docs/parsers.md lists what it
+loses; `pubmill.corpus.medline` and `pubmill.corpus.jats` keep all of it. The package opens files itself, but
+only after pubmill's own reader has refused those that declare entities.
 """
 
 import tempfile
@@ -15,7 +15,7 @@ from typing import Any
 import pubmed_parser
 from lxml import etree
 
-from pubmill.corpus.article_metadata import Facts
+from pubmill.corpus.article_metadata import ArticleMetadata
 from pubmill.corpus.article_xml import parse
 from pubmill.corpus.gzipped import BROKEN
 from pubmill.corpus.jats import check_pmcid, languages, pmid, types
@@ -23,7 +23,7 @@ from pubmill.corpus.medline import read_medline
 from pubmill.corpus.shards import BOOK, UNREADABLE, Document, single_spaced
 from pubmill.errors import PubmillError
 
-# What it raises on text that it did not expect.
+# Errors that the package raises on unexpected text.
 FAILURES = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 DAMAGED: tuple[type[Exception], ...] = (etree.XMLSyntaxError, *FAILURES, *BROKEN)
 
@@ -31,8 +31,8 @@ DAMAGED: tuple[type[Exception], ...] = (etree.XMLSyntaxError, *FAILURES, *BROKEN
 def read_medline_with_pubmed_parser(path: Path) -> Iterator[Document]:
     """Yield the citations of a PubMed file, in its order.
 
-    Of a citation that has several versions in the file the package does not tell which is which, and it
-    knows neither deletions nor books: versions, dates of revision, deletions and books are pubmill's.
+    The package does not distinguish several versions of a citation in one file, and knows neither deletions
+    nor books: versions, dates of revision, deletions and books come from pubmill's own reader.
     """
     theirs = pubmed_parser.parse_medline_xml(str(path))
     for ours in read_medline(path):
@@ -66,13 +66,13 @@ def _citation(ours: Document, theirs: dict[str, Any] | None, path: Path) -> Docu
 
 
 class ArticleReader:
-    """Reads articles of PMC with `parse_pubmed_xml` and `parse_pubmed_paragraph(all_paragraph=True)`."""
+    """Reader of PMC articles with `parse_pubmed_xml` and `parse_pubmed_paragraph(all_paragraph=True)`."""
 
     def __init__(self) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="pubmill-")
 
-    def __call__(self, data: bytes, facts: Facts, where: str) -> Document:
-        """Read one article; what the package cannot read has the flag `unreadable` and no text."""
+    def __call__(self, data: bytes, facts: ArticleMetadata, where: str) -> Document:
+        """Read one article; if the package cannot, the document has the flag `unreadable` and no text."""
         root = parse(data, where)
         meta = root.find("front/article-meta")
         if meta is not None:
@@ -97,7 +97,7 @@ class ArticleReader:
 
 
 def _by_section(paragraphs: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Neighbouring paragraphs under the same title as one section, without empty ones, as in the paper."""
+    """Yield neighbouring paragraphs of the same title as one section; drop empty ones, as in the paper."""
     for title, group in groupby(paragraphs, key=lambda paragraph: single_spaced(paragraph["section"])):
         text = "\n".join(line for one in group if (line := single_spaced(one["text"])))
         if text:

@@ -1,4 +1,4 @@
-"""Document by document, why it does not enter a corpus, as far as one shard shows it."""
+"""Reasons why the documents of a shard do not enter a corpus, without regard to duplicates."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +16,8 @@ def judge(
 ) -> Iterator[tuple[int, Document, str | None]]:
     """Yield (position, document, reason or None) for each citation of a parsed shard.
 
-    `index` is the shard's in `latest`. The first reason counts: that the citation is not in force, then
-    the filters, then `contamination`: it holds one of the `excluded` texts.
+    `index` is the shard's index in `latest`. The first reason counts: first that the citation is not current,
+    then the filters, then `contamination`: it contains one of the `excluded` texts.
     """
     reasons = read_reasons(latest, index)
     for position, document in read_shard(shard):

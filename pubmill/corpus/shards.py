@@ -1,7 +1,7 @@
-"""Parsed shards: what every source is turned into before anything is selected.
+"""Parsed shards: the common form of all sources before documents are selected.
 
-A shard is one parquet file per source file, zstd, in row groups of bounded size, so that neither
-writing nor reading one depends on how large the source file is. Row `position` is the row's number.
+A shard is one Parquet file (zstd) per source file, in row groups of bounded size, so that the memory for
+writing and reading does not depend on the size of the source file. `position` is the row's number.
 """
 
 import re
@@ -46,9 +46,9 @@ ROWS_PER_GROUP = 2048
 CHARACTERS_PER_GROUP = 8_000_000
 
 UNREADABLE = "unreadable"
-"""The flag of a document that its parser cannot read; it has no text."""
+"""Flag of a document that its parser cannot read; it has no text."""
 BOOK = "book"
-"""The flag of a book or chapter among PubMed's citations; its text is not read."""
+"""Flag of a book or chapter among PubMed's citations; its text is not read."""
 
 Sections = tuple[tuple[str, str], ...]
 
@@ -59,11 +59,11 @@ class Document(NamedTuple):
     """One citation or text, or (`deleted`) the notice that a version of a citation is withdrawn.
 
     `date` is the day of the last revision (YYYY-MM-DD, or as much of it as the source gives),
-    `published` the year; "" where unknown. `pmid` is the number that PubMed knows the document by, be it a
-    citation or an article; "" where there is none.
-    `sections` are the abstract's, or all of a text that has no abstract: (label, text), the label "" where
-    there is none. `body` are an article's sections beside its abstract; paragraphs are lines of a text.
-    `flags` are what a source says of the document beside its types (`retracted`, `manuscript`).
+    `published` the year; "" where unknown. `pmid` is the document's number in PubMed, both
+    for citations and for articles; "" if it has none.
+    `sections` are (label, text) of the abstract, or of the whole text if it has no abstract; a missing label
+    is "". `body` are an article's other sections; paragraphs are lines of a text.
+    `flags` are marks of the source in addition to the types (`retracted`, `manuscript`).
     """
 
     id: str
@@ -82,26 +82,26 @@ class Document(NamedTuple):
 
 
 def joined(sections: Iterable[tuple[str, str]]) -> str:
-    """Sections as text: one after another by line, a labelled one as `LABEL: text`."""
+    """Return sections as text, one per line, with labels as `LABEL: text`."""
     return "\n".join(f"{label}: {text}" if label else text for label, text in sections)
 
 
 def count_words(sections: Iterable[tuple[str, str]]) -> int:
-    """Whitespace-separated words; the labels don't count."""
+    """Count whitespace-separated words, without the labels."""
     return sum(len(text.split()) for _, text in sections)
 
 
 @dataclass(frozen=True, slots=True)
 class ShardCounts:
-    """How many rows of a shard are citations (or texts), and how many are deletions."""
+    """Numbers of citations (or texts) and of deletions in a shard."""
 
     citations: int
     deletions: int
 
 
 def single_spaced(text: str) -> str:
-    """Line breaks and runs of spaces as one space; other Unicode spaces are the author's, and stay."""
-    # Nearly all text has nothing to replace, and four searches cost a tenth of the substitution.
+    """Replace line breaks and runs of spaces by one space; other Unicode spaces stay, as the author's own."""
+    # Nearly all text needs no replacement, and four searches cost a tenth of the substitution.
     if "  " in text or "\n" in text or "\t" in text or "\r" in text:
         text = _SPACES.sub(" ", text)
     return text.strip(" ")
@@ -119,8 +119,8 @@ def write_shard(
     """Write `documents` as the parsed shard `path`, in their order, and count them.
 
     `source` (the name in the corpus spec), `file` (the name of the file that was read) and the
-    counts go into the parquet metadata. `order` is when the file came, among files of one source.
-    Only its owner may read a `private` shard, which holds licensed text, and what is selected from it.
+    counts go into the parquet metadata. `order` is the file's place in the loading order of its source.
+    A `private` shard contains licensed text: only its owner may read it and what is selected from it.
     """
     rows = deletions = 0
     with writing(path) as temporary, parquet_writer(temporary, SCHEMA, private) as writer:
@@ -138,7 +138,7 @@ def write_shard(
 
 
 def read_shard(path: Path) -> Iterator[tuple[int, Document]]:
-    """Yield (position, document) of a parsed shard, deletions left out."""
+    """Yield (position, document) of a parsed shard, without deletions."""
     for batch in _open(path).iter_batches(batch_size=1024):
         for row in batch.to_pylist():
             position, deleted = row["position"], row["deleted"]
@@ -152,13 +152,13 @@ def read_shard(path: Path) -> Iterator[tuple[int, Document]]:
 
 
 def is_private(path: Path) -> bool:
-    """Whether a parsed shard holds licensed text."""
+    """Return whether a parsed shard contains licensed text."""
     _open(path)
     return access_of_parts([path]) != PUBLIC
 
 
 def read_source(path: Path) -> tuple[str, ShardCounts]:
-    """The name of the source that a parsed shard came from, and the shard's counts."""
+    """Return the name of a parsed shard's source, and the shard's counts."""
     metadata = _open(path).metadata.metadata or {}
     try:
         counts = ShardCounts(int(metadata[b"citations"]), int(metadata[b"deletions"]))
@@ -193,9 +193,9 @@ def _groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
 
 
 def _table(group: list[Document], order: int, first: int) -> pa.Table:
-    """The rows as Arrow's columns, made of flat buffers.
+    """Return the rows as an Arrow table, built from flat buffers.
 
-    `pa.array` of a list would import pandas where it is installed, which costs every job 50 MB.
+    `pa.array` of a list imports pandas if it is installed, which would cost every job 50 MB.
     """
     rows = range(first, first + len(group))
     numbers = {"version": ("i", [row.version for row in group]), "position": ("i", rows)}
@@ -218,7 +218,7 @@ def _table(group: list[Document], order: int, first: int) -> pa.Table:
 
 
 def _offsets(lists: Iterable[Sized]) -> pa.Array:
-    """Where each begins in a row of all their items, and where the last ends."""
+    """Return where each list begins in the concatenation of all, and where the last one ends."""
     ends = array("i", accumulate(map(len, lists), initial=0))
     return pa.Array.from_buffers(pa.int32(), len(ends), [None, pa.py_buffer(ends)])
 
@@ -230,7 +230,7 @@ def _strings(texts: Iterable[str]) -> pa.StringArray:
 
 
 def _section_lists(lists: Sequence[Sections]) -> pa.ListArray:
-    """Each document's sections as (label, text)."""
+    """Return each document's sections as lists of (label, text)."""
     labels = _strings(label for sections in lists for label, _ in sections)
     texts = _strings(text for sections in lists for _, text in sections)
     flat = pa.StructArray.from_arrays([labels, texts], ["label", "text"])

@@ -1,4 +1,4 @@
-"""Parts of a corpus and what is in them: every citation parsed is a document or has a reason."""
+"""Corpus parts and their statistics: every parsed citation becomes a document or has a rejection reason."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ TOTALS = ("parsed", "deletions", "documents", "words", "bytes")
 
 
 class _Tally:
-    """Counts of one shard; `samples` holds the first ids of each reason."""
+    """Counts of one shard; `samples` contains the first ids of each reason."""
 
     def __init__(self) -> None:
         self.totals: Counter[str] = Counter(dict.fromkeys(TOTALS, 0))
@@ -61,7 +61,7 @@ class _Tally:
             sample.append(document.id)
 
     def keep(self, document: Document, selection: Selection) -> dict[str, Any]:
-        """Count the document; give its row in the part."""
+        """Count the document; return its row in the part."""
         sections = chosen(document, selection)
         text = joined(sections)
         words, size = count_words(sections), len(text.encode())
@@ -85,9 +85,9 @@ def select(
 ) -> None:
     """Write the part of a corpus that comes from one parsed shard, and its statistics.
 
-    `index` is the shard's in `latest` and in `duplicates`. A citation that is not in force is rejected for
-    that reason; after that the filters decide, then whether it holds an `excluded` text, then whether it is
-    a copy. `words` of a part are those that the filters count; `bytes` are those of `text` in UTF-8.
+    `index` is the shard's index in `latest` and in `duplicates`. Citations are rejected in this order: those
+    that are not current, by the filters, those that contain an `excluded` text, and duplicates. `words` of a
+    part are counted as by the filters; `bytes` are those of `text` in UTF-8.
     """
     source, counts = read_source(shard)
     tally = _Tally()
@@ -134,7 +134,7 @@ def _kept(
 
 
 def write_manifest(path: Path, parts: Sequence[Path]) -> list[int]:
-    """Write id, version, date, part and row of every document of a corpus; give the rows of each part."""
+    """Write id, version, date, part and row of every document of a corpus; return the rows of each part."""
     rows = []
     with writing(path) as temporary, parquet_writer(temporary, MANIFEST) as writer:
         for part in parts:
@@ -149,10 +149,10 @@ def write_manifest(path: Path, parts: Sequence[Path]) -> list[int]:
 
 
 def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
-    """Add up the statistics of all parts; `rows` are the documents found in each part.
+    """Add up the statistics of all parts; `rows` are the numbers of documents found in each part.
 
-    Raises `PubmillError` where a part does not hold what its statistics say, or where the
-    documents and the rejected do not add up to what was parsed.
+    Raises `PubmillError` if a part does not match its statistics, or if documents and rejections do not add
+    up to the parsed citations.
     """
     totals: Counter[str] = Counter(dict.fromkeys(TOTALS, 0))
     rejected: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""The parser of XML that comes from outside: nothing is expanded, fetched or run."""
+"""XML parser for untrusted input: nothing is expanded, fetched or run."""
 
 import re
 from typing import Any, cast
@@ -9,9 +9,9 @@ _PLACE = re.compile(r",? line \d+(?:, column \d+)?")
 
 
 def parser(target: object | None = None) -> etree.XMLParser:
-    """A parser without entities, network and DTD.
+    """Return a parser without entities, network and DTD.
 
-    It removes comments and processing instructions, except where a `target` takes the place of a tree.
+    It removes comments and processing instructions, unless a `target` replaces the tree.
     """
     return etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False,
@@ -21,5 +21,5 @@ def parser(target: object | None = None) -> etree.XMLParser:
 
 
 def fault(error: etree.XMLSyntaxError) -> str:
-    """What is malformed, on one line, without the line numbers of the part of the file that was parsed."""
+    """Return the parser's message on one line, without its line numbers, which count from the parsed part."""
     return " ".join(_PLACE.sub("", error.msg or "unknown fault").split())

@@ -1,6 +1,6 @@
-"""Characters that would act on a terminal or turn the order of a line, shown as their codes instead.
+"""Escapes for characters that control a terminal or reverse the order of a line.
 
-The one home of this decision: errors, printed tables and written reports all use it.
+Errors, printed tables and written reports all use them.
 """
 
 import re
@@ -18,7 +18,7 @@ _ACTING = re.compile(
 
 
 def escape_controls(text: str) -> str:
-    """The text with `\\x1b`, `\\u202e` and the like in the place of such characters; others stay."""
+    """Return the text with such characters replaced by `\\x1b`, `\\u202e` and the like."""
     return _ACTING.sub(lambda found: _code(ord(found[0])), text)
 
 

@@ -1,4 +1,4 @@
-"""Names that are known, by how much they are like a name that is not."""
+"""Suggestions for an unknown name: the most similar known names."""
 
 from collections.abc import Iterable
 from difflib import SequenceMatcher
@@ -7,7 +7,7 @@ SHOWN = 5
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """The known names, the most similar first."""
+    """Return the known names, the most similar first."""
 
     def unlike(one: str) -> float:
         return -SequenceMatcher(None, name.casefold(), one.casefold()).ratio()
@@ -16,7 +16,7 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """What to say of a name that leads nowhere: the nearest of those that do."""
+    """Return a message about an unknown name, with the nearest known ones."""
     names = nearest(name, known)
     more = f" ({len(names)} in all)" if len(names) > SHOWN else ""
     return f"there is no {what} {name!r}; the nearest: {', '.join(names[:SHOWN]) or 'none'}{more}"

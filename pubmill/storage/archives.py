@@ -1,7 +1,7 @@
-"""Archives read in place: nothing is unpacked, so no member can leave its folder.
+"""Archive readers that unpack nothing to disk, so that no member can leave its folder.
 
-An archive is read whole or not at all: a header that can't be read, or an end that is missing, is an
-error and never the end. What is read is bounded, whatever an archive says of itself.
+An archive is read completely or not at all: an unreadable header or a missing end is an error and is never
+taken for the end. The number of bytes read is bounded, whatever sizes an archive states.
 """
 
 import bz2
@@ -21,7 +21,7 @@ from isal import isal_zlib
 from pubmill.errors import PubmillError
 
 LARGEST_MEMBER = 200_000_000
-"""Bytes; a member that is larger, or says so, is refused. No file of a known dataset comes near."""
+"""Bytes; a member that is larger, or states a larger size, is refused. Real datasets have smaller ones."""
 LARGEST_ARCHIVE = 2_000_000_000
 """Bytes of all members together, unpacked."""
 
@@ -32,7 +32,7 @@ _COMPRESSED: dict[bytes, Callable[..., Any]] = {
     b"\xfd7zXZ": lzma.open,
 }
 _BLOCK = bytes(512)
-"""The block of zeros that ends a tar."""
+"""The block of zeros at the end of a tar."""
 _AT_ONCE = 1 << 16
 MOST_PADDING = 10_000_000
 """Bytes of zeros after the end of a tar."""
@@ -41,14 +41,14 @@ BROKEN: tuple[type[Exception], ...] = (
     EOFError, OSError, NotImplementedError, ValueError, OverflowError, RecursionError,
     cast(type[Exception], isal_zlib.error),
 )  # fmt: skip
-"""All that the libraries are known to raise for archives that are damaged or made to harm."""
+"""All errors that the libraries are known to raise for damaged or malicious archives."""
 
 
 def members(archive: Path) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of every plain file in a tar (plain, gzip, bz2, xz) or zip archive, in its order.
+    """Yield (name, content) of every plain file in a tar (plain, gzip, bz2, xz) or zip archive, in its order.
 
-    Links, devices and folders are left out. Raises a `PubmillError` for anything that is no whole
-    archive, for a member that is encrypted, too large or there twice, and for an archive too large.
+    Links, devices and folders are left out. Raises a `PubmillError` for a file that is not a complete
+    archive, for a member that is encrypted, too large or present twice, and for an archive that is too large.
     """
     seen: set[str] = set()
     try:
@@ -72,7 +72,7 @@ def _start(archive: Path) -> bytes:
 
 
 class _Stream:
-    """A stream that is read forwards only, up to a limit; remembers what was read last."""
+    """A forward-only stream with a size limit, which remembers the last block read."""
 
     def __init__(self, stream: IO[bytes], most: int, member: int) -> None:
         self._stream, self._most, self._member = stream, most, member
@@ -80,7 +80,7 @@ class _Stream:
         self.last = b""
 
     def read(self, size: int) -> bytes:
-        """At most `size` bytes; tarfile asks for as many as a header says, the extended ones included."""
+        """Read at most `size` bytes; tarfile requests as many as any header states."""
         if not 0 <= size <= self._member + len(_BLOCK):
             raise tarfile.ReadError(f"a header asks for {size:,} bytes")
         self.last = self._stream.read(size)
@@ -90,7 +90,7 @@ class _Stream:
         return self.last
 
     def seek(self, place: int) -> int:
-        """Read on to a place; what lies there must be in the archive."""
+        """Read up to a position, which must lie within the archive."""
         if place < self._place:
             raise tarfile.ReadError("a header points backwards")
         while self._place < place:
@@ -103,16 +103,16 @@ class _Stream:
 
 
 class TooLargeError(Exception):
-    """A member, or all of an archive, is larger than can be; its message says which and how large."""
+    """A member or a whole archive exceeds its size limit; the message says which, and its size."""
 
 
 def tar_members(
     stream: IO[bytes], largest_member: int, largest_archive: int
 ) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
-    """Every member of a tar in its order, with its content; that of links, devices and folders is empty.
+    """Yield every member of a tar in its order, with its content; links, devices and folders have none.
 
-    `stream` is unpacked already. Raises one of `BROKEN` for what is no whole tar, end included, or holds a
-    member of more than `largest_member` bytes, and `TooLargeError` for more than `largest_archive` in all.
+    `stream` must be decompressed. Raises one of `BROKEN` for an incomplete tar (its end included) or a member
+    of more than `largest_member` bytes, and `TooLargeError` for more than `largest_archive` bytes in total.
     """
     bounded: Any = _Stream(stream, largest_archive, largest_member)
     with tarfile.open(fileobj=bounded, mode="r:") as opened:
@@ -125,13 +125,13 @@ def tar_members(
             content = bounded.read(member.size) if member.isfile() else b""
             bounded.seek(tar.offset)
             yield member, content
-            tar.members.clear()  # tarfile keeps them all, for looking back
+            tar.members.clear()  # tarfile keeps all members, to allow seeking back
     _check_end(bounded)
 
 
 def _check_end(stream: _Stream) -> None:
-    """That the tar ended with zeros and nothing follows: tarfile takes any unreadable header, and a file
-    that is cut, for the end. Reading on also checks what the compression has to say at its own end."""
+    """Check that the tar ended with zeros and that nothing follows: tarfile takes any unreadable header, and
+    a truncated file, for the end. Reading on also verifies the checksum at the end of the compression."""
     if stream.last != _BLOCK:
         raise tarfile.ReadError("it breaks off, or a header within it is damaged")
     end = stream.tell()
@@ -175,20 +175,20 @@ def _zip_member(archive: Path, zipped: zipfile.ZipFile, member: zipfile.ZipInfo)
         raise PubmillError(f"{archive}: {member.filename} is encrypted; unlock and pack it again")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise PubmillError(
-            f"{archive}: {member.filename} is packed by method {member.compress_type}, which is not read "
-            "here; pack it again by `deflate`, as zip programs do unless told otherwise"
+            f"{archive}: {member.filename} is packed by method {member.compress_type}, which is not "
+            "supported; pack it again with `deflate`, the default of zip programs"
         )
     with zipped.open(member) as content:
-        # With a size, zipfile inflates no more than that: a member may hold more than it says. The byte
-        # above it makes zipfile reach the end, where it compares the checksum.
+        # A member may hold more than its header states; with a size, zipfile inflates no more than that. One
+        # byte more than the stated size makes zipfile reach the end, where it compares the checksum.
         found = content.read(member.file_size + 1)
     if len(found) != member.file_size:
-        raise zipfile.BadZipFile(f"{member.filename} is not as large as it says")
+        raise zipfile.BadZipFile(f"{member.filename} does not have the size that its header states")
     return found
 
 
 def _check_name(name: str) -> None:
-    """That a name is one line, as messages quote it."""
+    """Check that a name is a single line, because messages quote it."""
     if any(character < " " for character in name):
         raise ValueError(f"the name of a member holds control characters: {name!r:.80}")
 
@@ -203,7 +203,7 @@ def _too_large(most: int) -> TooLargeError:
 
 
 def decode(content: bytes, where: str) -> str:
-    """A member's text; a `PubmillError` says where it isn't UTF-8."""
+    """Return a member's text; a `PubmillError` names the line that is not UTF-8."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -1,7 +1,7 @@
-"""HTTP sessions for hosts that somebody else names: public addresses alone, and an answer in time.
+"""HTTP sessions for untrusted host names: only public addresses, and a time limit for answers.
 
-The address is looked at once the connection stands, not when the name is looked up: a name may lead somewhere
-else the second time. Behind a proxy, which looks names up itself, only addresses in URLs can be checked.
+The address is checked once the connection is open, not when the name is resolved, because a second lookup may
+give another address. A proxy resolves names itself, so behind one only addresses in URLs can be checked.
 """
 
 import socket
@@ -18,15 +18,15 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from pubmill.errors import PubmillError
 
-ANSWER = 120.0  # seconds within which status line and headers must have come
+ANSWER = 120.0  # seconds within which status line and headers must arrive
 
 _HERE = threading.local()
 
 
 def session(public: bool) -> requests.Session:
-    """This thread's own session, so that many small files come over one connection.
+    """Return this thread's own session, so that many small files share one connection.
 
-    One for `public` hosts refuses, with a `PubmillError`, to connect to any other address.
+    A session for `public` hosts raises a `PubmillError` instead of connecting to any other address.
     """
     sessions: dict[bool, requests.Session] = _HERE.__dict__.setdefault("sessions", {})
     if public not in sessions:
@@ -37,7 +37,7 @@ def session(public: bool) -> requests.Session:
 
 
 def is_public(host: str) -> bool:
-    """Whether a URL's host may be a public one: a name, or an address of the open network."""
+    """Return whether a URL's host may be public: a name, or an address of the public internet."""
     try:
         return _is_global(ip_address(host))
     except ValueError:
@@ -50,7 +50,7 @@ def _is_global(address: IPv4Address | IPv6Address) -> bool:
 
 
 class _Timely(HTTPConnection):
-    """A connection that is closed if the headers of an answer take longer than `ANSWER`."""
+    """A connection that is closed if the headers of a response take longer than `ANSWER`."""
 
     def getresponse(self) -> urllib3.HTTPResponse:  # type: ignore[override]  # as urllib3's own
         late = threading.Event()
@@ -61,8 +61,8 @@ class _Timely(HTTPConnection):
             return super().getresponse()
         finally:
             timer.cancel()
-            if late.is_set():  # headers that end with the connection are whole ones to Python's client
-                raise TimeoutError(f"no whole answer within {ANSWER:g} seconds")
+            if late.is_set():  # Python's client accepts headers that end with the connection
+                raise TimeoutError(f"no complete answer within {ANSWER:g} seconds")
 
     def _hang_up(self, late: threading.Event) -> None:
         late.set()
@@ -72,7 +72,7 @@ class _Timely(HTTPConnection):
 
 
 class _Public(HTTPConnection):
-    """A connection to a public address alone."""
+    """A connection to public addresses only."""
 
     def _new_conn(self) -> socket.socket:
         sock = super()._new_conn()
@@ -111,18 +111,18 @@ class _PublicHttpsPool(HTTPSConnectionPool):
 
 _ANY = {"http": _HttpPool, "https": _HttpsPool}
 _PUBLIC = {"https": _PublicHttpsPool}
-"""By scheme; a redirect to plain HTTP is not followed."""
+"""Connection pools by scheme; a redirect to plain HTTP is not followed."""
 
 
 class _Session(requests.Session):
-    """A session that looks at no redirect by itself: requests would read all of its body first."""
+    """A session that never follows a redirect itself: requests would first read the whole body."""
 
     def get_redirect_target(self, resp: requests.Response) -> None:
         return None
 
 
 class _Adapter(HTTPAdapter):
-    """requests' adapter with these connections."""
+    """An adapter of requests that uses the connections above."""
 
     def __init__(self, pools: dict[str, Any]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The parts of a corpus: where they lie, and their texts as vocabularies and packing must see them."""
+"""The parts of a corpus: their paths, and their texts as vocabularies and packing must read them."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -12,22 +12,22 @@ from pubmill.storage.parquet import open_parquet, verified
 from pubmill.storage.privacy import CREDENTIALED, PUBLIC, known_class, strictest
 from pubmill.storage.result_paths import part_name
 
-# str.split breaks at these control characters; BERT's normaliser deletes them, joining what is around them
+# str.split breaks at these control characters; BERT's normaliser deletes them and so joins the words beside
 _DELETED = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 
 
 def part_files(folder: Path, count: int) -> list[Path]:
-    """The parts of the corpus in `folder`, in order.
+    """Return the paths of the parts of the corpus in `folder`, in order.
 
-    They are counted, not searched for: a corpus that has lost a shard may have an older part lying
-    about. And they are not named one by one: a whole baseline's paths would be longer than a shell
-    command may be.
+    The caller states their number, because a search could find an old part of a corpus that has lost a shard.
+    Commands state it rather than each path, because the paths of a whole baseline would exceed the length
+    limit of a shell command.
     """
     return [folder / part_name(number) for number in range(count)]
 
 
 def access_of_parts(parts: Iterable[Path]) -> str:
-    """The strictest access class of Parquet files, by their metadata; public if none has any."""
+    """Return the strictest access class in the metadata of Parquet files; public if none has a class."""
     return strictest(map(_access, parts))
 
 
@@ -38,15 +38,15 @@ def _access(part: Path) -> str:
         raise PubmillError(
             f"{part}: not readable as Parquet ({error}); delete it and make it again"
         ) from None
-    if metadata.get(b"private") == b"yes":  # of parsed shards
+    if metadata.get(b"private") == b"yes":  # the key of parsed shards
         return CREDENTIALED
     return known_class(metadata.get(b"access", PUBLIC.encode()).decode("utf-8", "replace"), part)
 
 
 def read_texts(parts: Iterable[Path], title: bool = False) -> Iterator[tuple[str, str]]:
-    """The ids and texts of the documents of corpus parts, in order, a few at a time in memory.
+    """Yield the ids and texts of the documents of corpus parts, in order, holding only a few in memory.
 
-    With `title`, a document's title stands before its text as a line of its own.
+    With `title`, a document's title precedes its text on a line of its own.
     """
     columns = ["id", "title", "text"] if title else ["id", "text"]
     for part in parts:
@@ -60,5 +60,5 @@ def read_texts(parts: Iterable[Path], title: bool = False) -> Iterator[tuple[str
 
 
 def split_words(text: str) -> list[str]:
-    """A text at its white space; no token of a BERT vocabulary ever reaches over it."""
+    """Split a text at white space, which no token of a BERT vocabulary ever spans."""
     return _DELETED.sub("", text).split()

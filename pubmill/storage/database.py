@@ -1,4 +1,4 @@
-"""DuckDB for passes over more rows than memory holds."""
+"""DuckDB connections for queries over more rows than fit into memory."""
 
 import errno
 from collections.abc import Iterator
@@ -13,11 +13,10 @@ from pubmill.storage.parquet import seal
 
 @contextmanager
 def database(spill: Path, memory: str, fault: str) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in memory, which beyond `memory` (such as `2GB`) spills to the folder `spill`; DuckDB makes
-    the folder where it must, and removes it.
+    """Open an in-memory database that spills to the folder `spill` beyond `memory` (such as `2GB`).
 
-    What DuckDB reports while it is open is raised as a `PubmillError` that begins with `fault`, or as an
-    `OSError` if a disk is full.
+    DuckDB makes the folder when needed and removes it. Errors of DuckDB while it is open are raised as a
+    `PubmillError` that begins with `fault`, or as an `OSError` if a disk is full.
     """
     with duckdb.connect() as connection:
         try:
@@ -31,7 +30,7 @@ def database(spill: Path, memory: str, fault: str) -> Iterator[duckdb.DuckDBPyCo
 
 
 def copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
-    """Write what a query gives as a parquet file, sealed."""
+    """Write the result of a query as a sealed Parquet file."""
     target = str(path).replace("'", "''")
     connection.execute(f"COPY ({query}) TO '{target}' (FORMAT parquet, COMPRESSION zstd)")
     seal(path)

@@ -1,4 +1,4 @@
-"""Outputs that are whole or absent: written under a temporary name, renamed when complete and on the disk."""
+"""Atomic writes: outputs are complete or absent, written under a temporary name, synced and renamed."""
 
 import errno
 import glob
@@ -21,22 +21,22 @@ from pubmill.errors import PubmillError
 from pubmill.storage import privacy
 
 TEMPORARY = re.compile(r"\..+\.\d+\.tmp|.+\.part")
-"""Names of files and folders that are not finished. What lies in such a folder is made durable with it."""
+"""Names of unfinished files and folders; the content of such a folder is synced together with the folder."""
 
 
 SEAL = "content_sha256"
-"""The key of a JSON object that has the digest of the others."""
+"""Key of a JSON object that holds the digest of all other keys."""
 
 REMAKE = (
     "Delete it and run the same command again; `.venv/bin/python scripts/fsck.py` finds all damaged results."
 )
-"""What to do about a damaged file."""
+"""Advice in messages about damaged files."""
 
 
 def temporary_name(path: Path) -> Path:
-    """A name beside `path` for this process alone; what killed processes left there is removed.
+    """Return a name beside `path` that only this process uses; remove leftovers of killed processes.
 
-    The caller removes it; `writing` and `writing_folder` do.
+    The caller must remove the file; `writing` and `writing_folder` do so.
     """
     host = socket.gethostname()
     for left in path.parent.glob(f".{glob.escape(path.name)}.{glob.escape(host)}.*.tmp"):
@@ -63,9 +63,9 @@ def _remove(path: Path) -> None:
 
 
 def _explained(error: Exception, path: Path) -> Exception:
-    """A write error in words; what is no error of writing stays as it is.
+    """Return a write error as a `PubmillError` that explains it; return any other error unchanged.
 
-    safetensors, DuckDB and others raise errors of their own that quote the system's text.
+    safetensors, DuckDB and others raise their own errors, which quote the system's message.
     """
     if any(os.strerror(number) in str(error) for number in (errno.ENOSPC, errno.EDQUOT)):
         return PubmillError(
@@ -86,14 +86,14 @@ def _sync(path: Path) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):  # some network file systems sync no folders
+        if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):  # not every file system syncs folders
             raise
     finally:
         os.close(descriptor)
 
 
 def _sync_all(folder: Path) -> None:
-    """Wait until all files below a folder, then the folders from the innermost outwards, are on the disk."""
+    """Wait until all files below a folder are on the disk, then the folders, innermost first."""
     for inner, _, names in os.walk(folder, topdown=False):
         for path in (Path(inner, name) for name in names):
             if path.is_file() and not path.is_symlink():
@@ -102,9 +102,9 @@ def _sync_all(folder: Path) -> None:
 
 
 def _rename(temporary: Path, path: Path) -> None:
-    """Give a file or folder its final name. Unless a folder around it is temporary, both outlive a power cut.
+    """Give a file or folder its final name; both survive a power cut, unless a parent folder is temporary.
 
-    An older folder is moved aside, to where `recover` looks for it.
+    An existing folder is first moved to the place where `recover` looks for it.
     """
     durable = not any(map(TEMPORARY.fullmatch, path.absolute().parts))
     if durable:
@@ -117,17 +117,17 @@ def _rename(temporary: Path, path: Path) -> None:
 
 
 def _aside(path: Path) -> Path:
-    """Where an older folder lies while the new one gets its name."""
+    """Return the path of an older folder while the new one takes its name."""
     return path.with_name(f".{path.name}.replaced")
 
 
 def recover(path: Path) -> None:
-    """End an interrupted replacement: remove the older folder if a new one is there, else rename it back."""
+    """Finish an interrupted replacement: remove the older folder if the new one exists, else restore it."""
     if not os.path.lexists(_aside(path)):
         return
     if os.path.lexists(path):
         temporary = temporary_name(path)
-        os.replace(_aside(path), temporary)  # at no time is a folder that gets its name back half-deleted
+        os.replace(_aside(path), temporary)  # so a half-deleted folder is never renamed back
         _remove(temporary)
     else:
         os.replace(_aside(path), path)
@@ -135,7 +135,7 @@ def recover(path: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those around it where they don't exist; their names outlive a power cut."""
+    """Make a folder and its missing parents; their names survive a power cut."""
     missing = [place for place in (folder, *folder.parents) if not place.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for place in missing:
@@ -144,11 +144,11 @@ def make_folder(folder: Path) -> None:
 
 @contextmanager
 def _explaining(path: Path, temporary: Path) -> Iterator[None]:
-    """Remove what is half-written if the block fails, and raise write errors as a `PubmillError`."""
+    """If the block fails, remove the incomplete output and raise write errors as `PubmillError`."""
     try:
         yield
     except Exception as error:
-        with suppress(OSError):  # nothing can be removed from a disk that is read-only
+        with suppress(OSError):  # a read-only disk allows no removal
             _remove(temporary)
         explained = _explained(error, path)
         if explained is error:
@@ -163,8 +163,8 @@ def _explaining(path: Path, temporary: Path) -> Iterator[None]:
 def writing(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` if the block ends without an error.
 
-    The file is on the disk before it is renamed, and its new name before this returns. An operating-system
-    error (a full disk, no permission) is raised as a `PubmillError`; whatever was half-written is removed.
+    The file is synced before it is renamed, and its new name before this returns. An operating-system error
+    (a full disk, no permission) is raised as a `PubmillError`; an incomplete file is removed.
     """
     temporary = temporary_name(path)
     with _explaining(path, temporary):
@@ -175,13 +175,13 @@ def writing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def writing_folder(path: Path) -> Iterator[Path]:
-    """Like `writing`, for a folder; an older folder at `path` is replaced.
+    """Yield a temporary folder, as `writing` does for files; an older folder at `path` is replaced.
 
     If the process is killed while it replaces the older folder, `recover` (also the next `writing_folder`)
-    brings that back.
+    restores that one.
 
-    Weights get the mode that any new file gets: safetensors makes files for their owner alone, and colleagues
-    could not read them. Of licensed data, the folder gets their label (`pubmill.storage.privacy`).
+    Weights get the mode of any new file: safetensors makes files that only their owner can read, so
+    colleagues could not. A folder made from licensed data gets their label (`pubmill.storage.privacy`).
     """
     temporary = temporary_name(path)
     with _explaining(path, temporary):
@@ -189,9 +189,9 @@ def writing_folder(path: Path) -> Iterator[Path]:
         recover(path)
         temporary.mkdir()
         yield temporary
-        usual = temporary.stat().st_mode & 0o666  # as the umask has it
+        mode = temporary.stat().st_mode & 0o666  # follows the umask
         for weights in temporary.rglob("*.safetensors"):
-            weights.chmod(usual)
+            weights.chmod(mode)
         privacy.write_label(temporary)
         try:
             _rename(temporary, path)
@@ -204,14 +204,14 @@ class LockHeldError(PubmillError):
 
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
-"""What the system answers where a file system has no locks."""
+"""Error numbers of file systems without locks."""
 
 
 def lock(path: Path) -> FileLock:
-    """Hold a lock file until `release` is called or the process ends, however it ends.
+    """Acquire a lock file and return the lock, held until `release` is called or the process ends in any way.
 
-    Unlike a file whose mere existence is the lock, it never outlives a killed process. Raises
-    `LockHeldError` if another process holds it.
+    Unlike a lock by a file's mere existence, it never outlives a killed process. Raises `LockHeldError` if
+    another process holds it.
     """
     held = FileLock(path, blocking=False, thread_local=False, fallback_to_soft=False)
     try:
@@ -219,7 +219,7 @@ def lock(path: Path) -> FileLock:
         held.acquire()
     except Timeout:
         raise LockHeldError(
-            f"another process is at work here and holds {path}. Wait until it has ended, or end it; "
+            f"another process is at work here and holds {path}. Wait until it has ended, or stop it; "
             f"then run the same command again."
         ) from None
     except OSError as error:
@@ -235,12 +235,12 @@ def lock(path: Path) -> FileLock:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock file while the block runs, and remove it."""
+    """Hold a lock file while the block runs, then remove it."""
     held = lock(path)
     try:
         yield
     finally:
-        path.unlink(missing_ok=True)  # before it is freed: whoever has opened it finds that it has no name
+        path.unlink(missing_ok=True)  # before the release: a process that has opened it finds it unlinked
         held.release()
 
 
@@ -254,7 +254,7 @@ def write_json(path: Path, value: Any) -> None:
 def read_json(path: Path) -> Any:
     """Read one JSON file; a `PubmillError` names the file, and the line where it is malformed.
 
-    A sealed object must agree with its digest, which is left out of what is returned.
+    A sealed object must match its digest, which is left out of the returned value.
     """
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
@@ -270,7 +270,7 @@ def read_json(path: Path) -> Any:
 
 
 def sealed(value: Mapping[str, Any]) -> dict[str, Any]:
-    """A JSON object with the SHA-256 of its other keys and values, which `read_json` compares."""
+    """Return a JSON object with the SHA-256 of its keys and values added, which `read_json` checks."""
     return {**value, SEAL: _digest(json.loads(json.dumps(value)))}
 
 
@@ -280,16 +280,16 @@ def _digest(value: dict[str, Any]) -> str:
 
 
 def make_private(path: Path) -> None:
-    """Make an empty file that its owner alone may read, before anything is written into it."""
+    """Make an empty file that only its owner may read, before anything is written into it."""
     path.unlink(missing_ok=True)  # an older file would keep its own mode
     path.touch(mode=0o600)
 
 
 def write_jsonl_gz(path: Path, rows: Iterable[dict[str, Any]], private: bool = False) -> None:
-    """Write one JSON object a line, gzipped with no time stamp: equal rows give equal bytes.
+    """Write one JSON object per line, gzipped without a time stamp: equal rows give equal bytes.
 
-    Only its owner may read a `private` file, from its first byte on. Of licensed data, the header has their
-    label (`pubmill.storage.privacy`).
+    Only its owner may read a `private` file, from its first byte on. For licensed data, the header holds
+    their label (`pubmill.storage.privacy`).
     """
     with writing(path) as temporary:
         if private:
@@ -308,7 +308,7 @@ def read_jsonl_gz(path: Path) -> Iterator[dict[str, Any]]:
     """Read gzipped JSON lines; errors name the file and the line."""
     number = 0
     try:
-        if not path.stat().st_size:  # to Python's gzip, a file cut to nothing is a whole one
+        if not path.stat().st_size:  # Python's gzip accepts an empty file as complete
             raise EOFError("it is empty")
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):  # noqa: B007 (the errors below name it)
@@ -324,6 +324,6 @@ def read_jsonl_gz(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal."""
+    """Return the SHA-256 of a file's bytes, in hexadecimal."""
     with path.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""What NCBI's PubMed folders hold: the files of each year, gaps, and sizes as far as the server tells."""
+"""Listings of NCBI's PubMed folders: the files of each year, gaps, and sizes where the server states them."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -16,10 +16,10 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def list_folder(url: str, mirror: str | None = None) -> dict[str, int | None]:
-    """Names of the files directly in the folder at `url`, sorted, with their sizes in bytes.
+    """Return the names of the files directly in the folder at `url`, sorted, with their sizes in bytes.
 
-    Over HTTPS the folder must answer with a page of links, as NCBI's and any Apache server's folders do. The
-    sizes there are rounded (`19M`), and None where the page has none.
+    Over HTTPS the server must answer with a page of links, as NCBI's and any Apache server do for a folder.
+    Sizes on such pages are rounded (`19M`); a size is None where the page has none.
     """
     url = url.rstrip("/") + "/"
     folder = path_in_mirror(url, mirror)
@@ -39,7 +39,7 @@ def list_folder(url: str, mirror: str | None = None) -> dict[str, int | None]:
 
 
 def _files_in_page(page: str, url: str) -> dict[str, int | None]:
-    """Files directly below `url` that the page links to; links elsewhere, up and to folders are left out."""
+    """Return the linked files directly below `url`; links to other places and to folders are left out."""
     links = list(_LINK.finditer(page))
     ends = [link.start() for link in links[1:]] + [len(page)]
     files = {}
@@ -53,7 +53,7 @@ def _files_in_page(page: str, url: str) -> dict[str, int | None]:
 
 
 def _size(beside: str) -> int | None:
-    """The size at the end of a listing's line, in bytes."""
+    """Return the size at the end of a line of a listing, in bytes."""
     words = _TAG.sub(" ", beside.split("\n", 1)[0]).split()
     found = _SIZE.fullmatch(words[-1]) if words else None
     return round(float(found[1]) * _UNITS[found[2].upper()]) if found else None
@@ -61,7 +61,7 @@ def _size(beside: str) -> int | None:
 
 @dataclass(frozen=True)
 class PubmedYear:
-    """The files pubmedYYnNNNNN.xml.gz of one year in one of NCBI's folders; sizes in bytes or None."""
+    """The files pubmedYYnNNNN.xml.gz of one year in one of NCBI's folders; sizes are in bytes or None."""
 
     year: int
     numbers: tuple[int, ...]
@@ -69,11 +69,11 @@ class PubmedYear:
     sizes: tuple[int | None, ...] = ()
 
     def ranges(self) -> list[str]:
-        """The numbers as corpus specs write them, e.g. `26n0001-26n1334`; a gap begins another range."""
+        """Return the numbers as corpus specs write them, e.g. `26n0001-26n1334`; a gap starts a new range."""
         return _ranges(self.year, self.numbers)
 
     def gaps(self) -> list[str]:
-        """Ranges of numbers between the first and the last that are not there."""
+        """Return the ranges of numbers that are missing between the first and the last."""
         return _ranges(self.year, sorted(set(range(self.numbers[0], self.numbers[-1])) - set(self.numbers)))
 
 
@@ -89,7 +89,7 @@ def _ranges(year: int, numbers: Iterable[int]) -> list[str]:
 
 
 def pubmed_years(files: Mapping[str, int | None]) -> list[PubmedYear]:
-    """Sort a folder's listing by year (two coexist while a baseline changes); other names are left out."""
+    """Group a folder's listing by year (two coexist while a baseline changes); other names are left out."""
     years: dict[int, dict[int, str]] = {}
     for name in files:
         if match := re.fullmatch(r"pubmed(\d\d)n(\d{4,})\.xml\.gz", name):

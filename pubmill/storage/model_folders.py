@@ -1,17 +1,17 @@
-"""What a Hugging Face folder must hold to be a model: looked for before any job, and again at the export."""
+"""Required files of a Hugging Face model folder, checked before any job and again at the export."""
 
 from pathlib import Path
 
 COPIED = ("*.safetensors", "*.json", "*.txt", "*.model", "README.md", "LICENSE*")
-"""What is taken over of a folder made elsewhere: weights and texts, no code."""
+"""Files copied from a model folder made elsewhere: weights and texts, no code."""
 PICKLED = "pytorch_model.bin"
-"""Weights as a pickle: only ever read as tensors, and written as safetensors."""
+"""Weights as a pickle, which are only read as tensors and written as safetensors."""
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json")
-"""Files of which a tokenizer has at least one; without any, transformers would make up an empty tokenizer."""
+"""A tokenizer has at least one of these files; without any, transformers would make an empty tokenizer."""
 
 
 def folder_fault(folder: Path) -> str | None:
-    """What keeps a folder from being a model with its tokenizer, with what it holds; None if nothing does."""
+    """Return why a folder is not a model with its tokenizer, and which files it holds; None if it is one."""
     if not folder.is_dir():
         return "is not a folder" if folder.exists() else "does not exist"
     try:

@@ -1,4 +1,4 @@
-"""A file over HTTPS into a part file, going on from what an earlier attempt or process has left there."""
+"""HTTPS downloads into a part file, resumed from what an earlier attempt or process has received."""
 
 import re
 import shutil
@@ -18,13 +18,13 @@ from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.storage.connections import is_public, session
 
-PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)  # seconds before another attempt, while attempts bring nothing new
-LONGEST_PAUSE = 120.0  # seconds; a server's Retry-After is obeyed up to this
+PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)  # seconds before the next attempt, while attempts bring no new bytes
+LONGEST_PAUSE = 120.0  # seconds; upper limit for a server's Retry-After
 TIMEOUT = (20, 60)  # seconds to connect, seconds without a byte
-CHUNK = 1 << 16  # most bytes at a time; what has come is written at once, so that a kill loses less
-LEAST_SPEED = 1024  # bytes a second; an attempt that is slower over `SPEED_OVER` seconds is given up
+CHUNK = 1 << 16  # largest read in bytes; each is written at once, so that a kill loses little
+LEAST_SPEED = 1024  # bytes per second; an attempt that is slower over `SPEED_OVER` seconds is abandoned
 SPEED_OVER = 60.0
-LARGEST = 100 << 30  # bytes of a file; the largest that any spec names has about 15 GB
+LARGEST = 100 << 30  # bytes of a file; the largest in any spec has about 15 GB
 REDIRECTS = 10
 
 _ETAG = re.compile(r'"[\x21\x23-\x7e]*"')
@@ -32,11 +32,11 @@ _CONTENT_RANGE = re.compile(r"bytes (\d{1,15})-(\d{1,15})/(\d{1,15}|\*)")
 
 
 class GoneError(PubmillError):
-    """The server says that it has no such file."""
+    """The server answers that the file does not exist."""
 
 
 class _AgainError(Exception):
-    """An attempt failed in a way that another one may mend, `wait` seconds later at the earliest."""
+    """A failed attempt that may succeed if repeated, after at least `wait` seconds."""
 
     def __init__(self, reason: str, wait: float = 0.0, slow: bool = False):
         super().__init__(reason)
@@ -44,16 +44,16 @@ class _AgainError(Exception):
 
 
 class _Body(NamedTuple):
-    """The body of an answer: up to which size it brings the part, and the whole file's; None if unknown."""
+    """Sizes of a response: of the part once it is received, and of the whole file; None if unknown."""
 
     end: int | None
     total: int | None
 
 
 def fetch(url: str, part: Path, largest: int = LARGEST) -> None:
-    """Bring `part` to the whole body of `url`, continuing what is there; refuse more than `largest` bytes.
+    """Download the body of `url` to `part`, resuming an existing part; refuse more than `largest` bytes.
 
-    Attempts end when `len(PAUSES)` of them in a row have added nothing to the longest part seen, or were too
+    Gives up when `len(PAUSES)` attempts in a row have added nothing to the longest part so far, or were too
     slow.
     """
     _refuse_plain_http(url)
@@ -73,13 +73,13 @@ def fetch(url: str, part: Path, largest: int = LARGEST) -> None:
 
 
 def discard(part: Path) -> None:
-    """Forget what was received, so that the next fetch begins anew."""
+    """Delete the received bytes, so that the next fetch starts from the beginning."""
     part.unlink(missing_ok=True)
     _validator_file(part).unlink(missing_ok=True)
 
 
 def say(text: str) -> None:
-    """Tell the person at the keyboard (standard error) what goes on."""
+    """Report progress to the user, on standard error."""
     print(f"pubmill: {text}", file=sys.stderr, flush=True)
 
 
@@ -92,7 +92,7 @@ def _explain_failure(url: str, part: Path, problem: _AgainError) -> str:
 
 
 def _attempt(url: str, part: Path, largest: int) -> None:
-    """One request: the rest of the body where the server vouches that it is the same file, else all of it."""
+    """Request the rest of the body if the server confirms that the file is unchanged, else all of it."""
     have, validator = _size(part), _validator(part)
     headers = {"User-Agent": "pubmill", "Accept-Encoding": "identity"}
     asked = {"Range": f"bytes={have}-", "If-Range": validator} if have and validator else {}
@@ -112,7 +112,7 @@ def _attempt(url: str, part: Path, largest: int) -> None:
     except requests.RequestException as error:
         raise PubmillError(f"{url}: cannot be fetched: {error}") from None
     size = _size(part)
-    if body.end is None and not size:  # so is an answer that was cut before it said how long it is
+    if body.end is None and not size:  # an answer that was cut before its length was sent is empty, too
         raise _AgainError("the answer is empty")
     if body.total is not None and size < body.total:
         raise _AgainError(f"cut short after {size:,} of {body.total:,} bytes")
@@ -122,7 +122,7 @@ def _attempt(url: str, part: Path, largest: int) -> None:
 
 @contextmanager
 def _answer(url: str, headers: dict[str, str]) -> Iterator[requests.Response]:
-    """The answer to a request, redirects followed: within a host, or to HTTPS at a public address."""
+    """Yield the response to a request, following redirects within a host or to HTTPS at a public address."""
     at, public = url, False
     for _ in range(REDIRECTS + 1):
         with session(public).get(
@@ -137,13 +137,13 @@ def _answer(url: str, headers: dict[str, str]) -> Iterator[requests.Response]:
 
 
 def _target(url: str, at: str, response: requests.Response) -> str:
-    """Where an answer redirects to; a `PubmillError` if it must not be followed."""
+    """Return the target of a redirect; raise a `PubmillError` if it must not be followed."""
     try:
         target = urljoin(at, response.headers["Location"].encode("latin-1").decode())
         parts, same = urlsplit(target), _host(target) == _host(at)
         allowed = same or (parts.scheme == "https" and is_public(parts.hostname or "localhost"))
     except ValueError:
-        raise PubmillError(f"{url}: {at} redirects to what is no URL") from None
+        raise PubmillError(f"{url}: {at} redirects to a target that is not a URL") from None
     if not allowed:
         raise PubmillError(
             f"{url}: {at} redirects to {target[:200]!a}; expected https:// and a public address. If the file "
@@ -158,7 +158,7 @@ def _host(url: str) -> tuple[str, str | None, int | None]:
 
 
 def _cause(error: Exception) -> object:
-    """What happened, without the wrappings of requests and urllib3."""
+    """Return the underlying error, without the wrappers of requests and urllib3."""
     inner = error.args[0] if error.args else error
     return getattr(inner, "reason", None) or inner
 
@@ -179,7 +179,7 @@ def _check_status(response: requests.Response, url: str, part: Path) -> None:
 
 
 def _where_it_went(url: str) -> str:
-    """What to do about a file that its server does not have."""
+    """Return advice about a file that is missing on its server."""
     found = re.search(r"/pubmed(\d\d)n\d{4,}\.xml\.gz", url)
     if not found:
         return "If it has moved or been replaced, correct the spec, or use a mirror that has it"
@@ -196,17 +196,18 @@ def _where_it_went(url: str) -> str:
 
 
 def _start_part(response: requests.Response, part: Path, have: int, validator: str) -> _Body:
-    """Make `part` ready to be appended to; `validator` is what a range was asked with, "" if none was."""
+    """Prepare `part` for appending; `validator` is that of the range request, "" if there was none."""
     if response.status_code != 206:
         part.write_bytes(b"")
         _validator_file(part).write_text(_strong_validator(response), encoding="ascii")
         length = response.headers.get("Content-Length", "")
         size = int(length) if re.fullmatch(r"[0-9]{1,15}", length) else None
         return _Body(size, size)
-    told = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
-    end = int(told[2]) + 1 if told else 0
-    total = int(told[3]) if told and told[3] != "*" else None
-    if told is None or not validator or int(told[1]) != have or not have < end <= (total or end):
+    content_range = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
+    end = int(content_range[2]) + 1 if content_range else 0
+    total = int(content_range[3]) if content_range and content_range[3] != "*" else None
+    starts_here = content_range is not None and int(content_range[1]) == have
+    if not starts_here or not validator or not have < end <= (total or end):
         discard(part)
         wanted = f"bytes from {have}" if validator else "the whole file"
         raise _AgainError(f"asked for {wanted}, got {response.headers.get('Content-Range')!a:.100}")
@@ -218,7 +219,7 @@ def _start_part(response: requests.Response, part: Path, have: int, validator: s
 
 
 def _check_size(url: str, body: _Body, part: Path, largest: int) -> None:
-    """Refuse a body of a known size that is too large for any file, or for the disk."""
+    """Refuse a body whose stated size exceeds the limit for files or the space on the disk."""
     size = max(body.end or 0, body.total or 0)
     room = _size(part) + shutil.disk_usage(part.parent).free
     if size > largest:
@@ -232,7 +233,7 @@ def _check_size(url: str, body: _Body, part: Path, largest: int) -> None:
 
 
 def _receive(response: requests.Response, url: str, part: Path, body: _Body, largest: int) -> None:
-    """Append the body as it was sent: a .gz file that is declared as encoded stays a .gz file."""
+    """Append the body as it was sent: a .gz file stays one, even if it is declared as encoded."""
     size, most = _size(part), largest if body.end is None else body.end
     since, received = time.monotonic(), 0
     with part.open("ab", buffering=0) as file:
@@ -247,11 +248,11 @@ def _receive(response: requests.Response, url: str, part: Path, body: _Body, lar
                 since, received = time.monotonic(), 0
     if size > most:
         discard(part)
-        raise PubmillError(f"{url}: more than {most:,} bytes came, which is all that there should be")
+        raise PubmillError(f"{url}: more than {most:,} bytes came; expected at most that many")
 
 
 def _strong_validator(response: requests.Response) -> str:
-    """What If-Range can be asked with; a weak ETag does not vouch for equal bytes (RFC 9110, 13.1.5)."""
+    """Return a validator for If-Range; a weak ETag does not guarantee equal bytes (RFC 9110, 13.1.5)."""
     etag, modified = response.headers.get("ETag", ""), response.headers.get("Last-Modified", "")
     return etag if _ETAG.fullmatch(etag) else modified if _is_validator(modified) else ""
 
@@ -275,7 +276,7 @@ def _size(path: Path) -> int:
 
 
 def _refuse_plain_http(url: str) -> None:
-    """Only HTTPS, so that nobody on the way can change a file; this machine itself may speak HTTP."""
+    """Refuse plain HTTP, over which a file could be changed on the way; only the local machine may use it."""
     parts = urlsplit(url)
     if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname == "127.0.0.1"):
         raise PubmillError(f"{url}: only https:// and file:// are fetched; expected such a URL")

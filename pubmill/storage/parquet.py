@@ -1,9 +1,9 @@
-"""Parquet files, bound to their content: one home for what writes and reads them.
+"""Parquet files with checksums: the only writer and reader of Parquet in the package.
 
-Pages carry the checksums of the format, and before the footer, where no reader of Parquet looks, stands a
-SHA-256 of all else in the file: a flipped bit in a page's header or in the footer changes data too. Whatever
-reads a file compares that first, DuckDB and Arrow alike. Files of pubmill 0.1 have neither, and are read
-without.
+Pages carry the checksums of the format. In addition, a SHA-256 of the rest of the file precedes the footer,
+where no Parquet reader looks, because a flipped bit in a page's header or in the footer also changes data.
+It is compared before a file is read by DuckDB or Arrow. Files of pubmill 0.1 have neither checksum and are
+read without.
 """
 
 import hashlib
@@ -30,9 +30,9 @@ ENDING = 8  # the footer's length and PAR1
 def parquet_writer(
     path: Path, schema: pa.Schema, private: bool = False, **options: Any
 ) -> Iterator[pq.ParquetWriter]:
-    """A writer of a new file, which is sealed at the end; `options` are those of Arrow's writer.
+    """Yield a writer of a new file and seal the file at the end; `options` are those of Arrow's writer.
 
-    A `private` file is labelled, and only its owner may read it from its first byte on.
+    A `private` file is labelled, and only its owner may read it, from its first byte on.
     """
     if private:
         make_private(path)
@@ -44,12 +44,12 @@ def parquet_writer(
 
 
 def open_parquet(path: Path) -> pq.ParquetFile:
-    """A file that is known to be whole, opened by Arrow, which raises its own errors if it is no Parquet."""
+    """Verify a file and open it with Arrow, which raises its own errors if it is not Parquet."""
     return pq.ParquetFile(verified(path), page_checksum_verification=True)
 
 
 def seal(path: Path) -> None:
-    """Put the digest of a finished file before its footer."""
+    """Insert the digest of a finished file before its footer."""
     with path.open("r+b") as file:
         pages = _footer(file)
         footer = file.read()
@@ -62,9 +62,9 @@ def seal(path: Path) -> None:
 
 
 def verified(path: Path) -> Path:
-    """The path of a file that agrees with its digest, if it has one; raises a `PubmillError` if it doesn't.
+    """Return the path of a file that matches its digest or has none; else raise a `PubmillError`.
 
-    A file is read for that once in a process, unless it is changed.
+    Each process reads a file only once for this, unless the file changes.
     """
     if path.is_file():
         state = path.stat()
@@ -74,14 +74,14 @@ def verified(path: Path) -> Path:
 
 
 def all_verified(paths: Sequence[Path]) -> list[str]:
-    """The names of files for DuckDB, which compares no digests: see `verified`."""
+    """Return the verified names of files for DuckDB, which compares no digests itself (see `verified`)."""
     with ThreadPoolExecutor() as pool:
         return [str(path) for path in pool.map(verified, paths)]
 
 
 @cache
 def is_damaged(path: Path, changed: int, size: int) -> bool | None:
-    """Whether a file differs from its digest; None if it has none."""
+    """Return whether a file differs from its digest; None if it has none."""
     with path.open("rb") as file:
         start = _footer(file) - SEALED
         if start < 0:
@@ -98,7 +98,7 @@ def is_damaged(path: Path, changed: int, size: int) -> bool | None:
 
 
 def _footer(file: BinaryIO) -> int:
-    """Where the footer begins, where the file is then; negative if there is none."""
+    """Return where the footer begins and move the file there; negative if there is no footer."""
     size = file.seek(0, 2)
     file.seek(max(0, size - ENDING))
     ending = file.read()

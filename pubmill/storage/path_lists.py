@@ -1,16 +1,16 @@
-"""Short lists of numbered paths: those of a whole baseline are too long for one shell command."""
+"""Compressed lists of numbered paths: the paths of a whole baseline are too long for one shell command."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Names = Sequence[str | Sequence[str]]
-"""Names of files, or runs of names that differ in a rising number: [before, first number, last, after]."""
+"""File names, or runs of names with consecutive numbers: [prefix, first number, last number, suffix]."""
 
 _LAST_NUMBER = re.compile(r"(.*?)([0-9]+)([^0-9]*)")
 
 
 def by_folder(paths: Iterable[str]) -> dict[str, list[str | list[str]]]:
-    """Paths by their folders, runs of numbered names as one entry; in their order within a folder."""
+    """Return paths by folder, in their order there, with each run of numbered names as one entry."""
     folders: dict[str, list[str]] = {}
     for path in paths:
         folder, _, name = path.rpartition("/")
@@ -19,7 +19,7 @@ def by_folder(paths: Iterable[str]) -> dict[str, list[str | list[str]]]:
 
 
 def paths_of(folders: Mapping[str, Names]) -> Iterator[str]:
-    """The paths that `by_folder` was given."""
+    """Yield the paths that `by_folder` has compressed."""
     for folder, names in folders.items():
         for name in names:
             yield from (f"{folder}/{one}" for one in ([name] if isinstance(name, str) else _numbered(*name)))
@@ -31,7 +31,7 @@ def _numbered(before: str, first: str, last: str, after: str) -> Iterator[str]:
 
 
 def _runs(names: Iterable[str]) -> Iterator[str | list[str]]:
-    """Names in order; of neighbours that rise by one, with as many digits, the first and last number."""
+    """Yield names in order; neighbours whose equally long numbers rise by one become one run."""
     run: list[str] = []
     for name in names:
         matched = _LAST_NUMBER.fullmatch(name)
@@ -51,6 +51,6 @@ def _follows(run: Sequence[str], before: str, number: str, after: str) -> bool:
 
 
 def _closed(run: list[str]) -> Iterator[str | list[str]]:
-    """A run that is over; one of a single name is that name."""
+    """Yield a finished run; a run of one name becomes that name."""
     if run:
         yield run if run[1] != run[2] else f"{run[0]}{run[1]}{run[3]}"

@@ -1,10 +1,10 @@
-"""Access classes: who may have a file, and so all that is made of it.
+"""Access classes: who may have a file and everything derived from it.
 
-The class is a label in the data themselves, so that copies keep it whatever becomes of their modes: in
-`card.json` of a dataset, `training.json` of a run, the metadata of Parquet (`pubmill.storage.corpus_parts`),
-the header of gzipped predictions, model cards, and `access.json` of other folders and beside files without a
-place for it. Public data have no label, except in cards of datasets. Modes protect labelled files as well:
-only their owner may read them.
+The class is a label in the data themselves, so that copies keep it even if their modes change: in `card.json`
+of a dataset, `training.json` of a run, the metadata of Parquet (`pubmill.storage.corpus_parts`), the header
+of gzipped predictions, model cards, and `access.json` in other folders and beside files that cannot hold a
+label. Public data have no label, except in cards of datasets. Modes protect labelled files as well: only
+their owner may read them.
 """
 
 import json
@@ -18,21 +18,21 @@ from pubmill.storage.result_paths import CARD, PREDICTIONS, TRAINING
 
 PUBLIC, CREDENTIALED = "public", "credentialed"
 CLASSES = (PUBLIC, "registration", CREDENTIALED)
-"""From the most open to the strictest."""
+"""Access classes, from the most open to the strictest."""
 LABEL = "access.json"
 _KEY = "access"
 _LABELLED = (LABEL, CARD, "training.json")
-"""Files of a folder that say its class."""
+"""Files that may hold the label of their folder."""
 
 _PROCESS = {_KEY: PUBLIC}
-"""The strictest class of what this process has read: like its umask, it holds for all that it writes."""
+"""The strictest class this process has read: like its umask, it applies to everything the process writes."""
 
 
 def keep_private(inputs: Iterable[Path], *classes: str) -> str:
-    """Return the strictest of some classes and of those of inputs, and give it to all that is written later.
+    """Return the strictest class among `classes` and the inputs', and apply it to all later outputs.
 
-    For programs: what is made of licensed text is licensed too, be it its words or a model's weights. An
-    input without a label that its owner alone may read passes this mode on.
+    For programs: whatever is derived from licensed text is licensed too, whether words or a model's weights.
+    If an input without a label is readable only by its owner, the outputs get this mode as well.
     """
     paths = list(inputs)
     _PROCESS[_KEY] = strictest([_PROCESS[_KEY], *classes, *map(access_of, paths)])
@@ -42,20 +42,20 @@ def keep_private(inputs: Iterable[Path], *classes: str) -> str:
 
 
 def strictest(classes: Iterable[str]) -> str:
-    """The strictest of some classes; public if there are none."""
+    """Return the strictest of some classes; public if there are none."""
     return max(classes, key=CLASSES.index, default=PUBLIC)
 
 
 def access_of(path: Path) -> str:
-    """The access class of a file or folder, by its labels; public if there are none.
+    """Return the access class of a file or folder from its labels; public if there are none.
 
-    Parquet is read by `pubmill.storage.corpus_parts.access_of_parts`: training programs run without pyarrow.
+    For Parquet use `pubmill.storage.corpus_parts.access_of_parts`: training programs run without pyarrow.
     """
     return strictest(_labels(path))
 
 
 def label_of_process() -> dict[str, str]:
-    """What this process adds to accounts and metadata that it writes: its class, unless that is public."""
+    """Return the class of this process as metadata to add to its outputs; empty if the class is public."""
     return {} if _PROCESS[_KEY] == PUBLIC else dict(_PROCESS)
 
 
@@ -65,13 +65,13 @@ def write_label(folder: Path) -> None:
 
 
 def write_label_beside(path: Path) -> None:
-    """Write the class of this process beside a file that has no place for it, unless it is public."""
+    """Write the class of this process beside a file that cannot hold a label, unless it is public."""
     path.parent.mkdir(parents=True, exist_ok=True)
     _write(_beside(path))
 
 
 def gzip_name() -> str:
-    """The name for the header of a gzipped file: the class of this process, "" if it is public."""
+    """Return the file name for a gzip header: the class of this process, or "" if it is public."""
     return "".join(f"{key}={value}" for key, value in label_of_process().items())
 
 
@@ -102,14 +102,14 @@ def _in_json(path: Path) -> str:
     if not path.is_file():
         return PUBLIC
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
         raise PubmillError(f"{path}: not valid JSON, so it is unknown who may have these data") from None
-    return known_class(told.get(_KEY, PUBLIC) if isinstance(told, dict) else PUBLIC, path)
+    return known_class(content.get(_KEY, PUBLIC) if isinstance(content, dict) else PUBLIC, path)
 
 
 def _in_card(path: Path) -> str:
-    """From the metadata at the top of a model card."""
+    """Return the class in the metadata at the top of a model card."""
     if not path.is_file():
         return PUBLIC
     with path.open(encoding="utf-8", errors="replace") as card:
@@ -119,7 +119,7 @@ def _in_card(path: Path) -> str:
 
 
 def _in_gzip(path: Path) -> str:
-    """From the file name in a gzip header (RFC 1952), where `gzip_name` puts it."""
+    """Return the class in the file name of a gzip header (RFC 1952), as `gzip_name` writes it."""
     with path.open("rb") as packed:
         head = packed.read(100)
     if head[:3] != b"\x1f\x8b\x08" or head[3:4] != b"\x08":
@@ -129,13 +129,13 @@ def _in_gzip(path: Path) -> str:
 
 
 def known_class(value: object, path: Path) -> str:
-    """A class as it is written in `path`; a `PubmillError` if there is no such class."""
+    """Return a class that was read from `path`; raise a `PubmillError` if it is unknown."""
     if value not in CLASSES:
         raise PubmillError(f"{path}: {_KEY} is {value!a:.80}; expected one of {', '.join(CLASSES)}")
     return str(value)
 
 
 def _is_closed(path: Path) -> bool:
-    # safetensors makes files for their owner alone, be they public; so those from elsewhere tell nothing
+    # safetensors makes all files readable only by their owner, so their modes do not show the class
     files = [file for file in path.iterdir() if file.suffix != ".safetensors"] if path.is_dir() else [path]
     return any(file.is_file() and not file.stat().st_mode & 0o077 for file in files)

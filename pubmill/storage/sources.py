@@ -1,7 +1,7 @@
-"""Files from the network, a mirror folder or this machine: whole, checked and recorded.
+"""Downloads from the network, a mirror folder or this machine: complete, checked and recorded.
 
-A mirror is a folder that holds HOST/PATH for https://HOST/PATH, so one layout serves a copy made by hand,
-`wget --force-directories`, and the miniature data of the demo.
+A mirror is a folder that holds HOST/PATH for https://HOST/PATH. The same layout serves copies made by hand,
+those of `wget --force-directories`, and the miniature data of the demo.
 """
 
 import hashlib
@@ -18,8 +18,8 @@ from pubmill.storage.network import discard, fetch, say
 from pubmill.storage.result_paths import BELOW
 
 CHUNK = 1 << 20
-SMALL = 64 << 20  # most bytes of a file that is read at once: a checksum, a listing
-REFETCHES = 2  # how often a file that arrives with a wrong checksum is fetched again
+SMALL = 64 << 20  # largest size in bytes of a file that is read at once: a checksum, a listing
+REFETCHES = 2  # how often a file with a wrong checksum is fetched again
 
 
 def download(
@@ -30,11 +30,11 @@ def download(
     md5_beside: bool = False,
     git_blob: str | None = None,
 ) -> None:
-    """Bring the file at `url` to `output`, checked, with its record in OUTPUT.source.json.
+    """Download the file at `url` to `output`, check it, and write its record to OUTPUT.source.json.
 
     Args:
         url: https://..., or file:///... for a file of this machine.
-        output: Where the file goes; it appears only when it is whole and checked.
+        output: Path of the file; it appears only once it is complete and checked.
         mirror: Folder (or file:// URL of one) that stands in for the network.
         sha256: The expected digest in hex.
         git_blob: The expected id that git gives the content (`git hash-object`), in hex: for files of
@@ -42,8 +42,8 @@ def download(
         md5_beside: Check against the md5 published at URL.md5, in NCBI's form or that of md5sum.
 
     Raises:
-        PubmillError: Unreachable, missing, cut short or not the expected file. What was already received
-            over the network stays in OUTPUT.part, and the same command goes on from there.
+        PubmillError: Unreachable, missing, truncated or not the expected file. Bytes received over the
+            network stay in OUTPUT.part, and the same command resumes there.
     """
     source = _file_for(url, mirror)
     expected = {"sha256": sha256.lower()} if sha256 else {}
@@ -52,7 +52,7 @@ def download(
     if md5_beside:
         expected["md5"] = published_md5(read(f"{url}.md5", mirror), name_in(url), f"{url}.md5")
     part = output.with_name(f"{output.name}.part")
-    # Two processes must not write one part: a killed Snakemake may have left a download behind it.
+    # Two processes must not write the same part: a killed Snakemake may have left a download running.
     with locked(output.with_name(f".{output.name}.lock")), writing(output) as temporary:
         found = _bring(url, source, part, expected)
         record = {
@@ -68,9 +68,9 @@ def download(
 
 
 def bring(url: str, output: Path, mirror: str | None = None, md5: str = "") -> None:
-    """Bring one of many small files to `output`, whole and checked, as `download` does, without its record.
+    """Download one of many small files to `output`, checked as by `download`, but without a record.
 
-    The caller sees to it that nobody else brings it at the same time, and keeps the record of all.
+    The caller must prevent simultaneous downloads of the same file, and keeps one record for all.
     """
     part = output.with_name(f"{output.name}.part")
     _bring(url, _file_for(url, mirror), part, {"md5": md5} if md5 else {})
@@ -79,7 +79,7 @@ def bring(url: str, output: Path, mirror: str | None = None, md5: str = "") -> N
 
 
 def read(url: str, mirror: str | None = None) -> bytes:
-    """Read a small file, by the same ways and with the same errors as `download`."""
+    """Return the content of a small file, from the same places and with the same errors as `download`."""
     source = _file_for(url, mirror)
     if source is not None:
         return source.read_bytes()
@@ -90,7 +90,7 @@ def read(url: str, mirror: str | None = None) -> bytes:
 
 
 def check(url: str, path: Path, expected: Mapping[str, str]) -> None:
-    """Check a copy of the file at `url` that lies at `path`; a `PubmillError` tells how it differs.
+    """Check the copy at `path` of the file at `url`; a `PubmillError` reports how it differs.
 
     `expected` is as in a spec: kind of digest (`sha256`, `git_blob`) -> its value in hex.
     """
@@ -100,7 +100,7 @@ def check(url: str, path: Path, expected: Mapping[str, str]) -> None:
 
 
 def published_md5(text: bytes, name: str, where: str) -> str:
-    """The md5 that `text` gives for the file `name`: `MD5(name)= hex` (NCBI) or `hex  name` (md5sum)."""
+    """Return the md5 in `text` for the file `name`: `MD5(name)= hex` (NCBI) or `hex  name` (md5sum)."""
     line = text.decode("utf-8", errors="replace").strip()
     match = re.fullmatch(r"MD5 ?\((?P<name>.+)\) ?= ?(?P<md5>[0-9a-fA-F]{32})", line) or re.fullmatch(
         r"(?P<md5>[0-9a-fA-F]{32})\s+\*?(?P<name>.+)", line
@@ -115,7 +115,7 @@ def published_md5(text: bytes, name: str, where: str) -> str:
 
 
 def name_in(url: str) -> str:
-    """The file name at the end of a URL."""
+    """Return the file name at the end of a URL."""
     return unquote(urlsplit(url).path).rsplit("/", 1)[-1]
 
 
@@ -126,7 +126,7 @@ def _origin(url: str, source: Path | None) -> str:
 
 
 def _file_for(url: str, mirror: str | None) -> Path | None:
-    """The file of this machine that `url` stands for, or None where it comes over the network."""
+    """Return the local file for `url`, or None if it must be fetched over the network."""
     if urlsplit(url).scheme == "file":
         path = Path(unquote(urlsplit(url).path))
         advice = "check the path in the settings"
@@ -141,7 +141,7 @@ def _file_for(url: str, mirror: str | None) -> Path | None:
 
 
 def path_in_mirror(url: str, mirror: str | None) -> Path | None:
-    """Where a mirror would have the file of a URL; None without a mirror."""
+    """Return the path of a URL's file in the mirror; None without a mirror."""
     if mirror is None:
         return None
     root = Path(unquote(urlsplit(mirror).path)) if mirror.startswith("file://") else Path(mirror)
@@ -158,7 +158,7 @@ def path_in_mirror(url: str, mirror: str | None) -> Path | None:
 
 
 def _bring(url: str, source: Path | None, part: Path, expected: Mapping[str, str]) -> dict[str, str]:
-    """Make `part` the whole, checked file and return its digests; a bad network copy is fetched anew."""
+    """Fill `part` with the complete, checked file and return its digests; refetch a bad network copy."""
     if source is not None:
         _copy(source, part, private=urlsplit(url).scheme == "file")
     else:
@@ -179,8 +179,8 @@ def _bring(url: str, source: Path | None, part: Path, expected: Mapping[str, str
 
 
 def _copy(source: Path, part: Path, private: bool) -> None:
-    """A file of the user's own may be licensed to them alone, so nobody else may read its copy."""
-    discard(part)  # what a broken network download left is no longer true
+    """Copy a file; the copy of a user's own file is private, because it may be licensed to the user alone."""
+    discard(part)  # leftovers of a broken network download are obsolete
     part.touch(mode=0o600 if private else 0o666)
     with source.open("rb") as body, part.open("wb") as copy:
         while block := body.read(CHUNK):

@@ -1,4 +1,4 @@
-"""Identity of a model folder: one digest over all that decides what the model computes."""
+"""Identity of a model folder: one digest over all files that determine what the model computes."""
 
 import hashlib
 from collections.abc import Callable
@@ -13,15 +13,17 @@ HASHED = {".safetensors", ".json", ".txt", ".model"}
 
 
 def hashed_files(folder: Path) -> list[Path]:
-    """The files that decide what a model computes, by name; a task model's account is left out, for it says
-    how long training took."""
+    """Return the files that determine what a model computes, by name.
+
+    The training record of a task model is left out, because it contains the duration of the training.
+    """
     return [path for path in sorted(folder.iterdir()) if path.suffix in HASHED and path.name != ACCOUNT]
 
 
 def folder_sha256(folder: Path, digest: Callable[[Path], str] = sha256) -> str | None:
-    """One hash over a model folder's weights, configuration and tokenizer: names and contents.
+    """Return one hash over the names and contents of a model folder's weights, configuration and tokenizer.
 
-    None where nothing is there: of a run that diverged only the account is kept.
+    None if there are none: of a run that diverged only the training record is kept.
     """
     paths, whole = hashed_files(folder), hashlib.sha256()
     for path in paths:

@@ -1,7 +1,7 @@
-"""RoBERTa's byte-level byte-pair tokenizer (Radford et al. 2019; lewis2020 section 4.1) as a folder that
-`AutoTokenizer` loads.
+"""Folders with RoBERTa's byte-level byte-pair tokenizer, which `AutoTokenizer` can load.
 
-Every byte is a piece, so no text is unknown and each decodes to itself.
+See Radford et al. (2019) and lewis2020 section 4.1. Every byte is a piece, so no text is unknown and every
+text decodes to itself.
 """
 
 from pathlib import Path
@@ -16,7 +16,7 @@ from pubmill.storage.files import write_json
 from pubmill.vocabs.merges import Learnt
 from pubmill.vocabs.wordpiece import MAX_POSITIONS, write_tokenizer
 
-# in fairseq's order; the mask is its last piece
+# in fairseq's order; the mask is the last piece of the vocabulary
 FIRST, MASK = ("<s>", "<pad>", "</s>", "<unk>"), "<mask>"
 SPECIAL = {
     "bos": "<s>",
@@ -30,12 +30,12 @@ SPECIAL = {
 
 
 def byte_alphabet() -> list[str]:
-    """The 256 characters that stand for bytes."""
+    """Return the 256 characters that represent bytes."""
     return sorted(ByteLevel.alphabet())
 
 
 def make_tokenizer(learnt: Learnt) -> Tokenizer:
-    """RoBERTa's tokenizer; the pieces begin with `FIRST`, and the mask is added behind them."""
+    """Return RoBERTa's tokenizer; the pieces begin with `FIRST`, and the mask is added at the end."""
     pieces = [*learnt.pieces, MASK]
     ids = {piece: number for number, piece in enumerate(pieces)}
     tokenizer = Tokenizer(BPE(vocab=ids, merges=learnt.merges, unk_token=None))
@@ -43,7 +43,7 @@ def make_tokenizer(learnt: Learnt) -> Tokenizer:
     tokenizer.decoder = ByteLevelDecoder()
     tokenizer.post_processor = RobertaProcessing(("</s>", ids["</s>"]), ("<s>", ids["<s>"]), True, False)
     marks = [AddedToken(piece, special=True, normalized=False) for piece in FIRST]
-    # as in RoBERTa's: the mask takes the place of a word and of the space before it
+    # as in RoBERTa: the mask replaces a word and the space before it
     tokenizer.add_special_tokens([*marks, AddedToken(MASK, lstrip=True, special=True, normalized=False)])
     return tokenizer
 

@@ -1,4 +1,4 @@
-"""How well a vocabulary fits a dataset: subwords per word and per entity word, splits, unknown words."""
+"""Fit of a vocabulary to a dataset: subwords per word and per entity word, split and unknown words."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from pubmill.vocabs.diagnosis import split_terms, unknown_id
 
 @dataclass(frozen=True, kw_only=True)
 class FitRecipe:
-    """A vocabulary and a dataset, by name, and the kind of the dataset's examples."""
+    """Recipe of a diagnosis: the names of a vocabulary and a dataset, and the kind of its examples."""
 
     vocab: str
     dataset: str
@@ -33,8 +33,10 @@ class FitRecipe:
 
 @dataclass
 class Fit:
-    """How a tokenizer takes some words apart: `split` words have several pieces, `unknown` ones a piece that
-    stands for what it can't encode."""
+    """Counts of a tokenizer's pieces for some words.
+
+    `split` words have several pieces, `unknown` words contain the piece for text that it cannot encode.
+    """
 
     words: int = 0
     pieces: int = 0
@@ -42,7 +44,7 @@ class Fit:
     unknown: int = 0
 
     def figures(self) -> dict[str, Any]:
-        """The counts and their ratios; null where there are no words."""
+        """Return the counts and their ratios; ratios are null without words."""
         return {
             "words": self.words,
             "pieces": self.pieces,
@@ -54,7 +56,7 @@ class Fit:
 
 
 class _Pieces(dict[str, tuple[int, bool]]):
-    """Word -> (its pieces inside a text, whether one of them is unknown)."""
+    """Word -> (number of its pieces inside a text, whether one of them is unknown)."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         super().__init__()
@@ -77,8 +79,11 @@ class _Pieces(dict[str, tuple[int, bool]]):
 
 
 def diagnose_examples(tokenizer: Tokenizer, examples: Iterable[Example]) -> dict[str, Any]:
-    """Figures over the words of examples (`words`) and over those of their mentions (`entity_words`, of which
-    `subwords_per_word` is shin2020 Table 3); only figures, as the text may be licensed."""
+    """Return figures over the words of examples (`words`) and of their mentions (`entity_words`).
+
+    `subwords_per_word` of the latter is shin2020 Table 3. The result contains only figures, because the text
+    may be licensed.
+    """
     pieces, words, mentioned = _Pieces(tokenizer), Fit(), Fit()
     for example in examples:
         for total, part in ((words, words_of(example)), (mentioned, entity_words(example))):
@@ -89,7 +94,7 @@ def diagnose_examples(tokenizer: Tokenizer, examples: Iterable[Example]) -> dict
 
 
 def words_of(example: Example) -> Iterator[str]:
-    """The words of an example: as its dataset gives them, else between white space."""
+    """Yield the words of an example: those of its dataset, or else of its text split at white space."""
     match example:
         case TokensExample(words=words):
             yield from words
@@ -102,7 +107,7 @@ def words_of(example: Example) -> Iterator[str]:
 
 
 def entity_words(example: Example) -> Iterator[str]:
-    """The words of an example's mentions, as often as they are mentioned."""
+    """Yield the words of an example's mentions, with repetitions."""
     match example:
         case TokensExample(words=words, labels=labels):
             yield from (word for word, label in zip(words, labels, strict=True) if label != "O")
@@ -111,8 +116,10 @@ def entity_words(example: Example) -> Iterator[str]:
 
 
 def diagnose_dataset(recipe: FitRecipe, vocab: Path, dataset: Path) -> dict[str, Any]:
-    """`diagnose_examples` of each split of the dataset's folder, and the terms of gu2020 Table 1 as the
-    vocabulary of the other folder has them."""
+    """Return `diagnose_examples` of each split in the folder `dataset`, and the terms of gu2020 Table 1.
+
+    The folder `vocab` contains the vocabulary.
+    """
     tokenizer, kind = load_tokenizer(vocab), KINDS[recipe.kind]
     splits = {
         split: diagnose_examples(tokenizer, read_examples(dataset / f"{split}.jsonl.gz", kind))

@@ -1,4 +1,4 @@
-"""How well a vocabulary fits a corpus, and which terms of the field it has."""
+"""Fit of a vocabulary to a corpus, and the biomedical terms that it contains."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -17,18 +17,19 @@ _PREFIX = {"sentencepiece": "▁"}
 
 
 def unknown_id(tokenizer: Tokenizer) -> int | None:
-    """The id of the piece that stands for what a vocabulary can't encode; None where it has none."""
+    """Return the id of the unknown token of a vocabulary; None if it has none."""
     ids = [number for name in UNKNOWN if (number := tokenizer.token_to_id(name)) is not None]
     return ids[0] if ids else None
 
 
 def diagnose(tokenizer: Tokenizer, words: Mapping[str, int], kind: str) -> dict[str, Any]:
-    """Figures over all word occurrences of the corpus, `words` being counted words as the vocabulary of that
-    kind was learnt from them.
+    """Return figures over all word occurrences of the corpus.
 
-    `subwords_per_word` is the mean number of pieces of a word, `unknown_words` the share with a piece that is
-    unknown, `split_words` the share of more than one piece, `continuations` the share of pieces that continue
-    a word, `unused` the pieces that no word needs, `most_split` the commonest words of four pieces and more.
+    `words` are the counted words from which the vocabulary of that kind was learnt. `subwords_per_word` is
+    the mean number of pieces of a word, `unknown_words` the share of words with an unknown piece,
+    `split_words` the share of words with more than one piece, `continuations` the share of pieces that
+    continue a word, `unused` the number of pieces that no word uses, `most_split` the most frequent words of
+    at least four pieces.
     """
     pieces: Counter[int] = Counter()
     split = occurrences = unknown = 0
@@ -61,5 +62,5 @@ def diagnose(tokenizer: Tokenizer, words: Mapping[str, int], kind: str) -> dict[
 
 
 def split_terms(tokenizer: Tokenizer) -> dict[str, list[str]]:
-    """The pieces of each term of gu2020 Table 1 inside a text; a term of one piece is in the vocabulary."""
+    """Return the pieces of each term of gu2020 Table 1 inside a text; terms of the vocabulary have one."""
     return {term: tokenizer.encode(f" {term}", add_special_tokens=False).tokens for term in TERMS}

@@ -1,4 +1,4 @@
-"""Word counts of all parts of a corpus put together, with memory that does not grow with the corpus."""
+"""Sums of the word counts of all parts of a corpus, in memory that does not grow with the corpus."""
 
 import json
 from collections.abc import Sequence
@@ -17,16 +17,16 @@ from pubmill.storage.files import temporary_name
 from pubmill.storage.parquet import all_verified, verified
 from pubmill.vocabs.word_counts import METADATA, Counted
 
-# what the sums need beyond this spills to a folder beside the vocabulary
+# beyond this, the sums spill to a folder beside the vocabulary
 MEMORY = "4GB"
 
 
 @dataclass(frozen=True)
 class MergedCounts:
-    """The words of a corpus that a vocabulary is learnt from.
+    """The words of a corpus from which a vocabulary is learnt.
 
-    `minimum` is the smallest number of occurrences of a word that was kept: 1, or what is needed for no more
-    words than were asked for. `pruned_words` and `pruned_occurrences` tell what was left out for it.
+    `minimum` is the smallest number of occurrences of a kept word: 1, or as many as needed to keep no more
+    words than requested. `pruned_words` and `pruned_occurrences` count the words that this leaves out.
     """
 
     counted: Counted
@@ -35,7 +35,7 @@ class MergedCounts:
     pruned_occurrences: int = 0
 
     def figures(self) -> dict[str, Any]:
-        """What a diagnosis says of them."""
+        """Return the figures of the counts for a diagnosis."""
         return {
             "documents": self.counted.documents,
             "words": self.counted.running,
@@ -46,21 +46,21 @@ class MergedCounts:
 
 
 def merge_counts(parts: Sequence[Path], splitting: Splitting, most_words: int, spill: Path) -> MergedCounts:
-    """Sum the counts of all parts; keep the `most_words` most frequent words, fewer where others are as rare.
+    """Sum the counts of all parts; keep at most `most_words` words, the most frequent ones.
 
-    `spill` is a folder beside which DuckDB puts what memory doesn't hold. Raises `PubmillError` where the
-    corpus has no words at all, or more that are equally frequent than are kept.
+    Equally frequent words are kept or left out together. DuckDB spills to a folder beside `spill`. Raises
+    `PubmillError` if the corpus has no words, or if more than `most_words` words are the most frequent.
     """
-    told = [_told(part, splitting) for part in parts]
+    metadata = [_metadata(part, splitting) for part in parts]
     fault = f"{parts[0].parent}: the word counts can't be merged"
     with database(temporary_name(spill), MEMORY, fault) as connection:
         merged = _merge(connection, all_verified(parts), most_words)
     words, minimum, pruned_words, pruned_occurrences = merged
-    documents, running = (sum(int(part[name]) for part in told) for name in ("documents", "running"))
+    documents, running = (sum(int(part[name]) for part in metadata) for name in ("documents", "running"))
     if pruned_words and not words:
         raise PubmillError(
-            f"most_words is {most_words}, but the corpus's most frequent words are more than that and "
-            f"all of them equally frequent; raise it"
+            f"most_words is {most_words}, but more words than that share the highest frequency in the "
+            f"corpus, so none can be kept; raise it"
         )
     if not words:
         raise PubmillError(
@@ -94,15 +94,15 @@ def _merge(
     return result, minimum, pruned_words, pruned_occurrences
 
 
-def _told(part: Path, splitting: Splitting) -> dict[str, Any]:
-    """What a part's counts say of themselves."""
+def _metadata(part: Path, splitting: Splitting) -> dict[str, Any]:
+    """Return the metadata of a part's counts."""
     try:
-        metadata = pq.read_schema(verified(part)).metadata or {}
-        told: dict[str, Any] = json.loads(metadata[METADATA])
+        schema = pq.read_schema(verified(part)).metadata or {}
+        metadata: dict[str, Any] = json.loads(schema[METADATA])
     except (pa.ArrowException, OSError, KeyError, ValueError) as error:
         raise PubmillError(f"{part}: no readable word counts ({error}); remove it and run again") from None
-    if told.get("splitting") != splitting:
+    if metadata.get("splitting") != splitting:
         raise PubmillError(
-            f"{part}: words of {told.get('splitting')} where {splitting} is needed; count again"
+            f"{part}: words split by {metadata.get('splitting')}, expected {splitting}; count again"
         )
-    return told
+    return metadata

@@ -1,11 +1,11 @@
-"""Byte-pair merges learnt from word counts: how WordPiece and byte-level vocabularies are grown.
+"""Training of WordPiece and byte-level vocabularies by byte-pair merges of counted words.
 
 Starts from the characters and joins the most frequent pair of neighbouring pieces until the vocabulary is
-full (gu2020 section 2.1; what the trainers of `tokenizers` do for both kinds, by frequency and not by
-likelihood). In WordPiece a `##` stands before pieces that continue a word; byte-level words carry their
-space, so there it is empty. Working on counted words makes the time depend on the number of distinct words
-only. Among equally frequent pairs the one with the smaller ids comes first, and ids don't depend on the order
-of the words, so equal counts give equal vocabularies. (The trainer of `tokenizers` has the same rule; but
+full (gu2020 section 2.1; the trainers of `tokenizers` do this for both kinds, by frequency and not by
+likelihood). In WordPiece the prefix `##` marks pieces that continue a word; byte-level words contain their
+space, so their prefix is empty. With counted words, the time depends only on the number of distinct words.
+Among equally frequent pairs the one with the smaller ids comes first, and ids do not depend on the order of
+the words, so equal counts result in equal vocabularies. (The trainer of `tokenizers` has the same rule; but
 with `##` it numbers its pieces in the random order of a hash table and differs from run to run.)
 """
 
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pubmill.errors import PubmillError
 
 CONTINUATION = "##"
-# as in BERT's vocabularies: rarer characters are unknown
+# as in BERT's vocabularies; rarer characters are unknown
 LARGEST_ALPHABET = 1000
 
 Integers = NDArray[np.int64]
@@ -30,9 +30,9 @@ Places = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Learnt:
-    """`pieces`, whose ids are their places: special, characters, then joined ones in the order of `merges`.
+    """Pieces, whose ids are their indices: special, characters, then joined ones in the order of `merges`.
 
-    A merge whose piece was there already (of other parts) adds none.
+    A merge adds no piece if the same piece was made of other parts before.
     """
 
     pieces: list[str]
@@ -46,11 +46,11 @@ def learn_pieces(
     continuation: str = CONTINUATION,
     alphabet: Iterable[str] = (),
 ) -> Learnt:
-    """The `size` pieces learnt from `counts` (word -> occurrences).
+    """Return `size` pieces learnt from `counts` (word -> occurrences).
 
-    Fewer are returned where the words are used up. `alphabet` has characters that are pieces in any case.
-    Words with a character outside the largest alphabet take no part: they can't be encoded. Raises
-    `PubmillError` where `size` does not even hold the characters.
+    Returns fewer pieces if no pair is left to join. `alphabet` are characters that always become pieces.
+    Words with a character outside of the largest alphabet are skipped: they cannot be encoded. Raises
+    `PubmillError` if special tokens and characters alone exceed `size`.
     """
     words = sorted(filter(None, counts))
     characters = _alphabet(words, counts, frozenset(alphabet))
@@ -72,7 +72,7 @@ def learn_pieces(
 
 
 def _alphabet(words: Sequence[str], counts: Mapping[str, int], given: frozenset[str]) -> set[str]:
-    """The given characters and the most frequent others; the smaller code point first among equals."""
+    """Return the given characters and the most frequent others; ties go to the smaller code point."""
     codes, weights = _spelt(words), _weights(words, counts)
     known, inverse = np.unique(codes, return_inverse=True)
     sums = np.bincount(inverse, weights, len(known)) if len(known) else np.zeros(0)
@@ -82,21 +82,21 @@ def _alphabet(words: Sequence[str], counts: Mapping[str, int], given: frozenset[
 
 
 def _spelt(words: Sequence[str]) -> NDArray[np.uint32]:
-    """The code points of all words, one after the other."""
+    """Return the concatenated code points of all words."""
     return np.frombuffer("".join(words).encode("utf-32-le"), np.uint32)
 
 
 def _weights(words: Sequence[str], counts: Mapping[str, int]) -> Integers:
-    """How often each character of each word occurs there."""
+    """Return the occurrences of each character of each word: its word's count."""
     return np.repeat([counts[word] for word in words], [len(word) for word in words]).astype(np.int64)
 
 
 class _PairedText:
-    """All distinct words as one array of pieces, in which pairs are counted and joined.
+    """All distinct words as one array of pieces, with counts of neighbouring pairs.
 
-    A pair of neighbours is one integer, left id * 2**32 + right id. `piece[p]` is -1 where position p has
-    been joined to an earlier one; `following` and `preceding` lead from a piece to its neighbours in the same
-    word, -1 at the ends. `places` has where each pair stands or has stood.
+    A pair of neighbours is one integer, left id * 2**32 + right id. `piece[p]` is -1 if position p has
+    been joined to an earlier one; `following` and `preceding` are the positions of a piece's neighbours in
+    the same word, -1 at the ends. `places` contains the present and former positions of each pair.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class _PairedText:
         self.preceding[begins] = -1
         self.count: dict[int, int] = {}
         self.places: dict[int, list[Places]] = {}
-        # every pair that occurs at least `floor` times
+        # heap of all pairs that occur at least `floor` times
         self.queue: list[tuple[int, int]] = []
         self.floor = int(self.weight.sum()) + 1
         places = np.flatnonzero(self.following >= 0).astype(np.int32)
@@ -125,7 +125,7 @@ class _PairedText:
             self._add(pair, weight, where)
 
     def _first_pieces(self, words: Sequence[str], begins: Integers) -> Places:
-        """The ids of all characters, by way of an array of code points."""
+        """Return the ids of all characters, looked up through an array of code points."""
         known, inverse = np.unique(_spelt(words), return_inverse=True)
         characters = [chr(code) for code in known.tolist()]
         initial = np.array([self.ids[c] for c in characters], np.int32)
@@ -135,20 +135,20 @@ class _PairedText:
         return piece
 
     def merge_best(self) -> bool:
-        """Join the most frequent pair everywhere; False where no pair is left."""
+        """Join all occurrences of the most frequent pair; return False if no pair is left."""
         while self.queue or self._lower_floor():
             count, pair = heapq.heappop(self.queue)
             now = self.count.get(pair, 0)
             if now == -count:
                 self._merge(pair)
                 return True
-            # the queue is told of rises only; a count that has fallen is put right when it comes up
+            # only increases are queued; a decreased count is corrected when popped
             if self.floor <= now < -count:
                 heapq.heappush(self.queue, (-now, pair))
         return False
 
     def _lower_floor(self) -> bool:
-        """Queue the next frequent pairs; most pairs are too rare to be ever joined and never queued."""
+        """Queue the next most frequent pairs; most pairs are too rare to be ever joined or queued."""
         while self.floor > 1 and not self.queue:
             self.floor = max(1, self.floor // 8)
             self.queue = [(-count, pair) for pair, count in self.count.items() if count >= self.floor]
@@ -173,8 +173,7 @@ class _PairedText:
         self.preceding[after_inner] = first_inner
 
     def _exchange_left(self, before: Places, left: int, joined: int) -> None:
-        """The pairs of what stands before the joined ones; a piece that has just been joined is left to
-        `_exchange_right`."""
+        """Update the pairs with the pieces before the joined ones, except those that were joined too."""
         piece = self.piece[before]
         still = piece >= 0
         piece, before = piece[still], before[still]
@@ -185,8 +184,7 @@ class _PairedText:
     def _exchange_right(
         self, first: Places, old: Places, new: Places, left: int, right: int, joined: int
     ) -> None:
-        """The pairs of what stands behind the joined ones; where that has been joined too, `new` is not
-        `old`."""
+        """Update the pairs with the pieces after the joined ones; `new` differs from `old` if joined too."""
         apart = old == new
         for other, weight, where in _grouped(old[apart], self.weight[first[apart]], first[apart]):
             self._subtract(right << 32 | other, weight)
@@ -198,7 +196,7 @@ class _PairedText:
             self._add(joined << 32 | joined, weight, touching)
 
     def _occurrences(self, pair: int, left: int, right: int) -> Places:
-        """Where the pair stands, in order and without overlaps: of "aaa" the first two."""
+        """Return the positions of the pair, in order and without overlaps: in "aaa" only the first."""
         found = self.places.pop(pair)
         places: Places = found[0] if len(found) == 1 else np.sort(np.concatenate(found))
         places = places[self.piece[places] == left]
@@ -213,8 +211,7 @@ class _PairedText:
         return kept
 
     def _id(self, left: int, right: int) -> int:
-        """The id of what a pair joins to; the same string can come of different pairs ("##a" "##bc",
-        "##ab" "##c")."""
+        """Return the id of a joined pair; different pairs may join to one string (##a ##bc, ##ab ##c)."""
         piece = self.pieces[left] + self.pieces[right].removeprefix(self._continuation)
         number = self.ids.setdefault(piece, len(self.pieces))
         if number == len(self.pieces):
@@ -222,7 +219,7 @@ class _PairedText:
         return number
 
     def _subtract(self, pair: int, weight: int) -> None:
-        """Take from a pair's count; the pair that is being joined has none any more."""
+        """Subtract from a pair's count; the pair being joined has no count any more."""
         if pair in self.count:
             self.count[pair] -= weight
             if not self.count[pair]:
@@ -237,7 +234,7 @@ class _PairedText:
 
 
 def _grouped(keys: NDArray[Any], weights: Integers, places: Places) -> Iterable[tuple[int, int, Places]]:
-    """Each distinct key with the sum of its weights and its places, in their order."""
+    """Return each distinct key with the sum of its weights and its places, in their order."""
     if len(keys) == 0:
         return ()
     order = np.argsort(keys, kind="stable")

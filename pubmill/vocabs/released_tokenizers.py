@@ -1,4 +1,4 @@
-"""The vocabulary that a model was released with."""
+"""Vocabularies of released models."""
 
 import shutil
 from pathlib import Path

@@ -1,11 +1,11 @@
-"""SentencePiece (Kudo and Richardson 2018): pieces learnt by its own trainer, from word counts.
+"""SentencePiece (Kudo and Richardson 2018): vocabularies learnt by its own trainer from word counts.
 
-Its trainer takes counted words (`input_format=tsv`). For byte-pair merges that is the same as taking the
-text, because it counts the words of the text first. Its unigram model counts substrings of the distinct words
-for the pieces that it starts from, where from text it would count those of the text; every later step weighs
-words by their counts. In return it sees the whole corpus, where from text it would need a sample.
+The trainer accepts counted words (`input_format=tsv`). For byte-pair merges this is equivalent to the text,
+whose words the trainer would count first. The unigram model derives its initial pieces from substrings of the
+distinct words, where from text it would count substrings of the text; every later step weights words by their
+counts. In return it sees the whole corpus, where from text it would need a sample.
 
-Text is normalised as ALBERT's tokenizer does and not by SentencePiece, so that `tokenizers`, which
+Text is normalised as by ALBERT's tokenizer and not by SentencePiece, so that `tokenizers`, which
 `AutoTokenizer` uses, sees the same words as the trainer.
 """
 
@@ -33,24 +33,24 @@ from pubmill.vocabs.wordpiece import MAX_POSITIONS, write_tokenizer
 
 Model = Literal["unigram", "bpe"]
 
-WORD = "▁"  # stands before the first piece of a word
+WORD = "▁"  # prefix of the first piece of a word
 # ALBERT's, in its order (Lan et al. 2020)
 SPECIAL = {"pad": "<pad>", "unk": "<unk>", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
 COVERAGE = 0.99995  # ALBERT's; rarer characters are unknown
-LONGEST = 1000  # characters of a word; longer ones are no words and take no part
+LONGEST = 1000  # most characters of a word; longer strings are not words and are skipped
 _PLAIN = re.compile("[!-&(-_a-~]+")  # ASCII without ' and `
-# fixed, because sums over more or fewer threads differ in their last digits
+# fixed, because the last digits of sums depend on the number of threads
 THREADS = 2
 
 
 def normalizer(lowercase: bool) -> Normalizer:
-    """ALBERT's normalisation: compatibility forms, no accents, and no capitals where asked for."""
+    """Return ALBERT's normalisation: compatibility forms, no accents, and lower case if requested."""
     steps = [Replace("``", '"'), Replace("''", '"'), NFKD(), StripAccents()]
     return Sequence([*steps, *([Lowercase()] if lowercase else [])])
 
 
 def normalise(words: Mapping[str, int], lowercase: bool) -> dict[str, int]:
-    """Counted words in ALBERT's form."""
+    """Return counted words in ALBERT's normal form."""
     counts, form = Counter[str](), normalizer(lowercase)
     for word, count in words.items():
         if _PLAIN.fullmatch(word):
@@ -62,9 +62,10 @@ def normalise(words: Mapping[str, int], lowercase: bool) -> dict[str, int]:
 
 
 def learn(words: Mapping[str, int], size: int, model: Model, special: Mapping[str, str]) -> tuple[bytes, int]:
-    """SentencePiece's model of `size` pieces, serialised, and how many words were too long to take part.
+    """Return SentencePiece's serialised model of `size` pieces, and the number of words skipped as too long.
 
-    Equal counts give equal models. Raises `PubmillError` where the words can't give so few or so many pieces.
+    Equal counts result in equal models. Raises `PubmillError` if SentencePiece cannot make that number of
+    pieces from the words.
     """
     short = {word: count for word, count in words.items() if len(word) <= LONGEST}
     written = io.BytesIO()
@@ -95,12 +96,12 @@ def learn(words: Mapping[str, int], size: int, model: Model, special: Mapping[st
                 f"SentencePiece can't learn {size} pieces from these words: {reason}"
             ) from None
     made = sentencepiece_model_pb2.ModelProto.FromString(written.getvalue())  # type: ignore[attr-defined]
-    made.trainer_spec.ClearField("input")  # a temporary file's name, another one each time
+    made.trainer_spec.ClearField("input")  # a temporary file's name, different each time
     return bytes(made.SerializeToString(deterministic=True)), len(words) - len(short)
 
 
 def read_pieces(model: bytes) -> list[tuple[str, float]]:
-    """The pieces of a serialised model with their scores, by id."""
+    """Return the pieces of a serialised model with their scores, by id."""
     loaded = sentencepiece.SentencePieceProcessor(model_proto=model)
     return [
         (loaded.id_to_piece(number), loaded.get_score(number)) for number in range(loaded.get_piece_size())
@@ -108,7 +109,7 @@ def read_pieces(model: bytes) -> list[tuple[str, float]]:
 
 
 def make_tokenizer(pieces: list[tuple[str, float]], model: Model, lowercase: bool) -> Tokenizer:
-    """ALBERT's tokenizer over a model's pieces; with merges in place of the unigram model where it is one."""
+    """Return ALBERT's tokenizer over a model's pieces, with byte-pair merges if `model` is `bpe`."""
     ids = {piece: number for number, (piece, _) in enumerate(pieces)}
     tokenizer = Tokenizer(
         Unigram(pieces, unk_id=ids["<unk>"], byte_fallback=False)
@@ -135,8 +136,10 @@ def make_tokenizer(pieces: list[tuple[str, float]], model: Model, lowercase: boo
 
 
 def merges(ids: Mapping[str, int]) -> list[tuple[str, str]]:
-    """The merges of a byte-pair model, which holds its pieces in the order in which they were learnt: all
-    pairs of pieces that join to one, in the order of what they join to."""
+    """Return the merges of a byte-pair model, whose pieces are in the order in which they were learnt.
+
+    These are all pairs of pieces that join to a piece, ordered by the joined piece.
+    """
     found = []
     for piece in sorted(ids, key=ids.__getitem__):
         cuts = ((piece[:cut], piece[cut:]) for cut in range(1, len(piece)))
@@ -148,8 +151,8 @@ def merges(ids: Mapping[str, int]) -> list[tuple[str, str]]:
 def save(tokenizer: Tokenizer, model: bytes, kind: Model, lowercase: bool, folder: Path) -> None:
     """Write tokenizer.json, spiece.model and tokenizer_config.json.
 
-    `AutoTokenizer` makes an AlbertTokenizer of a unigram model; it has no class for merges in ALBERT's form
-    and takes tokenizer.json as it stands.
+    `AutoTokenizer` makes an AlbertTokenizer from a unigram model; it has no class for merges in ALBERT's form
+    and uses tokenizer.json unchanged.
     """
     write_tokenizer(tokenizer, folder)
     (folder / "spiece.model").write_bytes(model)
@@ -168,11 +171,11 @@ def save(tokenizer: Tokenizer, model: bytes, kind: Model, lowercase: bool, folde
 
 
 def as_wordpiece(pieces: list[tuple[str, float]], size: int, special: tuple[str, ...]) -> list[str]:
-    """A SentencePiece vocabulary in BERT's form, as shin2020 Figure 1 shows it: `▁` taken from pieces that
-    begin a word, `##` put before the others.
+    """Return a SentencePiece vocabulary in BERT's form, as in shin2020 Figure 1.
 
-    Both forms of every character come first, so that no word of known characters is unknown (SentencePiece
-    can fall back on a lone `▁`, BERT can't); then the pieces in their order until there are `size`.
+    `▁` is removed from pieces that begin a word, and `##` is put before the others. Both forms of every
+    character come first, so that no word of known characters is unknown (SentencePiece can fall back on a
+    lone `▁`, BERT cannot); then the pieces in their order until there are `size`.
     """
     learnt = [piece for piece, _ in pieces if piece not in ("<unk>", WORD)]
     characters = sorted({piece.removeprefix(WORD) for piece in learnt if len(piece.removeprefix(WORD)) == 1})

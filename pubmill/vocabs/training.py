@@ -1,4 +1,4 @@
-"""A vocabulary learnt from the word counts of a corpus, of any kind, with its diagnosis."""
+"""Training of a vocabulary of any kind from the word counts of a corpus, with its diagnosis."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +17,12 @@ from pubmill.vocabs.merges import learn_pieces
 
 
 @dataclass(frozen=True)
-class Trained:
-    """A tokenizer and how it is written, the words that it was learnt from as it sees them, and how many
-    distinct ones took no part because they were too long."""
+class LearntVocabulary:
+    """A tokenizer, the function that saves it, and its training words.
+
+    `words` are the normalised words from which it was learnt; `too_long` is the number of distinct words that
+    were skipped as too long.
+    """
 
     tokenizer: Tokenizer
     save: Callable[[Path], None]
@@ -27,8 +30,8 @@ class Trained:
     too_long: int = 0
 
 
-def learn(recipe: VocabRecipe, words: Mapping[str, int]) -> Trained:
-    """Learn a vocabulary from counted words, separated as `recipe.splitting()` says."""
+def learn(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
+    """Learn a vocabulary from counted words, split according to `recipe.splitting()`."""
     fault = recipe.fault()
     if fault:
         raise PubmillError(fault)
@@ -37,7 +40,7 @@ def learn(recipe: VocabRecipe, words: Mapping[str, int]) -> Trained:
     return _byte_level(recipe, words) if recipe.kind == "byte-level-bpe" else _sentencepiece(recipe, words)
 
 
-def _wordpiece(recipe: VocabRecipe, words: Mapping[str, int]) -> Trained:
+def _wordpiece(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
     too_long = 0
     if recipe.learner == "merges":
         pieces = learn_pieces(words, recipe.size, wordpiece.SPECIAL).pieces
@@ -45,22 +48,22 @@ def _wordpiece(recipe: VocabRecipe, words: Mapping[str, int]) -> Trained:
         model, too_long = sentencepiece.learn(words, recipe.size, _model(recipe), special={})
         pieces = sentencepiece.as_wordpiece(sentencepiece.read_pieces(model), recipe.size, wordpiece.SPECIAL)
     tokenizer = wordpiece.make_tokenizer(pieces, recipe.lowercase)
-    return Trained(
+    return LearntVocabulary(
         tokenizer, lambda folder: wordpiece.save(tokenizer, recipe.lowercase, folder), words, too_long
     )
 
 
-def _byte_level(recipe: VocabRecipe, words: Mapping[str, int]) -> Trained:
+def _byte_level(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
     learnt = learn_pieces(words, recipe.size - 1, byte_level.FIRST, "", byte_level.byte_alphabet())
     tokenizer = byte_level.make_tokenizer(learnt)
-    return Trained(tokenizer, lambda folder: byte_level.save(tokenizer, learnt, folder), words)
+    return LearntVocabulary(tokenizer, lambda folder: byte_level.save(tokenizer, learnt, folder), words)
 
 
-def _sentencepiece(recipe: VocabRecipe, words: Mapping[str, int]) -> Trained:
+def _sentencepiece(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
     kind, words = _model(recipe), sentencepiece.normalise(words, recipe.lowercase)
     model, too_long = sentencepiece.learn(words, recipe.size, kind, sentencepiece.SPECIAL)
     tokenizer = sentencepiece.make_tokenizer(sentencepiece.read_pieces(model), kind, recipe.lowercase)
-    return Trained(
+    return LearntVocabulary(
         tokenizer,
         lambda folder: sentencepiece.save(tokenizer, model, kind, recipe.lowercase, folder),
         words,
@@ -73,8 +76,10 @@ def _model(recipe: VocabRecipe) -> Literal["unigram", "bpe"]:
 
 
 def train(recipe: VocabRecipe, counts: Sequence[Path], output: Path) -> dict[str, Any]:
-    """Learn a vocabulary from the word counts of a corpus's parts and write its folder with diagnosis.json;
-    return the diagnosis."""
+    """Learn a vocabulary from the word counts of a corpus's parts and write its folder; return the diagnosis.
+
+    The folder contains the tokenizer's files and diagnosis.json.
+    """
     merged = merge_counts(counts, recipe.splitting(), recipe.most_words, output)
     trained = learn(recipe, merged.counted.words)
     diagnosis = {

@@ -1,8 +1,8 @@
-"""The words of a corpus part, counted: what every vocabulary is learnt from.
+"""Word counts of a corpus part, from which every vocabulary is learnt.
 
-What a word is depends on the kind of vocabulary (`SPLITTINGS`). A part's text is first cut at its spaces and
-equal chunks are counted (DuckDB, one thread), then each distinct chunk is taken apart into words: text is
-read once and most of it never becomes a Python object.
+The definition of a word depends on the kind of vocabulary (`SPLITTINGS`). A part's text is first split at its
+spaces and equal chunks are counted (DuckDB, one thread), then each distinct chunk is split into words: the
+text is read once and most of it never becomes a Python object.
 """
 
 import json
@@ -35,8 +35,8 @@ _COARSE = """
 WITH chunks AS (SELECT unnest(string_split(replace(text, chr(10), ' '), ' ')) AS chunk FROM {table})
 SELECT chunk, count(*) FROM chunks GROUP BY chunk
 """
-# GPT-2's words carry the space before them. Where a line has other white space than single ones between
-# words, it is one chunk: a run of white space is not taken apart as its characters alone would be.
+# GPT-2's words contain the space before them. A line with other white space than single spaces between words
+# is one chunk, because a run of white space is split differently from its single characters.
 _WHITE = r"^ |  | $|[\t-\r\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]"
 _LINES = """
 WITH lines AS (SELECT unnest(string_split(text, chr(10))) AS line FROM {table}),
@@ -51,8 +51,10 @@ UNION ALL SELECT line, count(*) FROM judged WHERE odd GROUP BY line
 
 @dataclass(frozen=True)
 class Counted:
-    """The words of some documents and how often each occurs; `running` is the number of words between white
-    space, as people count them."""
+    """The words of some documents and their counts.
+
+    `running` is the number of running words, separated by white space.
+    """
 
     words: Mapping[str, int]
     documents: int
@@ -60,7 +62,7 @@ class Counted:
 
 
 def _bert(lowercase: bool) -> Split:
-    """Words as BERT's normaliser and pre-tokeniser separate them (accents go with capitals)."""
+    """Return a splitter into BERT's words; lower-casing also removes accents, as in BERT."""
     normalizer, splitter = BertNormalizer(lowercase=lowercase), BertPreTokenizer()
 
     def split(chunk: str) -> list[str]:
@@ -73,7 +75,7 @@ def _bert(lowercase: bool) -> Split:
 
 
 def _byte_level() -> Split:
-    """GPT-2's words, each byte written as one character (a space as Ġ)."""
+    """Return a splitter into GPT-2's words, with each byte written as one character (a space as Ġ)."""
     splitter = ByteLevel(add_prefix_space=False, use_regex=True)
 
     def split(chunk: str) -> list[str]:
@@ -90,11 +92,11 @@ SPLITTINGS: dict[str, tuple[str, Callable[[], Split]]] = {
     "byte-level": (_LINES, _byte_level),
     "white-space": (_COARSE, lambda: str.split),
 }
-"""Way of splitting -> how a text is cut into chunks, and a chunk into words."""
+"""Splitting -> the query that cuts a text into chunks, and the function that makes the chunk splitter."""
 
 
 def count_part(part: Path, splitting: Splitting, spill: Path) -> Counted:
-    """Count the words of a corpus part; `spill` is a folder for what memory doesn't hold."""
+    """Count the words of a corpus part; DuckDB spills to the folder `spill`."""
     if not part.is_file():
         raise PubmillError(f"{part} does not exist; select the corpus's documents first")
     fault = f"{part}: no readable corpus part with a column text"
@@ -109,7 +111,7 @@ def _count(connection: duckdb.DuckDBPyConnection, table: str, splitting: Splitti
     documents = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
     found = connection.execute(query.replace("{table}", table))
     split, words, running = make_split(), dict[str, int](), 0
-    known = words.get  # twice as fast as a Counter, which asks Python code about each new word
+    known = words.get  # twice as fast as a Counter, which calls Python code for each new word
     while chunks := found.fetchmany(100_000):
         for chunk, count in chunks:
             running += count * (1 if chunk.isalnum() else len(chunk.split()))
@@ -119,7 +121,7 @@ def _count(connection: duckdb.DuckDBPyConnection, table: str, splitting: Splitti
 
 
 def write_counts(part: Path, splitting: Splitting, output: Path) -> Counted:
-    """Count a corpus part and write its words (word, count), sorted by code points, as parquet."""
+    """Count a corpus part and write its words (word, count), sorted by code points, as Parquet."""
     spill = temporary_name(output.with_suffix(".spill"))
     counted = count_part(part, splitting, spill)
     words = sorted(counted.words)
@@ -127,8 +129,8 @@ def write_counts(part: Path, splitting: Splitting, output: Path) -> Counted:
         "word": pa.array(words, pa.string()),
         "count": pa.array(map(counted.words.__getitem__, words), pa.int64()),
     }
-    told = {"splitting": splitting, "documents": counted.documents, "running": counted.running}
-    table = pa.table(columns).replace_schema_metadata({METADATA: json.dumps(told)} | label_of_process())
+    metadata = {"splitting": splitting, "documents": counted.documents, "running": counted.running}
+    table = pa.table(columns).replace_schema_metadata({METADATA: json.dumps(metadata)} | label_of_process())
     with writing(output) as temporary, parquet_writer(temporary, table.schema) as writer:
         writer.write_table(table)
     return counted

@@ -1,4 +1,4 @@
-"""BERT's WordPiece tokenizer, uncased or cased, as a folder that `AutoTokenizer` loads."""
+"""Folders with BERT's WordPiece tokenizer, uncased or cased, which `AutoTokenizer` can load."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ MAX_POSITIONS = 512
 
 
 def make_tokenizer(pieces: list[str], lowercase: bool) -> Tokenizer:
-    """BERT's tokenizer over `pieces`, whose ids are their places in the list."""
+    """Return BERT's tokenizer over `pieces`, whose ids are their indices in the list."""
     ids = {piece: number for number, piece in enumerate(pieces)}
     tokenizer = Tokenizer(WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=100))
     tokenizer.normalizer = BertNormalizer(lowercase=lowercase)
@@ -29,13 +29,13 @@ def make_tokenizer(pieces: list[str], lowercase: bool) -> Tokenizer:
 
 
 def write_tokenizer(tokenizer: Tokenizer, folder: Path) -> None:
-    """Write tokenizer.json, in a form that people can read."""
+    """Write tokenizer.json with its characters unescaped, so that people can read it."""
     content = json.dumps(json.loads(tokenizer.to_str()), ensure_ascii=False)
     (folder / "tokenizer.json").write_text(content + "\n", encoding="utf-8")
 
 
 def save(tokenizer: Tokenizer, lowercase: bool, folder: Path) -> None:
-    """Write tokenizer.json, vocab.txt and a tokenizer_config.json with lower-casing stated."""
+    """Write tokenizer.json, vocab.txt, and tokenizer_config.json with the casing."""
     write_tokenizer(tokenizer, folder)
     ids = tokenizer.get_vocab()
     pieces = "".join(f"{piece}\n" for piece in sorted(ids, key=ids.__getitem__))

@@ -11,7 +11,7 @@ from pubmill.annotation.examples import SpanExample, read_examples
 from pubmill.convert import squad
 from pubmill.convert.dataset import convert
 from pubmill.convert.dataset_counts import count
-from pubmill.convert.exports import Form, publish
+from pubmill.convert.exports import WriterOptions, publish
 from pubmill.convert.source_files import Given
 from tests.dataset_specs import conversion_of, published_of
 
@@ -49,7 +49,7 @@ def test_xquad_is_an_original_file_of_the_same_form(shared: Path) -> None:
         examples = list(squad.read(Given("dev", {"dev": path}, {}, Counter())))
         found = count(examples)
         assert (found["examples"], found["contexts"], found["documents"]) == (1190, 240, 48)
-        written = "".join(squad.write(examples, Form({"version": "1.1"}, None)))
+        written = "".join(squad.write(examples, WriterOptions({"version": "1.1"}, None)))
         assert json.loads(written) == json.loads(path.read_text())
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pubmed_parser
 from lxml import etree
 
-from pubmill.corpus.article_metadata import Facts
+from pubmill.corpus.article_metadata import ArticleMetadata
 from pubmill.corpus.jats import NEVER, JatsReader
 from pubmill.corpus.medline import read_medline
 from pubmill.corpus.packages import Article
@@ -50,7 +50,7 @@ def test_what_is_lost_of_articles(articles: list[Article], tmp_path: Path) -> No
         path.write_bytes(data)
         paragraphs = pubmed_parser.parse_pubmed_paragraph(str(path), all_paragraph=True)
         theirs = found(text for one in paragraphs for text in (one["section"], one["text"]))
-        body = read(data, Facts(article.facts.pmcid), article.name).body
+        body = read(data, ArticleMetadata(article.facts.pmcid), article.name).body
         ours = found(text for section in body for text in section)
         kept += characters(pieces, ours)
         lost += characters(pieces, ours - theirs)

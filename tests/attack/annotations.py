@@ -1,4 +1,4 @@
-"""New text that other taggers annotated: what a model doesn't predict stays, and runs can be repeated."""
+"""Attacks on annotated text: annotations that a model does not predict stay, and runs are repeatable."""
 
 import json
 from collections import Counter
@@ -25,7 +25,7 @@ class Made:
     relations: list[tuple[str, list[str]]]
 
     def staying(self, tags: bool) -> tuple[list[Any], list[Any]]:
-        """The mentions and relations that must be there after a run of the tagger, or of the relater."""
+        """Return the mentions and relations that must remain after a run of the tagger or of the relater."""
         if not tags:
             return self.mentions, [one for one in self.relations if one[0] != RELATIONS[0]]
         kept = [one for one in self.mentions if one[2] != TYPES[0]]
@@ -110,7 +110,7 @@ def kept_in_bioc(dice: Dice, folder: Path) -> str:
 
 
 def _twice(tags: bool, folder: Path, form: str, content: str) -> str:
-    """What a run writes; a second one must write the same."""
+    """Return the output of a run, after a check that a second run writes the same."""
     model = tagger if tags else relater
     out = annotated(model(), folder, form, content)
     assert annotated(model(), folder, form, out) == out, "a second run gives other bytes"

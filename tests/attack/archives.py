@@ -1,4 +1,4 @@
-"""Archives that lie: headers changed with a right checksum, broken pax records, no end, damaged bytes."""
+"""Malicious archives: changed headers with a correct checksum, broken pax records, no end, damaged bytes."""
 
 import bz2
 import gzip
@@ -53,7 +53,7 @@ def _header(name: str, size: int, kind: bytes = tarfile.REGTYPE) -> bytes:
 
 
 def _changed(header: bytes, dice: Dice) -> bytes:
-    """A header with another value in one field; its checksum is right, most of the time."""
+    """Return a header with another value in one field and, mostly, a correct checksum."""
     start, length = FIELDS[dice.pick(list(FIELDS))]
     value = dice.pick(VALUES)[:length].ljust(length, b"\0")
     header = header[:start] + value + header[start + length :]

@@ -81,16 +81,16 @@ def refuse(server: Server, talk: Talk) -> None:
 
 
 def wrong_range(server: Server, talk: Talk) -> None:
-    """A part that is not the one asked for, or with numbers that cannot be."""
+    """Send another part than the requested one, or impossible numbers."""
     size, at = len(server.data), server.dice.below(len(server.data) + 2)
-    told = server.dice.pick(
+    content_range = server.dice.pick(
         (f"bytes {at + 1}-{size}/{size}", f"bytes {talk.start}-{talk.start - 1}/{size}", "9" * 5000)
     )
-    talk.part(server.data, server.etag, told)
+    talk.part(server.data, server.etag, content_range)
 
 
 def unasked_part(server: Server, talk: Talk) -> None:
-    """A part where the whole was asked for."""
+    """Send a part although the whole file was requested."""
     if talk.range is None:
         half = len(server.data) // 2
         talk.head("206 Partial", ("Content-Range", f"bytes {half}-{len(server.data) - 1}/{len(server.data)}"))
@@ -100,12 +100,12 @@ def unasked_part(server: Server, talk: Talk) -> None:
 
 
 def star(server: Server, talk: Talk) -> None:
-    """A part of a file whose length is not said, perhaps not up to its end."""
+    """Send a part of a file of unstated length, perhaps not up to its end."""
     if talk.range is None or talk.if_range != server.etag or talk.start >= len(server.data):
         return talk.sound(server.data, server.etag)
     end = server.dice.between(talk.start + 1, len(server.data))
-    told = ("Content-Range", f"bytes {talk.start}-{end - 1}/*")
-    talk.head("206 Partial", ("ETag", server.etag), told, ("Content-Length", end - talk.start))
+    content_range = ("Content-Range", f"bytes {talk.start}-{end - 1}/*")
+    talk.head("206 Partial", ("ETag", server.etag), content_range, ("Content-Length", end - talk.start))
     return talk.raw(server.data[talk.start : end])
 
 
@@ -126,7 +126,7 @@ def redirect(server: Server, talk: Talk) -> None:
 
 
 def drip(server: Server, talk: Talk) -> None:
-    """Send so little at a time that it would take for ever."""
+    """Send so slowly that the download would never end."""
     talk.head("200 OK", ("ETag", server.etag), ("Content-Length", len(server.data)))
     until = time.monotonic() + 2
     for number in range(len(server.data)):

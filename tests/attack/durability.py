@@ -19,7 +19,7 @@ FILES = ("a", "b/c", "b/d")
 
 
 class Cut(BaseException):
-    """The power is cut here."""
+    """Simulated power cut."""
 
 
 def write(folder: Path, version: int, size: int) -> None:
@@ -135,7 +135,7 @@ def power_cut(dice: Dice, folder: Path) -> str:
 
 @cache
 def no_loop_mounts() -> str:
-    """Why an image cannot be mounted here; empty if it can."""
+    """Return why an image cannot be mounted here; "" if it can."""
     if os.geteuid() != 0:
         return "only root may mount an image of a disk"
     with TemporaryDirectory() as folder:

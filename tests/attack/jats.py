@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
-from pubmill.corpus.article_metadata import Facts
+from pubmill.corpus.article_metadata import ArticleMetadata
 from pubmill.corpus.jats import LEAVABLE, NEVER, JatsReader
 from pubmill.corpus.shards import Sections
 from pubmill.errors import PubmillError
@@ -140,7 +140,7 @@ def counted(sections: Sections) -> Words:
 
 def read(data: bytes, leave_out: tuple[str, ...]) -> Reading:
     try:
-        found = JatsReader(leave_out)(data, Facts(pmcid=7), "PMC7.1.xml")
+        found = JatsReader(leave_out)(data, ArticleMetadata(pmcid=7), "PMC7.1.xml")
     except PubmillError as error:
         assert "\n" not in str(error)
         return None
@@ -154,7 +154,7 @@ def text(dice: Dice) -> str:
 
 
 def inline(dice: Dice, depth: int) -> list[Node | str]:
-    """A sentence with what may stand in one."""
+    """Return a sentence with elements that it may contain."""
     pieces: list[Node | str] = []
     for _ in range(dice.between(1, 4)):
         pieces.append(text(dice))
@@ -168,7 +168,7 @@ def inline(dice: Dice, depth: int) -> list[Node | str]:
 
 
 def within(dice: Dice, depth: int) -> Node:
-    """An element that parts words, or a footnote or formula, inside of a sentence."""
+    """Return an element that separates words, or a footnote or formula, inside a sentence."""
     paragraph = Node("p", [], inline(dice, depth))
     match dice.below(11):
         case 0:
@@ -260,7 +260,7 @@ def article(dice: Dice) -> Node:
 
 
 def without_back(data: bytes) -> Iterator[bytes]:
-    """The article without what may be its `back`: what is malformed there alone goes unnoticed."""
+    """Return the article without its possible `back`, where malformed XML goes unnoticed."""
     starts, ends = (list(re.finditer(tag, data)) for tag in (b"<back>", b"</back>"))
     return (
         data[: start.start()] + data[end.end() :]

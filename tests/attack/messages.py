@@ -1,4 +1,4 @@
-"""Text that acts on a terminal or turns the order of a line, in every place that shows text."""
+"""Attacks with terminal control and bidirectional characters, wherever text is shown."""
 
 import io
 from pathlib import Path
@@ -28,7 +28,7 @@ def _text(dice: Dice) -> str:
 
 
 def _shown(text: str) -> dict[str, str]:
-    """Where the text is shown -> what stands there."""
+    """Return where the text is shown -> its shown form."""
     to, rows = console(), table("name")
     to.file = io.StringIO()
     rows.add_row(text)

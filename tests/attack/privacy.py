@@ -143,7 +143,7 @@ def copied(dice: Dice, source: Path, folder: Path) -> Path:
 
 
 def chain(dice: Dice, folder: Path) -> str:
-    """Make one thing of another, several times, each from a copy; all of it must be labelled and closed."""
+    """Derive outputs from copies, several times; all must be labelled and private."""
     start, steps = dice.pick(CHAINS)
     at = start(folder / "start")
     for number, step in enumerate(
@@ -163,7 +163,7 @@ def chain(dice: Dice, folder: Path) -> str:
 
 
 def open_data(dice: Dice, folder: Path) -> str:
-    """The same of public data: nothing is labelled, so no byte of it changes."""
+    """Repeat it with public data: nothing is labelled, so no byte changes."""
     with process(), writing_folder(folder / "start") as temporary:
         (temporary / "text").write_text("public")
     step = dice.pick(ANY)

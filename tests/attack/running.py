@@ -16,7 +16,7 @@ SHOWN = 5
 
 @dataclass
 class Tally:
-    """What became of the cases of one attack."""
+    """Results of the cases of one attack."""
 
     attack: Attack
     tried: int = 0
@@ -25,7 +25,7 @@ class Tally:
 
 
 def run(attack: Attack, seed: int, cases: Iterable[int]) -> Tally:
-    """Try the numbered cases of an attack; each has dice of its own, so any one can be repeated alone."""
+    """Run the numbered cases of an attack, each with its own dice, so that any case can be repeated alone."""
     tally = Tally(attack)
     for case in cases:
         tally.tried += 1

@@ -121,8 +121,8 @@ def _answers(context: str, answer: str | bool, version: str, split: str) -> Json
         plausible = [{"text": "This", "answer_start": 0}]
         return {"answers": [], "is_impossible": True, "plausible_answers": plausible}
     # the fact was added last, and so the answer's last place is in it
-    told = [{"text": answer, "answer_start": context.rindex(str(answer))}] * (3 if split == "dev" else 1)
-    return {"answers": told, **({} if version == "1.1" else {"is_impossible": False})}
+    stated = [{"text": answer, "answer_start": context.rindex(str(answer))}] * (3 if split == "dev" else 1)
+    return {"answers": stated, **({} if version == "1.1" else {"is_impossible": False})}
 
 
 # --- BioASQ

@@ -68,8 +68,8 @@ def _typed(tokens: Sentence) -> Sentence:
             end = place + 1
             while end < len(tokens) and tokens[end].label == f"I-{kind}":
                 end += 1
-            told = [_TYPES_BY_WORD[word.text] for word in tokens[place:end] if word.text in _TYPES_BY_WORD]
-            typed.append(Token(token.text, f"B-{told[0] if told else _TYPES[kind]}"))
+            named = [_TYPES_BY_WORD[word.text] for word in tokens[place:end] if word.text in _TYPES_BY_WORD]
+            typed.append(Token(token.text, f"B-{named[0] if named else _TYPES[kind]}"))
     return typed
 
 

@@ -1,4 +1,4 @@
-"""Entity transforms: whatever the text and however mentions overlap, spans point at what they say."""
+"""Entity transforms: spans are correct for all texts and overlapping mentions."""
 
 import pytest
 from hypothesis import given
@@ -169,13 +169,13 @@ def test_an_overlaps_dummy_may_name_both_types_in_the_entities_order(
     assert dummies("aspirin kinase x", entities, TYPES, "@{}-{}$").text == dummied
 
 
-def test_more_mentions_than_an_overlaps_dummy_has_words_for_are_told() -> None:
+def test_more_mentions_than_an_overlaps_dummy_has_words_for_are_reported() -> None:
     entities = [Entity(start=0, end=3, type="GENE")] * 3
     with pytest.raises(PubmillError, match=r"3 mentions overlap; the dummy @\{\}-\{\}\$ is for 2"):
         dummies("abc", entities, TYPES, "@{}-{}$")
 
 
-def test_a_type_without_dummy_and_a_wrong_number_of_marks_are_told() -> None:
+def test_a_type_without_dummy_and_a_wrong_number_of_marks_are_reported() -> None:
     entities = [Entity(start=0, end=1, type=kind) for kind in ("GENE", "VIRUS", "CELL")]
     with pytest.raises(PubmillError, match="CELL, VIRUS; add it to `dummies`"):
         dummies("abc", entities, TYPES, OVERLAP)

@@ -1,4 +1,4 @@
-"""Examples and their files: what is written is read back, and any broken line is told without its text."""
+"""Examples and their files: round trips, and errors in lines that never quote their text."""
 
 import gzip
 import json
@@ -216,7 +216,9 @@ def broken(row: dict[str, Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("example", SOUND, ids=lambda example: type(example).__name__)
-def test_a_line_out_of_form_is_told_without_its_text_or_is_sound(tmp_path: Path, example: Example) -> None:
+def test_a_line_out_of_form_is_reported_without_its_text_or_is_sound(
+    tmp_path: Path, example: Example
+) -> None:
     path, kind = tmp_path / "a.jsonl.gz", type(example)
     refused = 0
     for row in broken(line_of(path, example)):
@@ -241,38 +243,38 @@ ASKED = {"question": "q", "context": "abc"}
 
 
 @pytest.mark.parametrize(
-    ("kind", "row", "told"),
+    ("kind", "row", "message"),
     [
         (TokensExample, {"words": ["w"], "labels": []}, "1 words but 0 labels"),
         (TokensExample, {"words": [], "labels": []}, "0 words but 0 labels"),
         (TokensExample, {"words": ["w"], "labels": ["X"]}, "list of BIO labels"),
-        (TokensExample, {"words": "w", "labels": ["O"]}, "words is not of the form"),
+        (TokensExample, {"words": "w", "labels": ["O"]}, "words does not have the expected form"),
         (TokensExample, {"labels": ["O"]}, "not a TokensExample with the keys"),
         (TokensExample, {"words": ["w"], "labels": ["O"], "layers": {"raw": [1, 2]}}, "a layer does not"),
-        (TokensExample, {"words": ["w"], "labels": ["O"], "layers": {"raw": ["1"]}}, "layers is not of"),
-        (SequenceExample, {"text": "t", "label": 1}, "label is not of the form"),
+        (TokensExample, {"words": ["w"], "labels": ["O"], "layers": {"raw": ["1"]}}, "layers does not have"),
+        (SequenceExample, {"text": "t", "label": 1}, "label does not have the expected form"),
         (SequenceExample, {**ONE, "entities": [{"start": 0, "end": 2, "type": "T"}]}, "outside"),
         (SequenceExample, {**ONE, "entities": [{"start": 1, "end": 1, "type": "T"}]}, "outside"),
         (SequenceExample, {**ONE, "entities": [{"start": True, "end": 1, "type": ""}]}, "start"),
         (SequenceExample, {**ONE, "entities": [{"start": 0, "end": 1}]}, "not a Entity"),
         (MultilabelExample, {"text": "t", "labels": ["b", "a"]}, "sorted"),
-        (MultilabelExample, {"text": "t", "labels": ["a", "a"]}, "once"),
+        (MultilabelExample, {"text": "t", "labels": ["a", "a"]}, "unique"),
         (MultilabelExample, {**NONE, "sentences": [{"start": 0, "end": 2, "labels": []}]}, "outside"),
-        (RegressionExample, {**PAIR, "score": "1"}, "score is not of the form"),
+        (RegressionExample, {**PAIR, "score": "1"}, "score does not have the expected form"),
         (RegressionExample, {**PAIR, "score": float("nan")}, "finite"),
         (RegressionExample, {**PAIR, "score": 10**400}, "finite"),
         (RegressionExample, {**PAIR, "score": 1, "ratings": [float("-inf")]}, "finite"),
-        (SpanExample, {**ASKED, "answers": [{"text": "b", "start": 0}]}, "at its place"),
-        (SpanExample, {**ASKED, "answers": [{"text": "c", "start": -1}]}, "at its place"),
-        (SpanExample, {**ASKED, "answers": [{"text": "", "start": 1}]}, "at its place"),
+        (SpanExample, {**ASKED, "answers": [{"text": "b", "start": 0}]}, "at its position"),
+        (SpanExample, {**ASKED, "answers": [{"text": "c", "start": -1}]}, "at its position"),
+        (SpanExample, {**ASKED, "answers": [{"text": "", "start": 1}]}, "at its position"),
     ],
 )  # fmt: skip
 def test_what_makes_an_example_unsound(
-    tmp_path: Path, kind: type[Example], row: dict[str, Any], told: str
+    tmp_path: Path, kind: type[Example], row: dict[str, Any], message: str
 ) -> None:
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress((json.dumps({"id": "a", "document": None, **row}) + "\n").encode()))
-    with pytest.raises(PubmillError, match=rf"a\.jsonl\.gz:1: .*{told}.*; convert the dataset again"):
+    with pytest.raises(PubmillError, match=rf"a\.jsonl\.gz:1: .*{message}.*; convert the dataset again"):
         list(read_examples(path, kind))
 
 
@@ -280,7 +282,7 @@ GOOD = b'{"document": null, "id": "a", "labels": ["O"], "words": ["w"]}\n'
 
 
 @pytest.mark.parametrize(
-    ("second", "told"),
+    ("second", "message"),
     [
         (b"\n", ":2: not valid JSON"),
         (GOOD[:30], ":2: not valid JSON"),
@@ -288,21 +290,21 @@ GOOD = b'{"document": null, "id": "a", "labels": ["O"], "words": ["w"]}\n'
         (b"Qzcanary\xff\n", ": broken after line"),
         (b"[" * 100_000, ":2: nested too deeply"),
         (b'{"id": ' + b"9" * 5000 + b"}\n", ":2: nested too deeply, or a number too long"),
-        (GOOD, ":2: example a: its id stands here for the second time"),
+        (GOOD, ":2: example a: its id occurs for the second time"),
     ],
 )
-def test_lines_that_are_no_json_or_stand_there_twice(tmp_path: Path, second: bytes, told: str) -> None:
+def test_lines_that_are_no_json_or_stand_there_twice(tmp_path: Path, second: bytes, message: str) -> None:
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(GOOD + second))
     with pytest.raises(PubmillError) as caught:
         list(read_examples(path, TokensExample))
-    assert str(caught.value).startswith(f"{path}{told}")
+    assert str(caught.value).startswith(f"{path}{message}")
     assert CANARY not in str(caught.value)
 
 
 @settings(max_examples=60)
 @given(data=st.data())
-def test_a_cut_or_altered_file_is_told_or_is_the_same(data: st.DataObject, folder: Path) -> None:
+def test_a_cut_or_altered_file_is_reported_or_is_the_same(data: st.DataObject, folder: Path) -> None:
     path = folder / "cut.jsonl.gz"
     examples = [
         TokensExample(id=str(n), document=None, words=["w", CANARY], labels=["O", "B"]) for n in range(50)
@@ -321,12 +323,12 @@ def test_a_cut_or_altered_file_is_told_or_is_the_same(data: st.DataObject, folde
         assert CANARY not in str(error)
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="does not exist"):
         list(read_examples(tmp_path / "none.jsonl.gz", TokensExample))
 
 
-def test_half_a_surrogate_pair_is_told_by_its_example_and_leaves_no_file(tmp_path: Path) -> None:
+def test_half_a_surrogate_pair_is_reported_by_its_example_and_leaves_no_file(tmp_path: Path) -> None:
     examples = [
         SequenceExample(id=name, document=None, text=text, label="")
         for name, text in [("a", "t"), ("b", "\ud83d")]

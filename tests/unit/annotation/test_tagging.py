@@ -1,4 +1,4 @@
-"""Word labels and mentions: nothing is lost by BIO and BIOUL, one thing by IO, and seqeval agrees."""
+"""Word labels and mentions: lossless for BIO and BIOUL, one loss for IO, and agreement with seqeval."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""CoNLL text, read from a file of its own, for tests."""
+"""Reading of CoNLL text through a temporary file, for tests."""
 
 from collections import Counter
 from pathlib import Path
@@ -18,6 +18,6 @@ def convert(path: Path, text: str, options: dict[str, Any] = FIRST) -> list[Toke
 
 
 def labels_of(path: Path, labels: str, options: dict[str, Any]) -> list[str]:
-    """The labels of one sentence of a file, written and given with blanks between."""
+    """Return the labels of a sentence of a file; both are strings of labels separated by spaces."""
     (example,) = convert(path, "".join(f"w\t{label}\n" for label in labels.split()), options)
     return example.labels

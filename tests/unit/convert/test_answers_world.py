@@ -1,4 +1,4 @@
-"""The miniature SQuAD and BioASQ: counted as they say, published, and no licensed word gets out."""
+"""The miniature SQuAD and BioASQ: stated counts, published forms, and no leak of licensed text."""
 
 import io
 import json

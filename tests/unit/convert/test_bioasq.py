@@ -1,4 +1,4 @@
-"""BioASQ's archives: yes/no questions, factoids in snippets or abstracts, and all that can be wrong."""
+"""BioASQ's archives: yes/no questions, factoids in snippets or abstracts, and errors."""
 
 import io
 import json
@@ -84,21 +84,21 @@ def test_yes_no_questions_take_all_snippets_and_dev_is_listed(read: Read) -> Non
 
 
 @pytest.mark.parametrize(
-    ("dev", "changed", "told"),
+    ("dev", "changed", "message"),
     [
         (["zz"], {}, "1 of the 1 dev questions are not among its yes/no questions, the first is zz"),
         (["b2"], {}, "the first is b2"),
-        (["c3", "c3"], {}, "each there once"),
-        ("c3", {}, "list of question ids"),
-        (None, {}, "list of question ids"),
+        (["c3", "c3"], {}, "distinct question ids"),
+        ("c3", {}, "list of distinct question ids"),
+        (None, {}, "list of distinct question ids"),
         ([], {"exact_answer": "maybe"}, "a1: exact_answer is neither yes nor no but 'maybe'"),
         ([], {"exact_answer": ["yes"]}, "a1: exact_answer is neither yes nor no$"),
         ([], {"exact_answer": None}, "a1: exact_answer is neither yes nor no$"),
         ([], {"snippets": []}, "a1 has no snippets"),
     ],
 )
-def test_what_yes_no_refuses(read: Read, dev: Any, changed: dict[str, Any], told: str) -> None:
-    with pytest.raises(PubmillError, match=told):
+def test_what_yes_no_refuses(read: Read, dev: Any, changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
         read(bioasq.yes_no, "train", {"dev_questions": dev}, train=[{**ASKED[0], **changed}, *ASKED[1:]])
 
 
@@ -119,14 +119,16 @@ def test_a_question_repeated_word_for_word_is_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("changed", [{"body": "Other?"}, {"exact_answer": "no"}, {"snippets": []}])
-def test_a_question_repeated_with_another_content_is_told(tmp_path: Path, changed: dict[str, Any]) -> None:
+def test_a_question_repeated_with_another_content_is_reported(
+    tmp_path: Path, changed: dict[str, Any]
+) -> None:
     path = archive(tmp_path / "a.zip", ASKED, [{**ASKED[0], **changed}])
-    with pytest.raises(PubmillError, match=r"a\.zip:Folder/1\.json: question a1 stood there before"):
+    with pytest.raises(PubmillError, match=r"a\.zip:Folder/1\.json: question a1 occurred before"):
         bioasq.questions(path, Counter())
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"type": "factiod"}, r"questions\.0\.type"),
         ({"id": "free text"}, r"questions\.0\.id"),
@@ -138,33 +140,33 @@ def test_a_question_repeated_with_another_content_is_told(tmp_path: Path, change
         ({"snippets": "secret"}, r"questions\.0\.snippets"),
     ],
 )
-def test_a_form_that_is_not_bioasqs_is_told_without_text(
-    tmp_path: Path, changed: dict[str, Any], told: str
+def test_a_form_that_is_not_bioasqs_is_reported_without_text(
+    tmp_path: Path, changed: dict[str, Any], message: str
 ) -> None:
     path = archive(tmp_path / "a.zip", [{**ASKED[0], **changed}])
-    with pytest.raises(PubmillError, match=rf"Folder/0\.json: .*{told}") as error:
+    with pytest.raises(PubmillError, match=rf"Folder/0\.json: .*{message}") as error:
         bioasq.questions(path, Counter())
     assert "secret" not in str(error.value)
 
 
 @pytest.mark.parametrize("planted", ["Qzcanary", "Qzcanary_" * 5 + "1"])
-def test_a_licensed_id_that_may_be_text_is_told_by_its_place(tmp_path: Path, planted: str) -> None:
+def test_a_licensed_id_that_may_be_text_is_reported_by_its_place(tmp_path: Path, planted: str) -> None:
     path = archive(tmp_path / "a.zip", [ASKED[0], {**ASKED[1], "id": planted}])
-    told = r"a\.zip:Folder/0\.json: questions\.1\.id: expected an id of at most 40"
-    with withholding(True), pytest.raises(PubmillError, match=told) as error:
+    message = r"a\.zip:Folder/0\.json: questions\.1\.id: expected an id of at most 40"
+    with withholding(True), pytest.raises(PubmillError, match=message) as error:
         bioasq.questions(path, Counter())
     assert "Qzcanary" not in str(error.value)
 
 
-def test_keys_that_stand_twice_are_told(tmp_path: Path) -> None:
+def test_keys_that_stand_twice_are_reported(tmp_path: Path) -> None:
     path = archive(tmp_path / "a.zip", **{"a.json": b'{"questions": [], "Qzcanary": 1, "Qzcanary": 2}'})
-    with pytest.raises(PubmillError, match=r"a\.zip:a\.json: the key Qzcanary stands twice"):
+    with pytest.raises(PubmillError, match=r"a\.zip:a\.json: the key Qzcanary occurs twice"):
         bioasq.questions(path, Counter())
     with withholding(True), pytest.raises(PubmillError, match=r"the key <8 characters, not shown"):
         bioasq.questions(path, Counter())
 
 
-def test_archives_without_json_and_broken_json_are_told(tmp_path: Path) -> None:
+def test_archives_without_json_and_broken_json_are_reported(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match=r"no \.json file"):
         bioasq.questions(archive(tmp_path / "a.zip", **{"a.txt": b"x"}), Counter())
     with pytest.raises(PubmillError, match=r"a\.zip:a\.json: Invalid JSON.*line 2"):
@@ -233,12 +235,12 @@ def test_what_factoids_leave_out_is_counted(read: Read) -> None:
     ],
 )
 def test_forms_of_exact_answers(tmp_path: Path, exact: Any, golds: list[str]) -> None:
-    asked = bioasq.Question.model_validate_json(json.dumps(question("f", "factoid", exact)))
+    asked = bioasq.BioasqQuestion.model_validate_json(json.dumps(question("f", "factoid", exact)))
     assert bioasq.synonyms(asked, tmp_path) == golds
 
 
 @pytest.mark.parametrize("exact", [5, [5], {"a": "b"}, [["a", None]], [[["a"]]]])
-def test_other_exact_answers_are_told(read: Read, exact: Any) -> None:
+def test_other_exact_answers_are_reported(read: Read, exact: Any) -> None:
     with pytest.raises(PubmillError, match="question f1: exact_answer is not a list of strings"):
         read(bioasq.factoid, "train", train=[question("f1", "factoid", exact, "x")])
 
@@ -327,7 +329,7 @@ def test_test_questions_get_their_golds_from_bioasqs_own_archive(read: Read, tmp
 
 
 @pytest.mark.parametrize(
-    ("split", "answered", "name", "told"),
+    ("split", "answered", "name", "message"),
     [
         ("test", False, "f9_000", "question f9 has no factoid answer"),
         ("test", False, "a1_000", "question a1 has no factoid answer"),
@@ -338,8 +340,8 @@ def test_test_questions_get_their_golds_from_bioasqs_own_archive(read: Read, tmp
     ],
 )
 def test_what_the_squad_form_refuses(
-    read: Read, tmp_path: Path, split: str, answered: bool, name: str, told: str
+    read: Read, tmp_path: Path, split: str, answered: bool, name: str, message: str
 ) -> None:
     path = in_squad_form(tmp_path / "asked.json", answered, (name, "IL-2 is it."))
-    with pytest.raises(PubmillError, match=told):
+    with pytest.raises(PubmillError, match=message):
         read(bioasq.factoid_squad, split, **{split: path}, golden=GOLDEN)

@@ -1,4 +1,4 @@
-"""BIOSSES: lists of pairs against the original ratings."""
+"""BIOSSES: lists of pairs compared with the original ratings."""
 
 from collections import Counter
 from pathlib import Path
@@ -32,7 +32,7 @@ def test_pairs_come_in_the_order_of_the_list_with_the_mean_of_the_ratings(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("3.8", "3.6", r"dev\.tsv:3: pair 1 has the score '3.6', but the mean of its annotators is 3.8"),
         ("3.8", "high", r"dev\.tsv:3: pair 1 has the score 'high'"),
@@ -47,13 +47,13 @@ def test_pairs_come_in_the_order_of_the_list_with_the_mean_of_the_ratings(tmp_pa
         ("sent1", "text", r"dev\.tsv:1: expected the headings pair_id<TAB>sent1"),
     ],
 )
-def test_a_list_that_disagrees_is_told(tmp_path: Path, old: str, new: str, told: str) -> None:
-    with pytest.raises(PubmillError, match=told):
+def test_a_list_that_disagrees_is_reported(tmp_path: Path, old: str, new: str, message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
         convert(tmp_path, listed=LIST.replace(old, new, 1))
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("\t4\t4\t3", "\t4\t5\t3", r"ratings\.tsv:2: expected scores from 0 to 4, found '4 5 3 4 4'"),
         ("\t4\t4\t3", "\t4\t3", r"ratings\.tsv:2: expected 8 columns"),
@@ -62,6 +62,6 @@ def test_a_list_that_disagrees_is_told(tmp_path: Path, old: str, new: str, told:
         ("annotator_e", "annotator_f", r"ratings\.tsv:1: expected the headings"),
     ],
 )
-def test_a_broken_file_of_ratings_is_told(tmp_path: Path, old: str, new: str, told: str) -> None:
-    with pytest.raises(PubmillError, match=told):
+def test_a_broken_file_of_ratings_is_reported(tmp_path: Path, old: str, new: str, message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
         convert(tmp_path, ratings=RATINGS.replace(old, new, 1))

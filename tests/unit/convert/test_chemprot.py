@@ -1,4 +1,4 @@
-"""ChemProt: sentences, pairs and labels of hand-made files, and what must not be read."""
+"""ChemProt: sentences, pairs and labels of hand-made files, and refused files."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from pubmill.annotation.argument_transforms import dummies, original
 from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert import scibert
 from pubmill.convert.chemprot import read
-from pubmill.convert.exports import Form
+from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import Given
 from pubmill.errors import PubmillError
 from tests.world.punkt import punkt_zip
@@ -52,7 +52,7 @@ def left_out() -> Counter[str]:
 
 @pytest.fixture
 def convert(tmp_path: Path, left_out: Counter[str]) -> Reader:
-    """Reads the files above, with other options or after replacing a piece of one of them."""
+    """Return a function that reads the files above, with other options or after a replacement in one."""
 
     def run(options: dict[str, Any] = BLURB, **changed: tuple[str, str]) -> list[SequenceExample]:
         inputs = {"punkt": tmp_path / "punkt_tab.zip"}
@@ -99,7 +99,7 @@ def test_mentions_stay_spans_with_the_types_and_ids_of_the_source(convert: Reade
 
 
 def test_sentences_and_labels_of_blue(convert: Reader, left_out: Counter[str]) -> None:
-    """A title without a full stop and a sentence that begins small are joined to what is beside them."""
+    """A title without a full stop and a sentence in lower case are joined to their neighbours."""
     examples = convert(BLUE)
     assert {e.text for e in examples} == {f"{TITLE} {FIRST} {SECOND}"}
     assert len(examples) == 4 * 3 + 1
@@ -117,14 +117,14 @@ def test_a_mention_in_no_single_sentence_is_counted(convert: Reader, left_out: C
 WRONG = [
     ("train_abstracts", f"\t{TITLE}", "", r"train_abstracts\.tsv:1: expected the tab-separated columns"),
     ("train_abstracts", "7\t", "PMC7\t", r"abstracts\.tsv:1: expected a PMID"),
-    ("train_abstracts", "", "7\tA\tB\n", r"abstracts\.tsv:2: PMID 7 stands there for the second time"),
+    ("train_abstracts", "", "7\tA\tB\n", r"abstracts\.tsv:2: PMID 7 occurs for the second time"),
     ("train_entities", "\tZolin\n", "\n", r"entities\.tsv:1: expected the tab-separated columns .*found 5"),
     ("train_entities", "7\tT1", "8\tT1", r"entities\.tsv:1: there is no abstract of PMID 8"),
     ("train_entities", "CHEMICAL", "DRUG", r"entities\.tsv:1: expected the type CHEMICAL"),
     ("train_entities", "\t0\t5", "\t0\t5000", r"entities\.tsv:1: T1 of PMID 7 is from '0' to '5000'"),
     ("train_entities", "\t0\t5", "\t5\t0", r"entities\.tsv:1: T1 of PMID 7 is from '5' to '0'"),
     ("train_entities", "\t0\t5", "\t-1\t5", r"entities\.tsv:1: T1 of PMID 7 is from '-1' to '5'"),
-    ("train_entities", "\t0\t5", "\t1\t6", r"entities\.tsv:1: T1 .* is 'Zolin', but .* stands 'olin '"),
+    ("train_entities", "\t0\t5", "\t1\t6", r"entities\.tsv:1: T1 .* is 'Zolin', but .* is 'olin '"),
     ("train_entities", "7\tT2", "7\tT1", r"entities\.tsv:2: PMID 7 has a second entity T1"),
     ("train_relations", "\tY \tA", "\tA", r"relations\.tsv:1: expected the tab-separated columns"),
     ("train_relations", "Arg1:T4", "Arg1:T40", r"relations\.tsv:1: expected `Arg1:ID` .* found 'Arg1:T40'"),
@@ -132,12 +132,17 @@ WRONG = [
     ("train_relations", "Arg2:T5", "Arg2:T4", r"relations\.tsv:1: expected `Arg2:ID` of an .*type GENE-Y"),
     ("train_relations", "CPR:6", "CPR:66", r"relations\.tsv:1: expected a group .* found 'CPR:66'"),
     ("train_relations", "N \t", "Y \t", r"relations\.tsv:3: .*`Y` where .* found 'CPR:2' with 'Y '"),
-    ("train_relations", "CPR:6", "CPR:3", r"gold_standard\.tsv:2: 7 CPR:6 T4 T5 is no evaluated relation"),
+    (
+        "train_relations",
+        "CPR:6",
+        "CPR:3",
+        r"gold_standard\.tsv:2: 7 CPR:6 T4 T5 is not an evaluated relation",
+    ),
     (
         "train_relations",
         "",
         "7\tCPR:9\tY \tSUBSTRATE\tArg1:T7\tArg2:T6\n",
-        r"relations\.tsv:5: .* stands there twice",
+        r"relations\.tsv:5: .* occurs twice",
     ),
     ("train_relations", "", "\n", r"relations\.tsv:5: expected the tab-separated columns"),
     (
@@ -187,7 +192,7 @@ def test_scibert_marks_become_spans_and_go_back(tmp_path: Path) -> None:
         [(0, 5), (15, 20)],
         [(0, 14), (14, 19)],
     ]
-    assert "".join(scibert.write(examples, Form({}, None))) == "".join(SCIBERT)
+    assert "".join(scibert.write(examples, WriterOptions({}, None))) == "".join(SCIBERT)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +206,7 @@ def test_scibert_marks_become_spans_and_go_back(tmp_path: Path) -> None:
         (', "metadata": []', "", "metadata: Field required"),
         ('", "label"', ', "label"', "Invalid JSON"),
         ('"metadata": []', '"metadata": [], "more": 1', "more: Extra inputs"),
-        ('"metadata": []', '"metadata": [], "label": "SUBSTRATE"', "the key label stands twice"),
+        ('"metadata": []', '"metadata": [], "label": "SUBSTRATE"', "the key label occurs twice"),
     ],
 )
 def test_scibert_lines_that_are_not_in_their_form(tmp_path: Path, old: str, new: str, message: str) -> None:

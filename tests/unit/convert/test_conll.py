@@ -1,4 +1,4 @@
-"""CoNLL files, read and written: documents, label forms, archives; malformed lines told with their place."""
+"""CoNLL files, read and written: documents, label forms, archives, and positions of malformed lines."""
 
 from collections import Counter
 from pathlib import Path
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pubmill.annotation.examples import TokensExample
 from pubmill.convert.conll import read, write
-from pubmill.convert.exports import Form
+from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import Given, withholding
 from pubmill.errors import PubmillError
 from tests.unit.convert.columns import FIRST, TYPED, convert
@@ -81,7 +81,7 @@ def test_a_word_may_have_any_other_characters(tmp_path: Path, word: str) -> None
     assert example.words == ["a", word]
 
 
-def test_a_byte_order_mark_is_told(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_reported(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match=r"a\.tsv:1: begins with a byte order mark.*without one"):
         convert(tmp_path / "a.tsv", "\ufeffa\tO\n")
     (tmp_path / "a.tar").write_bytes(tarball({"x/a.iob2": "\ufeffa\tO\n".encode()}))
@@ -125,7 +125,7 @@ def test_splits_are_cut_from_an_archives_member(genia: dict[str, Path]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "told"),
+    ("file", "message"),
     [
         (
             {"source": "training", "member": "task2.iob2", "before": "99"},
@@ -133,19 +133,19 @@ def test_splits_are_cut_from_an_archives_member(genia: dict[str, Path]) -> None:
         ),
         ({"source": "training", "member": "task2.iob2", "from": "30", "before": "20"}, r"documents \['30'\]"),
         ({"source": "training", "member": "task3.iob2"}, r"expected one file task3\.iob2 in it, found \[\]"),
-        ({"source": "training", "member": "task2.iob2", "until": "30"}, "`files` says of train"),
-        ({"source": "training", "member": "task2.iob2", "from": 30}, "`files` says of train"),
-        ({"member": "task2.iob2"}, "`files` says of train"),
+        ({"source": "training", "member": "task2.iob2", "until": "30"}, "`files` has for train"),
+        ({"source": "training", "member": "task2.iob2", "from": 30}, "`files` has for train"),
+        ({"member": "task2.iob2"}, "`files` has for train"),
         ({"source": "elsewhere"}, "needs a source 'elsewhere'"),
-        (None, "`files` says of train: None"),
+        (None, "`files` has for train: None"),
     ],
 )
-def test_files_that_are_not_there(genia: dict[str, Path], file: Any, told: str) -> None:
-    with pytest.raises(PubmillError, match=told):
+def test_files_that_are_not_there(genia: dict[str, Path], file: Any, message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
         split_of(genia, "train", {"train": file})
 
 
-def test_a_broken_line_of_a_member_is_told_with_archive_member_and_line(tmp_path: Path) -> None:
+def test_a_broken_line_of_a_member_is_reported_with_archive_member_and_line(tmp_path: Path) -> None:
     archive = tmp_path / "a.tar.gz"
     archive.write_bytes(tarball({"x/task2.iob2": b"###MEDLINE:1\n\nA\tB-protein\nbroken\n"}))
     with pytest.raises(PubmillError, match=r"a\.tar\.gz:x/task2\.iob2:4: expected `word<TAB>label`"):
@@ -153,7 +153,7 @@ def test_a_broken_line_of_a_member_is_told_with_archive_member_and_line(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "told"),
+    ("text", "line", "message"),
     [
         ("A\tO\nB B\n", 2, "word<TAB>label"),
         ("A\tO\tO\n", 1, "word<TAB>label"),
@@ -170,12 +170,14 @@ def test_a_broken_line_of_a_member_is_told_with_archive_member_and_line(tmp_path
         ("A\tO\n-DOCSTART- 1\n\n", 2, "no sentence follows the mark of document 1"),
     ],
 )
-def test_malformed_lines_are_told_with_file_and_line(tmp_path: Path, text: str, line: int, told: str) -> None:
-    with pytest.raises(PubmillError, match=rf"a\.tsv:{line}: .*{told}"):
+def test_malformed_lines_are_reported_with_file_and_line(
+    tmp_path: Path, text: str, line: int, message: str
+) -> None:
+    with pytest.raises(PubmillError, match=rf"a\.tsv:{line}: .*{message}"):
         convert(tmp_path / "a.tsv", text)
 
 
-def test_missing_file_other_encoding_and_unknown_options_are_told(tmp_path: Path) -> None:
+def test_missing_file_other_encoding_and_unknown_options_are_reported(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="does not exist"):
         list(read(Given("dev", {"dev": tmp_path / "none.tsv"}, FIRST, Counter())))
     (tmp_path / "latin.tsv").write_bytes(b"A\tO\ncaf\xe9\tO\n")
@@ -184,7 +186,7 @@ def test_missing_file_other_encoding_and_unknown_options_are_told(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({}, "first_character"),
         ({"labels": "second"}, "first_character"),
@@ -202,8 +204,8 @@ def test_missing_file_other_encoding_and_unknown_options_are_told(tmp_path: Path
         ({**FIRST, "files": []}, "`files`"),
     ],
 )
-def test_what_options_cannot_say(tmp_path: Path, options: dict[str, Any], told: str) -> None:
-    with pytest.raises(PubmillError, match=told):
+def test_what_options_cannot_say(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
         convert(tmp_path / "a.tsv", "A\tO\n", options)
 
 
@@ -247,8 +249,8 @@ def test_every_word_and_label_survives(tmp_path_factory: pytest.TempPathFactory,
     assert [list(zip(example.words, example.labels, strict=True)) for example in examples] == sentences
 
 
-def form(**options: str) -> Form:
-    return Form(options, None)
+def form(**options: str) -> WriterOptions:
+    return WriterOptions(options, None)
 
 
 @pytest.mark.parametrize("documents", ["docstart", "medline", "parenthesised"])
@@ -282,7 +284,7 @@ def test_what_a_published_form_cannot_say(options: dict[str, str]) -> None:
 def test_damage_is_an_error_or_leaves_every_other_sentence_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    """A character replaced by another: an error with the line, or a change in that sentence alone."""
+    """A replaced character causes an error with the line, or changes only that sentence."""
     path = tmp_path_factory.getbasetemp() / "damage.tsv"
     text = "".join(f"-DOCSTART- {n}\n\nA\tO\nB\tB-x\nC\tI-x\n\n" for n in range(3))
     whole = convert(path, text, TYPED)

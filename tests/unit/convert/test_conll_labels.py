@@ -1,4 +1,4 @@
-"""Labels of CoNLL files: schemes and types, and those that are refused."""
+"""Labels of CoNLL files: schemes, types, and refused labels."""
 
 from collections import Counter
 from pathlib import Path
@@ -51,7 +51,7 @@ def test_a_file_can_write_another_label_for_outside(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("broken", ["B-x O", "O L-x", "I-x L-x", "B-x L-y", "U-x L-x", "B-x B-x L-x"])
 @pytest.mark.parametrize(("scheme", "letters"), [("bioul", {}), ("iobes", {"L": "E", "U": "S"})])
-def test_labels_that_are_not_well_formed_are_told(
+def test_labels_that_are_not_well_formed_are_reported(
     tmp_path: Path, broken: str, scheme: str, letters: dict[str, str]
 ) -> None:
     written = "".join(letters.get(letter, letter) for letter in broken)
@@ -68,15 +68,15 @@ def test_kept_types_stay_whole_and_the_others_are_counted(tmp_path: Path) -> Non
     assert left_out == {"mentions_of_other_types": 2}
 
 
-def test_types_that_no_mention_has_are_told(tmp_path: Path) -> None:
+def test_types_that_no_mention_has_are_reported(tmp_path: Path) -> None:
     with pytest.raises(
-        PubmillError, match=r"a\.tsv: no mention of dev is of.*\['proteins'\].*are DNA, protein"
+        PubmillError, match=r"a\.tsv: no mention in dev has.*\['proteins'\].*are DNA, protein"
     ):
         convert(tmp_path / "a.tsv", "a\tB-protein\nb\tB-DNA\n", {**TYPED, "keep": ["proteins"]})
 
 
 @pytest.mark.parametrize(("scheme", "label"), [("iob2", "B-y"), ("bare", "y"), ("bioul", "U-y")])
-def test_another_type_than_the_known_ones_is_told(tmp_path: Path, scheme: str, label: str) -> None:
+def test_another_type_than_the_known_ones_is_reported(tmp_path: Path, scheme: str, label: str) -> None:
     options = {**TYPED, "types": ["x", "z"], "scheme": scheme}
     with pytest.raises(PubmillError, match=r"a\.tsv:2: expected a type among x, z .*`types`.*found 'y'"):
         labels_of(tmp_path / "a.tsv", f"O {label}", options)
@@ -88,14 +88,14 @@ def test_another_type_than_the_known_ones_is_told(tmp_path: Path, scheme: str, l
     [("O I-x", 2), ("I", 1), ("B-x I-y", 2), ("B-x I-x O I-x", 4), ("B I-x", 2), ("B-x I", 2)],
 )
 @pytest.mark.parametrize("options", [TYPED, FIRST, {**TYPED, "keep": ["x"]}])
-def test_an_i_that_continues_nothing_is_told(
+def test_an_i_that_continues_nothing_is_reported(
     tmp_path: Path, labels: str, line: int, options: dict[str, Any]
 ) -> None:
     with pytest.raises(PubmillError, match=rf"a\.tsv:{line}: I continues no mention.*`scheme: iob1`"):
         labels_of(tmp_path / "a.tsv", labels, options)
 
 
-def test_a_sentences_first_i_is_told_with_its_own_line(tmp_path: Path) -> None:
+def test_a_sentences_first_i_is_reported_with_its_own_line(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match=r"a\.tsv:4: I continues no mention"):
         convert(tmp_path / "a.tsv", "a\tB\nb\tI\n\nc\tI\n")
 
@@ -129,7 +129,7 @@ def test_keeping_a_type_keeps_its_mentions_and_no_other(
 def test_every_scheme_reads_the_same_mentions(
     tmp_path_factory: pytest.TempPathFactory, gaps: list[tuple[int, int, str]]
 ) -> None:
-    """Mentions as (words before, words in it, type), written in each scheme that keeps them apart."""
+    """Mentions (words before, words inside, type) are the same in each scheme that distinguishes them."""
     mentions, place = [], 0
     for before, length, of in gaps:
         mentions.append((place + before, place + before + length, of))

@@ -46,7 +46,7 @@ from tests.world.part import CANARY, Part
 DAMAGES = int(os.environ.get("PUBMILL_DAMAGES", "30"))
 SEED = int(os.environ.get("PUBMILL_DAMAGE_SEED", "1"))
 PATIENCE = 60
-"""Seconds for a conversion that takes parts of one; what is still at work then hangs."""
+"""Time limit in seconds for a conversion that takes fractions of a second; longer ones hang."""
 
 PLACE = re.compile(
     r":\d+\b|\bline \d+|\bnumber \d+|\w\.\d+\.\w|\bquestion \S+|\d{8}|[0-9a-f]{24}|expected counts"
@@ -84,7 +84,7 @@ def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def prepared(name: str, world: Part, mirror: Path, output: Path) -> Dataset:
-    """Converts the dataset undamaged, which must work."""
+    """Convert the undamaged dataset, which must succeed."""
     spec = specs().datasets[name]
     recipe = recipes.build(ConversionRecipe, conversion_recipe(name, spec), name)
     recipe = replace(recipe, expect=world.expect[name])
@@ -153,10 +153,10 @@ def fault(
 def fault_of_message(
     message: str, inputs: Mapping[str, Path], damaged: Path, made: Damaged, recipe: ConversionRecipe
 ) -> str | None:
-    """Files that contradict each other may both be blamed; but then both are named."""
+    """If files contradict each other, either may be blamed, but the error names both."""
     if recipe.access != "public" and CANARY in message:
         return f"licensed text in the message: {message}"
-    if "its words are withheld" in message:
+    if "its message is withheld" in message:
         return f"an error that nobody foresaw: {message}"
     if damaged.name not in message:
         return f"{damaged.name} is not named: {message}"
@@ -173,7 +173,7 @@ def fault_of_message(
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("name", whole_world().expect)
-def test_damage_is_told_and_never_gives_wrong_examples(name: str, mirror: Path, tmp_path: Path) -> None:
+def test_damage_is_reported_and_never_gives_wrong_examples(name: str, mirror: Path, tmp_path: Path) -> None:
     dataset = prepared(name, whole_world(), mirror, tmp_path / "undamaged")
     faults = []
     for number in range(DAMAGES):

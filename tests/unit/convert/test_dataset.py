@@ -108,7 +108,7 @@ def test_a_label_that_is_not_met_counts_as_none_of_it(tmp_path: Path, inputs: di
         convert(replace(RECIPE, expect={"train": {"mentions.Chemical": 2}}), inputs, tmp_path / "other")
 
 
-def test_a_negative_label_that_is_not_met_is_told(tmp_path: Path, inputs: dict[str, Path]) -> None:
+def test_a_negative_label_that_is_not_met_is_reported(tmp_path: Path, inputs: dict[str, Path]) -> None:
     inputs["train"].write_text("No\tO\npain\tB-D\n")
     with pytest.raises(PubmillError, match=r"negative: there is no label 'false'; there are none"):
         convert(replace(RECIPE, negative="false"), inputs, tmp_path / "toy")
@@ -123,7 +123,7 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path, inputs: dict[str, P
         assert (tmp_path / "once" / name).read_bytes() == (tmp_path / "twice" / name).read_bytes()
 
 
-def test_other_counts_are_all_told_and_leave_no_examples(tmp_path: Path, inputs: dict[str, Path]) -> None:
+def test_other_counts_are_all_reported_and_leave_no_examples(tmp_path: Path, inputs: dict[str, Path]) -> None:
     expect = {"train": {"mentions": 5, "sentences": 3}, "dev": {"tokens": 1, "documents": 7}}
     with pytest.raises(PubmillError) as caught:
         convert(replace(RECIPE, expect=expect), inputs, tmp_path / "toy")
@@ -136,7 +136,7 @@ def test_other_counts_are_all_told_and_leave_no_examples(tmp_path: Path, inputs:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"expect": {"train": {"mention": 2}}}, "'mention'; what is counted is sentences, tokens"),
         ({"expect": {"test": {"mentions": 2}}}, "expected counts only for these"),
@@ -160,14 +160,14 @@ def test_other_counts_are_all_told_and_leave_no_examples(tmp_path: Path, inputs:
     ],
 )
 def test_what_a_recipe_cannot_say(
-    tmp_path: Path, inputs: dict[str, Path], change: dict[str, Any], told: str
+    tmp_path: Path, inputs: dict[str, Path], change: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(PubmillError, match=told):
+    with pytest.raises(PubmillError, match=message):
         convert(replace(RECIPE, **change), inputs, tmp_path / "toy")
     assert not (tmp_path / "toy").exists()
 
 
-def test_what_a_file_has_wrong_is_told_with_the_dataset_and_split(
+def test_what_a_file_has_wrong_is_reported_with_the_dataset_and_split(
     tmp_path: Path, inputs: dict[str, Path]
 ) -> None:
     inputs["dev"].write_text("one column\n")
@@ -175,7 +175,7 @@ def test_what_a_file_has_wrong_is_told_with_the_dataset_and_split(
         convert(RECIPE, inputs, tmp_path / "toy")
 
 
-def test_files_that_are_read_together_are_told_together(tmp_path: Path, inputs: dict[str, Path]) -> None:
+def test_files_that_are_read_together_are_reported_together(tmp_path: Path, inputs: dict[str, Path]) -> None:
     inputs["dev"].write_text("one column\n")
     inputs["dev_marks"] = inputs["train"]
     with pytest.raises(PubmillError, match=r"devel\.tsv:1: .*\nRead together with train\.tsv$"):
@@ -183,7 +183,7 @@ def test_files_that_are_read_together_are_told_together(tmp_path: Path, inputs: 
 
 
 def reading(monkeypatch: pytest.MonkeyPatch, *examples: Example, fail: Exception | None = None) -> None:
-    """Let the recipe's converter give these examples, and then fail."""
+    """Make the recipe's converter yield these examples, and then fail."""
 
     def read(given: Given) -> Iterator[Example]:
         yield from examples
@@ -197,23 +197,23 @@ GOOD = TokensExample(id="a", document=None, words=["w"], labels=["O"])
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
-        (GOOD, "example a: its id stands there twice"),
+        (GOOD, "example a: its id occurs twice"),
         (replace(GOOD, id="b", labels=[]), "example b: 1 words but 0 labels"),
         (SequenceExample(id="c", document=None, text="w", label="x"), "example c: not of kind tokens"),
     ],
 )
-def test_a_converters_unsound_examples_are_told(
-    tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, wrong: Example, told: str
+def test_a_converters_unsound_examples_are_reported(
+    tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, wrong: Example, message: str
 ) -> None:
     reading(monkeypatch, GOOD, wrong)
-    with pytest.raises(PubmillError, match=rf"dataset toy, train: {told}; it .* from \S+/train\.tsv$"):
+    with pytest.raises(PubmillError, match=rf"dataset toy, train: {message}; it .* from \S+/train\.tsv$"):
         convert(RECIPE, inputs, tmp_path / "toy")
     assert not (tmp_path / "toy").exists()
 
 
-def test_a_split_without_any_example_is_told(
+def test_a_split_without_any_example_is_reported(
     tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reading(monkeypatch)
@@ -222,7 +222,7 @@ def test_a_split_without_any_example_is_told(
 
 
 @pytest.mark.parametrize("access", ["registration", "credentialed"])
-def test_an_unforeseen_error_on_licensed_text_tells_its_place_and_type_only(
+def test_an_unforeseen_error_on_licensed_text_reports_its_place_and_type_only(
     tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, access: str
 ) -> None:
     reading(monkeypatch, fail=KeyError(f"the patient {CANARY}"))

@@ -1,4 +1,4 @@
-"""What is counted of each kind of example: labels, repetitions, lengths and overlaps between splits."""
+"""Counts for each kind of example: labels, repetitions, lengths and overlaps between splits."""
 
 import pytest
 
@@ -141,7 +141,7 @@ def test_lengths_are_spread() -> None:
     assert found == {"mean": 51, "median": 51, "p95": 96, "max": 101}
 
 
-def test_overlaps_are_told_for_each_two_splits() -> None:
+def test_overlaps_are_reported_for_each_two_splits() -> None:
     splits = {
         "train": [tokens("a", "O", "same", "1"), tokens("b", "O", "other", "2")],
         "dev": [tokens("a", "B", "same", "3")],

@@ -42,7 +42,7 @@ def inputs_of(name: str) -> dict[str, Path]:
 
 def made(name: str, inputs: Mapping[str, Path], output: Path) -> None:
     """Convert files as the spec says, but for its counts, which are those of the fixture."""
-    counts = {split: told["counts"] for split, told in expected_of(name).items()}
+    counts = {split: golden["counts"] for split, golden in expected_of(name).items()}
     convert(replace(conversion_of(name), expect=counts), inputs, output)
 
 
@@ -51,16 +51,16 @@ def test_a_folder_has_all_files_and_says_all_that_is_expected(name: str) -> None
     spec, expected = spec_of(name), expected_of(name)
     assert inputs_of(name).keys() == spec.sources.keys()
     assert expected.keys() == set(spec.splits)
-    for split, told in expected.items():
-        assert told.keys() == {"counts", "first"}
-        assert spec.expect.get(split, {}).keys() <= told["counts"].keys()
+    for split, golden in expected.items():
+        assert golden.keys() == {"counts", "first"}
+        assert spec.expect.get(split, {}).keys() <= golden["counts"].keys()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_folder_is_converted_as_expected(name: str, tmp_path: Path) -> None:
     made(name, inputs_of(name), tmp_path / "made")
-    for split, told in expected_of(name).items():
-        assert next(read_jsonl_gz(tmp_path / "made" / f"{split}.jsonl.gz")) == told["first"]
+    for split, golden in expected_of(name).items():
+        assert next(read_jsonl_gz(tmp_path / "made" / f"{split}.jsonl.gz")) == golden["first"]
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if spec_of(name).published])
@@ -69,9 +69,9 @@ def test_a_folders_published_form_is_written(name: str, tmp_path: Path) -> None:
     recipe, sources = published_of(name), spec_of(name).sources
     unknown = {split: {**file, "sha256": None} for split, file in recipe.files.items()}
     made(name, inputs_of(name), tmp_path / "made")
-    told = publish(replace(recipe, files=unknown), tmp_path / "made", tmp_path / "published")
+    written_files = publish(replace(recipe, files=unknown), tmp_path / "made", tmp_path / "published")
     for split, file in recipe.files.items():
-        written = (tmp_path / "published" / told[split]["name"]).read_bytes()
+        written = (tmp_path / "published" / written_files[split]["name"]).read_bytes()
         source = sources.get(split)
         if source is not None and file["sha256"] is not None and source.sha256 == file["sha256"]:
             assert written == inputs_of(name)[split].read_bytes()

@@ -1,4 +1,4 @@
-"""EBM-NLP's archive: words and layers put together by BLURB's recipe; whatever does not fit is told."""
+"""EBM-NLP's archive: words and layers combined by BLURB's recipe, and errors for inconsistent files."""
 
 from collections import Counter
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from pubmill.annotation.examples import TokensExample
 from pubmill.convert.ebm_nlp import LAYERS, read, write
-from pubmill.convert.exports import Form
+from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import Given
 from pubmill.errors import PubmillError
 from tests.world.archives import tarball
@@ -96,7 +96,7 @@ TOKENS, LABELS_1 = f"{ROOT}/documents/1.tokens", f"{SPANS}/interventions/train/1
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
         (TOKENS, b"Rats\non aspirin\n.", r"documents/1\.tokens:2: expected one word a line"),
         (TOKENS, b"Rats\n\n.", r"documents/1\.tokens:2: expected one word a line"),
@@ -109,20 +109,20 @@ TOKENS, LABELS_1 = f"{ROOT}/documents/1.tokens", f"{SPANS}/interventions/train/1
         ("other/documents/1.tokens", b"x", r"other/documents/1\.tokens: document 1 has such a file already"),
     ],
 )
-def test_files_that_do_not_fit_are_told_with_member_and_line(
-    tmp_path: Path, files: dict[str, bytes], name: str, content: bytes, told: str
+def test_files_that_do_not_fit_are_reported_with_member_and_line(
+    tmp_path: Path, files: dict[str, bytes], name: str, content: bytes, message: str
 ) -> None:
-    with pytest.raises(PubmillError, match=told):
+    with pytest.raises(PubmillError, match=message):
         convert(tmp_path, {**files, name: content})
 
 
-def test_a_listed_document_without_words_is_told(tmp_path: Path, files: dict[str, bytes]) -> None:
+def test_a_listed_document_without_words_is_reported(tmp_path: Path, files: dict[str, bytes]) -> None:
     with pytest.raises(PubmillError, match=r"5 is listed, but there is no documents/5\.tokens"):
         convert(tmp_path, files, pmids="1,5")
 
 
 @pytest.mark.parametrize(
-    ("pmids", "told"),
+    ("pmids", "message"),
     [
         ("", "expected one line of PMIDs"),
         ("1\n2\n", "expected one line of PMIDs"),
@@ -131,8 +131,8 @@ def test_a_listed_document_without_words_is_told(tmp_path: Path, files: dict[str
         ("1,2,1", "listed more than once: 1"),
     ],
 )
-def test_lists_that_are_no_lists(tmp_path: Path, files: dict[str, bytes], pmids: str, told: str) -> None:
-    with pytest.raises(PubmillError, match=rf"pmids\.tsv:1: {told}"):
+def test_lists_that_are_no_lists(tmp_path: Path, files: dict[str, bytes], pmids: str, message: str) -> None:
+    with pytest.raises(PubmillError, match=rf"pmids\.tsv:1: {message}"):
         convert(tmp_path, files, pmids=pmids)
 
 
@@ -144,8 +144,8 @@ def test_the_published_form_has_a_blank_line_after_full_stops_only(
         f"{word}\t{label}\n" + ("\n" if word == "." else "")
         for word, label in zip(WORDS.split(), LABELS, strict=True)
     )
-    assert "".join(write(examples, Form({}, None))) == (
+    assert "".join(write(examples, WriterOptions({}, None))) == (
         f"-DOCSTART- (2)\n\n{document}-DOCSTART- (1)\n\n{document}"
     )
     with pytest.raises(PubmillError, match="no options"):
-        list(write(examples, Form({"documents": "docstart"}, None)))
+        list(write(examples, WriterOptions({"documents": "docstart"}, None)))

@@ -27,7 +27,7 @@ from pubmill.annotation.examples import (
     TokensExample,
     write_examples,
 )
-from pubmill.convert.exports import Form, PublishedRecipe, publish
+from pubmill.convert.exports import PublishedRecipe, WriterOptions, publish
 from pubmill.convert.jsonl import write as write_lines
 from pubmill.convert.tsv import WRITTEN, write
 from pubmill.errors import PubmillError
@@ -69,11 +69,11 @@ def examples(tmp_path: Path) -> Path:
 
 
 def test_files_are_written_and_their_bytes_compared(tmp_path: Path, examples: Path) -> None:
-    told = publish(RECIPE, examples, tmp_path / "out")
+    results = publish(RECIPE, examples, tmp_path / "out")
     assert (tmp_path / "out/train.tsv").read_bytes() == BYTES
     test = (tmp_path / "out/test.tsv").read_bytes()
     assert test == "index\tsentence\tlabel\nb\tα β\t0\n".encode()
-    assert told == {
+    assert results == {
         "train": {"name": "train.tsv", "sha256": hashlib.sha256(BYTES).hexdigest(), "equal": True},
         "test": {"name": "test.tsv", "sha256": hashlib.sha256(test).hexdigest(), "equal": None},
     }
@@ -92,7 +92,7 @@ def test_only_its_owner_may_read_a_licensed_datasets_published_form(
     assert {path.stat().st_mode & 0o777 for path in (tmp_path / "out").iterdir()} == {mode}
 
 
-def test_what_a_spec_asks_wrongly_is_told_with_its_name(tmp_path: Path, examples: Path) -> None:
+def test_what_a_spec_asks_wrongly_is_reported_with_its_name(tmp_path: Path, examples: Path) -> None:
     with pytest.raises(
         PubmillError, match=r"dataset toy, train: published\.options.*specs/datasets/toy\.yaml"
     ):
@@ -101,7 +101,7 @@ def test_what_a_spec_asks_wrongly_is_told_with_its_name(tmp_path: Path, examples
         publish(replace(RECIPE, writer="os:system"), examples, tmp_path / "out")
 
 
-def test_other_bytes_than_the_published_are_told_and_nothing_is_written(
+def test_other_bytes_than_the_published_are_reported_and_nothing_is_written(
     tmp_path: Path, examples: Path
 ) -> None:
     files = {"test": RECIPE.files["test"], "train": {"name": "train.tsv", "sha256": "0" * 64}}
@@ -123,7 +123,7 @@ def test_options_under_the_name_of_a_split_are_its_own(tmp_path: Path, examples:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"writer": "pubmill.convert.tsv:nothing"}, "no writer"),
         ({"writer": "pubmill.convert.nowhere:write"}, "no writer"),
@@ -140,22 +140,24 @@ def test_options_under_the_name_of_a_split_are_its_own(tmp_path: Path, examples:
         ({"options": {"columns": "id"}}, "columns must be list"),
         ({"options": {**OPTIONS, "colour": "red"}}, "unknown keys .'colour'."),
         ({"options": {**OPTIONS, "header": ["one"]}}, "1 headings in `header`, 3 `columns`"),
-        ({"options": {"columns": ["id", "score"]}}, "not all of which a SequenceExample has"),
+        ({"options": {"columns": ["id", "score"]}}, "a SequenceExample lacks some of them"),
         ({"options": {**OPTIONS, "test": 5}}, "the option `test` is 5"),
         ({"files": {"dev": {"name": "dev.tsv", "sha256": None}}}, "dev.jsonl.gz does not exist"),
     ],
 )
-def test_what_cannot_be_published(tmp_path: Path, examples: Path, change: dict[str, Any], told: str) -> None:
-    with pytest.raises(PubmillError, match=told):
+def test_what_cannot_be_published(
+    tmp_path: Path, examples: Path, change: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(PubmillError, match=message):
         publish(replace(RECIPE, **change), examples, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("mark", ["\t", "\n", "\r"])
-def test_what_a_table_cannot_hold_is_told_by_its_example_and_without_its_text(mark: str) -> None:
+def test_what_a_table_cannot_hold_is_reported_by_its_example_and_without_its_text(mark: str) -> None:
     example = SequenceExample(id="x7", document=None, text=f"{CANARY}{mark}", label="l")
     with pytest.raises(PubmillError, match="example x7 has a tab or line feed") as caught:
-        list(write([example], Form({"columns": ["text"]}, None)))
+        list(write([example], WriterOptions({"columns": ["text"]}, None)))
     assert CANARY not in str(caught.value)
 
 
@@ -169,7 +171,7 @@ def test_every_cell_comes_back_from_its_column(rows: list[tuple[str, str, str, s
         for name, text, label, pair in rows
     ]
     columns = ["number", "id", "text", "label", "text_pair", "document"]
-    text = "".join(write(examples, Form({"columns": columns, "header": None}, None)))
+    text = "".join(write(examples, WriterOptions({"columns": columns, "header": None}, None)))
     assert [tuple(line.split("\t")) for line in text.split("\n")[:-1]] == [
         (str(number), name, text, label, pair or "", pair or "")
         for number, (name, text, label, pair) in enumerate(rows)
@@ -179,7 +181,7 @@ def test_every_cell_comes_back_from_its_column(rows: list[tuple[str, str, str, s
 @pytest.mark.parametrize(("score", "written"), [(2.4, "2.4"), (0.0, "0.0"), (1 / 3, "0.3333333333333333")])
 def test_scores_are_written_so_that_they_can_be_read_back(score: float, written: str) -> None:
     example = RegressionExample(id="a", document=None, text="t", text_pair="p", score=score)
-    assert "".join(write([example], Form({"columns": ["score"]}, None))) == f"{written}\n"
+    assert "".join(write([example], WriterOptions({"columns": ["score"]}, None))) == f"{written}\n"
 
 
 def test_every_column_is_tried_above() -> None:
@@ -317,15 +319,15 @@ def test_every_kind_has_a_general_form(tmp_path: Path, kind: str) -> None:
     recipe = recipes.build(PublishedRecipe, published_recipe("toy", spec), "toy")
     example, written = GENERAL[kind]
     write_examples(tmp_path / "test.jsonl.gz", [example])
-    [told] = publish(recipe, tmp_path, tmp_path / "out").values()
-    assert told["name"] == ("test.jsonl" if kind in ("multilabel", "span") else "test.tsv")
-    assert (tmp_path / "out" / told["name"]).read_text() == written
-    assert (tmp_path / "out" / told["name"]).stat().st_mode & 0o777 == 0o600
+    [result] = publish(recipe, tmp_path, tmp_path / "out").values()
+    assert result["name"] == ("test.jsonl" if kind in ("multilabel", "span") else "test.tsv")
+    assert (tmp_path / "out" / result["name"]).read_text() == written
+    assert (tmp_path / "out" / result["name"]).stat().st_mode & 0o777 == 0o600
     with pytest.raises(PubmillError, match="no options"):
-        list(write_lines([example], Form({"columns": ["id"]}, None)))
+        list(write_lines([example], WriterOptions({"columns": ["id"]}, None)))
 
 
-def test_the_program_tells_what_is_missing(export: Any, tmp_path: Path, results: Path) -> None:
+def test_the_program_reports_what_is_missing(export: Any, tmp_path: Path, results: Path) -> None:
     with pytest.raises(PubmillError, match="no dataset 'tpy'; the nearest: toy, plain"):
         export("tpy", tmp_path / "out", "--results", results)
     with pytest.raises(PubmillError, match="nowhere: expected a folder named as a scale"):
@@ -350,6 +352,6 @@ def test_the_program_refuses_examples_that_give_other_bytes(
 ) -> None:
     example = TokensExample(id="1", document=None, words=["pain"], labels=["B"])
     write_examples(results / "datasets/toy/train.jsonl.gz", [example])
-    with pytest.raises(PubmillError, match="not the published file, so nothing was"):
+    with pytest.raises(PubmillError, match="differs from the published file; nothing was"):
         export("toy", tmp_path / "out", "--results", results)
     assert not (tmp_path / "out").exists()

@@ -1,4 +1,4 @@
-"""Hallmarks of Cancer: abstracts out of the archive by lists, labels sentence by sentence."""
+"""Hallmarks of Cancer: abstracts of the archive selected by lists, labels of each sentence."""
 
 import io
 import tarfile
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.annotation.examples import LabelledSentence, MultilabelExample
-from pubmill.convert.exports import Form
+from pubmill.convert.exports import WriterOptions
 from pubmill.convert.hoc import read, write
 from pubmill.convert.source_files import Given
 from pubmill.errors import PubmillError
@@ -56,7 +56,7 @@ def test_a_list_can_have_a_pmid_a_line(tmp_path: Path) -> None:
 
 
 def test_the_published_form_has_a_row_a_sentence(tmp_path: Path) -> None:
-    text = "".join(write(convert(tmp_path), Form({}, None)))
+    text = "".join(write(convert(tmp_path), WriterOptions({}, None)))
     silent = ",".join(f"{i}_0" for i in range(10))
     assert text.split("\n") == [
         "labels\tsentence\tindex",
@@ -69,26 +69,32 @@ def test_the_published_form_has_a_row_a_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("listed", "changed", "told"),
+    ("listed", "changed", "message"),
     [
         ("11.txt,33.txt", {}, r"no text or no labels of 33, which .*dev\.tsv names"),
-        ("11.txt,11.txt", {}, r"dev\.tsv: expected PMIDs, none of them twice.*number 2 is '11.txt'"),
+        ("11.txt,11.txt", {}, r"dev\.tsv: expected distinct PMIDs.*number 2 is '11.txt'"),
         ("11.txt,a", {}, "number 2 is 'a'"),
         ("", {}, "number 1 is ''"),
         ("11", {"labels_11": "<  < "}, "labels/11.txt: labels of 2 sentences, but the text has 3"),
         ("11", {"labels_11": "< < < < "}, "labels of 4 sentences, but the text has 3"),
-        ("11", {"labels_11": "< <Eating--Well< "}, "labels/11.txt: sentence 2: 'eating' is none of the ten"),
+        (
+            "11",
+            {"labels_11": "< <Eating--Well< "},
+            "labels/11.txt: sentence 2: 'eating' is not one of the ten",
+        ),
         ("11", {"labels_11": " < < < "}, "labels/11.txt: expected one line"),
         ("11", {"labels_11": "< \n< < "}, "labels/11.txt: expected one line"),
         ("11", {"text_11": "One .\n\nThree .\n"}, "text/11.txt:2: expected a sentence, found a blank line"),
     ],
 )
-def test_what_does_not_fit_is_told(tmp_path: Path, listed: str, changed: dict[str, str], told: str) -> None:
-    with pytest.raises(PubmillError, match=told):
+def test_what_does_not_fit_is_reported(
+    tmp_path: Path, listed: str, changed: dict[str, str], message: str
+) -> None:
+    with pytest.raises(PubmillError, match=message):
         convert(tmp_path, listed, **changed)
 
 
-def test_missing_files_are_told(tmp_path: Path) -> None:
+def test_missing_files_are_reported(tmp_path: Path) -> None:
     convert(tmp_path)
     (tmp_path / "dev.tsv").unlink()
     inputs = {"archive": tmp_path / "hoc.tar.gz", "dev": tmp_path / "dev.tsv"}

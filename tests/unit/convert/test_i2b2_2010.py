@@ -1,4 +1,4 @@
-"""i2b2 2010: concepts and relations of notes, and every file that doesn't fit its note told."""
+"""i2b2 2010: concepts and relations of notes, and errors for files that contradict their note."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ c="mri" 4:0 4:0||r="TeCP"||c="pain" 4:2 4:2
 def archives(
     folder: Path, text: str = TEXT, con: str | None = CON, rel: str | None = REL, blank: str = ""
 ) -> Given:
-    """The sources with one note to test, `0017`; to train there are four notes without concepts."""
+    """Return the sources with one test note, `0017`, and four train notes without concepts."""
     train = {
         f"{TRAIN}/{hospital}/{kind}/{hospital}-{number}.{end}": "Hello .\n" if end == "txt" else blank
         for hospital in i2b2_2010.HOSPITALS
@@ -121,62 +121,64 @@ def test_a_note_of_each_hospital_is_held_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "told"),
+    ("old", "new", "line", "message"),
     [
         ('c="mri" 4:0 4:0||t', 'c="mri" 9:0 9:0||t', 3, r"names line 9, but .*0017\.txt has 5 lines"),
         ('c="mri" 4:0 4:0||t', 'c="mri" 0:0 0:0||t', 3, "names line 0"),
         ('c="mri" 4:0 4:0||t', 'c="mri" 4:0 4:7||t', 3, "no tokens 4:0 to 4:7 .* 7 and 7 tokens"),
         ('c="fever" 4:5 4:5', 'c="fever" 4:5 4:4', 5, "no tokens 4:5 to 4:4"),
-        ('c="fever" 4:5 4:5', 'c="fever" 4:4 4:4', 5, "says <5 char.* has <2 char"),
-        ('c="severe pain" 3:1 3:2||t', 'c="severe pain" 3:0 3:2||t', 1, "says <11 char.* has <13 char"),
+        ('c="fever" 4:5 4:5', 'c="fever" 4:4 4:4', 5, "has <5 char.* has <2 char"),
+        ('c="severe pain" 3:1 3:2||t', 'c="severe pain" 3:0 3:2||t', 1, "has <11 char.* has <13 char"),
         ('t="test"', 't="person"', 3, "type of problem, test, treatment, found <6 char"),
         ('c="mri"', 'c=mri"', 3, r'expected `c="..." L:T L:T\|\|t="TYPE"`, found <'),
         ("4:2||t", "4:2222222222||t", 4, "expected `c="),
     ],
 )
-def test_concepts_that_do_not_fit_the_note_are_told(
-    tmp_path: Path, old: str, new: str, line: int, told: str
+def test_concepts_that_do_not_fit_the_note_are_reported(
+    tmp_path: Path, old: str, new: str, line: int, message: str
 ) -> None:
     assert CON.count(old) == 1
     source = archives(tmp_path, con=CON.replace(old, new))
     with (
         withholding(True),
-        pytest.raises(PubmillError, match=rf"ref\.tar\.gz:s/concepts/0017\.con:{line}: .*{told}"),
+        pytest.raises(PubmillError, match=rf"ref\.tar\.gz:s/concepts/0017\.con:{line}: .*{message}"),
     ):
         list(i2b2_2010.concepts(source))
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "told"),
+    ("old", "new", "line", "message"),
     [
         ('r="TeRP"', 'r="TeXP"', 2, "relation of PIP, .* found <4 char"),
         ("||r=", "|r=", 1, "expected `c="),
-        ('c="surgery" 3:4 3:4', 'c="after surgery" 3:3 3:4', 1, "no concept of .*0017.con stands at 3:3"),
-        ('c="surgery"', 'c="surgeon"', 1, "aren't of one release"),
+        ('c="surgery" 3:4 3:4', 'c="after surgery" 3:3 3:4', 1, "no concept of .*0017.con is at 3:3"),
+        ('c="surgery"', 'c="surgeon"', 1, "are not from one release"),
     ],
 )
-def test_relations_that_do_not_fit_are_told(tmp_path: Path, old: str, new: str, line: int, told: str) -> None:
+def test_relations_that_do_not_fit_are_reported(
+    tmp_path: Path, old: str, new: str, line: int, message: str
+) -> None:
     source = archives(tmp_path, rel=REL.replace(old, new))
-    with withholding(True), pytest.raises(PubmillError, match=rf"s/rel/0017\.rel:{line}: .*{told}"):
+    with withholding(True), pytest.raises(PubmillError, match=rf"s/rel/0017\.rel:{line}: .*{message}"):
         list(i2b2_2010.relations(source))
 
 
-def test_files_that_are_missing_or_twice_there_are_told(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match=r"0017\.rel is there without 0017\.con.*tar czf"):
+def test_files_that_are_missing_or_twice_there_are_reported(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match=r"0017\.rel has no 0017\.con.*tar czf"):
         list(i2b2_2010.concepts(archives(tmp_path, con=None)))
-    with pytest.raises(PubmillError, match=r"is there without 0017\.rel"):
+    with pytest.raises(PubmillError, match=r"has no 0017\.rel"):
         list(i2b2_2010.relations(archives(tmp_path, rel=None)))
     assert len(list(i2b2_2010.concepts(archives(tmp_path, rel=None)))) == 3
     source = archives(tmp_path)
     pack(source.inputs["test_texts"], {"test_data/0018.txt": "x\n", "test_data/0017.txt": TEXT})
-    with pytest.raises(PubmillError, match=r"0018\.txt is there without 0018\.con"):
+    with pytest.raises(PubmillError, match=r"0018\.txt has no 0018\.con"):
         list(i2b2_2010.concepts(source))
     pack(source.inputs["test_texts"], {"a/0017.txt": "x\n", "b/0017.txt": TEXT})
     with pytest.raises(PubmillError, match=r"b/0017\.txt: a second 0017\.txt; the first is .*a/0017\.txt"):
         list(i2b2_2010.concepts(source))
 
 
-def test_another_archive_is_told(tmp_path: Path) -> None:
+def test_another_archive_is_reported(tmp_path: Path) -> None:
     source = archives(tmp_path)
     pack(source.inputs["train"], {"unpacked/txt/a.txt": "x\n"})
     with pytest.raises(PubmillError, match=r"no \.txt or .* files below a folder beth.*tar czf"):
@@ -186,7 +188,7 @@ def test_another_archive_is_told(tmp_path: Path) -> None:
         list(i2b2_2010.concepts(source))
 
 
-def test_a_note_in_both_hospitals_and_other_encodings_are_told(tmp_path: Path) -> None:
+def test_a_note_in_both_hospitals_and_other_encodings_are_reported(tmp_path: Path) -> None:
     source = archives(tmp_path)
     pack(source.inputs["train"], {f"{h}/txt/{n}.txt": "x" for h in i2b2_2010.HOSPITALS for n in "ab"})
     with pytest.raises(PubmillError, match="both hospitals have a note"):

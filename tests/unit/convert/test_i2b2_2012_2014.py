@@ -1,4 +1,4 @@
-"""The i2b2 notes in XML: offsets, the known traits of the releases, and anything else told."""
+"""i2b2 notes in XML: offsets, the known irregularities of the releases, and errors for anything else."""
 
 from pathlib import Path
 from typing import Any
@@ -101,7 +101,7 @@ def test_types_of_2014_whatever_the_annotation_is_called(tmp_path: Path) -> None
 
 
 def test_offsets_in_bytes_are_recognised_by_the_text(tmp_path: Path) -> None:
-    """As in record 180-03: from the first letters that aren't ASCII on, offsets are 4 too large."""
+    """As in record 180-03, offsets after the first non-ASCII letters are 4 too large."""
     note = "\nDr. Lee\n8 O\u2019Neil\u2019s Court , Bath\n"
     tags = [tag("Lee", PHI, "DOCTOR", note), tag("Bath", PHI, "CITY", note)]
     start = note.index("8 O")
@@ -124,17 +124,17 @@ def test_texts_that_differ_are_listed_and_allowed_where_the_spec_says_so(tmp_pat
     )
     with withholding(True), pytest.raises(PubmillError) as error:
         list(i2b2_2014.read(of_2014(tmp_path, content)))
-    told = str(error.value)
-    assert told.startswith("2 annotations whose `text`") and "option `differing`" in told
-    assert "180-03.xml:8: NAME\n" in told and "180-03.xml:9: NAME\n" in told
-    assert CANARY not in told
+    message = str(error.value)
+    assert message.startswith("2 annotations whose `text`") and "option `differing`" in message
+    assert "180-03.xml:8: NAME\n" in message and "180-03.xml:9: NAME\n" in message
+    assert CANARY not in message
     source = of_2014(tmp_path, content, differing=["180-03"])
     assert len(mentions(list(i2b2_2014.read(source)))) == 3
     assert source.left_out == {"differing_texts": 2}
 
 
 @pytest.mark.parametrize(
-    ("bad", "told"),
+    ("bad", "message"),
     [
         (PHI.format(4, 4, "", "CITY"), "must be after its start"),
         (PHI.format(4, 3, "x", "CITY"), "must be after its start"),
@@ -148,10 +148,10 @@ def test_texts_that_differ_are_listed_and_allowed_where_the_spec_says_so(tmp_pat
         (PHI.format(1, 2, "x", "CITY").replace("end=", "stop="), "has no attribute `end`"),
     ],
 )
-def test_malformed_annotations_are_told_with_their_line(tmp_path: Path, bad: str, told: str) -> None:
+def test_malformed_annotations_are_reported_with_their_line(tmp_path: Path, bad: str, message: str) -> None:
     content = xml(NOTE, tag("fever", PHI, "CITY"), bad)
     where = r"test\.tar\.gz:testing-PHI-Gold-fixed/180-03\.xml:8"
-    with withholding(True), pytest.raises(PubmillError, match=f"{where}: .*{told}") as error:
+    with withholding(True), pytest.raises(PubmillError, match=f"{where}: .*{message}") as error:
         list(i2b2_2014.read(of_2014(tmp_path, content)))
     assert CANARY not in str(error.value)
 
@@ -160,7 +160,7 @@ BOMB = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 9))
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("<deIdi2b2>", f'<!DOCTYPE deIdi2b2 [<!ENTITY a0 "x">{BOMB}]><deIdi2b2>&a8;', "refused"),
         ("<deIdi2b2>", '<!DOCTYPE d [<!ENTITY e SYSTEM "file:///etc/passwd">]><deIdi2b2>&e;', "refused"),
@@ -173,15 +173,15 @@ BOMB = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 9))
         ("<TAGS>\n</TAGS>", "", "one <TAGS>"),
     ],
 )  # fmt: skip
-def test_other_xml_is_refused(tmp_path: Path, old: str, new: str, told: str) -> None:
+def test_other_xml_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
     content = xml(NOTE)
     assert content.count(old) == 1
-    with pytest.raises(PubmillError, match=rf"180-03\.xml(:\d+)?: .*{told}"):
+    with pytest.raises(PubmillError, match=rf"180-03\.xml(:\d+)?: .*{message}"):
         list(i2b2_2014.read(of_2014(tmp_path, content.replace(old, new))))
 
 
 def test_names_of_files_are_checked(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match=r"sample\.xml: not the name of a note's file"):
+    with pytest.raises(PubmillError, match=r"sample\.xml: not the file name of a note"):
         list(i2b2_2014.read(of_2014(tmp_path, xml(NOTE), "sample")))
     path = pack(tmp_path / "test.tar.gz", {"a/7.xml": xml(NOTE), "b/7.xml": xml(NOTE)})
     with pytest.raises(PubmillError, match=r"b/7\.xml: a second 7\.xml; the first is .*a/7\.xml"):

@@ -1,4 +1,4 @@
-"""JSON lines of any keys, and MedNLI as one of them."""
+"""JSON lines with any keys, such as MedNLI."""
 
 import json
 from pathlib import Path
@@ -43,16 +43,16 @@ def test_another_dataset_is_other_options(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         (f'{{"pairID": "{CANARY}', "not valid JSON: .* column"),
         (f'["{CANARY}"]', "found list"),
         ("", "not valid JSON: Expecting value"),
         ("[" * 100_000, "nested too deeply"),
         ('{"pairID": ' + "9" * 5000 + "}", "a number too long"),
-        ('{"pairID": "a", "pairID": "b"}', "the key <6 characters, not shown.* stands twice"),
-        (f'{{"{CANARY}": 1, "{CANARY}": 2}}', "the key <8 characters, not shown.* stands twice"),
-        (f'{{"more": {{"{CANARY}": 1, "{CANARY}": 2}}}}', "the key <8 characters, not shown.* stands twice"),
+        ('{"pairID": "a", "pairID": "b"}', "the key <6 characters, not shown.* occurs twice"),
+        (f'{{"{CANARY}": 1, "{CANARY}": 2}}', "the key <8 characters, not shown.* occurs twice"),
+        (f'{{"more": {{"{CANARY}": 1, "{CANARY}": 2}}}}', "the key <8 characters, not shown.* occurs twice"),
         ({**ROW, "pairID": CANARY}, "expected an id of at most 40 .*found <8 characters, not shown"),
         ({**ROW, "pairID": "2 words"}, "expected an id of at most 40 .*found <7 characters, not shown"),
         ({**ROW, "pairID": None}, "'pairID'"),
@@ -62,16 +62,16 @@ def test_another_dataset_is_other_options(tmp_path: Path) -> None:
         ({**ROW, "sentence2": 3}, "'sentence2'"),
         ({key: value for key, value in ROW.items() if key != "sentence2"}, "'sentence2'"),
         ({**ROW, "gold_label": CANARY}, "gold_label of .*found <8 characters, not shown"),
-        ({**ROW, "pairID": "first-1"}, "its pairID was on an earlier line"),
+        ({**ROW, "pairID": "first-1"}, "its pairID occurred on an earlier line"),
     ],
 )
-def test_malformed_lines_are_told_with_their_number_and_without_their_text(
-    tmp_path: Path, row: Any, told: str
+def test_malformed_lines_are_reported_with_their_number_and_without_their_text(
+    tmp_path: Path, row: Any, message: str
 ) -> None:
     first = {**ROW, "pairID": "first-1"}
     with (
         withholding(True),
-        pytest.raises(PubmillError, match=rf"train\.jsonl:2: .*{told}") as error,
+        pytest.raises(PubmillError, match=rf"train\.jsonl:2: .*{message}") as error,
     ):
         convert(tmp_path, first, row)
     assert CANARY not in str(error.value)

@@ -1,4 +1,4 @@
-"""The clinical datasets of the miniature world, whole and damaged: nothing of a text is ever told."""
+"""The clinical datasets of the miniature world, sound and damaged: messages never contain their text."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -134,7 +134,7 @@ def damaged(dice: Dice, path: Path, damage: Callable[[Dice, bytes], bytes]) -> N
 
 
 def message(name: str, source: Given) -> str:
-    """What is said of the source, "" if nothing is; anything but a `PubmillError` goes through."""
+    """Return the error message for the source, "" if none; other errors than `PubmillError` are raised."""
     read = named(spec_of(name).converter, "converter")
     try:
         with withholding(True):
@@ -146,23 +146,23 @@ def message(name: str, source: Given) -> str:
 
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("name", DATASETS)
-def test_damage_is_told_without_any_text(
+def test_damage_is_reported_without_any_text(
     name: str, damage: Callable[[Dice, bytes], bytes], mirror: Path, tmp_path: Path
 ) -> None:
-    """Of many damaged copies, the messages name a place and have no word of a note."""
+    """Messages on many damaged copies name a position and contain no text of a note."""
     dice = Dice(DATASETS.index(name) * 100 + DAMAGES.index(damage))
     whole = small(name, mirror, tmp_path)
     assert all(
         not message(name, given(split, whole, **spec_of(name).options)) for split in ("train", "dev", "test")
     )
     content = {role: path.read_bytes() for role, path in whole.items()}
-    told: list[str] = []
-    while len(told) < 18 or (not any(told) and len(told) < 90):
+    messages: list[str] = []
+    while len(messages) < 18 or (not any(messages) and len(messages) < 90):
         role = dice.pick(sorted(whole))
         damaged(dice, whole[role], damage)
         for split in ("train", "dev", "test"):
-            told.append(message(name, given(split, whole, **spec_of(name).options)))
+            messages.append(message(name, given(split, whole, **spec_of(name).options)))
         whole[role].write_bytes(content[role])
-    assert any(told)
-    assert all(CANARY.lower() not in text.lower() for text in told)
-    assert all(str(tmp_path) in text for text in told if text)
+    assert any(messages)
+    assert all(CANARY.lower() not in text.lower() for text in messages)
+    assert all(str(tmp_path) in text for text in messages if text)

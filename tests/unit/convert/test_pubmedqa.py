@@ -19,7 +19,7 @@ Questions = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def world() -> dict[str, Questions]:
-    """The files of the miniature world: its generator draws the split with a program of its own."""
+    """Return the files of the miniature world, whose generator draws the split independently."""
     files = part(make_lexicon(1), 1).files
     return {path.rpartition("/")[2]: json.loads(text) for path, text in files.items() if "pubmedqa" in path}
 
@@ -56,7 +56,7 @@ ENTRY = {"QUESTION": "Why?", "CONTEXTS": ["So.", "And so."], "final_decision": "
 
 
 @pytest.mark.parametrize(
-    ("questions", "told"),
+    ("questions", "message"),
     [
         ({"1": {**ENTRY, "final_decision": "perhaps"}}, "questions.json: 1: expected a final_decision"),
         ({"1": {**ENTRY, "CONTEXTS": []}}, "1: expected a PMID with a QUESTION and a list of CONTEXTS"),
@@ -68,16 +68,16 @@ ENTRY = {"QUESTION": "Why?", "CONTEXTS": ["So.", "And so."], "final_decision": "
         ({"x1": ENTRY}, "x1: expected a PMID with"),
         ({"1": ENTRY, "2": ENTRY}, "too few to be cut into 10 parts"),
         ([ENTRY], "expected an object in JSON, found list"),
-        ('{"1": {}, "1": {}}', "the key 1 stands twice in one object"),
+        ('{"1": {}, "1": {}}', "the key 1 occurs twice in one object"),
         ('{\n"1": {}, \n', r"questions\.json: not valid JSON: .* at line 3"),
     ],
 )
-def test_another_form_is_told(tmp_path: Path, questions: Any, told: str) -> None:
-    with pytest.raises(PubmillError, match=told):
+def test_another_form_is_reported(tmp_path: Path, questions: Any, message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
         convert(tmp_path, questions, {})
 
 
-def test_another_test_set_is_told_with_the_first_difference(
+def test_another_test_set_is_reported_with_the_first_difference(
     tmp_path: Path, world: dict[str, Questions]
 ) -> None:
     questions, listed = world["ori_pqal.json"], world["test_ground_truth.json"]
@@ -91,7 +91,7 @@ def test_another_test_set_is_told_with_the_first_difference(
         convert(tmp_path, questions, dict(list(listed.items())[:-1]))
 
 
-def test_missing_files_are_told(tmp_path: Path) -> None:
+def test_missing_files_are_reported(tmp_path: Path) -> None:
     inputs = {"questions": tmp_path / "questions.json", "ground_truth": tmp_path / "test.json"}
     with pytest.raises(PubmillError, match=r"questions\.json does not exist"):
         list(read(Given("dev", inputs, {}, Counter())))

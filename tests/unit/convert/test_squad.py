@@ -1,4 +1,4 @@
-"""SQuAD's JSON: read strictly, written again, and every malformed file told with its place."""
+"""SQuAD's JSON: strict reading, writing, and positions in malformed files."""
 
 import gzip
 import json
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pubmill.annotation.examples import Answer, SpanExample, read_examples, write_examples
 from pubmill.convert import squad
-from pubmill.convert.exports import Form
+from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import Given, withholding
 from pubmill.errors import PubmillError
 
@@ -89,19 +89,19 @@ def with_answer(**changes: Any) -> Callable[[Any], None]:
 
 
 @pytest.mark.parametrize(
-    ("damage", "told"),
+    ("damage", "message"),
     [
         (
             with_answer(answer_start=20),
-            r"question q1: the answer 'Temo' is not .* character 20, where 'emo:'",
+            r"question q1: the answer 'Temo' is not .* character 20, which has 'emo:'",
         ),
         (with_answer(text="temo"), r"question q1: the answer 'temo'"),
-        (with_answer(answer_start=9999), r"question q1: .* character 9999, where ''"),
+        (with_answer(answer_start=9999), r"question q1: .* character 9999, which has ''"),
         (with_answer(answer_start=-4), r"data.0.paragraphs.0.qas.0.answers.0.answer_start: .*greater"),
         (with_answer(answer_start="19"), r"answers.0.answer_start: .*valid integer"),
         (with_answer(answer_start=19.0), r"answers.0.answer_start: .*valid integer"),
         (with_answer(text=""), r"answers.0.text: .*at least 1 character"),
-        (lambda found: first(found).update(id="q2"), r"question q2 stands there for the second time"),
+        (lambda found: first(found).update(id="q2"), r"question q2 occurs for the second time"),
         (lambda found: first(found).update(id=""), r"qas.0.id: .*at least 1 character"),
         (
             lambda found: first(found).update(is_impossible=True),
@@ -114,18 +114,18 @@ def with_answer(**changes: Any) -> Callable[[Any], None]:
         (lambda found: found.update(data={}), r"data: .*valid array"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(
-    tmp_path: Path, damage: Callable[[Any], Any], told: str
+def test_what_is_wrong_is_reported_with_its_place(
+    tmp_path: Path, damage: Callable[[Any], Any], message: str
 ) -> None:
     content = document()
     damage(content)
-    with pytest.raises(PubmillError, match=told) as error:
+    with pytest.raises(PubmillError, match=message) as error:
         read(tmp_path / "a.json", content)
     assert str(tmp_path / "a.json") in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"", "Invalid JSON: EOF while parsing a value at line 1"),
         (json.dumps(document(), indent=1).encode()[:-30], r"Invalid JSON: EOF .* at line \d\d"),
@@ -133,19 +133,19 @@ def test_what_is_wrong_is_told_with_its_place(
         (b'{"data": [{"title": "\\ud800"}]}', "Invalid JSON"),
         (b"[" * 100_000, "Invalid JSON: recursion limit"),
         (b"[]", "should be an object"),
-        (b'{"data": [], "data": []}', "the key data stands twice in one object"),
-        (b'{"data": [], "more": [{"a": 1, "b": 2, "a": 1}]}', "the key a stands twice in one object"),
+        (b'{"data": [], "data": []}', "the key data occurs twice in one object"),
+        (b'{"data": [], "more": [{"a": 1, "b": 2, "a": 1}]}', "the key a occurs twice in one object"),
         (b'{"data": [], "more": ' + b"9" * 5000 + b"}", "number out of range"),
-        (gzip.compress(b"{}", mtime=0)[:-6], "not a whole gzip file"),
-        (gzip.compress(b"{}", mtime=0)[:-8] + bytes(8), "not a whole gzip file"),
+        (gzip.compress(b"{}", mtime=0)[:-6], "not a complete gzip file"),
+        (gzip.compress(b"{}", mtime=0)[:-8] + bytes(8), "not a complete gzip file"),
     ],
 )
-def test_what_is_no_json_is_told(tmp_path: Path, content: bytes, told: str) -> None:
-    with pytest.raises(PubmillError, match=told):
+def test_what_is_no_json_is_reported(tmp_path: Path, content: bytes, message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
         read(tmp_path / "a.json", content)
 
 
-def test_a_file_that_is_absent_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_absent_is_reported(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match=r"none\.json does not exist"):
         list(squad.read(Given("dev", {"dev": tmp_path / "none.json"}, {}, Counter())))
 
@@ -169,15 +169,15 @@ def test_licensed_text_is_not_in_messages(tmp_path: Path) -> None:
 def test_a_licensed_id_must_be_an_identifier(tmp_path: Path, planted: str) -> None:
     content = document()
     content["data"][1]["paragraphs"][0]["qas"][0]["id"] = planted
-    told = r"data\.1\.paragraphs\.0\.qas\.0\.id: expected an id of at most 40"
-    with withholding(True), pytest.raises(PubmillError, match=told) as error:
+    message = r"data\.1\.paragraphs\.0\.qas\.0\.id: expected an id of at most 40"
+    with withholding(True), pytest.raises(PubmillError, match=message) as error:
         read(tmp_path / "a.json", content)
     assert planted not in str(error.value)
     assert len(read(tmp_path / "a.json", content)[0]) == 3
 
 
 def written(examples: list[SpanExample], version: str) -> Any:
-    return json.loads("".join(squad.write(examples, Form({"version": version}, None))))
+    return json.loads("".join(squad.write(examples, WriterOptions({"version": version}, None))))
 
 
 def test_what_is_written_is_what_was_read_but_for_plausible_answers(tmp_path: Path) -> None:
@@ -202,9 +202,9 @@ def test_nothing_is_written_as_no_articles() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"version": "3"}, {"version": "1.1", "indent": 2}])
-def test_unknown_versions_and_options_are_told(options: dict[str, Any]) -> None:
+def test_unknown_versions_and_options_are_reported(options: dict[str, Any]) -> None:
     with pytest.raises(PubmillError, match=r"published\.options"):
-        list(squad.write([], Form(options, None)))
+        list(squad.write([], WriterOptions(options, None)))
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -230,12 +230,12 @@ def test_writing_and_reading_is_the_identity(
     tmp_path_factory: pytest.TempPathFactory, made: list[SpanExample]
 ) -> None:
     folder = tmp_path_factory.mktemp("squad")
-    text = "".join(squad.write(made, Form({"version": "v2.0"}, None)))
+    text = "".join(squad.write(made, WriterOptions({"version": "v2.0"}, None)))
     assert read(folder / "a.json", text.encode())[0] == made
 
 
 @given(place=st.integers(0), value=st.binary(min_size=1, max_size=3), length=st.integers(0, 40))
-def test_damage_is_told_or_leaves_sound_examples(
+def test_damage_is_reported_or_leaves_sound_examples(
     tmp_path_factory: pytest.TempPathFactory, place: int, value: bytes, length: int
 ) -> None:
     content = json.dumps(document(), ensure_ascii=False).encode()

@@ -1,4 +1,4 @@
-"""Tab-separated sequence datasets: layouts by split, cuts, dummies as mentions, and every other form told."""
+"""Tab-separated sequence datasets: layouts by split, selected rows, dummies as mentions, and errors."""
 
 from collections import Counter
 from pathlib import Path
@@ -9,7 +9,7 @@ from hypothesis import given as hypothesis_given
 from hypothesis import strategies as st
 
 from pubmill.annotation.examples import Entity, SequenceExample, write_examples
-from pubmill.convert.exports import Form, PublishedRecipe, publish
+from pubmill.convert.exports import PublishedRecipe, WriterOptions, publish
 from pubmill.convert.source_files import Given, withholding
 from pubmill.convert.tsv import read, write
 from pubmill.errors import PubmillError
@@ -74,7 +74,7 @@ def test_a_dummy_is_a_mention_of_its_type_in_the_order_of_the_option(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "told"),
+    ("text", "options", "message"),
     [
         ("a\t1\nb\n", {}, r"a\.tsv:2: expected 2 columns \(text, label\), found 1"),
         ("a\t1\n\n", {}, r"a\.tsv:2: expected 2 columns"),
@@ -84,7 +84,7 @@ def test_a_dummy_is_a_mention_of_its_type_in_the_order_of_the_option(tmp_path: P
         (
             "i\ta\t1\nj\tb\t1\ni\tc\t1\n",
             {"columns": ["id", "text", "label"]},
-            r"a\.tsv:3: the id i was there before, at .*a\.tsv:1",
+            r"a\.tsv:3: the id i occurred before, at .*a\.tsv:1",
         ),
         ("\ufeffa\t1\n", {}, r"a\.tsv:1: begins with a byte order mark"),
         ("a\t1\n", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings sentence<TAB>label"),
@@ -96,18 +96,18 @@ def test_a_dummy_is_a_mention_of_its_type_in_the_order_of_the_option(tmp_path: P
         ("@X$ @X$\t1\n", {"entities": {"@X$": "X"}}, r"a\.tsv:1: expected @X\$ once .* 2 times"),
     ],
 )
-def test_another_form_is_told_with_file_and_line(
-    tmp_path: Path, text: str, options: dict[str, Any], told: str
+def test_another_form_is_reported_with_file_and_line(
+    tmp_path: Path, text: str, options: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(PubmillError, match=told):
+    with pytest.raises(PubmillError, match=message):
         convert(tmp_path, text, **options)
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"columns": ["text"]}, "`text` and `label` among them"),
-        ({"columns": ["text", "label", "text"]}, "none but `skip` twice"),
+        ({"columns": ["text", "label", "text"]}, "only `skip` more than once"),
         ({"columns": ["text", "label", "colour"]}, "one of id, document, text"),
         ({"labels": [0, 1]}, "labels must be .* found .0, 1."),
         ({"labels": {"0": False}}, "in quotation marks"),
@@ -119,8 +119,8 @@ def test_another_form_is_told_with_file_and_line(
         ({"dev": "all"}, "option `dev` is 'all'"),
     ],
 )
-def test_what_options_cannot_say(tmp_path: Path, options: dict[str, Any], told: str) -> None:
-    with pytest.raises(PubmillError, match=told):
+def test_what_options_cannot_say(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
         convert(tmp_path, "a\t1\n", **options)
 
 
@@ -157,12 +157,12 @@ def test_the_published_form_follows_the_options_of_its_split(tmp_path: Path) -> 
     ).read_text() == f"index\ttext\tlabel\n0\t{RELATION}\t1\n1\t{RELATION}\t1\n"
 
 
-def test_a_form_that_cannot_be_written_is_told() -> None:
+def test_a_form_that_cannot_be_written_is_reported() -> None:
     with pytest.raises(PubmillError, match=r"\['colour'\] unknown"):
-        list(write([example(0)], Form({"columns": ["colour"]}, None)))
+        list(write([example(0)], WriterOptions({"columns": ["colour"]}, None)))
     tab = SequenceExample(id="e", document=None, text="a\tb", label="1")
     with pytest.raises(PubmillError, match="example e has a tab"):
-        list(write([tab], Form({"columns": ["text"]}, None)))
+        list(write([tab], WriterOptions({"columns": ["text"]}, None)))
 
 
 CELL = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1).filter(
@@ -176,4 +176,4 @@ def test_what_is_read_is_written_again_unchanged(
 ) -> None:
     text = "".join(f"{cell}\t{label}\n" for cell, label in rows)
     examples = convert(tmp_path_factory.getbasetemp(), text)
-    assert "".join(write(examples, Form({"columns": ["text", "label"]}, None))) == text
+    assert "".join(write(examples, WriterOptions({"columns": ["text", "label"]}, None))) == text

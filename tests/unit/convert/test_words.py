@@ -1,4 +1,4 @@
-"""From notes with mentions at characters to labelled words, and the split that is held out."""
+"""Conversion of notes with character mentions to labelled words, and the dev split."""
 
 from collections import Counter
 from pathlib import Path
@@ -9,15 +9,15 @@ from hypothesis import given as for_all
 from hypothesis import strategies as st
 
 from pubmill.annotation.tagging import to_mentions
-from pubmill.convert import dev_split as held_out
-from pubmill.convert.words import Mention, Sentence, sentences
+from pubmill.convert import dev_split
+from pubmill.convert.words import NoteMention, Sentence, sentences
 from pubmill.errors import PubmillError
 from tests.clinical import given
 
 
 def read(note: str, *mentions: tuple[int, int, str]) -> tuple[list[Sentence], Counter[str]]:
     left_out: Counter[str] = Counter()
-    return list(sentences(note, [Mention(*mention) for mention in mentions], left_out)), left_out
+    return list(sentences(note, [NoteMention(*mention) for mention in mentions], left_out)), left_out
 
 
 def test_lines_are_sentences_and_lines_without_words_none() -> None:
@@ -72,7 +72,7 @@ _NOTES = st.text(st.sampled_from("ab.\n\u00a0\u2019 "), max_size=40)
     _NOTES, st.lists(st.tuples(st.integers(0, 40), st.integers(1, 12), st.sampled_from("XY")), max_size=6)
 )
 def test_nothing_is_lost(note: str, places: list[tuple[int, int, str]]) -> None:
-    """All characters come through, and each mention is labelled with its own text or counted."""
+    """All characters are kept, and each mention is labelled with its own text or counted."""
     mentions = [(s, min(s + n, len(note)), of) for s, n, of in places if s < len(note)]
     found, left_out = read(note, *mentions)
     assert "".join(word for sentence in found for word in sentence.words) == "".join(note.split())
@@ -87,7 +87,7 @@ def test_nothing_is_lost(note: str, places: list[tuple[int, int, str]]) -> None:
 
 
 def split(groups: list[str], name: str, dev: Any) -> set[str]:
-    return held_out.kept(given(name, {}, dev=dev), groups)
+    return dev_split.split_members(given(name, {}, dev=dev), groups)
 
 
 def test_dev_is_a_share_of_the_groups_rounded_up_whatever_their_order() -> None:
@@ -100,7 +100,7 @@ def test_dev_is_a_share_of_the_groups_rounded_up_whatever_their_order() -> None:
 
 
 def test_the_order_is_that_of_the_hashes() -> None:
-    """As `printf 1:004 | sha256sum` and so on give them."""
+    """The order agrees with the output of `printf 1:004 | sha256sum` and so on."""
     groups = [f"{number:03}" for number in range(20)]
     assert split(groups, "dev", {"share": 0.15, "seed": 1}) == {"004", "012", "014"}
 
@@ -110,11 +110,11 @@ def test_the_order_is_that_of_the_hashes() -> None:
     [None, 0.1, {}, {"share": 0.1}, {"share": 1, "seed": 1}, {"share": 1.5, "seed": 1},
      {"share": 0.1, "seed": True}, {"share": "0.1", "seed": 1}, {"share": 0.1, "seed": 1, "by": "x"}],
 )  # fmt: skip
-def test_any_other_form_of_the_option_is_told(dev: Any) -> None:
+def test_any_other_form_of_the_option_is_reported(dev: Any) -> None:
     with pytest.raises(PubmillError, match="option `dev`"):
         split(["a", "b"], "dev", dev)
 
 
-def test_a_corpus_too_small_for_two_splits_is_told(tmp_path: Path) -> None:
+def test_a_corpus_too_small_for_two_splits_is_reported(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="none are left for train"):
         split(["a"], "train", {"share": 0.1, "seed": 1})

@@ -1,4 +1,4 @@
-"""MIMIC-III's notes, made up: quoting, damage, and that no message says what is in a note."""
+"""Invented MIMIC-III notes: quoting, damage, and messages without the content of a note."""
 
 import csv
 import gzip
@@ -27,7 +27,7 @@ def line(row: int, text: str, category: str = "Physician ", error: str = "") -> 
 
 
 def rendered(*rows: list[str], header: tuple[str, ...] = HEADER, ending: str = "\n") -> bytes:
-    """As MIMIC-III writes it: text in quotation marks, those within it doubled."""
+    """Return a note in MIMIC-III's form: text in quotation marks, with inner quotation marks doubled."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator=ending, quoting=csv.QUOTE_ALL)
     writer.writerow(header)
@@ -54,7 +54,7 @@ def test_a_note_is_a_document_of_paragraphs(tmp_path: Path) -> None:
         ]  # fmt: skip
 
 
-def test_errors_and_categories_are_told_apart_by_the_document(tmp_path: Path) -> None:
+def test_errors_and_categories_are_distinguished_by_the_document(tmp_path: Path) -> None:
     notes = read(tmp_path, rendered(line(1, "a", error="1"), line(2, "b", "Nursing"), line(3, " \n", "")))
     assert [(note.flags, note.types, note.sections) for note in notes] == [
         (("error",), ("Physician",), (("", "a"),)), ((), ("Nursing",), (("", "b"),)), ((), (), ()),
@@ -125,14 +125,14 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("kind", BROKEN)
-def test_damage_is_told_without_a_word_of_a_note(tmp_path: Path, kind: str) -> None:
+def test_damage_is_reported_without_a_word_of_a_note(tmp_path: Path, kind: str) -> None:
     content, word = BROKEN[kind]
     path = tmp_path / "NOTEEVENTS.csv.gz"
     path.write_bytes(content)
-    with pytest.raises(PubmillError) as told:
+    with pytest.raises(PubmillError) as caught:
         list(read_notes(path))
-    assert word in str(told.value) and str(path) in str(told.value)
-    assert CANARY not in str(told.value)
+    assert word in str(caught.value) and str(path) in str(caught.value)
+    assert CANARY not in str(caught.value)
 
 
 def test_a_missing_quotation_mark_does_not_fill_the_memory(

@@ -1,4 +1,4 @@
-"""Texts of datasets in a corpus: found by PMID and by words, reported without a word, and excluded."""
+"""Texts of datasets in a corpus: found by PMID and by words, reported without their text, and excluded."""
 
 import random
 from pathlib import Path
@@ -79,11 +79,11 @@ def test_the_report(index: Path, tmp_path: Path) -> None:
     second = part(tmp_path / "b.parquet", ("x:2", " ".join(words(4)), "Its title."), ("pmc:5 8", "", "No."))
     found = [find_in_parts([path], index, path.with_suffix(".json")) for path in (first, second)]
     assert found == [2, 2]
-    told = report("c", index, [path.with_suffix(".json") for path in (first, second)])
-    assert (told["documents"], told["documents_with_a_text"]) == (4, 4)
+    whole = report("c", index, [path.with_suffix(".json") for path in (first, second)])
+    assert (whole["documents"], whole["documents_with_a_text"]) == (4, 4)
     assert find_in_parts([first, second], index, tmp_path / "both.json") == 4
-    assert report("c", index, [tmp_path / "both.json"]) == told
-    assert told["datasets"]["relations"] == {
+    assert report("c", index, [tmp_path / "both.json"]) == whole
+    assert whole["datasets"]["relations"] == {
         "dev": {
             "texts": 2, "too_short": 1, "found": 1, "found_by_pmid": 1, "found_by_text": 0, "share": 0.5,
             "examples": 2, "examples_found": 1, "ids": ["d2"], "documents": ["pmc:5"],
@@ -93,8 +93,8 @@ def test_the_report(index: Path, tmp_path: Path) -> None:
             "examples": 3, "examples_found": 2, "ids": ["t1", "t2"], "documents": ["pmid:11", "x:1"],
         },
     }  # fmt: skip
-    assert told["datasets"]["entities"]["test"]["found_by_pmid"] is None
-    assert told["datasets"]["entities"]["test"]["documents"] == ["x:2"]
+    assert whole["datasets"]["entities"]["test"]["found_by_pmid"] is None
+    assert whole["datasets"]["entities"]["test"]["documents"] == ["x:2"]
 
 
 def test_no_word_of_a_dataset_is_written(index: Path, tmp_path: Path) -> None:
@@ -147,9 +147,9 @@ def test_documents_with_excluded_texts_are_left_out_and_counted(index: Path, tmp
         tmp_path / "s.parquet", 0, tmp_path / "latest.parquet", Selection(), tmp_path / "p.parquet",
         tmp_path / "p.json", EvaluationTexts(index),
     )  # fmt: skip
-    told = read_json(tmp_path / "p.json")
-    assert told["rejected"] == {"contamination": 2, "no_abstract": 1}
-    assert told["samples"]["contamination"] == ["pmc:5", "pmid:1"]
+    statistics = read_json(tmp_path / "p.json")
+    assert statistics["rejected"] == {"contamination": 2, "no_abstract": 1}
+    assert statistics["samples"]["contamination"] == ["pmc:5", "pmid:1"]
     assert find_in_parts([tmp_path / "p.parquet"], index, tmp_path / "found.json") == 0
 
 

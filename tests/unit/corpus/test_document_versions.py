@@ -29,7 +29,7 @@ def latest(folder: Path, shards: list[Shard]) -> list[list[tuple[int, str | None
 
 
 def model(shards: list[Shard]) -> dict[tuple[int, int], str | None]:
-    """Replay the files as NLM asks; {(shard, position): reason}."""
+    """Replay the files by NLM's rules; return {(shard, position): reason}."""
     reasons: dict[tuple[int, int], str | None] = {}
     shown: dict[int, tuple[int, int]] = {}
     for source in sorted({source for source, _, _ in shards}):

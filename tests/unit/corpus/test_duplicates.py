@@ -1,4 +1,4 @@
-"""Copies among documents: what is planted is found, nothing else is, however the documents are divided."""
+"""Duplicate documents: exactly the planted ones are found, for any division into shards."""
 
 import random
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def document(name: str, text: str) -> Document:
 
 
 def distinct(number: int, words: int = 60) -> str:
-    """A text that has hardly a run of words in common with that of another number."""
+    """Return a text that shares almost no n-gram with the text of another number."""
     dice = random.Random(number)
     return " ".join(f"w{dice.randrange(5000)}" for _ in range(words))
 
@@ -41,7 +41,7 @@ def changed(text: str, places: int) -> str:
 
 
 class Corpus:
-    """Documents in shards, as far as their selection."""
+    """Documents in shards, up to their selection."""
 
     def __init__(self, folder: Path, shards: Sequence[Sequence[Document]], similarity: float | None) -> None:
         self.folder, self.latest = folder, folder / "latest.parquet"
@@ -57,7 +57,7 @@ class Corpus:
         write_duplicates(self.duplicates, prints, similarity)
 
     def found(self) -> Found:
-        """id -> (reason, id of what is kept)."""
+        """Return id -> (reason, id of the kept document)."""
         ids = [pq.read_table(shard)["id"].to_pylist() for shard in self.shards]
         rows = pq.read_table(self.duplicates).to_pylist()
         return {ids[row["shard"]][row["position"]]: (row["reason"], row["kept"]) for row in rows}
@@ -82,10 +82,10 @@ def test_planted_copies_are_found_and_the_first_is_kept(tmp_path: Path) -> None:
         0.7,
     )
     assert corpus.found() == {"c": ("same_text", "a"), "d": ("similar_text", "b")}
-    told = corpus.selected()
-    assert told["rejected"] == {"same_text": 1, "similar_text": 1, "too_short": 2, "no_abstract": 1}
-    assert (told["parsed"], told["documents"]) == (8, 3)
-    assert told["samples"]["same_text"] == ["c"]  # type: ignore[index]
+    statistics = corpus.selected()
+    assert statistics["rejected"] == {"same_text": 1, "similar_text": 1, "too_short": 2, "no_abstract": 1}
+    assert (statistics["parsed"], statistics["documents"]) == (8, 3)
+    assert statistics["samples"]["same_text"] == ["c"]  # type: ignore[index]
 
 
 def test_what_is_rejected_for_another_reason_hides_nothing(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_what_is_rejected_for_another_reason_hides_nothing(tmp_path: Path) -> No
 
 
 def test_each_that_is_left_out_is_like_one_that_is_kept(tmp_path: Path) -> None:
-    """A chain of small changes: its end is unlike its beginning, and is kept."""
+    """In a chain of small changes the last text differs from the first and is kept."""
     chain = [distinct(1, 200)]
     for place in range(40, 200, 40):
         words = chain[-1].split()

@@ -1,4 +1,4 @@
-"""One assertion for each reason to leave a document out."""
+"""One assertion for each rejection reason."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Articles as text: what is kept, what is left out, and what is refused."""
+"""Text of articles: kept and removed parts, and refused files."""
 
 import random
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from pubmill.corpus.article_metadata import Facts
+from pubmill.corpus.article_metadata import ArticleMetadata
 from pubmill.corpus.article_xml import _without_back
 from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.shards import Document
@@ -37,7 +37,7 @@ def article(
 
 
 def read(data: bytes, leave_out: tuple[str, ...] = USUAL) -> Document:
-    return JatsReader(leave_out)(data, Facts(pmcid=7, version=2, date="2026-09-01"), "PMC7.2.xml")
+    return JatsReader(leave_out)(data, ArticleMetadata(pmcid=7, version=2, date="2026-09-01"), "PMC7.2.xml")
 
 
 def body(content: str, leave_out: tuple[str, ...] = USUAL) -> tuple[tuple[str, str], ...]:
@@ -64,7 +64,7 @@ def test_every_field() -> None:
 
 def test_what_the_source_says_of_licence_and_flags_holds() -> None:
     meta = "<permissions><license xlink:href='https://creativecommons.org/licenses/by/4.0/'/></permissions>"
-    facts = Facts(pmcid=7, licence="TDM", flags=("retracted",))
+    facts = ArticleMetadata(pmcid=7, licence="TDM", flags=("retracted",))
     found = JatsReader(USUAL)(article("<p>x</p>", meta), facts, "x")
     assert (found.licence, found.flags) == ("TDM", ("retracted",))
 
@@ -76,7 +76,7 @@ def test_pmid_of_the_source_or_else_of_the_xml() -> None:
     assert read(article("<p>x</p>", named)).pmid == "123"
     assert read(article("<p>x</p>")).pmid == ""
     assert read(article("<p>x</p>", named.replace("0123", "none"))).pmid == ""
-    assert JatsReader(USUAL)(article("<p>x</p>", named), Facts(pmcid=7, pmid="5"), "x").pmid == "5"
+    assert JatsReader(USUAL)(article("<p>x</p>", named), ArticleMetadata(pmcid=7, pmid="5"), "x").pmid == "5"
 
 
 @pytest.mark.parametrize(
@@ -290,14 +290,16 @@ def test_no_body_comments_and_language() -> None:
 def test_what_is_left_out_is_counted() -> None:
     reader = JatsReader(("tables", "sub-articles"))
     content = "<p>x<table-wrap><table/></table-wrap></p><table-wrap><table/></table-wrap>"
-    reader(article(content, after="<response><body><p>r</p></body></response>"), Facts(pmcid=7), "x")
+    reader(
+        article(content, after="<response><body><p>r</p></body></response>"), ArticleMetadata(pmcid=7), "x"
+    )
     assert reader.left_out == {"table": 2, "sub-article": 1}
 
 
 def refused(data: bytes, *words: str) -> None:
-    with pytest.raises(PubmillError) as told:
+    with pytest.raises(PubmillError) as caught:
         read(data)
-    assert all(word in str(told.value) for word in ("PMC7.2.xml", *words)), told.value
+    assert all(word in str(caught.value) for word in ("PMC7.2.xml", *words)), caught.value
 
 
 def test_entities_are_refused_unexpanded() -> None:
@@ -338,7 +340,7 @@ WHOLE = article(
     st.randoms(use_true_random=False),
 )
 def test_damage_is_refused_or_is_in_the_text(start: int, length: int, draw: random.Random) -> None:
-    """Cut or overwritten anywhere: what still parses says what the plainest reading of the file says."""
+    """Truncated or overwritten articles that still parse have the text of a simple reference reader."""
     middle = bytes(draw.choice(b"<>/&;-!x \n\xce") for _ in range(draw.randint(0, length)))
     data = WHOLE[:start] + middle + WHOLE[start + length :]
     try:

@@ -1,4 +1,4 @@
-"""JSON lines as a source of text: keys, ids, and errors with file and line."""
+"""JSON lines as a text source: keys, ids, and errors with file and line."""
 
 import gzip
 import hashlib
@@ -101,9 +101,9 @@ def test_gzip_and_plain_are_the_same(tmp_path: Path) -> None:
     ],
 )
 def test_errors_name_file_and_line(tmp_path: Path, line: str, word: str) -> None:
-    with pytest.raises(PubmillError, match=r"notes.jsonl:2: ") as told:
+    with pytest.raises(PubmillError, match=r"notes.jsonl:2: ") as caught:
         read(tmp_path, {"abstract": "a"}, line)
-    assert word in str(told.value)
+    assert word in str(caught.value)
 
 
 def test_not_utf8(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A corpus built again from its lock, with files of another year."""
+"""A corpus rebuilt from its lock with files of another year."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def citation(pmid: int, date: str = "2025-01-01", version: int = 1, words: int =
 
 
 def build(folder: Path, year: int, files: list[list[Document]], lock: Path | None = None) -> dict[str, int]:
-    """The corpus made of one year's files, in `folder`; what was rejected."""
+    """Make the corpus from one year's files in `folder`; return the rejections."""
     folder.mkdir()
     shards = [folder / f"pubmed{year}n{number:04d}.parquet" for number in range(1, len(files) + 1)]
     for number, (shard, rows) in enumerate(zip(shards, files, strict=True), 1):
@@ -81,7 +81,7 @@ def test_files_numbered_anew_give_the_same_corpus_and_the_same_lock(tmp_path: Pa
     assert report["locked_files"][0]["file"] == "pubmed26n0001.xml.gz"
 
 
-def test_what_was_revised_or_withdrawn_since_is_told(tmp_path: Path) -> None:
+def test_what_was_revised_or_withdrawn_since_is_reported(tmp_path: Path) -> None:
     build(tmp_path / "old", 26, FIRST)
     anew = [
         [citation(1), citation(2, "2025-02-02"), citation(3, "2026-05-05"), citation(6, version=3)],
@@ -146,7 +146,7 @@ def test_digests_are_those_of_the_record_or_of_the_file(tmp_path: Path) -> None:
         source_file("s", path)
 
 
-def test_what_is_no_lock_is_told(tmp_path: Path) -> None:
+def test_what_is_no_lock_is_reported(tmp_path: Path) -> None:
     build(tmp_path / "old", 26, FIRST)
     for path, word in (("none", "does not exist"), ("manifest.parquet", "is no lock of a corpus")):
         with pytest.raises(PubmillError, match=word):

@@ -1,4 +1,4 @@
-"""Reading PubMed's XML: all text, every deletion, and a clear word about every broken file."""
+"""Reading PubMed's XML: all text, every deletion, and a clear error for every broken file."""
 
 import gzip
 import hashlib
@@ -144,9 +144,9 @@ def test_order_is_by_year_then_number() -> None:
 
 def refused(path: Path, *words: str) -> None:
     output = path.with_name("out.parquet")
-    with pytest.raises(PubmillError) as told:
+    with pytest.raises(PubmillError) as caught:
         write_shard(output, read_medline(path), source="p", file=path.name, order=1)
-    assert all(word in str(told.value) for word in (path.name, *words)), told.value
+    assert all(word in str(caught.value) for word in (path.name, *words)), caught.value
     assert [found.name for found in path.parent.iterdir()] == [path.name]
 
 
@@ -369,7 +369,7 @@ def test_a_disk_that_takes_no_more(tmp_path: Path, large: Path) -> None:
     assert list(output.parent.iterdir()) == []
 
 
-def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 

@@ -1,4 +1,4 @@
-"""Citations in the usual form are read without a tree: the same as from one, whatever they hold."""
+"""Citations in the usual form: the reader without a tree returns the same as the one with a tree."""
 
 import gzip
 import random
@@ -74,19 +74,19 @@ def outcome(folder: Path, content: bytes, patch: pytest.MonkeyPatch, tree: bool)
             scope.setattr(medline, "read_usual", lambda article, text_of: None)
         try:
             return list(read_medline(path))
-        except PubmillError as told:
-            return str(told)
+        except PubmillError as error:
+            return str(error)
 
 
 def same(folder: Path, content: bytes, patch: pytest.MonkeyPatch) -> Outcome:
-    """What comes of it, which is the same by way of a tree."""
+    """Return the result, after a check that a tree gives the same."""
     found = outcome(folder, content, patch, tree=False)
     assert found == outcome(folder, content, patch, tree=True)
     return found
 
 
 def test_every_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(medline._Reader, "_tree", lambda *_: iter(()))
+    monkeypatch.setattr(medline._MedlineReader, "_tree", lambda *_: iter(()))
     assert outcome(tmp_path, file_of(USUAL), monkeypatch, tree=False) == [READ]
     monkeypatch.undo()
     assert same(tmp_path, file_of(USUAL), monkeypatch) == [READ]
@@ -194,7 +194,7 @@ FAKE = "<Abstract><AbstractText>FAKE</AbstractText></Abstract>"
         (">17<", f">{'1' * 5000}<"),
     ],
 )  # fmt: skip
-def test_what_a_pattern_cannot_tell_apart_is_left_to_a_tree(
+def test_what_a_pattern_cannot_distinguish_is_left_to_a_tree(
     tmp_path: Path, usual: str, other: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert usual in USUAL
@@ -223,7 +223,7 @@ def test_the_text_of_a_second_article_is_never_taken_for_the_first_ones() -> Non
     )
 )
 def test_any_text(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
-    told = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    content = file_of(USUAL.replace("To see", told))
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    content = file_of(USUAL.replace("To see", escaped))
     with pytest.MonkeyPatch.context() as patch:
         assert isinstance(same(tmp_path_factory.mktemp("x"), content, patch), list)

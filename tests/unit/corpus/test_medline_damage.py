@@ -1,4 +1,4 @@
-"""Damaged PubMed files: a clear error, or exactly what the whole tree says; never other text."""
+"""Damaged PubMed files: a clear error or exactly the content of the whole tree; never other text."""
 
 import gzip
 import os
@@ -37,7 +37,7 @@ SOUND = (
 
 
 def whole_tree(content: bytes) -> Reading:
-    """The plainest reading there is: one strict parse, XPath."""
+    """Read the file in the simplest way: one strict parse and XPath."""
     parser = etree.XMLParser(
         resolve_entities=False, load_dtd=False, no_network=True, remove_comments=True, remove_pis=True
     )
@@ -66,12 +66,12 @@ def ours(path: Path) -> Reading:
 
 
 def never_other_text(path: Path, content: bytes) -> bool:
-    """Whether the file was read; if so, it was read rightly."""
+    """Return whether the file was read, after a check that it was read correctly."""
     path.write_bytes(gzip.compress(content, 1, mtime=0))
     try:
         found = ours(path)
-    except PubmillError as told:
-        assert path.name in str(told)
+    except PubmillError as caught:
+        assert path.name in str(caught)
         return False
     assert found == whole_tree(content)  # which fails, too, where the XML is not well-formed
     return True
@@ -130,8 +130,8 @@ def test_damage_to_the_packed_file_never_gives_other_text(
     path.write_bytes(packed)
     try:
         found = ours(path)
-    except PubmillError as told:
-        assert path.name in str(told)
+    except PubmillError as caught:
+        assert path.name in str(caught)
     else:
         assert found == whole_tree(SOUND)
 

@@ -1,4 +1,4 @@
-"""Text that other readers of PubMed are known to lose, cut, join or invent."""
+"""Text that other readers of PubMed lose, truncate, join or invent."""
 
 import unicodedata
 from pathlib import Path
@@ -142,7 +142,7 @@ def test_old_and_new_roots_give_the_same(tmp_path: Path, root: str) -> None:
 
 
 def shown(folder: Path, files: list[tuple[str, str]]) -> list[str]:
-    """What is in force after the files were loaded: `PMID.version title` of each, in their order."""
+    """Return the current citations after loading the files, as `PMID.version title`, in order."""
     shards, rows = [], []
     for name, content in files:
         path = write(folder, content).rename(folder / f"pubmed{name}.xml.gz")

@@ -1,4 +1,4 @@
-"""Plain text as a source: a document a file, a line, or between blank lines."""
+"""Plain text as a source: one document per file, per line, or between blank lines."""
 
 import gzip
 from pathlib import Path
@@ -58,7 +58,7 @@ def test_no_word_is_lost_however_a_file_is_divided(
         assert len({one.id for one in found}) == len(found)
 
 
-def test_damage_is_told_with_file_and_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damage_is_reported_with_file_and_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "page.txt"
     path.write_bytes(b"fine\nna\xefve\n")
     with pytest.raises(PubmillError, match=r"page\.txt:2: not UTF-8 \(byte 3 of the line\)"):

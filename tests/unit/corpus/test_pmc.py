@@ -1,4 +1,4 @@
-"""PMC's bucket and packages: which articles, whole and checked, and archives that mean harm."""
+"""PMC's bucket and packages: selection and checks of articles, and malicious archives."""
 
 import gzip
 import hashlib
@@ -93,14 +93,14 @@ def test_articles_with_what_the_bucket_says(bucket: Bucket, tmp_path: Path) -> N
 
 
 class Brought(list[str]):
-    """Keys, and how many may be brought."""
+    """Keys, and how many may be downloaded."""
 
     limit = 100
 
 
 @pytest.fixture
 def brought(monkeypatch: pytest.MonkeyPatch) -> Brought:
-    """What is brought from now on, one after another."""
+    """Record the downloads from now on, in order."""
     found, bring = Brought(), pmc.bring
 
     def bring_and_say(url: str, *rest: object) -> None:
@@ -224,7 +224,7 @@ def test_package(tmp_path: Path) -> None:
         package_order(Path("mine.tar.gz"))
 
 
-def test_an_article_that_cannot_be_read_is_told_and_can_be_left_out(tmp_path: Path) -> None:
+def test_an_article_that_cannot_be_read_is_reported_and_can_be_left_out(tmp_path: Path) -> None:
     (tmp_path / f"{NAME}.filelist.csv").write_text(LIST + ROW + ROW.replace("7", "8").replace(",1,", ",5,"))
     damaged = xml(8).replace(b"</p>", b"</q>")
     path = pack(
@@ -237,10 +237,12 @@ def test_an_article_that_cannot_be_read_is_told_and_can_be_left_out(tmp_path: Pa
         articles = read_package(path, tmp_path / f"{NAME}.filelist.csv")
         return list(read_articles(path, articles, "pubmill", (), Counter(), unreadable))
 
-    with pytest.raises(PubmillError) as told:
+    with pytest.raises(PubmillError) as caught:
         documents()
     line = f"    unreadable: {{{NAME}: {{PMC8.1: what is wrong with it}}}}"
-    assert re.search(r"PMC8\.xml:1: malformed XML", str(told.value)) and line in str(told.value).split("\n")
+    assert re.search(r"PMC8\.xml:1: malformed XML", str(caught.value)) and line in str(caught.value).split(
+        "\n"
+    )
     source = {"name": "p", "kind": "pmc-packages", "url": "https://b.org", "leave_out": [], "packages": ["a"]}
     assert PmcPackagesSource.model_validate(source | yaml.safe_load(line)).unreadable[NAME].keys() == {
         "PMC8.1"
@@ -333,7 +335,7 @@ def test_truncated_and_damaged(tmp_path: Path) -> None:
     ],
 )
 def test_tars_without_a_whole_end(tmp_path: Path, content: bytes, words: str) -> None:
-    """tarfile takes any of these for an archive that ends there."""
+    """tarfile reads any of these as the end of the archive."""
     path = tmp_path / "a.tar.gz"
     path.write_bytes(gzip.compress(content))
     with pytest.raises(PubmillError, match=words):

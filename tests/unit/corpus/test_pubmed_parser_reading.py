@@ -1,11 +1,11 @@
-"""pubmed_parser as a choice: its text, with what only pubmill knows."""
+"""The parser `pubmed_parser`: its text, with the fields that only pubmill reads."""
 
 import gzip
 from pathlib import Path
 
 import pytest
 
-from pubmill.corpus.article_metadata import Facts
+from pubmill.corpus.article_metadata import ArticleMetadata
 from pubmill.corpus.medline import read_medline
 from pubmill.corpus.pubmed_parser_reading import ArticleReader, read_medline_with_pubmed_parser
 from pubmill.errors import PubmillError
@@ -70,7 +70,7 @@ def test_articles_have_its_text() -> None:
         "<sec><title>A</title><p>One <italic>two <sub>lost</sub></italic>.</p><p>Three.</p><p/></sec>"
         "<sec><title>B</title><p>Four.</p></sec>"
     )
-    facts = Facts(pmcid=7, version=2, date="2026-09-01", licence="CC BY", flags=("retracted",))
+    facts = ArticleMetadata(pmcid=7, version=2, date="2026-09-01", licence="CC BY", flags=("retracted",))
     found = ArticleReader()(article(content, meta), facts, "x")
     assert (found.id, found.version, found.published, found.title) == ("pmc:7", 2, "2005", "T")
     assert found.sections == (("", "Short."),)
@@ -79,10 +79,10 @@ def test_articles_have_its_text() -> None:
 
 
 def test_articles_that_it_does_not_read_have_no_text() -> None:
-    found = ArticleReader()(article("<p>x</p>"), Facts(pmcid=7), "x")
+    found = ArticleReader()(article("<p>x</p>"), ArticleMetadata(pmcid=7), "x")
     assert (found.id, found.body, found.flags) == ("pmc:7", (), ("unreadable",))
     named = ArticleReader()(
-        article("<p>x</p>", "<article-id pub-id-type='pmid'>5</article-id>"), Facts(pmcid=7), "x"
+        article("<p>x</p>", "<article-id pub-id-type='pmid'>5</article-id>"), ArticleMetadata(pmcid=7), "x"
     )
     assert named.pmid == "5"
 
@@ -90,6 +90,6 @@ def test_articles_that_it_does_not_read_have_no_text() -> None:
 def test_articles_are_checked_before_it_sees_them() -> None:
     bomb = '<!DOCTYPE article [<!ENTITY e "x">]>'
     with pytest.raises(PubmillError, match="declares entities"):
-        ArticleReader()(article("<p>&e;</p>", doctype=bomb), Facts(pmcid=7), "x")
+        ArticleReader()(article("<p>&e;</p>", doctype=bomb), ArticleMetadata(pmcid=7), "x")
     with pytest.raises(PubmillError, match="says PMC7"):
-        ArticleReader()(article("<p>x</p>"), Facts(pmcid=8), "x")
+        ArticleReader()(article("<p>x</p>"), ArticleMetadata(pmcid=8), "x")

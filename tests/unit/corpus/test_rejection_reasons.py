@@ -1,4 +1,4 @@
-"""Whatever is parsed and however it is filtered: each document is kept or has one reason."""
+"""For all documents and filters, each document is kept or has exactly one reason."""
 
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ SELECTION = st.builds(
 def made(
     folder: Path, shards: list[list[Document]], selection: Selection
 ) -> tuple[dict[str, Any], list[str]]:
-    """The statistics of the corpus of these shards, without copies, and the ids of its documents."""
+    """Return the statistics of the corpus of these shards, without duplicates, and its documents' ids."""
     paths = [folder / f"{n}.parquet" for n in range(len(shards))]
     for order, (path, documents) in enumerate(zip(paths, shards, strict=True)):
         write_shard(path, documents, source="s", file="f", order=order)

@@ -1,4 +1,4 @@
-"""From shards to a corpus: every citation is a document or has a reason."""
+"""From shards to a corpus: every citation becomes a document or has a rejection reason."""
 
 from pathlib import Path
 from typing import Any

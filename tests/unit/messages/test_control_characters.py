@@ -1,4 +1,4 @@
-"""Nothing that is quoted acts on a terminal or turns the order of a line: in errors, lists and reports."""
+"""Control characters are escaped in errors, lists and reports."""
 
 import sys
 import unicodedata

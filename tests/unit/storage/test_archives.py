@@ -1,4 +1,4 @@
-"""Archives are read in place and whole: hostile, damaged and cut ones are told, and nothing is written."""
+"""Archives are read without unpacking and completely: hostile, damaged and truncated ones are refused."""
 
 import bz2
 import gzip
@@ -126,18 +126,18 @@ def test_a_link_in_a_zip_is_left_out(archive: Path) -> None:
 
 @pytest.mark.parametrize("pack", [tar, zipped])
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_a_name_that_stands_there_twice_is_told(archive: Path, pack: Callable[..., bytes]) -> None:
+def test_a_name_that_stands_there_twice_is_reported(archive: Path, pack: Callable[..., bytes]) -> None:
     assert "one is in it twice" in refused(archive, pack([("one", b"1"), ("two", b"2"), ("one", b"3")]))
 
 
 @pytest.mark.parametrize(
     "content", [b"", b"\n", b"text\n" * 500, b"PK\3\4" + b"\0" * 600, gzip.compress(b"text", mtime=0)]
 )
-def test_what_is_no_archive_is_told(archive: Path, content: bytes) -> None:
+def test_what_is_no_archive_is_reported(archive: Path, content: bytes) -> None:
     assert "not a whole tar or zip archive" in refused(archive, content)
 
 
-def test_an_archive_that_is_absent_is_told(archive: Path) -> None:
+def test_an_archive_that_is_absent_is_reported(archive: Path) -> None:
     with pytest.raises(PubmillError, match="archive does not exist"):
         list(members(archive))
 
@@ -145,7 +145,7 @@ def test_an_archive_that_is_absent_is_told(archive: Path) -> None:
 @pytest.mark.parametrize("kind", PACKED)
 @settings(max_examples=60)
 @given(data=st.data())
-def test_an_archive_cut_anywhere_is_told_or_nothing_is_missing(
+def test_an_archive_cut_anywhere_is_reported_or_nothing_is_missing(
     kind: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     content = PACKED[kind]()
@@ -158,13 +158,13 @@ def test_an_archive_cut_anywhere_is_told_or_nothing_is_missing(
 
 
 @pytest.mark.parametrize("cut", [512, 1024, 1536])
-def test_a_tar_cut_between_members_is_told(archive: Path, cut: int) -> None:
+def test_a_tar_cut_between_members_is_reported(archive: Path, cut: int) -> None:
     """tarfile itself takes such a file for a whole one with fewer members."""
     content = tar([("one", b"1"), ("two", b"2")], tarfile.USTAR_FORMAT)
     assert ("breaks off" if cut != 1024 else "unexpected end") in refused(archive, content[: 512 + cut])
 
 
-def test_a_tar_with_a_damaged_header_or_something_after_its_end_is_told(archive: Path) -> None:
+def test_a_tar_with_a_damaged_header_or_something_after_its_end_is_reported(archive: Path) -> None:
     content = bytearray(tar([("one", b"1"), ("two", b"2")], tarfile.USTAR_FORMAT))
     content[1024 + 100] ^= 1
     assert "header within it is damaged" in refused(archive, bytes(content))
@@ -198,7 +198,7 @@ def test_any_damaged_byte_gives_a_pubmill_error_or_bytes_within_bounds(
 
 
 @pytest.mark.parametrize("kind", ["tar", "tar.gz", "zip"])
-def test_a_member_that_is_too_large_is_told_by_name(
+def test_a_member_that_is_too_large_is_reported_by_name(
     archive: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archives, "LARGEST_MEMBER", 2999)
@@ -233,7 +233,7 @@ def header(name: str, size: int, kind: bytes = tarfile.REGTYPE) -> bytes:
     "kind", [tarfile.REGTYPE, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME]
 )
 @pytest.mark.parametrize("size", [10**12, -512, -(10**12), archives.LARGEST_MEMBER + 1])
-def test_headers_that_lie_about_sizes_are_told_and_not_followed(
+def test_headers_that_lie_about_sizes_are_reported_and_not_followed(
     archive: Path, kind: bytes, size: int
 ) -> None:
     refused(archive, header("liar", size, kind) + bytes(2048))
@@ -260,7 +260,7 @@ def test_the_lying_zip_is_sound_where_it_does_not_lie(archive: Path) -> None:
 
 
 @pytest.mark.parametrize("says", [0, 10, 9_999_999, 10_000_001, 150_000_000])
-def test_a_zip_member_of_another_size_than_it_says_is_told(archive: Path, says: int) -> None:
+def test_a_zip_member_of_another_size_than_it_says_is_reported(archive: Path, says: int) -> None:
     refused(archive, lying_zip(says))
 
 
@@ -285,12 +285,12 @@ def test_no_more_is_inflated_than_a_zip_says(archive: Path, monkeypatch: pytest.
     assert 0 < sum(inflated) <= 4096  # the least that zipfile asks for
 
 
-def test_an_encrypted_zip_is_told(archive: Path) -> None:
+def test_an_encrypted_zip_is_reported(archive: Path) -> None:
     assert "liar is encrypted; unlock" in refused(archive, lying_zip(10_000_000, flags=1))
 
 
 @pytest.mark.parametrize("method", [9, 12, 14, 93, 99])
-def test_other_methods_of_packing_are_told(archive: Path, method: int) -> None:
+def test_other_methods_of_packing_are_reported(archive: Path, method: int) -> None:
     """bzip2 and LZMA (12, 14) too: zipfile would unpack them without a bound."""
     assert f"packed by method {method}" in refused(archive, lying_zip(10_000_000, method))
 
@@ -302,7 +302,7 @@ def test_an_error_of_the_reader_stays_its_own(archive: Path) -> None:
             raise KeyError("mine")
 
 
-def test_text_that_is_not_utf_8_is_told_with_its_line() -> None:
+def test_text_that_is_not_utf_8_is_reported_with_its_line() -> None:
     assert decode("α\r\n".encode(), "a.zip:b.txt") == "α\r\n"
     with pytest.raises(PubmillError, match=r"^a\.zip:b\.txt:3: not UTF-8"):
         decode(b"one\n\nthr\xe9e\n", "a.zip:b.txt")

@@ -1,4 +1,4 @@
-"""Outputs are whole or absent."""
+"""Outputs are complete or absent."""
 
 import errno
 import fcntl
@@ -238,7 +238,7 @@ def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyP
         lock(tmp_path / "lock")
 
 
-def test_malformed_json_is_told_with_its_line(tmp_path: Path) -> None:
+def test_malformed_json_is_reported_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('{\n "a": 1,\n}')
     with pytest.raises(PubmillError, match=r"x\.json:3: not valid JSON"):
         read_json(tmp_path / "x.json")

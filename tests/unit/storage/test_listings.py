@@ -1,4 +1,4 @@
-"""What PubMed's folders hold, over HTTPS and in a mirror, and what it costs to read it."""
+"""Listings of PubMed's folders over HTTPS and in a mirror, and the cost of a corpus."""
 
 import subprocess
 import sys
@@ -48,7 +48,7 @@ def test_a_table_of_links_holds_the_files_of_that_folder(monkeypatch: pytest.Mon
     }  # fmt: skip
 
 
-def test_a_plain_page_tells_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plain_page_shows_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert listed(PLAIN, monkeypatch) == {
         "README.txt": 4710, "pubmed26n0001.xml.gz": 19 << 20, "pubmed26n0001.xml.gz.md5": 60,
         "pubmed26n0002.xml.gz": None,
@@ -78,9 +78,9 @@ def test_a_plan_counts_bytes_and_says_what_is_unknown_or_gone(monkeypatch: pytes
     made = plan(source(baseline=["26n0001-26n0003"]))
     assert (made.files, made.known_bytes, made.unknown) == (3, 19 << 20, 1)
     assert made.absent == ("baseline/pubmed26n0003.xml.gz",)
-    told = "\n".join(made.lines(cores=2, megabits=100))
-    assert "3 files" in told and "0.02 GB, and 1 file of unknown size" in told
-    assert "not on the server: baseline/pubmed26n0003.xml.gz" in told
+    printed = "\n".join(made.lines(cores=2, megabits=100))
+    assert "3 files" in printed and "0.02 GB, and 1 file of unknown size" in printed
+    assert "not on the server: baseline/pubmed26n0003.xml.gz" in printed
 
 
 def test_a_plan_grows_with_files_and_shrinks_with_cores(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Names that are refused, and many paths in few words, and back."""
+"""Refused names, and compressed lists of paths."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Servers that lie about ranges, sizes and places, and those that are slow."""
+"""Servers with wrong ranges, sizes or locations, and slow servers."""
 
 import socket
 import time
@@ -25,7 +25,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def part(tmp_path: Path) -> Path:
-    """The first half of the old file, as an attempt that was killed leaves it."""
+    """Return the first half of the old file, as left by a killed attempt."""
     path = tmp_path / "f.part"
     path.write_bytes(OLD[:HALF])
     (tmp_path / "f.part.validator").write_text('"old"')
@@ -40,7 +40,7 @@ def fetched(answer: Callable[[Talk], None], part: Path, **limits: int) -> list[s
 
 
 def test_a_part_of_another_file_begins_anew(part: Path) -> None:
-    """A cache that ignores If-Range answers 206 with another ETag: the halves would not fit."""
+    """A cache that ignores If-Range answers 206 with another ETag: the halves would not match."""
 
     def answer(talk: Talk) -> None:
         talk.part(NEW, '"new"') if talk.range else talk.body(NEW, '"new"')
@@ -54,8 +54,8 @@ def test_a_part_of_a_file_of_another_day_begins_anew(part: Path) -> None:
 
     def answer(talk: Talk) -> None:
         day = ("Last-Modified", "Tue, 02 Jan 2024 00:00:00 GMT")
-        told = ("Content-Range", f"bytes {HALF}-{len(NEW) - 1}/{len(NEW)}")
-        talk.head("206 Partial", day, told) if talk.range else talk.head("200 OK", day)
+        content_range = ("Content-Range", f"bytes {HALF}-{len(NEW) - 1}/{len(NEW)}")
+        talk.head("206 Partial", day, content_range) if talk.range else talk.head("200 OK", day)
         talk.raw(NEW[talk.start :])
 
     fetched(answer, part)
@@ -68,8 +68,8 @@ def test_a_part_of_unknown_length_is_followed_to_its_end(part: Path) -> None:
     def answer(talk: Talk) -> None:
         if talk.start == HALF:
             rest = OLD[HALF : HALF + 1000]
-            told = ("Content-Range", f"bytes {HALF}-{HALF + 999}/*")
-            talk.head("206 Partial", ("ETag", '"old"'), told, ("Content-Length", len(rest)))
+            content_range = ("Content-Range", f"bytes {HALF}-{HALF + 999}/*")
+            talk.head("206 Partial", ("ETag", '"old"'), content_range, ("Content-Length", len(rest)))
             return talk.raw(rest)
         return talk.sound(OLD, '"old"')
 
@@ -78,19 +78,21 @@ def test_a_part_of_unknown_length_is_followed_to_its_end(part: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "told", ["bytes 5-9/3", f"bytes {HALF}-{HALF - 1}/{2 * HALF}", "bytes */*", "9" * 5000]
+    "content_range", ["bytes 5-9/3", f"bytes {HALF}-{HALF - 1}/{2 * HALF}", "bytes */*", "9" * 5000]
 )
-def test_a_range_that_cannot_be_begins_anew(part: Path, told: str) -> None:
-    fetched(lambda talk: talk.part(OLD, '"old"', told) if talk.range else talk.body(OLD, '"old"'), part)
+def test_a_range_that_cannot_be_begins_anew(part: Path, content_range: str) -> None:
+    fetched(
+        lambda talk: talk.part(OLD, '"old"', content_range) if talk.range else talk.body(OLD, '"old"'), part
+    )
     assert part.read_bytes() == OLD
 
 
 def test_a_part_that_was_not_asked_for_is_refused(tmp_path: Path) -> None:
-    """Without a validator nothing vouches for the first half, whatever the server sends."""
+    """Without a validator, the first half may be outdated, whatever the server sends."""
     (tmp_path / "f.part").write_bytes(NEW[:HALF])
-    told = f"bytes {HALF}-{len(OLD) - 1}/{len(OLD)}"
+    content_range = f"bytes {HALF}-{len(OLD) - 1}/{len(OLD)}"
     with pytest.raises(PubmillError, match="asked for the whole file, got 'bytes"):
-        fetched(lambda talk: talk.part(OLD, '"old"', told), tmp_path / "f.part")
+        fetched(lambda talk: talk.part(OLD, '"old"', content_range), tmp_path / "f.part")
 
 
 def test_416_for_no_range_is_no_file(tmp_path: Path) -> None:
@@ -122,8 +124,8 @@ def refused(location: str, part: Path) -> str:
 def test_redirects_to_this_machine_its_network_or_plain_http_are_refused(
     tmp_path: Path, location: str
 ) -> None:
-    told = refused(location, tmp_path / "f.part")
-    assert f"redirects to {location!r}; expected https:// and a public address" in told
+    message = refused(location, tmp_path / "f.part")
+    assert f"redirects to {location!r}; expected https:// and a public address" in message
 
 
 @pytest.mark.parametrize("location", ["https://[::1/f", "https://a:b/f", "\xff\xfe"])
@@ -135,15 +137,15 @@ def test_redirects_to_what_is_no_url_are_refused(tmp_path: Path, location: str) 
 def test_a_name_of_a_private_address_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
-    """Whatever a name leads to is looked at once the connection stands, before anything is sent."""
+    """The address of a name is checked once the connection is open, before anything is sent."""
     came: list[bytes] = []
     listening = socket.create_server(("127.0.0.1", 0))
     port = listening.getsockname()[1]
     found = socket.getaddrinfo
     lead = {"elsewhere.example.org": "127.0.0.1"}
     monkeypatch.setattr(socket, "getaddrinfo", lambda name, *more: found(lead.get(name, name), *more))
-    told = refused(f"https://{host}:{port}/f", tmp_path / "f.part")
-    assert f"{host} is at 127.0.0.1, which is not a public address" in told
+    message = refused(f"https://{host}:{port}/f", tmp_path / "f.part")
+    assert f"{host} is at 127.0.0.1, which is not a public address" in message
     connection, _ = listening.accept()
     came.append(connection.recv(1))
     assert came == [b""]
@@ -231,8 +233,8 @@ def test_a_body_that_the_disk_cannot_take_is_refused_at_once(part: Path, monkeyp
 
 def test_a_part_that_is_longer_than_it_says_is_refused(part: Path) -> None:
     def answer(talk: Talk) -> None:
-        told = ("Content-Range", f"bytes {HALF}-{2 * HALF - 1}/{2 * HALF}")
-        talk.head("206 Partial", ("ETag", '"old"'), told)
+        content_range = ("Content-Range", f"bytes {HALF}-{2 * HALF - 1}/{2 * HALF}")
+        talk.head("206 Partial", ("ETag", '"old"'), content_range)
         talk.raw(OLD[HALF:] + b"more")
 
     with pytest.raises(PubmillError, match=f"more than {2 * HALF:,} bytes came"):

@@ -1,4 +1,4 @@
-"""What is made of licensed text has its label and is for its owner alone: words, pieces, tokens, weights."""
+"""Everything derived from licensed text is labelled and private: words, pieces, tokens, weights."""
 
 import json
 import os
@@ -29,7 +29,7 @@ SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
 
 @pytest.fixture(autouse=True)
 def open_to_all(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Files that anybody may read, unless a program sees to it."""
+    """Make files readable by all, unless a program restricts them."""
     monkeypatch.setitem(privacy._PROCESS, "access", "public")
     before = os.umask(0o022)
     yield

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @dataclass
 class Server:
-    """What the server has and which faults come next, one per request of a file."""
+    """The server's files and its next faults, one per request of a file."""
 
     url: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
@@ -201,10 +201,10 @@ def test_a_body_damaged_on_the_way_is_fetched_again_until_it_is_whole(
 def test_a_missing_file_of_pubmed_says_how_to_go_on(server: Server, tmp_path: Path, year: int) -> None:
     with pytest.raises(PubmillError) as caught:
         download(f"{server.url}/baseline/pubmed{year}n0001.xml.gz", tmp_path / "x.gz", md5_beside=True)
-    told = str(caught.value)
-    assert "answers 404" in told and "list_pubmed.py" in told and "corpus.lock" in told
-    assert ("are gone for good" in told) == (year == 19)
-    assert ("not out yet" in told) == (year == 99)
+    message = str(caught.value)
+    assert "answers 404" in message and "list_pubmed.py" in message and "corpus.lock" in message
+    assert ("are gone for good" in message) == (year == 19)
+    assert ("not out yet" in message) == (year == 99)
 
 
 @pytest.mark.parametrize("checked", [{"sha256": SHA256}, {"md5_beside": True}, {"git_blob": GIT_BLOB}])
@@ -221,14 +221,14 @@ def test_a_wrong_body_is_refused_after_a_few_looks(
     assert f"{server.url}/f.gz" in str(caught.value) and f"expected {expected}, found" in str(caught.value)
 
 
-def test_a_missing_file_is_told_at_once(server: Server, tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_at_once(server: Server, tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match=r"/gone\.gz: the server answers 404"):
         download(f"{server.url}/gone.gz", tmp_path / "gone.gz")
     assert len(server.requests) == 1
     assert names(tmp_path) == []
 
 
-def test_a_missing_md5_is_told_before_the_file_is_fetched(server: Server, tmp_path: Path) -> None:
+def test_a_missing_md5_is_reported_before_the_file_is_fetched(server: Server, tmp_path: Path) -> None:
     del server.files["/f.gz.md5"]
     with pytest.raises(PubmillError, match=r"f\.gz\.md5: the server answers 404"):
         download(f"{server.url}/f.gz", tmp_path / "f.gz", md5_beside=True)
