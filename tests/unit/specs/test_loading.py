@@ -202,7 +202,7 @@ def test_checkpoints_must_end_with_the_last_step(folder: Path) -> None:
         ("weight_decay: 0.0", "metric: entity_f1", "metric: the dataset decides it"),
         ("epochs: 60", "epochs: many", "hyperparameters.epochs: on tokens"),
         ("tagging: bio", "tagging: oi", "Input should be 'bio', 'bioul' or 'io'"),
-        ("weight_decay: 0.0", "learning_rate: 1e-5", "the search decides learning_rate, too"),
+        ("weight_decay: 0.0", "learning_rate: 1e-5", "the search also decides learning_rate"),
     ],
 )
 def test_a_protocol_that_makes_no_recipe_is_told(folder: Path, old: str, new: str, told: str) -> None:
@@ -226,7 +226,7 @@ def test_a_protocol_that_makes_no_recipe_is_told(folder: Path, old: str, new: st
             "metric: entity_f1",
             "metric: relaxed_f1",
             "metric",
-            "is one of entity_f1; relaxed_f1 chooses no weights, name it as a table's `metric`",
+            "is one of entity_f1; relaxed_f1 has no dev score to choose weights by; use it as",
         ),
         (
             "bc2gm",
@@ -248,7 +248,7 @@ def test_a_protocol_that_makes_no_recipe_is_told(folder: Path, old: str, new: st
             "metric: mrr",
             "metric: strict_accuracy",
             "metric",
-            "metric of factoid (span) is one of f1, mrr; strict_accuracy chooses no weights",
+            "metric of factoid (span) is one of f1, mrr; strict_accuracy has no dev score",
         ),
         ("bc2gm", "task: ner", "task: relation", "task", "task of kind tokens is one of ner, de-ident"),
         (
@@ -263,7 +263,7 @@ def test_a_protocol_that_makes_no_recipe_is_told(folder: Path, old: str, new: st
             'negative: "0"\n',
             "",
             "the file",
-            "needs `negative`: the label that it leaves out, or null",
+            "needs `negative`: the label that it ignores, or null",
         ),
         (
             "eu-adr@fold-1",
@@ -327,7 +327,7 @@ def test_a_setting_that_the_protocol_lacks_is_told(folder: Path) -> None:
 
 def test_a_composite_of_strangers_is_told(folder: Path) -> None:
     replace(folder / "tables/gu2020/table06.yaml", "    sts: [biosses]", "    sts: [bioses]")
-    assert "the composite blurb is of what are no rows: bioses" in mistakes(folder)
+    assert "composite blurb names unknown rows: bioses" in mistakes(folder)
 
 
 def test_the_configuration_is_as_strict(root: Path) -> None:
@@ -390,12 +390,12 @@ def test_the_metric_of_a_table_is_checked_on_folds_too(folder: Path) -> None:
         (
             "[scispacy-jnlpba, scispacy-bc5cdr]",
             "[scispacy-jnlpba, scispacy]",
-            "made of scispacy, which are no col",
+            "names scispacy, not columns with runs",
         ),
         (
             "[scispacy-jnlpba, scispacy-bc5cdr]",
             "[scispacy-jnlpba, scispacy-max]",
-            "is made of scispacy-max, which",
+            "names scispacy-max, not columns",
         ),
         ("[scispacy-jnlpba, scispacy-bc5cdr]", "[scispacy-jnlpba]", "columns.2.best_of"),
         ("best_of:", "missing: x, best_of:", "remove `missing` and `setting`"),
