@@ -9,7 +9,7 @@ from pubmill.graph.tables import TableTargets
 from pubmill.publication.report import read_pretraining, read_sources
 from pubmill.storage.files import read_json
 from pubmill.tables.aggregation import machine
-from pubmill.tables.comparisons import Pair, RowComparisons, read_comparisons
+from pubmill.tables.comparisons import ModelPair, RowComparisons, read_comparisons
 
 Account = dict[str, Any]
 """Name -> a value, a list, or another account; what is not there is said under its name."""
@@ -79,7 +79,7 @@ def _is_of(compared: RowComparisons, scores: Mapping[str, float]) -> bool:
     return all(abs(best - scores[pair.other] - pair.difference) < SAME for pair in compared.pairs)
 
 
-def _pair(pair: Pair) -> Account:
+def _pair(pair: ModelPair) -> Account:
     return {
         "difference": pair.difference,
         "interval": pair.interval or "not defined",

@@ -24,7 +24,7 @@ from pubmill.metrics.contributions import (
     Contributions,
     Items,
     Totals,
-    needed,
+    contributions_read_by,
     read_items,
     units_of,
     write_items,
@@ -175,14 +175,18 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", SCORERS)
-def test_what_a_metric_does_not_look_at_is_not_needed(kind: str) -> None:
+def test_what_a_metric_does_not_look_at_is_not_contributions_read_by(kind: str) -> None:
     gold, predicted = made_up(kind, 2)
     whole = SCORERS[kind](gold, predicted, "0").contributions
     for metric in metrics_of(kind):
-        part = needed(metric.function, whole)
+        part = contributions_read_by(metric.function, whole)
         np.testing.assert_equal(metric.function(part.totals()), metric.function(whole.totals()))
 
 
 def test_entities_need_three_totals() -> None:
     whole = SCORERS["tokens"](*made_up("tokens", 2), None).contributions
-    assert needed(METRICS["entity_f1"].function, whole).names == ("gold", "predicted", "correct")
+    assert contributions_read_by(METRICS["entity_f1"].function, whole).names == (
+        "gold",
+        "predicted",
+        "correct",
+    )

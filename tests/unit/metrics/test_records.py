@@ -144,7 +144,7 @@ def test_a_failed_run_is_recorded_without_a_score(run: Run, cause: str) -> None:
     [
         (PREDICTIONS[:1], "1 of 2 examples have no prediction, the first of them test-000001"),
         ([*PREDICTIONS, {"id": "dev-000001", "labels": ["O"]}], ":3: the id 'dev-000001' isn't one"),
-        ([PREDICTIONS[0], PREDICTIONS[0]], ":2: test-000002 is predicted for the second time"),
+        ([PREDICTIONS[0], PREDICTIONS[0]], ":2: test-000002 already has a prediction"),
         ([{"id": "test-000001", "labels": ["O"]}], ":1: test-000001: expected 2 labels.*found 1"),
         ([{"id": "test-000001", "labels": None}], ":1: test-000001: expected a list of BIO labels"),
         ([{"id": "test-000001", "labels": ["O", "X"]}], ":1: test-000001: expected a list of BIO labels"),

@@ -11,7 +11,7 @@ from lxml import html
 
 from pubmill.errors import PubmillError
 from pubmill.graph import Targets
-from pubmill.publication.checklist.answers import Answer
+from pubmill.publication.checklist.answers import ChecklistAnswer
 from pubmill.publication.checklist.document import QUESTIONS, Checklist, fill, to_html, to_markdown
 from pubmill.publication.checklist.evidence import ChecklistRecipe, count_parameters, read_study
 from pubmill.publication.rendering import to_json
@@ -98,7 +98,7 @@ def put_weights(path: Path, shapes: dict[str, list[int]]) -> None:
     path.write_bytes(struct.pack("<Q", len(text)) + text + bytes(end))
 
 
-def answer(checklist: Checklist, beginning: str) -> Answer:
+def answer(checklist: Checklist, beginning: str) -> ChecklistAnswer:
     """The answer to the question that begins so."""
     [found] = [
         item.answer
@@ -109,7 +109,7 @@ def answer(checklist: Checklist, beginning: str) -> Answer:
     return found
 
 
-def told(found: Answer) -> str:
+def told(found: ChecklistAnswer) -> str:
     return " ".join([*found.text, *(cell for row in (found.grid.rows if found.grid else ()) for cell in row)])
 
 
@@ -168,7 +168,7 @@ def test_parameters_are_counted_in_the_weights_where_they_are(results: Path) -> 
 
 def test_damaged_weights_are_told(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"nothing of the kind")
-    with pytest.raises(PubmillError, match="can't be read"):
+    with pytest.raises(PubmillError, match="cannot be read"):
         count_parameters(tmp_path / "model.safetensors")
 
 

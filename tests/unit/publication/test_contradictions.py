@@ -34,8 +34,8 @@ def found() -> dict[tuple[str, str], Contradiction]:
 
 def test_versions_of_a_paper_and_their_reason(found: dict[tuple[str, str], Contradiction]) -> None:
     one = found["gad", "PubMedBERT"]
-    assert one.told["82.34"] == "gu2020 Tables 6, 7, 8, 9, 10"
-    assert one.told["83.96"] == "tinn2021 Tables 2, 8"
+    assert one.sources["82.34"] == "gu2020 Tables 6, 7, 8, 9, 10"
+    assert one.sources["83.96"] == "tinn2021 Tables 2, 8"
     assert "gu2020's later journal version prints 83.96 for PubMedBERT, as tinn2021 does" in one.reasons
 
 
@@ -49,7 +49,7 @@ def test_forms_metrics_aggregates_and_copies(found: dict[tuple[str, str], Contra
 def test_a_paper_against_itself(found: dict[tuple[str, str], Contradiction]) -> None:
     one = found["biosses", "PubMedELECTRA LARGE"]
     assert one.range == pytest.approx(14.57)
-    assert one.told == {"71.6": "tinn2021 Table 5", "86.17": "tinn2021 Table 9"}
+    assert one.sources == {"71.6": "tinn2021 Table 5", "86.17": "tinn2021 Table 9"}
     assert "layer-wise decay" in one.reasons[0]
 
 

@@ -253,7 +253,7 @@ def test_only_the_studys_own_sources_are_shown(results: Path) -> None:
 
 def test_an_absent_record_of_a_source_is_named(results: Path) -> None:
     (results / "sources/host/one.tsv.source.json").unlink()
-    told = r"one\.tsv\.source\.json does not exist.*where one\.tsv came from"
+    told = r"one\.tsv\.source\.json does not exist.*the origin of one\.tsv is unknown"
     with pytest.raises(PubmillError, match=told):
         read_report(recipe(), results)
 

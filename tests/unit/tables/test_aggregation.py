@@ -83,7 +83,9 @@ def test_runs_of_one_fold_share_their_data_and_those_of_all_folds_their_recipe(
 
 def test_a_record_of_another_dataset_than_the_rows_is_refused(tmp_path: Path) -> None:
     records = {"bert": {"gad": made_up.paths("bert", "gad@fold-1")}}
-    with pytest.raises(PubmillError, match="is of gad@fold-1, but the row gad is of gad@fold-2, gad@fold-3"):
+    with pytest.raises(
+        PubmillError, match="is a record on gad@fold-1, but the row gad needs gad@fold-2, gad@fold-3"
+    ):
         made_up.table(tmp_path, made_up.recipe(**folds(records=records)), OF_GAD)
 
 
@@ -180,7 +182,7 @@ def test_a_record_without_the_rows_metric_is_refused(tmp_path: Path) -> None:
         (made_up.HEADER + "bert,bc2gm,entity_f1\n", ":2: expected 5 fields"),
         (
             made_up.HEADER + "bert,gad,micro_f1,80,\n" * 2,
-            ":3: bert / gad / micro_f1 stands here for",
+            ":3: duplicate entry bert / gad / micro_f1",
         ),
         (made_up.HEADER + "bert,bc2gm,micro_f1,80.9,\n", "without a cell: bert / bc2gm / micro_f1"),
         (made_up.HEADER + "bert,bc2gm,entity_f1,,\n", ":2: the value '' is not a number"),
@@ -359,7 +361,7 @@ def test_records_found_on_disk_that_do_not_fit_their_row_are_left_out(tmp_path: 
     cells = made_up.table(tmp_path, recipe).cells
     assert cells["bert"]["bc2gm"].value == pytest.approx(51.5)
     assert cells["ours"]["bc2gm"].value is None and cells["ours"]["bc2gm"].missing == UNLIKE
-    with pytest.raises(PubmillError, match="must not stand in one row"):
+    with pytest.raises(PubmillError, match="must not share one row"):
         made_up.table(tmp_path, made_up.recipe())
 
 

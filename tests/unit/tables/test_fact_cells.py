@@ -172,11 +172,11 @@ def test_two_rows_may_stand_beside_one_published_line(tmp_path: Path) -> None:
         (HEADER + "t/task,drgs,text,ner,\n", "without a cell of their kind: drgs / t/task / text"),
         (HEADER + "t/tsk,drugs,text,ner,\n", "drugs / t/tsk"),
         (HEADER + "t/task,drugs,count,5,\n", "drugs / t/task"),
-        (HEADER + "t/train,drugs,count,5.5,\n", "csv:2: '5.5' is no 'count'"),
-        (HEADER + "t/blurb,drugs,boolean,yes,\n", "'yes' is no 'boolean'"),
-        (HEADER + "t/train,drugs,number,5,\n", "'5' is no 'number'"),
-        (HEADER + "t/task,drugs,text,,\n", "'' is no 'text'"),
-        (HEADER + "t/task,drugs,text,a,\n" * 2, "for the second time"),
+        (HEADER + "t/train,drugs,count,5.5,\n", "csv:2: '5.5' is not a valid 'count'"),
+        (HEADER + "t/blurb,drugs,boolean,yes,\n", "'yes' is not a valid 'boolean'"),
+        (HEADER + "t/train,drugs,number,5,\n", "'5' is not a valid 'number'"),
+        (HEADER + "t/task,drugs,text,,\n", "'' is not a valid 'text'"),
+        (HEADER + "t/task,drugs,text,a,\n" * 2, "duplicate entry t/task / drugs / text"),
         ("row,column\n", "the header is"),
         (HEADER + "t/task,drugs,text,a,b,c\n", "expected 5 fields"),
     ],
@@ -187,7 +187,7 @@ def test_wrong_published_values_are_told(tmp_path: Path, published: str, told: s
 
 
 def test_a_measure_that_is_not_counted_is_told(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match="'exampels'; what is counted of it in train is sentences"):
+    with pytest.raises(PubmillError, match="'exampels'; the measures counted in train are sentences"):
         table(tmp_path, recipe(row("drugs", measure="exampels")), HEADER)
 
 

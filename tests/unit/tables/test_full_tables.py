@@ -183,7 +183,7 @@ def test_records_that_were_made_differently_are_refused(name: str, field: str) -
     assert one is not None
     other = {"versions": {"finetune": 9}, "recipe": {"epochs": 9}}.get(field, "other")
     records[column][row][last] = one.model_copy(update={field: other})
-    with pytest.raises(PubmillError, match="must not stand in one") as error:
+    with pytest.raises(PubmillError, match="must not share one") as error:
         table(name, records)
     assert recipe(name).records[column][row][-1] in str(error.value)
 
