@@ -12,7 +12,7 @@ from pubmill.publication.rendering import (
     marks,
     to_json,
 )
-from pubmill.tables.fact_table_models import FactCell, FactColumn, FactRow, FactTable
+from pubmill.tables.fact_table_models import FactCell, FactTable, FactTableColumn, FactTableRow
 
 
 def fact_marks(table: FactTable) -> dict[str, str]:
@@ -25,7 +25,7 @@ def to_csv(table: FactTable) -> str:
     return csv_text([_csv_line(table, row, column, cell) for row, column, cell in table.read()])
 
 
-def _csv_line(table: FactTable, row: FactRow, column: FactColumn, cell: FactCell) -> dict[str, Any]:
+def _csv_line(table: FactTable, row: FactTableRow, column: FactTableColumn, cell: FactCell) -> dict[str, Any]:
     return {
         "paper": table.paper,
         "table": table.table,

@@ -37,7 +37,7 @@ Settings = Annotated[tuple[SettingName, ...], Field(min_length=1), BeforeValidat
 Printed = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(_several)]
 
 
-class Column(Strict):
+class ColumnSpec(Strict):
     """A model fine-tuned in a setting; or a column without runs: the best of other columns in each row,
     chosen on the score shown (`best_of`); the drop from one column to the worst of others (`drop`); or values
     that the paper takes from elsewhere (`missing` alone).
@@ -79,7 +79,7 @@ class Column(Strict):
         return self
 
 
-class Row(Strict):
+class RowSpec(Strict):
     """A dataset scored with a metric.
 
     - `key`: its name in this table; null: the dataset's name.
@@ -129,20 +129,20 @@ class TableSpec(Spec):
     protocol: Name
     setting: SettingName
     metric: Metric | None = None
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    columns: tuple[ColumnSpec, ...]
+    rows: tuple[RowSpec, ...]
     composites: tuple[CompositeSpec, ...] = ()
     hidden: tuple[Name, ...] = ()
     left_out: dict[str, str] = {}
     elsewhere: dict[str, dict[str, str]] = {}
 
-    def setting_of(self, column: Column, protocol: ProtocolSpec, data: DatasetSpec) -> str | None:
+    def setting_of(self, column: ColumnSpec, protocol: ProtocolSpec, data: DatasetSpec) -> str | None:
         """The setting of a column's runs on a dataset: the first that applies to it."""
         settings = column.setting or (self.setting,)
         known = (setting for setting in settings if setting in protocol.settings)
         return next((setting for setting in known if protocol.settings[setting].fits(data)), None)
 
-    def metric_of(self, row: Row, data: DatasetSpec | None) -> str | None:
+    def metric_of(self, row: RowSpec, data: DatasetSpec | None) -> str | None:
         """The metric of a row; None where neither the row, the table nor the dataset specifies one."""
         return row.metric or self.metric or (data.metric if data else None)
 

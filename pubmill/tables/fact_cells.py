@@ -11,7 +11,14 @@ from pubmill.errors import PubmillError
 from pubmill.statistics.verdict_models import Shape
 from pubmill.tables.cells import parse
 from pubmill.tables.fact_sources import Artefacts, found, machines
-from pubmill.tables.fact_table_models import FactCell, FactColumn, FactRow, FactTable, FactTableRecipe, pieces
+from pubmill.tables.fact_table_models import (
+    FactCell,
+    FactTable,
+    FactTableColumn,
+    FactTableRecipe,
+    FactTableRow,
+    pieces,
+)
 from pubmill.tables.printed_facts import FORMS, is_equal, is_of_kind
 from pubmill.tables.published_values import published_lines
 
@@ -78,8 +85,8 @@ def _refuse_strangers(recipe: FactTableRecipe, published: PublishedFacts) -> Non
 
 def _cell(
     recipe: FactTableRecipe,
-    row: FactRow,
-    column: FactColumn,
+    row: FactTableRow,
+    column: FactTableColumn,
     artefacts: Artefacts,
     published: PublishedFacts,
 ) -> FactCell:
@@ -111,7 +118,7 @@ def _worth_noting(note: str, label: str) -> str:
     return "; ".join(part for part in pieces(note) if part.replace(" ", "").casefold() != printed)
 
 
-def _why_it_differs(row: FactRow, column: FactColumn, printed: str | None) -> str:
+def _why_it_differs(row: FactTableRow, column: FactTableColumn, printed: str | None) -> str:
     """Return why our value differs: the scale's effect, the table's reason, or the conflicts in a dataset's
     spec.
 

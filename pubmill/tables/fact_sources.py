@@ -9,7 +9,7 @@ from pubmill.metrics.records import Record, read_record
 from pubmill.storage.files import read_json
 from pubmill.tables.aggregation import machine
 from pubmill.tables.dataset_cards import NAMED, Card, label_bias, read_card
-from pubmill.tables.fact_table_models import FactColumn, FactRow, FactTableRecipe
+from pubmill.tables.fact_table_models import FactTableColumn, FactTableRecipe, FactTableRow
 from pubmill.tables.printed_facts import Value
 
 UNKNOWN = ("[UNK]", "<unk>")
@@ -47,7 +47,7 @@ def machines(artefacts: Artefacts) -> tuple[str, ...]:
     return tuple(sorted({machine(record.hardware) for record in records}))
 
 
-def found(row: FactRow, column: FactColumn, artefacts: Artefacts) -> Found:
+def found(row: FactTableRow, column: FactTableColumn, artefacts: Artefacts) -> Found:
     """Return a fact from its artefacts, or the reason why they lack it."""
     files = row.sources[column.key].files
     own = artefacts[files[0]]
@@ -75,7 +75,7 @@ def _at(value: Any, file: str, *keys: str) -> Any:
     return value
 
 
-def _of_card(row: FactRow, column: FactColumn, card: Card) -> Found:
+def _of_card(row: FactTableRow, column: FactTableColumn, card: Card) -> Found:
     """Return a count or label bias from a dataset card."""
     split = column.detail
     if split not in card.counts:

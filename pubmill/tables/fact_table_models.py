@@ -13,7 +13,7 @@ from pubmill.tables.printed_facts import Kind, Value
 SUBJECTS = {"datasets": "Dataset", "models": "Model", "tasks": "Task", "protocols": "Protocol"}
 
 
-class FactColumn(Shape):
+class FactTableColumn(Shape):
     """A fact. `value`: its pattern, as in `pubmill.specs.fact_tables`; `published`: its name among the
     published values."""
 
@@ -45,7 +45,7 @@ class Source(Shape):
     scaled: str | None = None
 
 
-class FactRow(Shape):
+class FactTableRow(Shape):
     """A subject.
 
     - `measure`: what is counted in a dataset.
@@ -70,8 +70,8 @@ class FactHeading(Heading):
 
     subjects: Literal["datasets", "models", "tasks", "protocols"]
     down: str | None = None
-    columns: tuple[FactColumn, ...]
-    rows: tuple[FactRow, ...]
+    columns: tuple[FactTableColumn, ...]
+    rows: tuple[FactTableRow, ...]
 
 
 class FactTableRecipe(FactHeading):
@@ -119,7 +119,7 @@ class FactTable(FactHeading):
     cells: dict[str, dict[str, FactCell]]
     machines: tuple[str, ...] = ()
 
-    def read(self) -> Iterator[tuple[FactRow, FactColumn, FactCell]]:
+    def read(self) -> Iterator[tuple[FactTableRow, FactTableColumn, FactCell]]:
         """Yield the cells, subject by subject."""
         for row in self.rows:
             for column in self.columns:

@@ -38,21 +38,21 @@ ANSWERS = ["p53", "the p53", "Wnt", "IL-2 gene", ""]
 
 def example(kind: str, number: int, generator: np.random.Generator) -> Any:
     """A made-up example; two in a row are of one document."""
-    told: dict[str, Any] = {"id": str(number), "document": f"d{number // 2}"}
+    common: dict[str, Any] = {"id": str(number), "document": f"d{number // 2}"}
     if kind == "tokens":
         labels = [LABEL[i] for i in generator.integers(len(LABEL), size=generator.integers(1, 9))]
-        return TokensExample(**told, words=["w"] * len(labels), labels=labels)
+        return TokensExample(**common, words=["w"] * len(labels), labels=labels)
     if kind == "sequence":
-        return SequenceExample(**told, text="t", label=str(generator.integers(3)))
+        return SequenceExample(**common, text="t", label=str(generator.integers(3)))
     if kind == "multilabel":
         labels = [label for label in "abc" if generator.random() < 0.5] or ["a"]
-        return MultilabelExample(**told, text="t", labels=labels)
+        return MultilabelExample(**common, text="t", labels=labels)
     if kind == "regression":
-        return RegressionExample(**told, text="t", text_pair="u", score=float(generator.normal(50, 3)))
+        return RegressionExample(**common, text="t", text_pair="u", score=float(generator.normal(50, 3)))
     text = ANSWERS[generator.integers(4)]
     group = f"q{number // 2}" if kind == "span, grouped" else None
     return SpanExample(
-        **told, question="?", context=text, answers=[Answer(text=text, start=0)], group=group, golds=[text]
+        **common, question="?", context=text, answers=[Answer(text=text, start=0)], group=group, golds=[text]
     )
 
 

@@ -45,6 +45,6 @@ def test_models_of_different_recipes_make_no_curve(table: Table) -> None:
 
 def test_vocabularies_that_differ_are_set_against_scores(table: Table) -> None:
     [chart] = fragmentation(table, {"bert": {"bc2gm": 2.5}, "ours": {"bc2gm": 1.5}})
-    told = [dot.text for dot in chart.series[0].dots]
-    assert told == ["BERT: 2.50 pieces, 81.00", "Ours: 1.50 pieces, 91.00"]
+    texts = [dot.text for dot in chart.series[0].dots]
+    assert texts == ["BERT: 2.50 pieces, 81.00", "Ours: 1.50 pieces, 91.00"]
     assert fragmentation(table, {"bert": {"bc2gm": 2.5}, "ours": {"bc2gm": 2.5}}) == []

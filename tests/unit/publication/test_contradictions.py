@@ -96,7 +96,7 @@ def test_pages_escape_what_they_show(tmp_path: Path) -> None:
     assert "B|&lt;i&gt;" in FORMS["html"](found)
 
 
-def test_what_is_written_is_read_again_and_told_by_table(tmp_path: Path) -> None:
+def test_written_contradictions_are_read_again_and_selected_by_table(tmp_path: Path) -> None:
     found = find_contradictions(small(tmp_path, "84.6"), tmp_path)
     (tmp_path / "found.json").write_text(FORMS["json"](found))
     assert read_contradictions(tmp_path / "found.json") == found == found.of_tables(["p/table2"])

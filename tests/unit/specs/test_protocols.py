@@ -1,4 +1,4 @@
-"""Protocols: what a run's recipe is made of, and that each mistake in one is told where it stands."""
+"""Protocols: how a run's recipe is combined, and that each mistake is reported with its line."""
 
 import shutil
 from pathlib import Path
@@ -173,7 +173,7 @@ def test_trials_never_learn_dev(full: Specs) -> None:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "dataset", "setting", "told"),
+    ("protocol", "dataset", "setting", "message"),
     [
         ("blurb", "bc2gm", "nothing", "has no setting 'nothing'; it has standard, "),
         ("blurb", "gad@blurb", "tagging=io", "setting tagging=io of protocol blurb is not for relation"),
@@ -185,10 +185,10 @@ def test_trials_never_learn_dev(full: Specs) -> None:
         ("shin2020", "gad@fold-1", "fc=1x512", "gad@fold-1 has no split to choose the best weights by"),
     ],
 )
-def test_runs_that_cannot_be_are_told(
-    full: Specs, protocol: str, dataset: str, setting: str, told: str
+def test_impossible_runs_are_reported(
+    full: Specs, protocol: str, dataset: str, setting: str, message: str
 ) -> None:
-    assert told in str(full.protocols[protocol].obstacle(full.datasets[dataset], "any", setting))
+    assert message in str(full.protocols[protocol].obstacle(full.datasets[dataset], "any", setting))
 
 
 def test_the_scored_split_never_chooses(full: Specs) -> None:
@@ -218,7 +218,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "line", "told"),
+    ("file", "old", "new", "line", "message"),
     [
         ("tinn2021", "values: {segments: single}\n    why", "values: {segment: single}\n    why",
          "segment: single", "overrides.optimal-pubmedqa.values: segment: unknown key"),
@@ -258,8 +258,8 @@ def folder(tmp_path: Path) -> Path:
          "name: shin2020", "a cycle: bioasq-factoid@7b -> squad-v1 -> bioasq-factoid@7b"),
     ],
 )  # fmt: skip
-def test_mistakes_are_told_where_they_stand(
-    folder: Path, file: str, old: str, new: str, line: str, told: str
+def test_mistakes_are_reported_where_they_stand(
+    folder: Path, file: str, old: str, new: str, line: str, message: str
 ) -> None:
     path = folder / f"protocols/{file}.yaml"
     text = path.read_text()
@@ -268,12 +268,12 @@ def test_mistakes_are_told_where_they_stand(
     number = next(n for n, text in enumerate(path.read_text().splitlines(), 1) if line in text)
     with pytest.raises(PubmillError) as raised:
         specs.load(folder, "full")
-    said = next((text for text in str(raised.value).splitlines() if told in text), str(raised.value))
-    assert told in said
+    said = next((text for text in str(raised.value).splitlines() if message in text), str(raised.value))
+    assert message in said
     assert said.startswith(f"specs/protocols/{file}.yaml:{number}: ")
 
 
-def test_a_table_of_runs_that_cannot_be_is_told(folder: Path) -> None:
+def test_a_table_of_impossible_runs_is_reported(folder: Path) -> None:
     path = folder / "tables/gu2020/table06.yaml"
     path.write_text(path.read_text().replace("protocol: blurb", "protocol: lewis2020"))
     with pytest.raises(PubmillError, match="setting standard of protocol lewis2020 is not for similarity"):

@@ -1,4 +1,4 @@
-"""The reader of YAML: whatever a file holds, there is a value or a message with file and line."""
+"""The YAML reader: any file gives either a value or a message with file and line."""
 
 import os
 from pathlib import Path
