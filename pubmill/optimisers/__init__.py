@@ -4,10 +4,7 @@ torch."""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import torch
+from typing import Any
 
 COUNT = "step"
 """Name of the state entry that is a single number; every other entry has the size of its weight."""
@@ -38,19 +35,15 @@ class Optimiser:
         """Bytes of memory per parameter in training: weight, gradient, a copy, and the state."""
         return 3 * FLOAT32 + self.state_bytes
 
-    def make(
-        self, groups: Sequence[dict[str, Any]], sharded: bool = False, **settings: Any
-    ) -> "torch.optim.Optimizer":
-        """Return an optimiser for these parameter groups. `sharded`: each process keeps a share of the
-        state."""
+    def make(self, groups: Sequence[dict[str, Any]], sharded: bool = False, **settings: Any) -> Any:
+        """Return the `torch.optim.Optimizer` of these groups of parameters. `sharded`: each process keeps its
+        share of the state."""
         module, _, name = self.kind.partition(":")
         kind, settings = getattr(import_module(module), name), {**settings, **self.settings}
         if sharded:
-            from torch.distributed.optim import ZeroRedundancyOptimizer  # imported late: it loads torch.jit
-
-            return ZeroRedundancyOptimizer(groups, optimizer_class=kind, **settings)
-        made: torch.optim.Optimizer = kind(groups, **settings)
-        return made
+            sharding = import_module("torch.distributed.optim")  # here, as it imports the old torch.jit
+            return sharding.ZeroRedundancyOptimizer(groups, optimizer_class=kind, **settings)
+        return kind(groups, **settings)
 
 
 OPTIMISERS: dict[str, Optimiser] = {
