@@ -1,7 +1,5 @@
 """Table of contents: configuration, checks, rules, targets."""
 
-import re
-import shlex
 import sys
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from pubmill.workflow.resources import resources
 from pubmill.specs.study import check_files, check_study
 from pubmill.graph import Targets, as_json
 from pubmill.workflow.failed_jobs import forget_failed_jobs
+from pubmill.workflow.rule_syntax import any_of, not_compared, shell_prefix
 
 forget_failed_jobs()
 
@@ -35,24 +34,9 @@ R = T.results
 needs = resources(TARGETS, read_gpus(ROOT / "specs", ROOT / "benchmarks/pretraining.json"))
 check_before_graph(workflow, TARGETS, ROOT / "studies")
 SCRIPTS = str(ROOT / "scripts")
-# The programs run with the Python of this Snakemake, unless an environment of their own is asked for (--sdm).
-OWN_PYTHON = f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"
-shell.prefix(
-    f"set -euo pipefail; export PYTHONUNBUFFERED=1 PYTHONPATH={shlex.quote(str(ROOT))} "
-    f"{'' if workflow.deployment_settings.deployment_method else OWN_PYTHON}; "
-)
-
+shell.prefix(shell_prefix(ROOT, bool(workflow.deployment_settings.deployment_method)))
 
 say_what_is_left_out = announce_left_out(workflow, TARGETS.left_out())
-
-
-def not_compared(find):
-    """A parameter that reruns no job when it changes: where files of the user's own are.
-
-    Snakemake compares no parameters that are derived from outputs. What a job depends on is the content of
-    these files, which stands beside it as a parameter of its own.
-    """
-    return lambda wildcards, output: find(wildcards)
 
 
 onstart:
@@ -66,17 +50,11 @@ onstart:
 
 
 wildcard_constraints:
-    corpus="[^/]+",
-    source="[^/]+",
-    shard="[^/]+",
-    vocab="[^/]+",
-    recipe="[^/]+",
-    model="[^/]+",
-    dataset="[^/]+",
-    protocol="|".join(map(re.escape, SPECS.protocols)) or "(?!)",
-    setting="[^/]+",
-    trial="[^/]+",
-    paper="[^/]+",
+    **dict.fromkeys(
+        ["corpus", "source", "shard", "vocab", "recipe", "model", "dataset", "setting", "trial", "paper"],
+        "[^/]+",
+    ),
+    protocol=any_of(SPECS.protocols),
     table="table[0-9]+",
     seed="[0-9]+",
 

@@ -31,7 +31,8 @@ from nltk.tokenize.punkt import PunktSentenceTokenizer
 
 from benchmarks.vocabs import make_texts, write_parts
 from pubmill.annotation.sentences import FOLDER, TABLES, SentenceSplitter, read_punkt
-from pubmill.pretraining.encoding import load_tokenizer, make_encoder, special_ids
+from pubmill.annotation.vocab_tokenizers import load_tokenizer
+from pubmill.pretraining.encoding import make_encoder, special_ids
 from pubmill.pretraining.packing import PackingRecipe, Splitter, pack, pack_documents
 from pubmill.pretraining.tokens import write_packed
 from pubmill.recipes import VocabRecipe

@@ -1,7 +1,5 @@
 """Parse, keep the latest version of each citation, select, count."""
 
-import re
-
 
 rule parse_medline:
     input:
@@ -11,7 +9,7 @@ rule parse_medline:
     log:
         f"{R}/logs/parse/{{source}}/{{shard}}.log",
     wildcard_constraints:
-        source="|".join(map(re.escape, T.source_names("pubmed"))) or "(?!)",
+        source=any_of(T.source_names("pubmed")),
     conda:
         "../envs/data.yaml"
     resources:
@@ -33,7 +31,7 @@ rule parse_text:
     log:
         f"{R}/logs/parse/{{source}}/{{shard}}.log",
     wildcard_constraints:
-        source="|".join(map(re.escape, T.source_names("text"))) or "(?!)",
+        source=any_of(T.source_names("text")),
     conda:
         "../envs/data.yaml"
     resources:
@@ -55,7 +53,7 @@ rule parse_clinical:
     log:
         f"{R}/logs/parse/{{source}}/{{shard}}.log",
     wildcard_constraints:
-        source="|".join(map(re.escape, T.source_names("mimic"))) or "(?!)",
+        source=any_of(T.source_names("mimic")),
     conda:
         "../envs/data.yaml"
     resources:

@@ -55,15 +55,13 @@ rule choose:
         "python {SCRIPTS:q}/select_trial.py --trials {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
-rule choose_for_model:
+use rule choose as choose_for_model with:
     input:
         lambda w: T.trial_training(*run_of(w)),
     output:
         f"{RUN}/selected.json",
     log:
         f"{LOG}/selected.log",
-    conda:
-        "../envs/data.yaml"
     resources:
         **needs("choose_for_model"),
     params:
@@ -71,8 +69,6 @@ rule choose_for_model:
         recipe=lambda w: as_json(T.choice_recipe(*run_of(w))),
     message:
         "Choosing hyper-parameters of {wildcards.model} for {wildcards.dataset}"
-    shell:
-        "python {SCRIPTS:q}/select_trial.py --trials {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule task_model:

@@ -1,8 +1,6 @@
 """The lock of a corpus, and a corpus that is built again from one."""
 
-import re
-
-LOCKED = "|".join(map(re.escape, T.locked())) or "(?!)"
+LOCKED = any_of(T.locked())
 NOT_LOCKED = f"(?!(?:{LOCKED})/)[^/]+"
 
 

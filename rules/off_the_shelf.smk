@@ -1,12 +1,10 @@
 """Finished pipelines, which predict as they are: predictions and records without a protocol."""
 
-import re
-
 AS_IT_IS = f"{R}/runs/off-the-shelf/{{pipeline}}/{{dataset}}/as-it-is/final/seed-1"
 
 
 wildcard_constraints:
-    pipeline="|".join(map(re.escape, T.pipelines())) or "(?!)",
+    pipeline=any_of(T.pipelines()),
 
 
 rule annotate:
@@ -34,7 +32,7 @@ rule annotate:
         " --examples {input.examples:q} --split test --output {output.predictions:q} > {log:q} 2>&1"
 
 
-rule score_annotation:
+use rule score as score_annotation with:
     input:
         predictions=f"{AS_IT_IS}.predictions.jsonl.gz",
         training=f"{AS_IT_IS}.training.json",
@@ -44,8 +42,6 @@ rule score_annotation:
         contributions=f"{AS_IT_IS}.items.npz",
     log:
         f"{R}/logs/runs/off-the-shelf/{{pipeline}}/{{dataset}}/as-it-is/final/seed-1.score.log",
-    conda:
-        "../envs/data.yaml"
     resources:
         **needs("score_annotation"),
     params:
@@ -53,6 +49,3 @@ rule score_annotation:
         recipe=lambda w: as_json(T.annotation_score_recipe(w.pipeline, w.dataset)),
     message:
         "Scoring {wildcards.pipeline} on {wildcards.dataset}"
-    shell:
-        "python {SCRIPTS:q}/score.py --predictions {input.predictions:q} --training {input.training:q}"
-        " --examples {input.examples:q} --output {output.record:q} --recipe {params.recipe:q} > {log:q} 2>&1"

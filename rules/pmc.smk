@@ -54,7 +54,7 @@ rule parse_pmc:
     log:
         f"{R}/logs/parse/{{source}}/{{shard}}.log",
     wildcard_constraints:
-        source="|".join(map(re.escape, T.source_names("pmc") + T.source_names("pmc-packages"))) or "(?!)",
+        source=any_of(T.source_names("pmc") + T.source_names("pmc-packages")),
     conda:
         "../envs/data.yaml"
     resources:

@@ -1,7 +1,5 @@
 """Tables beside their published numbers, pages of datasets, and the report of a study."""
 
-import re
-
 
 rule table:
     input:
@@ -12,7 +10,7 @@ rule table:
     log:
         f"{R}/logs/tables/{{results_table}}.log",
     wildcard_constraints:
-        results_table="|".join(map(re.escape, SPECS.tables)) or "(?!)",
+        results_table=any_of(SPECS.tables),
     conda:
         "../envs/data.yaml"
     resources:
@@ -37,7 +35,7 @@ rule compare:
     log:
         f"{R}/logs/tables/{{results_table}}.comparisons.log",
     wildcard_constraints:
-        results_table="|".join(map(re.escape, SPECS.tables)) or "(?!)",
+        results_table=any_of(SPECS.tables),
     conda:
         "../envs/data.yaml"
     resources:
@@ -60,7 +58,7 @@ rule fact_table:
     log:
         f"{R}/logs/tables/{{fact_table}}.log",
     wildcard_constraints:
-        fact_table="|".join(map(re.escape, SPECS.fact_tables)) or "(?!)",
+        fact_table=any_of(SPECS.fact_tables),
     conda:
         "../envs/data.yaml"
     resources:

@@ -32,7 +32,7 @@ rule train_vocab:
     log:
         f"{R}/logs/vocabs/{{vocab}}.log",
     wildcard_constraints:
-        vocab="|".join(map(re.escape, T.learnt_vocabs())) or "(?!)",
+        vocab=any_of(T.learnt_vocabs()),
     conda:
         "../envs/data.yaml"
     threads: 2
@@ -58,7 +58,7 @@ rule take_vocab:
     log:
         f"{R}/logs/vocabs/{{vocab}}.log",
     wildcard_constraints:
-        vocab="|".join(map(re.escape, T.released_vocabs())) or "(?!)",
+        vocab=any_of(T.released_vocabs()),
     conda:
         "../envs/data.yaml"
     resources:

@@ -18,7 +18,8 @@ sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import PubmillError, run
 from pubmill.graph.dataset_access import AccessTargets
-from pubmill.inspection.data_check.checks import check_all, cores, plan
+from pubmill.hardware.cores import cores
+from pubmill.inspection.data_check.checks import check_all, plan
 from pubmill.inspection.data_check.printing import print_outcomes
 from pubmill.planning.terminal_tables import console
 from pubmill.specs import load, scales

@@ -22,7 +22,6 @@ apply: {APPLY}
 licence: for those alone who signed
 converter: pubmill.convert.conll:read
 options: {{labels: first_character}}
-duplicates: keep
 expect: {{train: {{mentions: 2}}, dev: {{mentions: 1}}, test: {{mentions: 1}}}}
 metric: entity_f1
 version: 1

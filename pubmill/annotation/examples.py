@@ -15,6 +15,8 @@ from pubmill.errors import PubmillError
 from pubmill.recipes import fits
 from pubmill.storage.files import read_jsonl_gz, write_jsonl_gz
 
+SPLITS = ("train", "dev", "test")
+"""All splits that a dataset may have, in the order in which they are shown."""
 BIO_LABEL = re.compile(r"O|[BI](-\S+)?")
 """A BIO (IOB2) label: `O`, or `B` or `I`, alone or with a type (`B-Disease`)."""
 

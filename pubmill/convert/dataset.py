@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pubmill.annotation.examples import KINDS, Example, write_examples
+from pubmill.annotation.examples import KINDS, SPLITS, Example, write_examples
 from pubmill.convert.dataset_counts import OPEN, Counts, count, lengths, overlaps, unknown_names
-from pubmill.convert.source_files import SPLITS, Converter, Given, SpecError, check_id, show, withholding
+from pubmill.convert.source_files import Converter, Given, SpecError, check_id, show, withholding
 from pubmill.errors import PubmillError
 from pubmill.storage.files import sha256, write_json, writing_folder
 

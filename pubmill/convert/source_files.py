@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pubmill.annotation.examples import Example
+from pubmill.annotation.examples import SPLITS, Example
 from pubmill.errors import PubmillError
 
-SPLITS = ("train", "dev", "test")
 _WITHHELD: ContextVar[bool] = ContextVar("withheld", default=False)
 _IDENTIFIER = re.compile(r"(?=[^0-9]*[0-9])[A-Za-z0-9_.:-]{1,40}")
 _SHOWN = 80

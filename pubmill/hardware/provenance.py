@@ -8,6 +8,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from pubmill.hardware.cores import cores
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = (
     "torch",
@@ -71,7 +73,7 @@ def hardware() -> dict[str, Any]:
     return {
         "platform": platform.platform(),
         "cpu": _processor(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": cores(),
         "memory": _memory(),
         "gpus": _gpus(),
     }

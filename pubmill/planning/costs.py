@@ -16,14 +16,7 @@ PIECES = 30_522
 """Size of a vocabulary that is not learnt here: BERT's."""
 BASE = Architecture(family="bert", layers=12, hidden_size=768, attention_heads=12, intermediate_size=3072)
 LARGE = Architecture(family="bert", layers=24, hidden_size=1024, attention_heads=16, intermediate_size=4096)
-ALBERT = Architecture(
-    family="albert",
-    layers=12,
-    hidden_size=4096,
-    attention_heads=64,
-    intermediate_size=16384,
-    embedding_size=128,
-)
+SIZES = {"base": BASE, "large": LARGE}
 
 TOKENS = {"tokens": 40, "sequence": 60, "multilabel": 300, "regression": 70, "span": 250}
 """Kind of examples -> subwords of one, assumed; `max_length` is the most."""
@@ -92,14 +85,11 @@ def first_step(targets: Targets, name: str) -> int:
 
 
 def architecture_of(targets: Targets, model: str) -> Architecture:
-    """The architecture of a model: its recipe's; of weights from elsewhere, guessed from the model's name."""
-    weights = targets.specs.models[model].weights
-    if isinstance(weights, RecipeWeights):
-        return targets.specs.pretraining[weights.recipe].recipe.architecture
-    if "xxlarge" in model:
-        return ALBERT
-    large = "large" in model or isinstance(weights, FolderWeights)
-    return LARGE if large else BASE
+    """The architecture of a model: its recipe's; of weights from elsewhere, that of the spec's `size`."""
+    spec = targets.specs.models[model]
+    if isinstance(spec.weights, RecipeWeights):
+        return targets.specs.pretraining[spec.weights.recipe].recipe.architecture
+    return SIZES[spec.size or ("large" if isinstance(spec.weights, FolderWeights) else "base")]
 
 
 def shape_of_model(targets: Targets, model: str) -> Shape:

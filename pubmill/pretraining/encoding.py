@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer
 
+from pubmill.annotation.vocab_tokenizers import ASCII_WORD
 from pubmill.errors import PubmillError
 from pubmill.pretraining.tokens import SPECIAL, id_dtype
 from pubmill.storage.corpus_parts import split_words
@@ -26,26 +27,6 @@ CACHED_WORDS = 500_000
 _NO_WHITE_SPACE = re.compile("[\x1c-\x1f]")
 # other white space than single spaces between words: GPT-2's words take in what stands around it
 _ODD_WHITE_SPACE = re.compile("^ |  | $|[^\\S ]")
-
-_ASCII_WORD = re.compile("[A-Za-z0-9]+|[^A-Za-z0-9]")
-
-
-def load_tokenizer(vocab: Path) -> Tokenizer:
-    """The tokenizer of a vocabulary folder, special tokens off.
-
-    "[SEP]" in a text (somatosensory evoked potentials) is encoded as text, as in BERT's own pretraining
-    programs, not as the special token. Raises `PubmillError` where there is none.
-    """
-    path = vocab / "tokenizer.json"
-    read_json(path)
-    try:
-        tokenizer: Tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # tokenizers raises nothing more specific
-        raise PubmillError(f"{path}: no readable tokenizer: {error}") from None
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    tokenizer.encode_special_tokens = True
-    return tokenizer
 
 
 def special_ids(tokenizer: Tokenizer, vocab: Path) -> dict[str, int]:
@@ -105,7 +86,7 @@ class BertEncoder(Encoder):
     def _parts(self, word: str) -> bytes:
         """The ids of a new word: mostly a known one with punctuation, which BERT's tokenizers take off."""
         if len(word) > 1 and word.isascii() and word.isprintable() and not word.isalnum():
-            return b"".join([self._known[part] for part in _ASCII_WORD.findall(word)])
+            return b"".join([self._known[part] for part in ASCII_WORD.findall(word)])
         return self._ids(word)
 
     def encode(self, text: str) -> bytes:

@@ -19,8 +19,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from pubmill.annotation.sentences import SentenceSplitter
+from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
-from pubmill.pretraining.encoding import Encoder, load_tokenizer, make_encoder, special_ids
+from pubmill.hardware.cores import cores
+from pubmill.pretraining.encoding import Encoder, make_encoder, special_ids
 from pubmill.pretraining.tokens import HELD_OUT, PackedWriter, Shard
 from pubmill.storage.corpus_parts import read_texts
 from pubmill.storage.files import writing_folder
@@ -125,7 +127,7 @@ def useful_processes(parts: list[Path]) -> int:
     """As many as this job has cores; one for a small corpus, packed before a second has started."""
     if sum(part.stat().st_size for part in parts if part.is_file()) < SMALL_CORPUS:
         return 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores()
 
 
 def pack_parts(

@@ -13,7 +13,7 @@ No sentence and no document is empty. Needs numpy only: pretraining reads it whe
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
@@ -55,31 +55,6 @@ class Shard:
     documents: Offsets
     empty_sentences: int = 0
     empty_documents: int = 0
-
-
-def make_shard(documents: Iterable[Sequence[Sequence[int]]], vocab_size: int) -> Shard:
-    """Put documents (lists of sentences, which are lists of ids) into a shard, leaving empty ones out."""
-    ids: list[int] = []
-    sentences: list[int] = []
-    counts: list[int] = []
-    empty_sentences = empty_documents = 0
-    for document in documents:
-        full = [sentence for sentence in document if sentence]
-        empty_sentences += len(document) - len(full)
-        if not full:
-            empty_documents += 1
-            continue
-        counts.append(len(full))
-        for sentence in full:
-            sentences.append(len(sentence))
-            ids.extend(sentence)
-    return Shard(
-        np.array(ids, id_dtype(vocab_size)),
-        np.array(sentences, np.int64),
-        np.array(counts, np.int64),
-        empty_sentences,
-        empty_documents,
-    )
 
 
 class _OffsetsWriter:

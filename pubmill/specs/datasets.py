@@ -1,6 +1,6 @@
 """Specs of datasets: file sources, access, conversion and expected counts."""
 
-import re
+import ast
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -38,10 +38,12 @@ TASKS = {
 def _functions(module: str) -> frozenset[str]:
     """Names of the functions in a module of `pubmill.convert`.
 
-    The module's source is searched, not imported, because every run of Snakemake loads the specs.
+    They are read from its syntax tree, because every start of Snakemake loads the specs and importing the
+    converters takes more than a second.
     """
     path = Path(__file__).resolve().parents[1] / "convert" / f"{module}.py"
-    return frozenset(re.findall(r"(?m)^def (\w+)\(", path.read_text()) if path.is_file() else ())
+    tree = ast.parse(path.read_text(encoding="utf-8") if path.is_file() else "")
+    return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
 
 
 def _exists(name: str) -> str:
@@ -137,6 +139,7 @@ class DatasetSpec(Spec):
     - `negative`: the label for "no relation", which micro F1 ignores; null if there is none.
     - `pmids`: each example's `document` is a PMID; null if it is another identifier or absent.
     - `expect`: counts; a null count removes the one of the included spec.
+    - `duplicates`: repetitions are kept and measured in every dataset, so specs need not have this key.
     """
 
     kind: Literal["tokens", "sequence", "multilabel", "regression", "span"]
@@ -154,7 +157,7 @@ class DatasetSpec(Spec):
     converter: Function
     options: dict[str, Any] = {}
     dummies: DummiesSpec | None = None
-    duplicates: Literal["keep"]
+    duplicates: Literal["keep"] = "keep"
     pmids: Literal[True] | None = None
     expect: Annotated[dict[Split, dict[str, int]], BeforeValidator(_without_nulls)]
     conflicts: tuple[str, ...] = ()

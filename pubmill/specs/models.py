@@ -57,11 +57,13 @@ class HubWeights(Strict):
 
 class ModelSpec(Spec):
     """A model in tables: released weights, weights made here, or both (the scale decides which it prefers),
-    or a spaCy pipeline. `tables`: tables that it joins although their specs don't name it."""
+    or a spaCy pipeline. `tables`: tables that it joins although their specs don't name it. `size`: the BERT
+    size that plans assume for weights from elsewhere; null: base on the hub, large in a folder."""
 
     weights: Weights | None = None
     released: HubWeights | None = None
     lowercase: bool
+    size: Literal["base", "large"] | None = None
     tables: tuple[str, ...] = ()
 
     def preferred(self, released: bool) -> Weights | HubWeights:

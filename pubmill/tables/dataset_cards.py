@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pubmill.annotation.examples import SPLITS
 from pubmill.storage.files import read_json
 from pubmill.tables.cells import parse
 
-SPLITS = ("train", "dev", "test")
 SIZES = {
     "tokens": ("sentences", "mentions", "tokens", "tokens_in_mentions", "documents", "illegal_starts"),
     "sequence": ("examples", "documents", "contradictory_texts"),

@@ -9,6 +9,7 @@ from tokenizers import Tokenizer
 
 from pubmill.annotation.examples import (
     KINDS,
+    SPLITS,
     Example,
     MultilabelExample,
     RegressionExample,
@@ -17,9 +18,8 @@ from pubmill.annotation.examples import (
     TokensExample,
     read_examples,
 )
-from pubmill.vocabs.diagnosis import load_tokenizer, split_terms, unknown_id
-
-SPLITS = ("train", "dev", "test")
+from pubmill.annotation.vocab_tokenizers import load_tokenizer
+from pubmill.vocabs.diagnosis import split_terms, unknown_id
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,12 +2,9 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from tokenizers import Tokenizer
-
-from pubmill.errors import PubmillError
 
 TERMS = tuple(
     "diabetes leukemia lithium insulin DNA promoter hypertension nephropathy lymphoma lidocaine "
@@ -17,22 +14,6 @@ TERMS = tuple(
 
 UNKNOWN = ("[UNK]", "<unk>")
 _PREFIX = {"sentencepiece": "▁"}
-
-
-def load_tokenizer(folder: Path) -> Tokenizer:
-    """The tokenizer of a vocabulary or model folder, without truncation and padding."""
-    path = folder / "tokenizer.json"
-    if not path.is_file():
-        raise PubmillError(f"{path} does not exist; a vocabulary's folder has it")
-    try:
-        tokenizer: Tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # tokenizers raises nothing more specific
-        raise PubmillError(f"{path}: no readable tokenizer: {error}") from None
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    # "[SEP]" in a text is text
-    tokenizer.encode_special_tokens = True
-    return tokenizer
 
 
 def unknown_id(tokenizer: Tokenizer) -> int | None:

@@ -4,9 +4,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
 from pubmill.storage.files import write_json, writing_folder
-from pubmill.vocabs.diagnosis import load_tokenizer, split_terms
+from pubmill.vocabs.diagnosis import split_terms
 
 FILES = ("vocab.txt", "vocab.json", "merges.txt", "spiece.model", "special_tokens_map.json")
 NEEDED = ("tokenizer.json", "tokenizer_config.json")

@@ -7,7 +7,7 @@ read once and most of it never becomes a Python object.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import pyarrow as pa
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 
+from pubmill.annotation.vocab_tokenizers import ASCII_WORD
 from pubmill.errors import PubmillError
 from pubmill.recipes import Splitting
 from pubmill.storage.database import database
@@ -28,7 +29,6 @@ Split = Callable[[str], list[str]]
 MEMORY = "2GB"
 METADATA = b"pubmill"
 
-_ASCII_WORD = re.compile("[A-Za-z0-9]+|[^A-Za-z0-9]")
 _ASCII_BYTE_LEVEL = re.compile("'(?:[stmd]|re|ve|ll)| ?[A-Za-z]+| ?[0-9]+| ?[^ A-Za-z0-9]+| ")
 
 _COARSE = """
@@ -66,7 +66,7 @@ def _bert(lowercase: bool) -> Split:
     def split(chunk: str) -> list[str]:
         if chunk.isascii() and chunk.isprintable():
             plain = chunk.lower() if lowercase else chunk
-            return [plain] if plain.isalnum() else _ASCII_WORD.findall(plain)
+            return [plain] if plain.isalnum() else ASCII_WORD.findall(plain)
         return [word for word, _ in splitter.pre_tokenize_str(normalizer.normalize_str(chunk))]
 
     return split
@@ -91,14 +91,6 @@ SPLITTINGS: dict[str, tuple[str, Callable[[], Split]]] = {
     "white-space": (_COARSE, lambda: str.split),
 }
 """Way of splitting -> how a text is cut into chunks, and a chunk into words."""
-
-
-def count_texts(texts: Iterable[str], splitting: Splitting) -> Counted:
-    """Count the words of texts in memory."""
-    table = pa.table({"text": pa.array(list(texts), pa.string())})
-    with duckdb.connect() as connection:
-        connection.register("texts", table)
-        return _count(connection, "texts", splitting)
 
 
 def count_part(part: Path, splitting: Splitting, spill: Path) -> Counted:

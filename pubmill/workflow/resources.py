@@ -47,7 +47,7 @@ RULES: Mapping[str, Needs] = {
 """Rules that need more than a little; those that train have functions of their own."""
 
 SENTENCEPIECE = Needs(16_000, 8 * HOUR)
-"""Its trainer holds a sample of the text."""
+"""Assumed: its trainer holds all distinct words, and the unigram model an array of their suffixes."""
 TORCH = 3_000
 """MB of a process with torch, transformers, a GPU's context and a batch."""
 WEIGHTS = 12
@@ -78,7 +78,7 @@ def resources(targets: Targets, gpus: Gpus) -> Callable[[str], dict[str, Callabl
             return finetuning(of.protocol, of.model, of.dataset, of.setting)
         if rule in ("export_model", "take_model"):
             return Needs(_memory(WEIGHTS, costs.parameters_of_model(targets, of.model)), HOUR)
-        if rule == "train_vocab" and _samples(targets.specs.vocabs[of.vocab]):
+        if rule == "train_vocab" and _by_sentencepiece(targets.specs.vocabs[of.vocab]):
             return SENTENCEPIECE
         return RULES.get(rule, LITTLE)
 
@@ -95,8 +95,8 @@ def resources(targets: Targets, gpus: Gpus) -> Callable[[str], dict[str, Callabl
     return resources_of
 
 
-def _samples(vocab: VocabSpec) -> bool:
-    """Whether a vocabulary is learnt from a sample of the text instead of counted words."""
+def _by_sentencepiece(vocab: VocabSpec) -> bool:
+    """Whether SentencePiece's own trainer learns the vocabulary."""
     return isinstance(vocab, LearntVocabSpec) and vocab.learner != "merges"
 
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-from pubmill.pretraining.encoding import load_tokenizer, make_encoder
+from pubmill.annotation.vocab_tokenizers import load_tokenizer
+from pubmill.pretraining.encoding import make_encoder
 from pubmill.recipes import VocabRecipe
 from pubmill.vocabs.byte_level import FIRST, byte_alphabet
 from pubmill.vocabs.training import learn
-from pubmill.vocabs.word_counts import count_texts
+from tests.unit.toy_vocabs import count_texts
 
 RECIPES = (
     VocabRecipe(kind="wordpiece", size=3000, lowercase=True),

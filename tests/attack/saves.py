@@ -82,7 +82,7 @@ ATTACKS = (
         fault="a file of the last saves of a pretraining is flipped, cut, emptied or removed",
         survived="the same command ends with the same weights and losses, bit for bit",
         case=damaged,
-        cases=60,
+        cases=12,
         quick=2,
     ),
 )

@@ -1,13 +1,14 @@
 """Small corpora and vocabularies of every kind."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pubmill.recipes import VocabRecipe
+from pubmill.recipes import Splitting, VocabRecipe
 from pubmill.vocabs.training import train
-from pubmill.vocabs.word_counts import write_counts
+from pubmill.vocabs.word_counts import Counted, count_part, write_counts
 
 TEXTS = [
     "Interleukin-2 (IL-2) activates T cells. Café au lait spots were seen.",
@@ -33,6 +34,13 @@ def write_part(path: Path, texts: list[str]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.table({"title": ["t"] * len(texts), "text": pa.array(texts, pa.string())}), path)
     return path
+
+
+def count_texts(texts: list[str], splitting: Splitting) -> Counted:
+    """The words of texts as of a part that holds them."""
+    with TemporaryDirectory() as folder:
+        part = write_part(Path(folder) / "part-0000.parquet", texts)
+        return count_part(part, splitting, Path(folder) / "spill")
 
 
 def make_vocab(folder: Path, recipe: VocabRecipe, texts: list[str] = TEXTS) -> Path:

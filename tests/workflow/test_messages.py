@@ -135,7 +135,7 @@ def test_a_model_of_ones_own_outlives_wrong_folders(project: Project, tmp_path: 
         (theirs / name).write_text("{}")
     done = project.run("-n", *target, f'local_files={{"mine": "{theirs}"}}')
     assert done.stdout.count("left out of the tables: mine (its spec names gu2020/table06") == 1
-    assert done.stdout.index("export_model") < done.stdout.index("left out of the tables")
+    assert done.stdout.index("take_model") < done.stdout.index("left out of the tables")
     done = project.run(*target, f'local_files={{"mine": "{theirs}"}}', check=False)
     assert done.returncode and "transformers can't load this model folder" in done.stderr
     assert done.stderr.count("left out of the tables: mine") == 1

@@ -1,6 +1,5 @@
 """The data check: every dataset whose files are at hand, converted and compared with what its spec says."""
 
-import os
 import tempfile
 import time
 import traceback
@@ -141,11 +140,6 @@ def check_all(tasks: list[Task], processes: int) -> Iterator[Outcome]:
     with ProcessPoolExecutor(max_workers=processes) as pool:
         for future in as_completed([pool.submit(check, task) for task in tasks]):
             yield future.result()
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def check(task: Task) -> Outcome:

@@ -32,8 +32,9 @@ from pubmill.convert.jsonl import write as write_lines
 from pubmill.convert.tsv import WRITTEN, write
 from pubmill.errors import PubmillError
 from pubmill.graph.dataset_recipes import published_recipe
+from pubmill.metrics import dev_scores
 from pubmill.specs import DatasetSpec
-from pubmill.specs.datasets import METRICS, TASKS
+from pubmill.specs.datasets import TASKS
 from tests.world.part import CANARY
 
 TEXT = "IL-2 binds aspirin."
@@ -198,7 +199,6 @@ access: public
 licence: none
 converter: pubmill.convert.conll:read
 options: {labels: first_character}
-duplicates: keep
 expect: {train: {mentions: 1}}
 published:
   writer: pubmill.convert.conll:write
@@ -306,7 +306,8 @@ GENERAL: dict[str, tuple[Example, str]] = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_a_general_form(tmp_path: Path, kind: str) -> None:
     """Only its owner may read it of a dataset that isn't public."""
-    task, metric = TASKS[kind][0], METRICS[kind][0]
+    task = TASKS[kind][0]
+    metric = dev_scores(kind, task)[0]
     spec = DatasetSpec.model_validate(
         {"name": "toy", "kind": kind, "task": task, "domain": "biomedical", "splits": ["test"], "expect": {},
          "sources": {"test": {"local": "toy", "file": "a.tsv"}}, "access": "credentialed", "licence": "none",

@@ -251,23 +251,6 @@ def test_a_file_of_the_users_own_with_an_odd_name_is_refused(root: Path, tmp_pat
     assert f"a file is called {name!r}; expected letters" in told and "Rename it" in told
 
 
-def test_a_models_file_with_braces_is_refused(root: Path, tmp_path: Path) -> None:
-    specs_folder = shutil.copytree(root / "specs", tmp_path / "specs")
-    (specs_folder / "models/mine.yaml").write_text(
-        "name: mine\nlowercase: true\nweights: {kind: folder, local: mine}\n"
-    )
-    (tmp_path / "{x}.json").touch()
-    config = {
-        "study": "x",
-        "title": "x",
-        "scale": "full",
-        "tables": [],
-        "local_files": {"mine": str(tmp_path)},
-    }
-    with pytest.raises(PubmillError, match=r"\{x\}\.json \(mine\): Snakemake takes braces"):
-        Targets(*check_study(config, specs_folder)).model_inputs("mine")
-
-
 def test_a_whole_baseline_fits_on_a_command_line(root: Path) -> None:
     """One argument of a Linux program has at most 131,072 bytes, and `bash -c` takes the command as one."""
     made = targets(root, scale="full", models=["no-pretraining"])

@@ -1,12 +1,14 @@
 """The digest of how a record is made changes with each recipe and stage behind it, and with nothing else."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pubmill.graph import METRIC_VERSIONS, VERSIONS, Targets
+from pubmill.graph import VERSIONS, Targets
+from pubmill.metrics import METRICS
 from pubmill.specs.study import check_study
 
 RUN = ("blurb", "pubmedbert-base", "bc5-chem", "standard")
@@ -40,9 +42,9 @@ def test_the_version_of_a_stage_counts_where_it_is_behind_the_run(
 
 def test_the_version_of_its_metric_counts(specs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = made_by(specs)
-    monkeypatch.setitem(METRIC_VERSIONS, "pearson", 99)
+    monkeypatch.setitem(METRICS, "pearson", replace(METRICS["pearson"], version=99))
     assert made_by(specs) == before
-    monkeypatch.setitem(METRIC_VERSIONS, "entity_f1", 99)
+    monkeypatch.setitem(METRICS, "entity_f1", replace(METRICS["entity_f1"], version=99))
     assert made_by(specs) != before
 
 

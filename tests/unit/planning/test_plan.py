@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,14 +11,14 @@ from rich.console import Console
 
 from pubmill.errors import PubmillError
 from pubmill.graph import Targets
-from pubmill.planning.costs import ASSUMED, BASE, operations_of_finetuning
+from pubmill.planning.costs import ASSUMED, BASE, LARGE, architecture_of, operations_of_finetuning
 from pubmill.planning.gpus import Gpus, read_gpus
 from pubmill.planning.plan import STAGE_OF, make_plan, recipes_at_full
 from pubmill.planning.plan_printing import print_plan, recipes_as_markdown
 from pubmill.pretraining.arithmetic import parameters, shape_of
 from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Adversarial, Generator, Objective, Optimisation, PretrainingRecipe
-from pubmill.specs import load
+from pubmill.specs import Specs, load
 from pubmill.specs.study import Study, study_file
 from pubmill.workflow.jobs import Job
 
@@ -85,6 +86,23 @@ def test_a_fine_tuning_is_examples_times_epochs(targets: Targets) -> None:
     assert operations_of_finetuning(targets, "blurb", "bert-base-uncased", "bioasq-yesno", "standard")
 
 
+def test_sizes_are_declared_and_no_name_decides(root: Path) -> None:
+    specs = load(root / "specs", "full")
+    changed = with_model(specs, "roberta-large", "my-small-one", size=None)
+    found = Targets(Study(study="x", title="x", scale="full", tables=()), changed)
+    assert architecture_of(found, "roberta-large") is LARGE
+    assert architecture_of(found, "roberta-base") is architecture_of(found, "my-small-one") is BASE
+    assert architecture_of(found, "megatron-345m-cased") is LARGE
+    assert architecture_of(found, "pubmedbert-large").layers == 24
+
+
+def with_model(specs: Specs, like: str, name: str, **changes: object) -> Specs:
+    """The specs with one model more."""
+    return specs.model_copy(
+        update={"models": specs.models | {name: specs.models[like].model_copy(update=changes)}}
+    )
+
+
 def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Targets) -> None:
     run = {"protocol": "blurb", "model": "bert-base-uncased", "dataset": "bc2gm", "setting": "standard"}
     jobs = [
@@ -134,7 +152,7 @@ def test_hours_are_operations_over_what_is_reached() -> None:
 
 def test_every_rule_has_its_stage(root: Path) -> None:
     text = "".join(path.read_text() for path in (root / "rules").glob("*.smk"))
-    rules = {line.split()[1].rstrip(":") for line in text.splitlines() if line.startswith("rule ")}
+    rules = set(re.findall(r"(?m)^(?:use )?rule (?:\w+ as )?(\w+)", text))
     assert rules == set(STAGE_OF)
 
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pubmill.annotation.sentences import FOLDER, TABLES
-from pubmill.pretraining.encoding import load_tokenizer
+from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.pretraining.packing import PackingRecipe, apart, is_held_out, pack
 from pubmill.pretraining.tokens import HELD_OUT, PackedTokens
 from tests.unit.toy_vocabs import RECIPES, TEXTS, make_vocab

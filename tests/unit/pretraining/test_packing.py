@@ -20,15 +20,16 @@ from nltk.tokenize.punkt import PunktSentenceTokenizer
 from tokenizers import Tokenizer
 
 from pubmill.annotation.sentences import FOLDER, SentenceSplitter, read_punkt
+from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
 from pubmill.pretraining import packing
-from pubmill.pretraining.encoding import load_tokenizer
 from pubmill.pretraining.packing import PackingRecipe, pack
-from pubmill.pretraining.tokens import SPECIAL, PackedTokens, Shard, make_shard, write_packed
+from pubmill.pretraining.tokens import SPECIAL, PackedTokens, Shard, write_packed
 from pubmill.storage.files import read_json, write_json
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL as TOKENS
 from pubmill.vocabs.wordpiece import make_tokenizer, save
+from tests.unit.toy_shards import make_shard
 
 SPECIAL_IDS = {name: number for number, name in enumerate(SPECIAL)}
 TABLES = {

@@ -7,10 +7,11 @@ from typing import Any
 
 from pubmill.pretraining import segments
 from pubmill.pretraining.segments import Segment
-from pubmill.pretraining.tokens import HELD_OUT, make_shard, write_packed
+from pubmill.pretraining.tokens import HELD_OUT, write_packed
 from pubmill.recipes import Architecture, Objective, Optimisation, PretrainingRecipe
 from pubmill.storage.files import read_json
 from pubmill.vocabs.wordpiece import make_tokenizer, save
+from tests.unit.toy_shards import make_shard
 
 SPECIAL = {"pad": 0, "unk": 1, "cls": 2, "sep": 3, "mask": 4}
 PIECES = [

@@ -8,6 +8,7 @@ import pytest
 from pubmill import specs
 from pubmill.errors import PubmillError
 from pubmill.inspection.doctor.datasets import merged_config
+from pubmill.specs.datasets import _functions
 from pubmill.specs.study import check_study
 
 
@@ -298,6 +299,13 @@ def test_keys_of_a_dataset_that_contradict_each_other_are_reported(
     line = next((n for n, text in enumerate(lines, 1) if text.lstrip().startswith(f"{last}:")), 1)
     found = next(text for text in mistakes(folder, "full").splitlines() if message in text)
     assert f"specs/datasets/{name}.yaml:{line}: {key}: " in found
+
+
+def test_what_only_looks_like_a_function_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "convert").mkdir()
+    (tmp_path / "convert/mine.py").write_text('"""Once\ndef gone(given):\n"""\n\n\ndef read(given): ...\n')
+    monkeypatch.setattr("pubmill.specs.datasets.__file__", str(tmp_path / "specs/datasets.py"))
+    assert _functions("mine") == {"read"}
 
 
 def test_a_count_that_is_null_takes_back_that_of_the_included_spec(folder: Path) -> None:

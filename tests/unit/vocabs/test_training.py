@@ -16,17 +16,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
+from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
-from pubmill.pretraining.encoding import load_tokenizer, make_encoder, special_ids
+from pubmill.pretraining.encoding import make_encoder, special_ids
 from pubmill.recipes import VocabRecipe
 from pubmill.storage.files import read_json, write_json
 from pubmill.vocabs import sentencepiece as pieces_of
 from pubmill.vocabs.byte_level import FIRST, MASK
 from pubmill.vocabs.released_tokenizers import take
 from pubmill.vocabs.training import learn, train
-from pubmill.vocabs.word_counts import count_texts, write_counts
+from pubmill.vocabs.word_counts import write_counts
 from pubmill.vocabs.wordpiece import SPECIAL
-from tests.unit.toy_vocabs import RECIPES, TEXTS, make_vocab, write_part
+from tests.unit.toy_vocabs import RECIPES, TEXTS, count_texts, make_vocab, write_part
 
 ROOT = Path(__file__).resolve().parents[3]
 characters = st.characters(exclude_categories=["Cs"])

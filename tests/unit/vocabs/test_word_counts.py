@@ -18,8 +18,8 @@ from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 from pubmill.errors import PubmillError
 from pubmill.recipes import Splitting
 from pubmill.vocabs.merged_counts import MergedCounts, merge_counts
-from pubmill.vocabs.word_counts import SPLITTINGS, count_texts, write_counts
-from tests.unit.toy_vocabs import TEXTS, write_part
+from pubmill.vocabs.word_counts import SPLITTINGS, write_counts
+from tests.unit.toy_vocabs import TEXTS, count_texts, write_part
 
 ROOT = Path(__file__).resolve().parents[3]
 texts = st.text(st.characters(exclude_categories=["Cs"])) | st.text(

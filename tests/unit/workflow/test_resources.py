@@ -36,8 +36,8 @@ def test_memory_doubles_and_time_grows_at_each_attempt(targets: Targets) -> None
 def test_every_rule_asks_and_every_need_is_of_a_rule(root: Path) -> None:
     rules = {}
     for path in (root / "rules").glob("*.smk"):
-        for text in re.split(r"(?m)^(?=rule )", path.read_text()):
-            if named := re.match(r"rule (\w+):", text):
+        for text in re.split(r"(?m)^(?=(?:use )?rule )", path.read_text()):
+            if named := re.match(r"(?:use )?rule (?:\w+ as )?(\w+)", text):
                 rules[named[1]] = text
     assert len(rules) > 30
     for name, text in rules.items():

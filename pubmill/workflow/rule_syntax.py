@@ -1,0 +1,34 @@
+"""Parts of rules: patterns of wildcards, parameters that rerun no job, the prefix of shell commands."""
+
+import re
+import shlex
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+
+def any_of(names: Iterable[str]) -> str:
+    """A pattern that matches each of the names and nothing else; nothing at all if there are none."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
+def not_compared(find: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+    """A parameter that reruns no job when it changes, such as the place of the user's own files.
+
+    Snakemake compares no parameters that are derived from outputs. What a job depends on is the content of
+    these files, which is a parameter of its own.
+    """
+    return lambda wildcards, output: find(wildcards)
+
+
+def shell_prefix(root: Path, own_environments: bool) -> str:
+    """What comes before every shell command; `root` is the checkout.
+
+    Programs run with the Python of this Snakemake, unless each has an environment of its own (--sdm).
+    """
+    path = f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"
+    return (
+        f"set -euo pipefail; export PYTHONUNBUFFERED=1 PYTHONPATH={shlex.quote(str(root))} "
+        f"{'' if own_environments else path}; "
+    )
