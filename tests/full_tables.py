@@ -10,7 +10,7 @@ from pubmill.graph.publication import PublicationTargets
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.tables.cells import Column, Row, TableRecipe
-from pubmill.tables.published_values import PrintedAt, Published, places, read_published
+from pubmill.tables.published_values import PrintedAt, PublishedValues, places, read_published
 
 SPECS = Path(__file__).resolve().parents[1] / "specs"
 
@@ -49,7 +49,7 @@ def recipe(name: str, seeds: int = 1) -> TableRecipe:
     return TableRecipe.model_validate(json.loads(json.dumps(targets(seeds).table_recipe(name))))
 
 
-def published(name: str) -> Published:
+def published(name: str) -> PublishedValues:
     return read_published(SPECS / f"tables/{name}.published.csv", specs().tables[name].left_out)
 
 

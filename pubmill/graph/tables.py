@@ -11,7 +11,7 @@ from pubmill.specs import DatasetSpec, FolderWeights, LearntVocabSpec, Specs, Ta
 from pubmill.specs.mimic import MimicSource
 from pubmill.specs.pretraining_checks import needed_before
 from pubmill.specs.study import Study
-from pubmill.specs.tables import Column, Row
+from pubmill.specs.tables import ColumnSpec, RowSpec
 from pubmill.storage.path_lists import by_folder
 from pubmill.storage.result_paths import BELOW
 
@@ -31,7 +31,7 @@ class TableTargets(DatasetFactTargets):
     def __init__(self, study: Study, specs: Specs) -> None:
         super().__init__(study, specs)
         self._lacking: dict[str, str | None] = {}
-        self._shown_columns: dict[str, list[Column]] = {}
+        self._shown_columns: dict[str, list[ColumnSpec]] = {}
         self._found: dict[str, Found] = {}
 
     def last_steps(self) -> dict[str, int]:
@@ -104,7 +104,7 @@ class TableTargets(DatasetFactTargets):
                     used.append(start)
         return used
 
-    def _columns(self, table: str) -> list[Column]:
+    def _columns(self, table: str) -> list[ColumnSpec]:
         """Those the table names, then those that join it: by the study, or by their spec if the study wants
         them or records of them are on disk."""
         if table not in self._shown_columns:
@@ -112,7 +112,7 @@ class TableTargets(DatasetFactTargets):
             known = {column.model for column in named if column.setting is None}
             others = {name: spec for name, spec in self.specs.models.items() if name not in known}
             joining = [
-                Column(model=name, label=spec.label or name)
+                ColumnSpec(model=name, label=spec.label or name)
                 for name, spec in others.items()
                 if self._joins(table, name)
             ]
@@ -123,7 +123,7 @@ class TableTargets(DatasetFactTargets):
         by_spec = table in self.specs.models[model].tables
         if self._wants_model(model):
             return by_spec or bool(self.study.models)
-        spec, column = self.specs.tables[table], Column(model=model, label=model)
+        spec, column = self.specs.tables[table], ColumnSpec(model=model, label=model)
         return by_spec and any(
             self.at_hand(self._records(spec, column, row)) for row in self._known_rows(spec)
         )
@@ -230,7 +230,7 @@ class TableTargets(DatasetFactTargets):
             if self._runs(column.model)
         }
 
-    def _records(self, table: TableSpec, column: Column, row: str) -> list[str]:
+    def _records(self, table: TableSpec, column: ColumnSpec, row: str) -> list[str]:
         """The records of one cell; none where the model is a pipeline that isn't for the row, or none of the
         column's settings is."""
         assert column.model
@@ -320,7 +320,7 @@ class TableTargets(DatasetFactTargets):
     def comparison_files(self, table: str) -> list[str]:
         return [self.paths.comparisons(table, form) for form in COMPARISON_FORMS]
 
-    def _column(self, column: Column) -> dict[str, Any]:
+    def _column(self, column: ColumnSpec) -> dict[str, Any]:
         return {
             "key": column.name,
             "label": column.label,
@@ -331,7 +331,7 @@ class TableTargets(DatasetFactTargets):
             "drop": column.drop.model_dump() if column.drop else None,
         }
 
-    def _row(self, table: TableSpec, row: Row) -> dict[str, Any]:
+    def _row(self, table: TableSpec, row: RowSpec) -> dict[str, Any]:
         parts = self.parts_of_row(table.protocol, row.dataset)
         spec: DatasetSpec | None = self.specs.datasets.get(parts[0])
         metric = table.metric_of(row, spec)

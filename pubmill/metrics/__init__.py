@@ -1,7 +1,7 @@
-"""Metrics: pure functions from examples and what is predicted of them to numbers.
+"""Metrics: pure functions from examples and predictions to numbers.
 
-Each module registers its metrics (`pubmill.metrics.registry`), which imports of this package load. Standard
-library and numpy only, because the trainer chooses weights by these metrics too.
+Each module registers its metrics (`pubmill.metrics.registry`); importing this package loads all of them.
+Standard library and numpy only, because the trainer also chooses weights by these metrics.
 """
 
 import math
@@ -29,7 +29,7 @@ __all__ = ["METRICS", "SCORERS", "Metric", "dev_score", "dev_scores", "metrics_o
 def score_tokens(
     examples: Sequence[TokensExample], predicted: Sequence[Sequence[str]], negative: str | None
 ) -> Scored:
-    """All metrics of BIO labels: exact and relaxed entities, and single words."""
+    """Compute all metrics of BIO labels: exact and relaxed entities, and single words."""
     gold, units = [example.labels for example in examples], units_of(examples).numbers
     parts = [score(gold, predicted, units) for score in (score_entities, score_relaxed, score_words)]
     return together(parts, measure_of("tokens"))
@@ -38,26 +38,26 @@ def score_tokens(
 def score_sequence(
     examples: Sequence[SequenceExample], predicted: Sequence[str], negative: str | None
 ) -> Scored:
-    """All metrics of one label an example; `negative` is what micro F1 leaves out."""
+    """Compute all metrics of single-label examples; `negative` is the label that micro F1 ignores."""
     return score_labels([one.label for one in examples], predicted, negative, units_of(examples).numbers)
 
 
 def score_multilabel(
     examples: Sequence[MultilabelExample], predicted: Sequence[Sequence[str]], negative: str | None
 ) -> Scored:
-    """All metrics of any number of labels a document."""
+    """Compute all metrics of multi-label documents."""
     return score_label_sets([one.labels for one in examples], predicted, units_of(examples).numbers)
 
 
 def score_regression(
     examples: Sequence[RegressionExample], predicted: Sequence[float], negative: str | None
 ) -> Scored:
-    """The correlation of scores."""
+    """Compute the correlation of scores."""
     return score_correlation([one.score for one in examples], predicted, units_of(examples).numbers)
 
 
 def score_span(examples: Sequence[SpanExample], predicted: Sequence[Ranked], negative: str | None) -> Scored:
-    """All metrics of answers to questions."""
+    """Compute all metrics of answers to questions."""
     return score_answers(examples, predicted)
 
 
@@ -68,18 +68,18 @@ SCORERS: dict[str, Callable[[Sequence[Any], Sequence[Any], str | None], Scored]]
     "regression": score_regression,
     "span": score_span,
 }
-"""Kind of examples -> what gives all metrics that make sense for it: `(examples, predictions, negative)`."""
+"""Kind of examples -> function `(examples, predictions, negative)` that computes all its metrics."""
 
 
 def dev_score(
     metric: str, kind: str, examples: Sequence[Any], predicted: Sequence[Any], negative: str | None
 ) -> float:
-    """The number by which weights and trials are chosen for a metric; higher is better.
+    """Return the dev score by which weights and trials are chosen for a metric; higher is better.
 
-    0.0 where it is not defined (no positive anywhere, constant scores): such weights are never the ones to
-    keep.
+    It is 0.0 where the score is not defined (no positive anywhere, constant scores), so that such weights are
+    never kept.
     """
     chooses = METRICS[metric].chooses
-    assert chooses is not None, f"{metric} chooses nothing"
+    assert chooses is not None, f"{metric} has no dev score"
     score = float(chooses(SCORERS[kind](examples, predicted, negative).contributions.totals()))
     return 0.0 if math.isnan(score) else score

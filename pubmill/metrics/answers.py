@@ -1,4 +1,5 @@
-"""Answers to questions: SQuAD's exact match and F1, BioASQ's accuracies and mean reciprocal rank."""
+"""Metrics of answers to questions: SQuAD's exact match and F1, BioASQ's accuracies and mean reciprocal
+rank."""
 
 import re
 import string
@@ -14,10 +15,10 @@ from pubmill.metrics.ratios import quotient
 from pubmill.metrics.registry import Function, Metric, register
 
 Ranked = Sequence[tuple[str, float]]
-"""Answers and their probabilities, best first; the answer "" says that there is none in the context."""
+"""Answers and their probabilities, best first; the answer "" means that the context has none."""
 
 SUBMITTED = 5
-"""Answers of a factoid question that BioASQ takes."""
+"""Number of answers per factoid question that BioASQ evaluates."""
 
 SQUAD = ("exact_match", "f1")
 BIOASQ = ("strict_accuracy", "lenient_accuracy", "mrr")
@@ -26,9 +27,9 @@ TOTALS = (*COUNTS, *SQUAD, *BIOASQ)
 
 
 @dataclass(slots=True)
-class Question:
-    """A question with its gold answers (none: it can't be answered) and what is answered, best first;
-    `example` is the number of the first example that asks it."""
+class AnsweredQuestion:
+    """A question with its gold answers (none if it cannot be answered) and the predicted ones, best first.
+    `example`: index of its first example."""
 
     example: int
     golds: list[str] = field(default_factory=list)
@@ -36,27 +37,26 @@ class Question:
 
 
 def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) -> Scored:
-    """Score the answers of questions, each question once however many contexts it is asked of.
+    """Score the answers to questions; each question counts once, however many contexts it has.
 
-    A question's gold answers are its `golds`, or where there are none the `answers` that stand in its
-    context. Examples of one `group` are one question: its answers are those of all its contexts, each
-    distinct one (but for case) with its best probability, in the order of these (at equal probability the
-    first met comes first). What one of several contexts doesn't tell another may, so "" is no answer
-    of such a question.
+    A question's gold answers are its `golds`, or if it has none, the `answers` in its context. Examples with
+    the same `group` are one question. Its predicted answers are those from all its contexts, each distinct
+    one (ignoring case) with its highest probability, in descending order (ties in order of first occurrence).
+    If one context has no answer, another may have it, so "" is not an answer to such a question.
 
-    SQuAD (the script of 2.0, which differs from that of 1.1 only for questions without an answer, and for
-    answers of nothing but articles and punctuation), for the best answer, after lower-casing and without
-    ASCII punctuation, articles and superfluous white space:
+    SQuAD (the script of 2.0, which differs from that of 1.1 only for questions without an answer and for
+    answers that consist of articles and punctuation), for the best answer, after lower-casing and removal of
+    ASCII punctuation, articles and redundant white space:
     - `exact_match`: the share of questions whose answer equals a gold one.
-    - `f1`: the mean of the best F1 over words that it has with a gold one. Without a gold answer, "" is
-      right and all else wrong.
+    - `f1`: the mean over questions of the highest word F1 with a gold answer. Without a gold answer, only ""
+      is correct.
 
-    BioASQ (its EvaluationMeasures as of the third year on), for the first five answers, compared whole but
-    for case with every synonym:
-    - `strict_accuracy`: the share of questions whose first answer is right.
-    - `lenient_accuracy`: the share with a right one among the five.
-    - `mrr`: the mean of 1 / rank of the first right one, 0 if there is none.
-    These three aren't defined where a question has no gold answer, and are left out then.
+    BioASQ (its EvaluationMeasures since the third year), for the first five answers, each compared as a whole
+    with every synonym, ignoring case:
+    - `strict_accuracy`: the share of questions whose first answer is correct.
+    - `lenient_accuracy`: the share of questions with a correct answer among the five.
+    - `mrr`: the mean of 1 / rank of the first correct answer, or 0 if there is none.
+    These three are not defined, and not reported, if any question has no gold answer.
 
     Counts: `examples`, `questions`, `without_gold` (questions).
     """
@@ -73,7 +73,7 @@ def mean_over_questions(name: str) -> Function:
 
 
 def mean_over_answerable(name: str) -> Function:
-    """The same, not defined where a question has no gold answer."""
+    """Return the same function, which is not defined if any question has no gold answer."""
     mean = mean_over_questions(name)
     return lambda totals: np.where(totals["without_gold"] > 0, np.nan, mean(totals))
 
@@ -137,13 +137,13 @@ def _counts(totals: Totals) -> dict[str, Array]:
 
 
 def normalised(answer: str) -> str:
-    """An answer as SQuAD's script compares it."""
+    """Normalise an answer as SQuAD's script does before comparison."""
     plain = answer.lower().translate(str.maketrans("", "", string.punctuation))
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", plain).split())
 
 
-def _questions(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) -> list[Question]:
-    """Questions in the order in which they are first met."""
+def _questions(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) -> list[AnsweredQuestion]:
+    """Combine examples into questions, in order of first occurrence."""
     groups: dict[str, list[tuple[SpanExample, Ranked]]] = {}
     first: dict[str, int] = {}
     for number, (example, ranked) in enumerate(zip(examples, predicted, strict=True)):
@@ -153,7 +153,7 @@ def _questions(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) -> 
     return [_question(first[key], contexts) for key, contexts in groups.items()]
 
 
-def _question(number: int, contexts: Sequence[tuple[SpanExample, Ranked]]) -> Question:
+def _question(number: int, contexts: Sequence[tuple[SpanExample, Ranked]]) -> AnsweredQuestion:
     golds = [gold for example, _ in contexts for gold in example.golds]
     placed = [answer.text for example, _ in contexts for answer in example.answers]
     best: dict[str, tuple[str, float]] = {}
@@ -163,11 +163,11 @@ def _question(number: int, contexts: Sequence[tuple[SpanExample, Ranked]]) -> Qu
             if (text or example.group is None) and (known is None or probability > known[1]):
                 best[text.lower()] = (text, probability)
     order = sorted(best.values(), key=lambda answer: -answer[1])
-    return Question(number, golds=golds or placed, answers=[text for text, _ in order])
+    return AnsweredQuestion(number, golds=golds or placed, answers=[text for text, _ in order])
 
 
-def _match(question: Question) -> tuple[float, float]:
-    """SQuAD's exact match and F1 of the best answer."""
+def _match(question: AnsweredQuestion) -> tuple[float, float]:
+    """Return SQuAD's exact match and F1 of the best answer."""
     given = normalised(question.answers[0]) if question.answers else ""
     golds = [gold for gold in map(normalised, question.golds) if gold] or [""]
     return float(given in golds), max(_f1(gold.split(), given.split()) for gold in golds)
@@ -179,7 +179,7 @@ def _f1(gold: list[str], given: list[str]) -> float:
     return 2 * (Counter(gold) & Counter(given)).total() / (len(gold) + len(given))
 
 
-def _contribution(question: Question) -> dict[str, float]:
+def _contribution(question: AnsweredQuestion) -> dict[str, float]:
     exact, f1 = _match(question)
     rank = _rank(question)
     return {
@@ -193,8 +193,8 @@ def _contribution(question: Question) -> dict[str, float]:
     }
 
 
-def _rank(question: Question) -> int | None:
-    """The rank of the first right answer among those that BioASQ takes."""
+def _rank(question: AnsweredQuestion) -> int | None:
+    """Return the rank of the first correct answer among those that BioASQ evaluates, or None."""
     right = {gold.lower() for gold in question.golds}
     submitted = [text for text in question.answers if text][:SUBMITTED]
     return next((rank for rank, text in enumerate(submitted, 1) if text.lower() in right), None)

@@ -1,4 +1,4 @@
-"""Accuracy and F1 where an example has one label, or any number of them."""
+"""Accuracy and F1 of examples with one label, or with any number of labels."""
 
 from collections.abc import Sequence
 
@@ -12,21 +12,21 @@ from pubmill.metrics.registry import Metric, measure_of, register
 def score_labels(
     gold: Sequence[str], predicted: Sequence[str], negative: str | None, units: Sequence[int] | None = None
 ) -> Scored:
-    """Score one label an example.
+    """Score examples with one label each.
 
-    - `accuracy`: the share of examples whose label is right.
-    - `micro_f1`: F1 over all labels taken together, without the label `negative`: a negative example that
-      is predicted as positive is a false positive, but a negative that is found earns nothing (ChemProt,
-      DDI: gu2020 section 4.3; BLUE and lewis2020 score so too). With `negative` None it is over all
-      labels, and equals accuracy.
+    - `accuracy`: the share of examples whose label is correct.
+    - `micro_f1`: F1 over all labels together except `negative`: a negative example predicted as positive is a
+      false positive, but a correctly predicted negative does not count (ChemProt, DDI: gu2020 section 4.3;
+      BLUE and lewis2020 score in the same way). If `negative` is None, all labels count, and the score equals
+      accuracy.
     - `micro_precision`, `micro_recall`: those of `micro_f1` (shin2020 Table 1); 0 without a denominator.
-    - `positive_f1`: F1 of the positive label, where gold and predictions have two labels and one of these is
-      `negative` (GAD); left out otherwise.
-    - `macro_f1`: the mean of the F1 of each label that the gold or the predictions have, `negative`
-      included, as scikit-learn's `f1_score(average="macro")`.
+    - `positive_f1`: F1 of the positive label, if gold and predictions have two labels and one of them is
+      `negative` (GAD); otherwise not reported.
+    - `macro_f1`: the mean F1 over the labels in the gold or the predictions, including `negative`, as in
+      scikit-learn's `f1_score(average="macro")`.
 
-    An F1 of labels that are neither in the gold nor predicted isn't defined, and left out.
-    Counts, of the labels that `micro_f1` is of: `gold`, `predicted`, `correct`; and `examples`.
+    The F1 of labels that are neither in the gold nor predicted is not defined, and not reported.
+    Counts, of the labels that `micro_f1` includes: `gold`, `predicted`, `correct`; and `examples`.
     """
     pairs = list(zip(gold, predicted, strict=True))
     columns = {
@@ -38,24 +38,24 @@ def score_labels(
 
 
 def micro_f1(totals: Totals) -> Array:
-    """F1 over all labels but the negative one, together."""
+    """F1 over all labels together except the negative one."""
     return pooled(tallies(totals, "class"), totals).f1()
 
 
 def micro_precision(totals: Totals) -> Array:
-    """Precision over all labels but the negative one; defined where `micro_f1` is."""
+    """Precision over all labels except the negative one; defined where `micro_f1` is."""
     found = pooled(tallies(totals, "class"), totals)
     return np.where(np.isnan(found.f1()), np.nan, ratio(found.correct, found.predicted))
 
 
 def micro_recall(totals: Totals) -> Array:
-    """Recall over all labels but the negative one; defined where `micro_f1` is."""
+    """Recall over all labels except the negative one; defined where `micro_f1` is."""
     found = pooled(tallies(totals, "class"), totals)
     return np.where(np.isnan(found.f1()), np.nan, ratio(found.correct, found.gold))
 
 
 def positive_f1(totals: Totals) -> Array:
-    """F1 of the positive label, where there are two labels and one of them is the negative one."""
+    """F1 of the positive label, defined if there are two labels and one of them is the negative one."""
     none = np.zeros_like(totals["examples"])
     every, positive = (
         sum((one.present() for one in tallies(totals, *families)), none)
@@ -65,13 +65,13 @@ def positive_f1(totals: Totals) -> Array:
 
 
 def macro_f1(totals: Totals) -> Array:
-    """Mean of the F1 of each label that the gold or the predictions have."""
+    """Mean F1 over the labels in the gold or the predictions."""
     every = tallies(totals, "class", "negative")
     return mean_f1(every, [one.present() for one in every], totals)
 
 
 def accuracy(totals: Totals) -> Array:
-    """Share of examples whose label is right."""
+    """Share of examples whose label is correct."""
     return quotient(pooled(tallies(totals, "class", "negative"), totals).correct, totals["examples"])
 
 
@@ -112,7 +112,7 @@ register(
         definition="F1 of the positive one of two labels",
         source="GAD",
         function=positive_f1,
-        chooses=micro_f1,  # defined also where dev has positive examples alone
+        chooses=micro_f1,  # also defined if dev has only positive examples
     ),
     Metric(
         name="macro_f1",
@@ -152,16 +152,16 @@ def _only(negative: str | None, label: str) -> tuple[str, ...]:
 def score_label_sets(
     gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], units: Sequence[int] | None = None
 ) -> Scored:
-    """Score any number of labels a document.
+    """Score documents with any number of labels.
 
-    - `micro_f1`: F1 over all labels of all documents taken together (HoC of BLURB, gu2020 section 4.5).
-    - `macro_f1`: the mean of the F1 of each label that the gold or the predictions have.
-    - `example_f1`: as BLUE scores HoC (its `blue/eval_hoc.py`, which lewis2020 took over): the mean over
-      documents of the precision, which is 0 where nothing is predicted, and that of the recall; then the
-      F1 of these two means. BLUE's documents all have a label. The script divides by their number, so
-      where a document of the gold has none, the metric isn't defined, and left out.
+    - `micro_f1`: F1 over all labels of all documents together (HoC of BLURB, gu2020 section 4.5).
+    - `macro_f1`: the mean F1 over the labels in the gold or the predictions.
+    - `example_f1`: BLUE's score for HoC (`blue/eval_hoc.py`, which lewis2020 adopted): the F1 of the mean
+      precision (0 where nothing is predicted) and the mean recall over documents. In BLUE every document has
+      a label, and the script divides by the number of labels, so if any gold document has none, the metric is
+      not defined and not reported.
 
-    An F1 of labels that are neither in the gold nor predicted isn't defined, and left out.
+    The F1 of labels that are neither in the gold nor predicted is not defined, and not reported.
     Counts: `gold`, `predicted`, `correct` (labels of documents), `examples`, and `without_gold` (documents).
     """
     pairs = [({*true}, {*given}) for true, given in zip(gold, predicted, strict=True)]
@@ -176,12 +176,12 @@ def score_label_sets(
 
 
 def example_f1(totals: Totals) -> Array:
-    """F1 of the mean precision and the mean recall of documents, where each has a gold label."""
+    """F1 of the mean precision and the mean recall over documents, defined if each has a gold label."""
     return np.where(totals["without_gold"] > 0, np.nan, labelled_example_f1(totals))
 
 
 def labelled_example_f1(totals: Totals) -> Array:
-    """The same over the documents that have a gold label, for a development set where some have none."""
+    """The same over the documents with a gold label, for development sets where some have none."""
     labelled = totals["examples"] - totals["without_gold"]
     precision, recall = (quotient(totals[name], labelled) for name in ("precision", "recall"))
     return ratio(2 * precision * recall, precision + recall)

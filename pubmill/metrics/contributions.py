@@ -1,8 +1,9 @@
-"""What each document of a test set adds to a run's metrics.
+"""Contributions of each document of a test set to a run's metrics.
 
 Every metric here is a function of totals over examples: of entities found, of the words of a class, of
-products of scores. With each document's part of these totals beside a record (`seed-N.items.npz`), a metric
-can be computed anew for any resampling of the documents, without gold, predictions or text.
+products of scores. Each document's contribution to these totals is stored beside the record
+(`seed-N.items.npz`), so that a metric can be recomputed for any resampling of the documents, without gold,
+predictions or text.
 """
 
 import zipfile
@@ -22,39 +23,39 @@ from pubmill.storage.files import writing
 Array = NDArray[np.float64]
 
 Columns = Mapping[str, Sequence[float]]
-"""Name of a total -> what each example adds to it."""
+"""Name of a total -> contribution of each example."""
 
 Totals = Mapping[str, Array]
-"""Name -> the total, in any number of resamplings; all of one shape."""
+"""Name -> total, for one test set or for many resamplings; all have the same shape."""
 
 Measure = Callable[[Totals], dict[str, Array]]
-"""Totals -> metrics (0..1; `pearson` -1..1), of the totals' shape; nan where a metric isn't defined."""
+"""Totals -> metrics (0..1; `pearson` -1..1) with the totals' shape; nan where a metric is not defined."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contributions:
-    """`values` [units, names]: what each unit adds to each total."""
+    """Contributions of units to totals: `values` [units, names]."""
 
     names: tuple[str, ...]
     values: Array
 
     def totals(self, weights: Array | None = None) -> dict[str, Array]:
-        """The totals of the test set; with `weights` [resamplings, units], how often each unit was drawn,
-        those of each resampling."""
+        """Return the totals of the test set; with `weights` [resamplings, units], which are the numbers of
+        times that each unit was drawn, the totals of each resampling."""
         summed = self.values.sum(axis=0) if weights is None else (weights @ self.values).T
         return dict(zip(self.names, summed, strict=True))
 
 
 class Units(NamedTuple):
-    """What of a test set is drawn as a whole: each a `document`, `question` or `example`. `numbers`: of
-    each example, the number of its unit."""
+    """The units of a test set that are resampled as a whole. `each`: their kind (`document`, `question` or
+    `example`); `numbers`: the unit index of each example."""
 
     each: str
     numbers: list[int]
 
 
 class Scored(NamedTuple):
-    """A run's metrics that are defined, the counts behind them, and what each unit adds to these."""
+    """A run's defined metrics, the counts behind them, and the contribution of each unit."""
 
     metrics: dict[str, float]
     counts: dict[str, int]
@@ -62,8 +63,8 @@ class Scored(NamedTuple):
 
 
 class Items(NamedTuple):
-    """The contributions of units that each are a `unit`, of a split of `data_sha256` whose examples are of
-    `kind`; those of a failed run are None."""
+    """The contributions of a run, None if it failed. `kind`: that of the examples; `unit`: kind of the units;
+    `data_sha256`: digest of the scored split."""
 
     kind: str
     unit: str
@@ -71,8 +72,8 @@ class Items(NamedTuple):
     contributions: Contributions | None
 
 
-class _Watched(Mapping[str, Array]):
-    """Totals that remember which of them were looked at."""
+class _RecordingTotals(Mapping[str, Array]):
+    """Totals that record which of them were read."""
 
     def __init__(self, totals: Totals) -> None:
         self.totals, self.seen = totals, set[str]()
@@ -88,11 +89,11 @@ class _Watched(Mapping[str, Array]):
         return len(self.totals)
 
 
-def needed(function: Callable[[Totals], Any], contributions: Contributions) -> Contributions:
-    """The totals that a function of totals reads."""
-    watched = _Watched(contributions.totals())
-    function(watched)
-    kept = [number for number, name in enumerate(contributions.names) if name in watched.seen]
+def contributions_read_by(function: Callable[[Totals], Any], contributions: Contributions) -> Contributions:
+    """Select the contributions to the totals that a function reads."""
+    totals = _RecordingTotals(contributions.totals())
+    function(totals)
+    kept = [number for number, name in enumerate(contributions.names) if name in totals.seen]
     return Contributions(tuple(contributions.names[n] for n in kept), contributions.values[:, kept])
 
 
@@ -102,8 +103,10 @@ def scored(
     count: Callable[[Totals], dict[str, Any]],
     units: Sequence[int] | None = None,
 ) -> Scored:
-    """Metrics and counts of what the examples, at least one, add up to; by `units`, the number of each
-    example's unit (None: each is its own)."""
+    """Sum the contributions of examples (at least one) and compute metrics and counts.
+
+    `units`: the unit index of each example; None if each example is its own unit.
+    """
     by_example = np.array(list(columns.values()), dtype=np.float64).T
     values = np.zeros((max(units) + 1, len(columns))) if units else by_example.copy()
     if units:
@@ -119,8 +122,8 @@ def _defined(metrics: Mapping[str, Array]) -> dict[str, float]:
 
 
 def together(parts: Sequence[Scored], measure: Measure) -> Scored:
-    """Several scorings of the same examples, and the metrics of all their totals; totals of one name are the
-    same in all."""
+    """Merge several scorings of the same examples and compute the metrics of all their totals; totals with
+    the same name are equal in all of them."""
     columns = {
         name: column
         for part in parts
@@ -132,10 +135,10 @@ def together(parts: Sequence[Scored], measure: Measure) -> Scored:
 
 
 def units_of(examples: Sequence[Example]) -> Units:
-    """What is drawn as a whole, in the order in which it is first met.
+    """Return the units that are resampled as a whole, in order of first occurrence.
 
-    Examples of one `group` are one question. Else those of one document belong together, as what is
-    written in it isn't independent; an example is its own document where the source doesn't mark these.
+    Examples with the same `group` are one question. Otherwise the examples of a document form a unit, because
+    they are not independent; if the source does not mark documents, each example is its own unit.
     """
     grouped = any(getattr(example, "group", None) is not None for example in examples)
     keys = [_unit(example, grouped) for example in examples]
@@ -150,7 +153,7 @@ def _unit(example: Example, grouped: bool) -> tuple[str, str]:
 
 
 def write_items(path: Path, items: Items) -> None:
-    """Write a run's contributions as plain arrays; equal ones give equal bytes."""
+    """Write a run's contributions as plain arrays; equal contributions give equal bytes."""
     found = items.contributions or Contributions((), np.zeros((0, 0)))
     with writing(path) as temporary, temporary.open("wb") as file:
         np.savez_compressed(
@@ -159,13 +162,13 @@ def write_items(path: Path, items: Items) -> None:
 
 
 def read_items(path: Path) -> Items:
-    """Read a run's contributions; a `PubmillError` names a file that isn't of this form."""
+    """Read a run's contributions; a `PubmillError` names a malformed file."""
     try:
         with np.load(path, allow_pickle=False) as file:
             kind, unit, data = map(str, file["about"])
             names, values = tuple(map(str, file["names"])), file["values"]
     except (OSError, EOFError, KeyError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
-        raise PubmillError(f"{path}: no contributions of a run ({error}); score the run again") from None
+        raise PubmillError(f"{path}: not a file of contributions ({error}); score the run again") from None
     if values.dtype != np.float64 or values.ndim != 2 or values.shape[1] != len(names):
         raise PubmillError(f"{path}: expected a column of values for each name; score the run again")
     return Items(kind, unit, data, Contributions(names, values) if names else None)

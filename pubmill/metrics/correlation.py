@@ -1,4 +1,4 @@
-"""Pearson's correlation of predicted scores with those of experts."""
+"""Pearson correlation of predicted scores with those of experts."""
 
 import math
 from collections.abc import Sequence
@@ -11,16 +11,16 @@ from pubmill.metrics.ratios import quotient
 from pubmill.metrics.registry import Metric, register
 
 ROUNDING = 1e-12
-"""A variance of this part of the mean square is one of rounding alone."""
+"""A variance below this share of the mean square is due to rounding and counts as 0."""
 
 
 def score_correlation(
     gold: Sequence[float], predicted: Sequence[float], units: Sequence[int] | None = None
 ) -> Scored:
-    """`pearson` (-1..1) over all pairs of texts (BIOSSES: gu2020 section 4.4).
+    """Score pairs of texts with `pearson` (-1..1) (BIOSSES: gu2020 section 4.4).
 
-    It isn't defined, and left out, where there are fewer than two pairs or all gold or all predicted
-    scores are the same. Count: `examples`.
+    It is not defined, and not reported, if there are fewer than two pairs or if all gold or all predicted
+    scores are equal. Count: `examples`.
     """
     x, y = np.array(_standard(gold)), np.array(_standard(predicted))
     products = {"xx": x * x, "yy": y * y, "xy": x * y}
@@ -29,10 +29,10 @@ def score_correlation(
 
 
 def pearson(totals: Totals) -> Array:
-    """Pearson's correlation from totals of scores and of their products."""
+    """Pearson correlation from totals of scores and of their products."""
     n, x, y = (totals[name] for name in ("examples", "x", "y"))
     variances = [_variance(n * totals[name], total * total) for name, total in (("xx", x), ("yy", y))]
-    # Rounding can carry it a little beyond 1.
+    # Rounding can make it slightly larger than 1.
     found = quotient(n * totals["xy"] - x * y, np.sqrt(variances[0]) * np.sqrt(variances[1]))
     return np.clip(found, -1.0, 1.0)
 
@@ -56,8 +56,10 @@ def _variance(squares: Array, square: Array) -> Array:
 
 
 def _standard(values: Sequence[float]) -> list[float]:
-    """Scores with mean 0 and standard deviation 1, so that sums of their products are exact enough, and those
-    of two models can be exchanged; the correlation is the same."""
+    """Standardise scores to mean 0 and standard deviation 1; the correlation does not change.
+
+    Sums of products are then precise enough, and the scores of two models can be exchanged.
+    """
     scaled = _scaled(values)
     mean = fmean(scaled)
     centred = _scaled([value - mean for value in scaled])
@@ -66,6 +68,6 @@ def _standard(values: Sequence[float]) -> list[float]:
 
 
 def _scaled(values: Sequence[float]) -> list[float]:
-    """The largest of them 1, whatever their size."""
+    """Scale values so that the largest absolute value is 1."""
     largest = max(map(abs, values)) or 1.0
     return [value / largest for value in values]

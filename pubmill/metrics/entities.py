@@ -1,12 +1,12 @@
 """Entity-level precision, recall and F1 of BIO labels, micro-averaged: exact, and relaxed.
 
-`pubmill.annotation.tagging.to_mentions` decides which words form an entity, as seqeval 1.2.2's
-`get_entities`, which follows the CoNLL-2000 script `conlleval.pl` and scores in LinkBERT's code for BLURB:
+`pubmill.annotation.tagging.to_mentions` decides which words form an entity, in the same way as `get_entities`
+of seqeval 1.2.2, which follows the CoNLL-2000 script `conlleval.pl` and is used in LinkBERT's code for BLURB:
 
 - An entity is (type, first word, last word); labels without a type share one type.
-- B always begins an entity. An I with no entity of its type right before it (after O, at the start
-  of a sentence, after another type) isn't an error but begins one too; so `I I` after O is one
-  entity, and a prediction `O I I` of the gold `O B I` is correct.
+- B always begins an entity. An I that does not follow an entity of its type (after O, at the start of a
+  sentence, after another type) is not an error but begins an entity too; so `I I` after O is one entity, and
+  a prediction `O I I` of the gold `O B I` is correct.
 - Entities end with their sentence.
 """
 
@@ -22,11 +22,11 @@ Labels = Sequence[Sequence[str]]
 
 
 def score_entities(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
-    """Score predicted BIO labels of sentences (one label a word) against the gold ones, exactly.
+    """Score predicted BIO labels of sentences (one label per word) by exact match with the gold ones.
 
-    Returns the metrics `entity_f1`, `entity_precision`, `entity_recall`, each within 0..1, and the
-    counts `gold`, `predicted`, `correct` (entities; correct means same sentence, words and type)
-    and `examples` (sentences). A ratio without a denominator is 0, as in seqeval.
+    Returns the metrics `entity_f1`, `entity_precision`, `entity_recall`, each within 0..1, and the counts
+    `gold`, `predicted`, `correct` (entities; correct means same sentence, words and type) and `examples`
+    (sentences). A ratio without a denominator is 0, as in seqeval.
     """
     sentences = _entities(gold, predicted)
     columns = {
@@ -88,12 +88,12 @@ entity_metrics = register(
 def score_relaxed(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
     """Score predicted BIO labels leniently: an entity that overlaps one of the other side is correct.
 
-    tinn2021 (section 3.7, Table 11) has "a lenient score that regards overlapping predictions as
-    correct", and doesn't say how precision and recall are counted. Here, as is usual:
-    `relaxed_precision` is the share of predicted entities that have a word in common with any gold entity
-    of their type, `relaxed_recall` the share of gold entities that have one with any predicted entity of
-    their type, `relaxed_f1` their harmonic mean. So one long prediction over two gold entities is one
-    correct prediction, and finds both. 0 without a denominator, as for the exact score.
+    tinn2021 (section 3.7, Table 11) uses "a lenient score that regards overlapping predictions as correct"
+    but does not define precision and recall. Here the common definitions are used: `relaxed_precision` is the
+    share of predicted entities that share a word with any gold entity of the same type, `relaxed_recall` the
+    share of gold entities that share a word with any predicted entity of the same type, and `relaxed_f1`
+    their harmonic mean. So one long prediction over two gold entities is one correct prediction that finds
+    both. A ratio without a denominator is 0, as for the exact score.
 
     Counts: `relaxed_correct` (predicted entities) and `relaxed_found` (gold ones).
     """
@@ -142,7 +142,7 @@ def _relaxed_counts(totals: Totals) -> dict[str, Array]:
 
 
 def _entities(gold: Labels, predicted: Labels) -> list[tuple[set[Mention], set[Mention]]]:
-    """Gold and predicted entities of each sentence."""
+    """Return the gold and predicted entities of each sentence."""
     if [len(labels) for labels in gold] != [len(labels) for labels in predicted]:
         raise PubmillError("gold and predicted labels differ in their number of sentences or words")
     pairs = zip(gold, predicted, strict=True)
@@ -150,6 +150,6 @@ def _entities(gold: Labels, predicted: Labels) -> list[tuple[set[Mention], set[M
 
 
 def _overlapping(entities: Collection[Mention], others: Collection[Mention]) -> int:
-    """How many have a word that is in one of the others of the same type."""
+    """Count the entities that share a word with another one of the same type."""
     words = {(kind, word) for start, end, kind in others for word in range(start, end)}
     return sum(any((kind, word) in words for word in range(start, end)) for start, end, kind in entities)

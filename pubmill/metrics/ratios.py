@@ -1,4 +1,4 @@
-"""Precision, recall and F1 from totals, and means over classes; of one test set or of many resamplings."""
+"""Precision, recall and F1 from totals, and means over classes, for one test set or many resamplings."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -11,33 +11,33 @@ from pubmill.metrics.contributions import Array, Totals
 COUNTS = ("gold", "predicted", "correct")
 
 Place = tuple[Collection[str], Collection[str]]
-"""The classes that something has in the gold and those that are predicted of it."""
+"""The gold classes and the predicted classes of an item."""
 
 
 class Tally(NamedTuple):
-    """Of one class, or of several taken together: how often it is in the gold, predicted, and both."""
+    """Counts of one class, or of several together: in the gold, predicted, and both."""
 
     gold: Array
     predicted: Array
     correct: Array
 
     def f1(self) -> Array:
-        """2 x correct / (gold + predicted), which is the harmonic mean of precision and recall where both
-        are defined; nan where there is neither gold nor prediction."""
+        """2 x correct / (gold + predicted), the harmonic mean of precision and recall where both are defined;
+        nan without gold and predictions."""
         return quotient(2 * self.correct, self.gold + self.predicted)
 
     def present(self) -> Array:
-        """1 where there is gold or a prediction, else 0."""
+        """1 where the class is in the gold or predicted, else 0."""
         return np.where(self.gold + self.predicted > 0, 1.0, 0.0)
 
 
 def quotient(part: Array, whole: Array) -> Array:
-    """nan without a denominator."""
+    """Divide; nan where the denominator is 0."""
     return _divided(part, whole, np.nan)
 
 
 def ratio(part: Array, whole: Array) -> Array:
-    """0 without a denominator, as in conlleval and seqeval."""
+    """Divide; 0 where the denominator is 0, as in conlleval and seqeval."""
     return _divided(part, whole, 0.0)
 
 
@@ -48,8 +48,8 @@ def _divided(part: Array, whole: Array, otherwise: float) -> Array:
 
 
 def tally(family: str, examples: Sequence[Sequence[Place]]) -> dict[str, list[float]]:
-    """What each example, a number of places, adds to the three counts of each class that there is;
-    the columns are called `FAMILY:COUNT:CLASS`."""
+    """Return the contribution of each example, a list of items, to the three counts of each class; the
+    columns are named `FAMILY:COUNT:CLASS`."""
     columns: defaultdict[str, list[float]] = defaultdict(lambda: [0.0] * len(examples))
     for number, places in enumerate(examples):
         for gold, predicted in places:
@@ -63,7 +63,7 @@ def tally(family: str, examples: Sequence[Sequence[Place]]) -> dict[str, list[fl
 
 
 def tallies(totals: Totals, *families: str) -> list[Tally]:
-    """The tally of each class of these families that the totals have."""
+    """Return the tally of each class of these families in the totals."""
     parts = [name.split(":", 2) for name in totals if name.startswith(tuple(f"{f}:" for f in families))]
     none = np.zeros(shape(totals))
     return [
@@ -73,19 +73,19 @@ def tallies(totals: Totals, *families: str) -> list[Tally]:
 
 
 def pooled(classes: Sequence[Tally], totals: Totals) -> Tally:
-    """Several classes taken together."""
+    """Sum the tallies of several classes."""
     none = np.zeros(shape(totals))
     return Tally(*(sum((getattr(one, count) for one in classes), none) for count in COUNTS))
 
 
 def mean_f1(classes: Sequence[Tally], counted: Sequence[Array], totals: Totals) -> Array:
-    """The mean F1 of those classes that are `counted` (1, else 0), which have gold or a prediction; nan of
-    none."""
+    """Return the mean F1 of the classes that are `counted` (1, else 0), all of which are in the gold or
+    predicted; nan if there are none."""
     none = np.zeros(shape(totals))
     scores = sum((np.nan_to_num(one.f1()) * is_ for one, is_ in zip(classes, counted, strict=True)), none)
     return quotient(scores, sum(counted, none))
 
 
 def shape(totals: Totals) -> tuple[int, ...]:
-    """That of every total; there is at least one."""
+    """Return the shape of the totals, of which there is at least one."""
     return np.shape(next(iter(totals.values())))

@@ -1,4 +1,4 @@
-"""One record for each scored run: what tables, significance tests and the report read.
+"""Records of scored runs, which tables, significance tests and the report read.
 
 A record is the JSON file `.../final/seed-N.json` beside the run's predictions.
 """
@@ -29,20 +29,21 @@ from pubmill.metrics.contributions import Items, Scored, units_of
 from pubmill.storage.files import read_json, read_jsonl_gz, sealed, sha256, write_json
 
 Scorer = Callable[[Sequence[Any], Sequence[Any], str | None], Scored]
-"""What gives metrics, counts and contributions, as `(examples, predictions, negative)`."""
+"""Function `(examples, predictions, negative)` that returns metrics, counts and contributions."""
 
 FROM_TRAINING = (
     "failed", "recipe", "max_length", "dev_split", "encoded", "model_sha256", "commit", "packages", "python",
     "hardware", "seconds",
 )  # fmt: skip
-"""What a record takes over from the trainer's notes, `seed-N.training.json`."""
+"""Fields that a record copies from the trainer's notes, `seed-N.training.json`."""
 
 ID = re.compile(r"[\w.,:@-]{1,40}")
-"""An id that is short enough, and without blanks, to be no text."""
+"""An id that cannot be text of a dataset: short and without white space."""
 
 
-class Form(NamedTuple):
-    """The key under which a line has what is predicted, and what is wrong with that, if anything."""
+class PredictionForm(NamedTuple):
+    """The form of prediction lines: the key of the prediction, and a function that returns its fault, if
+    any."""
 
     key: str
     fault: Callable[[Any, Any], str | None]
@@ -50,11 +51,12 @@ class Form(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ScoringRecipe:
-    """All that decides a record besides the predictions.
+    """The input of scoring besides the predictions.
 
-    `kind` is that of the examples, `metric` the main one, `negative` the label that micro F1 leaves out
-    (None: none); `versions` are those of the stages (several numbers where code and spec each have one).
-    `made_by`: the digest of all recipes and stage versions behind the run; empty outside of the graph.
+    - `kind`: the kind of examples; `metric`: the main metric; `negative`: the label that micro F1 ignores, if
+      any.
+    - `versions`: stage versions (several numbers where code and spec each have one).
+    - `made_by`: digest of all recipes and stage versions behind the run; empty outside the graph.
     """
 
     model: str
@@ -74,18 +76,19 @@ class ScoringRecipe:
 class Record(BaseModel):
     """A scored run.
 
-    `metrics` are all those of the kind that are defined, within 0..1 (`pearson`: -1..1); `metric` names the
-    main one. Both `metrics` and `counts` are None for a run that failed, and `failed` says how: as the
-    trainer noted it, or that the main metric isn't defined for what it predicts. `dev_score` is the
-    trainer's own score on dev, by which epochs and hyper-parameters are selected. `recipe` is the training
-    recipe as resolved, whose `task` and `negative` are also those of the scoring, `versions` those of all
-    stages. `max_length` is the longest input in subwords, the recipe's or the encoder's if that is less, and
-    `dev_split` the split of dev_score (None, as in a finished pipeline: there is none); `encoded` counts what
-    of the examples had to be shortened, split or left out to be read.
-    `data_sha256` is that of the scored examples file, `trained_on_sha256` what the trainer noted of
-    each split it read, `model_sha256` of the weights it began with.
-    `commit`, `packages`, `python`, `hardware` and `seconds` are the training's; `scored_with` holds
-    commit, packages and python of the scoring. `made_by` is the recipe's.
+    - `metrics`: all defined metrics of the kind, within 0..1 (`pearson`: -1..1); `metric`: the main one. For
+      a failed run, `metrics` and `counts` are None, and `failed` gives the reason: the trainer's, or that the
+      main metric is not defined for the predictions.
+    - `dev_score`: the trainer's score on dev, by which epochs and hyper-parameters are selected; `dev_split`:
+      its split (None if there is none, as in a finished pipeline).
+    - `recipe`: the resolved training recipe, whose `task` and `negative` are also used for scoring;
+      `versions`: those of all stages.
+    - `max_length`: longest input in subwords, the smaller of the recipe's and the encoder's limit; `encoded`:
+      counts of examples that had to be shortened, split or left out.
+    - `data_sha256`: digest of the scored examples file; `trained_on_sha256`: digests of the splits that the
+      trainer read; `model_sha256`: digest of the initial weights.
+    - `commit`, `packages`, `python`, `hardware` and `seconds` describe the training; `scored_with`: commit,
+      packages and Python of the scoring. `made_by`: that of the recipe.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
@@ -120,7 +123,7 @@ class Record(BaseModel):
 
 
 def write_record(path: Path, record: Record) -> None:
-    """Write a record with its digest, whole or not at all."""
+    """Write a record with its digest, atomically."""
     write_json(path, sealed(record.model_dump()))
 
 
@@ -132,10 +135,11 @@ def read_record(path: Path) -> Record:
 def score_run(
     recipe: ScoringRecipe, scorer: Scorer, predictions: Path, examples: Path, training: Path
 ) -> tuple[Record, Items]:
-    """Score one run's predictions against the examples of its split; with what each document adds to that.
+    """Score one run's predictions on the examples of its split; return its record and contributions by
+    document.
 
-    A run that its trainer marks as failed gives a record without metrics: a failure is a result,
-    and no substitute score stands for it. So does one for whose predictions the main metric isn't defined.
+    A run that its trainer marked as failed gets a record without metrics: a failure is a result and never
+    gets a substitute score. The same holds if the main metric is not defined for the predictions.
     """
     gold, trained = list(read_examples(examples, KINDS[recipe.kind])), read_json(training)
     if not gold:
@@ -164,7 +168,7 @@ def score_run(
 
 
 def read_predictions(path: Path, gold: Sequence[Example]) -> list[Any]:
-    """Read what is predicted of each example, in the order of `gold`: one line for each of them.
+    """Read one prediction per example, and return them in the order of `gold`.
 
     The lines may be in any order; each has the example's `id` and, by the examples' kind:
     - tokens: `labels`, a BIO label for each word -> list[str]
@@ -173,7 +177,7 @@ def read_predictions(path: Path, gold: Sequence[Example]) -> list[Any]:
     - regression: `score`, a finite number -> float
     - span: `answers`, at least one `{"text", "probability"}`, best first -> list[tuple[str, float]]
 
-    Missing, extra and repeated ids, and all else that isn't so, are `PubmillError`s with file and line.
+    Missing, extra and repeated ids and malformed lines raise a `PubmillError` with file and line.
     """
     examples = {example.id: example for example in gold}
     predicted: dict[str, Any] = {}
@@ -192,8 +196,10 @@ def read_predictions(path: Path, gold: Sequence[Example]) -> list[Any]:
     return [predicted[example.id] for example in gold]
 
 
-def _row_fault(row: Any, form: Form, examples: Mapping[str, Example], seen: Mapping[str, Any]) -> str | None:
-    """What is wrong with a line; its text, which may be of licensed data, is never quoted."""
+def _row_fault(
+    row: Any, form: PredictionForm, examples: Mapping[str, Example], seen: Mapping[str, Any]
+) -> str | None:
+    """Return the fault of a line, if any; its text, which may be licensed, is never quoted."""
     if not isinstance(row, dict) or row.keys() != {"id", form.key}:
         return f"expected an object with exactly the keys id and {form.key}"
     name = row["id"]
@@ -201,7 +207,7 @@ def _row_fault(row: Any, form: Form, examples: Mapping[str, Example], seen: Mapp
         shown = f"the id {name!r}" if isinstance(name, str) and ID.fullmatch(name) else "its id"
         return f"{shown} isn't one of the examples'"
     if name in seen:
-        return f"{name} is predicted for the second time"
+        return f"{name} already has a prediction"
     fault = form.fault(examples[name], row[form.key])
     return f"{name}: {fault}" if fault else None
 
@@ -243,7 +249,7 @@ def _is_answer(answer: Any) -> bool:
     if not isinstance(answer, dict) or answer.keys() != {"text", "probability"}:
         return False
     probability = answer["probability"]
-    # A little more than 1 comes of a sum in single precision.
+    # Sums in single precision can be slightly larger than 1.
     return isinstance(answer["text"], str) and _is_number(probability) and 0 <= probability <= 1 + 1e-5
 
 
@@ -255,18 +261,18 @@ def _ranked(answers: Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
     return [(answer["text"], answer["probability"]) for answer in answers]
 
 
-FORMS: dict[type[Example], Form] = {
-    TokensExample: Form("labels", _labels_fault),
-    SequenceExample: Form("label", _label_fault),
-    MultilabelExample: Form("labels", _label_set_fault),
-    RegressionExample: Form("score", _score_fault),
-    SpanExample: Form("answers", _answers_fault),
+FORMS: dict[type[Example], PredictionForm] = {
+    TokensExample: PredictionForm("labels", _labels_fault),
+    SequenceExample: PredictionForm("label", _label_fault),
+    MultilabelExample: PredictionForm("labels", _label_set_fault),
+    RegressionExample: PredictionForm("score", _score_fault),
+    SpanExample: PredictionForm("answers", _answers_fault),
 }
-"""Kind of examples -> the form of its predictions."""
+"""Kind of examples -> form of its predictions."""
 
 
 def _check_training(recipe: ScoringRecipe, trained: Any, path: Path, data: str) -> None:
-    """That the training was of this very run, and on these very examples."""
+    """Check that the training notes belong to this run and to these examples."""
     needed = {*FROM_TRAINING, "seed", "model", "dev", "data_sha256"}
     objects = ("recipe", "dev", "data_sha256")
     if (
@@ -292,8 +298,8 @@ def _check_training(recipe: ScoringRecipe, trained: Any, path: Path, data: str) 
     wrong = [f"{key} {found[key]!r}, not {value!r}" for key, value in expected.items() if found[key] != value]
     if wrong:
         raise PubmillError(
-            f"{path} is of another run than the one to score: it has {'; '.join(wrong)}. "
-            "Run the fine-tuning again on the present examples, or give the files that belong together."
+            f"{path} belongs to another run than the one to score: it has {'; '.join(wrong)}. "
+            "Run the fine-tuning again on the present examples, or give files that belong together."
         )
 
 

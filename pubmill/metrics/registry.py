@@ -1,4 +1,4 @@
-"""The registry of metrics. Whatever names a metric, versions it or explains it is derived from here."""
+"""The registry of metrics, the only source of their names, versions and definitions."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -6,17 +6,18 @@ from dataclasses import dataclass, field
 from pubmill.metrics.contributions import Array, Measure, Totals
 
 Function = Callable[[Totals], Array]
-"""Totals -> the metric (0..1; `pearson` -1..1), of the totals' shape; nan where it is not defined."""
+"""Totals -> metric (0..1; `pearson` -1..1) with the totals' shape; nan where it is not defined."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """A metric of the examples of `kinds` (of `tasks` only, where they are given).
+    """A metric for examples of `kinds`, restricted to `tasks` if given.
 
-    `version`: raised when `function` gives another value for the same totals, or its totals change.
-    `label`: its name in tables; `definition`: what it counts; `source`: where the definition is from.
-    `chooses`: the dev score that chooses weights and trials by this metric; None: it chooses nothing.
-    `parts`: values recorded beside it, which no spec can name; they share its version.
+    - `version`: raised when `function` returns another value for the same totals, or when its totals change.
+    - `label`: its name in tables; `definition`: what it counts; `source`: the source of the definition.
+    - `chooses`: the dev score by which weights and trials are chosen for this metric; None if it cannot be
+      used for that.
+    - `parts`: values recorded with it, which share its version and which no spec can name.
     """
 
     name: str
@@ -31,7 +32,7 @@ class Metric:
     parts: Mapping[str, Function] = field(default_factory=dict)
 
     def fits(self, kind: str, task: str) -> bool:
-        """Whether it is a metric of such examples in such a task."""
+        """Return whether the metric applies to examples of this kind in this task."""
         return kind in self.kinds and (self.tasks is None or task in self.tasks)
 
 
@@ -57,7 +58,7 @@ def measure(metrics: Iterable[Metric]) -> Measure:
 
 
 def metrics_of(kind: str, task: str | None = None) -> list[Metric]:
-    """Metrics of a kind of examples, or of one of its tasks."""
+    """Return the metrics of a kind of examples, or of one of its tasks."""
     known = (metric for metric in METRICS.values() if kind in metric.kinds)
     return [metric for metric in known if task is None or metric.fits(kind, task)]
 
@@ -68,5 +69,6 @@ def measure_of(kind: str) -> Measure:
 
 
 def dev_scores(kind: str, task: str | None = None) -> list[str]:
-    """Names of the metrics that can choose weights, for a kind of examples (and a task of it)."""
+    """Return the names of the metrics that can choose weights, for a kind of examples and optionally a
+    task."""
     return [metric.name for metric in metrics_of(kind, task) if metric.chooses is not None]

@@ -13,16 +13,16 @@ Labels = Sequence[Sequence[str]]
 
 
 def score_words(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
-    """Score predicted BIO labels (one a word) word by word.
+    """Score predicted BIO labels (one per word) word by word.
 
-    gu2020 section 4.2: "For each of the PIO elements [...] we tally the F1 score at the word level, and
-    then compute the final score as the average among PIO elements in the dataset". An element is a type;
-    B and I are the same, and O is none. `word_macro_f1` is the mean over the elements that the gold has: an
-    element of these that isn't predicted counts with an F1 of 0, an element that only the predictions have
-    isn't one of the dataset's (its words are missing in the recall of others). Where the gold has no element,
-    there is no such metric.
+    gu2020 section 4.2: "For each of the PIO elements [...] we tally the F1 score at the word level, and then
+    compute the final score as the average among PIO elements in the dataset". An element is a type; B and I
+    are equivalent, and O has no element. `word_macro_f1` is the mean over the elements in the gold: one that
+    is not predicted counts with an F1 of 0; one that occurs only in predictions does not belong to the
+    dataset (its words reduce the recall of the others). If the gold has no element, the metric is not
+    reported.
 
-    Counts: `gold_words`, `predicted_words`, `correct_words`, all of the gold's elements together.
+    Counts: `gold_words`, `predicted_words`, `correct_words`, for all elements of the gold together.
     """
     if [len(labels) for labels in gold] != [len(labels) for labels in predicted]:
         raise PubmillError("gold and predicted labels differ in their number of sentences or words")
@@ -35,7 +35,7 @@ def score_words(gold: Labels, predicted: Labels, units: Sequence[int] | None = N
 
 
 def word_macro_f1(totals: Totals) -> Array:
-    """Mean over the gold's elements of the F1 over words."""
+    """Mean word F1 over the elements in the gold."""
     elements = tallies(totals, "word")
     in_gold = [np.where(one.gold > 0, 1.0, 0.0) for one in elements]
     return mean_f1(elements, in_gold, totals)
@@ -62,5 +62,5 @@ def _counts(totals: Totals) -> dict[str, Array]:
 
 
 def _element(label: str) -> tuple[str, ...]:
-    """The element of a word, none for O."""
+    """Return the element of a word; empty for O."""
     return (label.partition("-")[2],) if label != "O" else ()

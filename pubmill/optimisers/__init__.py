@@ -1,4 +1,5 @@
-"""The registry of optimisers: what each keeps of a weight, and how it is made. It loads no torch."""
+"""Registry of optimisers: the state that each keeps per weight, and its constructor. Does not import
+torch."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,14 +7,14 @@ from importlib import import_module
 from typing import Any
 
 COUNT = "step"
-"""The part of an optimiser's state that is a number; every other part has the size of its weight."""
+"""Name of the state entry that is a single number; every other entry has the size of its weight."""
 FLOAT32 = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Optimiser:
-    """An optimiser of `kind` (`module:class`). `state`: names of what it keeps of each weight, all of which
-    checkpoints hold; `settings`: arguments that it is always made with."""
+    """An optimiser of class `kind` (`module:class`). `state`: names of the state entries of each weight, all
+    of which are in checkpoints; `settings`: constructor arguments that are always used."""
 
     kind: str
     state: tuple[str, ...]
@@ -21,17 +22,17 @@ class Optimiser:
 
     @property
     def state_bytes(self) -> int:
-        """Bytes of state for each parameter, in float32."""
+        """Bytes of float32 state per parameter."""
         return FLOAT32 * sum(name != COUNT for name in self.state)
 
     @property
     def checkpoint_bytes(self) -> int:
-        """Bytes of a checkpoint for each parameter: the weight and the state."""
+        """Bytes of a checkpoint per parameter: weight and state."""
         return FLOAT32 + self.state_bytes
 
     @property
     def training_bytes(self) -> int:
-        """Bytes of memory for each parameter in training: weight, gradient, a copy, and the state."""
+        """Bytes of memory per parameter in training: weight, gradient, a copy, and the state."""
         return 3 * FLOAT32 + self.state_bytes
 
     def make(self, groups: Sequence[dict[str, Any]], sharded: bool = False, **settings: Any) -> Any:
@@ -51,4 +52,4 @@ OPTIMISERS: dict[str, Optimiser] = {
     ),
     "lamb": Optimiser(kind="pubmill.optimisers.lamb:Lamb", state=(COUNT, "exp_avg", "exp_avg_sq")),
 }
-"""Name in recipes -> optimiser."""
+"""Optimisers by their name in recipes."""

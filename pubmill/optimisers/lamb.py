@@ -9,8 +9,9 @@ from torch import Tensor
 class Lamb(torch.optim.Optimizer):
     """LAMB (You et al. 2020, algorithm 2), with bias correction and decoupled weight decay.
 
-    Adam's direction of each weight matrix is scaled by the norm of the weights over its own. Vectors, whose
-    group has no decay, are moved as by Adam, as in BERT's and ALBERT's own programs. torch has none.
+    For each weight matrix, Adam's update is scaled by the ratio of the weights' norm to the update's norm.
+    Vectors, whose group has no weight decay, get Adam's update, as in the published BERT and ALBERT programs.
+    torch has no LAMB.
     """
 
     def __init__(
@@ -21,13 +22,13 @@ class Lamb(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
-        """Do one update of every weight that has a gradient."""
+        """Update every weight that has a gradient."""
         for group in self.param_groups:
             for weight in group["params"]:
                 if weight.grad is not None:
-                    self._move(weight, group)
+                    self._update(weight, group)
 
-    def _move(self, weight: Tensor, group: dict[str, Any]) -> None:
+    def _update(self, weight: Tensor, group: dict[str, Any]) -> None:
         state = self.state[weight]
         if not state:
             state["step"] = torch.zeros(())

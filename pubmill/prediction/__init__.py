@@ -1,1 +1,1 @@
-"""New text annotated with a kept task model: formats of documents, words, candidates."""
+"""Annotation of new text with a kept fine-tuned model: document formats, words, and relation candidates."""

@@ -1,4 +1,4 @@
-"""A task model on documents: mentions in their text, or relations of the mentions that they have."""
+"""Annotate documents with a fine-tuned model: mentions in their text, or relations between their mentions."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,19 +10,22 @@ from pubmill.annotation.tagging import to_mentions
 from pubmill.errors import PubmillError
 from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.finetuning.splits import encode_split
-from pubmill.prediction.documents import Annotated, Document, Mention, Relation
+from pubmill.prediction.documents import Annotated, InputDocument, Relation, TextMention
 from pubmill.prediction.text_units import Split, Unit, units, words
 
 TOGETHER = 256
-"""Documents that are predicted together, so that memory doesn't grow with the file."""
+"""Number of documents predicted together, so that memory does not grow with the file."""
 UNTYPED = "Entity"
-"""The type of mentions of a model whose labels have none (`B`, `I`)."""
+"""The mention type for models whose labels have no type (`B`, `I`)."""
 
 
 class Annotator:
-    """A kept model with what new text needs: `argument_types`, pairs of types that relations are between, and
-    `split`, a splitter of sentences. `own`: the types of mentions or relations that the model predicts;
-    `counts`: how often something was left out, replaced, kept, or cut."""
+    """A kept model, with the inputs that new text requires.
+
+    - `argument_types`: pairs of mention types that can be related; `split`: a sentence splitter.
+    - `own`: the types of mentions or relations that the model predicts.
+    - `counts`: numbers of items left out, replaced, kept or shortened.
+    """
 
     def __init__(
         self, predictor: Predictor, argument_types: Sequence[Sequence[str]], split: Split | None
@@ -33,8 +36,9 @@ class Annotator:
         self.own = own_types(predictor)
         self.counts: Counter[str] = Counter()
 
-    def annotate(self, documents: Iterable[Document]) -> Iterator[Annotated]:
-        """Every document with mentions (a model of tokens) or relations (a model of sequences), in order."""
+    def annotate(self, documents: Iterable[InputDocument]) -> Iterator[Annotated]:
+        """Yield every document with predicted mentions (tokens models) or relations (sequence models), in
+        order."""
         remaining = iter(documents)
         while some := list(islice(remaining, TOGETHER)):
             yield from (
@@ -42,7 +46,7 @@ class Annotator:
             )
 
     def predict(self, examples: Sequence[Any]) -> list[Any]:
-        """What the model predicts of examples, whatever labels they have."""
+        """Return the model's predictions for examples; their labels are ignored."""
         if not examples:
             return []
         split = encode_split(self.predictor.task, examples)
@@ -50,9 +54,9 @@ class Annotator:
         try:
             return self.predictor.predict(split)
         except DivergenceError:
-            raise PubmillError("the model's scores are no numbers; its weights are worth nothing") from None
+            raise PubmillError("the model's scores are not numbers; its weights are unusable") from None
 
-    def _mentions(self, documents: Sequence[Document]) -> Iterator[Annotated]:
+    def _mentions(self, documents: Sequence[InputDocument]) -> Iterator[Annotated]:
         read = [(number, unit) for number, one in enumerate(documents) for unit in units(one, self.split)]
         spans = [words(unit.text) for _, unit in read]
         labels = self.predict(
@@ -61,7 +65,7 @@ class Annotator:
                 for place, ((_, unit), of) in enumerate(zip(read, spans, strict=True))
             ]
         )
-        found: list[list[list[Mention]]] = [[[] for _ in one.passages] for one in documents]
+        found: list[list[list[TextMention]]] = [[[] for _ in one.passages] for one in documents]
         for (number, unit), of, predicted in zip(read, spans, labels, strict=True):
             for first, last, kind in to_mentions(predicted):
                 mention = _mention(unit, of[first][0], of[last - 1][1], kind or UNTYPED)
@@ -69,7 +73,7 @@ class Annotator:
         for document, mentions in zip(documents, found, strict=True):
             yield self._counted(Annotated(document=document, own=self.own, mentions=mentions))
 
-    def _relations(self, documents: Sequence[Document]) -> Iterator[Annotated]:
+    def _relations(self, documents: Sequence[InputDocument]) -> Iterator[Annotated]:
         asked = [
             (number, unit, pair)
             for number, document in enumerate(documents)
@@ -84,7 +88,8 @@ class Annotator:
             yield self._counted(Annotated(document=document, own=self.own, relations=relations))
 
     def _counted(self, one: Annotated) -> Annotated:
-        """The same, with what of the file it replaces and keeps added to the counts."""
+        """Count the file's mentions and relations that are replaced and kept; return the document
+        unchanged."""
         kept = [one.keeps(mention) for passage in one.document.passages for mention in passage.mentions]
         relations = len(one.kept_relations())
         self.counts["mentions_replaced"] += kept.count(False)
@@ -93,8 +98,8 @@ class Annotator:
         self.counts["relations_kept"] += relations
         return one
 
-    def _candidates(self, document: Document) -> Iterator[tuple[Unit, tuple[Mention, Mention]]]:
-        """Pairs of mentions in one unit, of types that arguments had in training, in that order."""
+    def _candidates(self, document: InputDocument) -> Iterator[tuple[Unit, tuple[TextMention, TextMention]]]:
+        """Yield pairs of mentions within a unit whose types, in that order, were arguments in training."""
         seen = 0
         for unit in units(document, self.split):
             mentions = document.passages[unit.passage].mentions
@@ -109,14 +114,14 @@ class Annotator:
         self.counts["mentions_of_other_types"] += known.count(False)
         self.counts["mentions_across_units"] += len(known) - seen
 
-    def _relation(self, place: int, unit: Unit, pair: tuple[Mention, Mention]) -> SequenceExample:
+    def _relation(self, place: int, unit: Unit, pair: tuple[TextMention, TextMention]) -> SequenceExample:
         arguments = [Entity(start=m.start - unit.start, end=m.end - unit.start, type=m.type) for m in pair]
-        label = self.predictor.task.labels[0]  # one must be there; nothing reads it
+        label = self.predictor.task.labels[0]  # a required placeholder, never read
         return SequenceExample(id=str(place), document=None, text=unit.text, label=label, entities=arguments)
 
 
 def own_types(predictor: Predictor) -> frozenset[str]:
-    """The types of mentions that a model of tokens predicts, or of relations, a model of sequences."""
+    """Return the mention types that a tokens model predicts, or the relation types of a sequence model."""
     if predictor.recipe.task == "tokens":
         prefixed = (label.partition("-") for label in predictor.task.labels if label != "O")
         return frozenset(kind or UNTYPED for _, _, kind in prefixed)
@@ -128,5 +133,5 @@ def _sentence(place: int, unit: Unit, spans: Sequence[tuple[int, int]]) -> Token
     return TokensExample(id=str(place), document=None, words=found, labels=["O"] * len(found))
 
 
-def _mention(unit: Unit, start: int, end: int, kind: str) -> Mention:
-    return Mention(start=unit.start + start, end=unit.start + end, type=kind, text=unit.text[start:end])
+def _mention(unit: Unit, start: int, end: int, kind: str) -> TextMention:
+    return TextMention(start=unit.start + start, end=unit.start + end, type=kind, text=unit.text[start:end])

@@ -1,7 +1,7 @@
 """BioC collections as JSON or XML (Comeau et al. 2013).
 
-Both are read into BioC's JSON form, completed there, and written back: keys that aren't known stay in JSON,
-and are errors in XML, whose document type fixes its elements.
+Both are read into BioC's JSON form, completed there, and written back. Unknown keys are kept in JSON; in XML,
+whose document type fixes its elements, they are errors.
 """
 
 import json
@@ -16,11 +16,11 @@ from lxml import etree
 from pubmill.errors import PubmillError
 from pubmill.prediction.documents import (
     Annotated,
-    Document,
     FileRelation,
-    Mention,
+    InputDocument,
     Passage,
     Relation,
+    TextMention,
     check_characters,
     read_text,
 )
@@ -36,7 +36,7 @@ LISTS = {
     "location": "locations",
     "node": "nodes",
 }
-"""Element -> the key of the list that holds it in JSON."""
+"""Element -> key of its list in JSON."""
 CONTENTS = {
     "collection": ("source", "date", "key", "infon", "document"),
     "document": ("id", "infon", "passage", "relation"),
@@ -47,7 +47,7 @@ CONTENTS = {
     "location": (),
     "node": (),
 }
-"""What an element holds, in the order of BioC's document type."""
+"""Element -> its children, in the order of BioC's document type."""
 ATTRIBUTES = {
     "annotation": ("id",),
     "relation": ("id",),
@@ -59,7 +59,7 @@ _DECLARED = re.compile(r"""<!DOCTYPE\s+collection\s+SYSTEM\s+["'][^"'<>]*["']\s*
 
 
 class BioCJson:
-    """One collection, or a list of collections, as PMC's service gives them."""
+    """A JSON file with one collection, or a list of collections, as returned by PMC's service."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.content = path, self._read(path)
@@ -72,7 +72,7 @@ class BioCJson:
         except (RecursionError, ValueError):
             raise PubmillError(f"{path}: nested too deeply, or a number too long, to be read") from None
 
-    def documents(self) -> Iterator[Document]:
+    def documents(self) -> Iterator[InputDocument]:
         collections = self.content if isinstance(self.content, list) else [self.content]
         for collection in collections:
             for number, document in enumerate(_nodes(collection, "documents", str(self.path), True), 1):
@@ -89,12 +89,15 @@ class BioCJson:
 
 
 class BioCXml(BioCJson):
-    """A collection; a declared document type is written again but never read, entities are refused."""
+    """An XML file with a collection; a declared document type is kept but never read, and entities are
+    refused."""
 
     def _read(self, path: Path) -> Any:
         content = read_text(path)
         if "<!ENTITY" in content:
-            raise PubmillError(f"{path}: declares entities, which no BioC file needs; refused")
+            raise PubmillError(
+                f"{path}: declares entities, which BioC does not need; remove the declarations"
+            )
         parser = etree.XMLParser(
             encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False,
             huge_tree=False, remove_comments=True, remove_pis=True,
@@ -105,7 +108,7 @@ class BioCXml(BioCJson):
             raise PubmillError(f"{path}:{error.lineno}: not well-formed XML") from None
         self.declared = _DECLARED.search(content)
         if root.tag != "collection":
-            raise PubmillError(f"{path}: expected BioC, whose outermost element is `collection`")
+            raise PubmillError(f"{path}: not BioC; expected the root element `collection`")
         return _from_xml(root, path)
 
     def _write(self, output: IO[str]) -> None:
@@ -124,15 +127,18 @@ def _from_xml(element: etree._Element, path: Path) -> Node:
         raise PubmillError(f"{where}: BioC's `{tag}` has no such attributes")
     for child in element:
         if not isinstance(child.tag, str) or child.tag not in CONTENTS[tag]:
-            raise PubmillError(f"{path}:{child.sourceline}: BioC's `{tag}` holds {', '.join(CONTENTS[tag])}")
+            raise PubmillError(
+                f"{path}:{child.sourceline}: unknown element; "
+                f"BioC's `{tag}` contains {', '.join(CONTENTS[tag])}"
+            )
         if child.tag in LISTS:
             made.setdefault(LISTS[child.tag], []).append(_from_xml(child, path))
         elif len(child):
-            raise PubmillError(f"{path}:{child.sourceline}: `{child.tag}` must hold text alone")
+            raise PubmillError(f"{path}:{child.sourceline}: `{child.tag}` must contain only text")
         elif child.tag == "infon":
             infons, key = made.setdefault("infons", {}), child.get("key")
             if key is None or key in infons:
-                raise PubmillError(f"{path}:{child.sourceline}: each infon needs a key of its own")
+                raise PubmillError(f"{path}:{child.sourceline}: each infon needs a unique key")
             infons[key] = child.text or ""
         else:
             made[child.tag] = _number(child.tag, child.text or "", f"{path}:{child.sourceline}")
@@ -161,14 +167,14 @@ def _to_xml(tag: str, node: Node) -> etree._Element:
 
 
 def _nodes(node: Any, key: str, where: str, needed: bool = False) -> list[Node]:
-    """A list of objects at a key."""
+    """Return the list of objects under a key."""
     found = node.get(key, None if needed else []) if isinstance(node, dict) else None
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
         raise PubmillError(f"{where}: BioC needs a list of objects `{key}` here")
     return found
 
 
-def _document(node: Node, where: str) -> Document:
+def _document(node: Node, where: str) -> InputDocument:
     name = node.get("id")
     if not isinstance(name, str | int):
         raise PubmillError(f"{where}: a document needs an `id`")
@@ -178,9 +184,9 @@ def _document(node: Node, where: str) -> Document:
         passages += [_passage(holder, place) for holder in _nodes(passage, "sentences", place) or [passage]]
     relations = []
     for holder in _holders(node):
-        _nodes(holder, "annotations", where)  # also where none are read, as they are written again
+        _nodes(holder, "annotations", where)  # check also those that are only written back
         relations += [_file_relation(relation, where) for relation in _nodes(holder, "relations", where)]
-    return Document(id=str(name), where=where, passages=passages, relations=relations, source=node)
+    return InputDocument(id=str(name), where=where, passages=passages, relations=relations, source=node)
 
 
 def _passage(node: Node, where: str) -> Passage:
@@ -193,8 +199,8 @@ def _passage(node: Node, where: str) -> Passage:
     return Passage(text=check_characters(text, where), offset=offset, mentions=mentions, source=node)
 
 
-def _mention(node: Node, text: str, offset: int, where: str) -> Mention:
-    """From its first to its last character, where it has several locations."""
+def _mention(node: Node, text: str, offset: int, where: str) -> TextMention:
+    """Read an annotation; if it has several locations, the mention covers the first to the last character."""
     name, infons, content = node.get("id"), node.get("infons", {}), node.get("text")
     place = f"{where}, annotation {name if isinstance(name, str | int) else ''}"
     found = [_characters(one) for one in _nodes(node, "locations", place, True)]
@@ -208,11 +214,11 @@ def _mention(node: Node, text: str, offset: int, where: str) -> Mention:
     inside = text[start - offset : end - offset] if start >= offset else ""
     if not inside or (len(found) == 1 and isinstance(content, str) and content != inside):
         raise PubmillError(
-            f"{place}: its text isn't what stands at its offset; offsets must count characters, not bytes, "
-            "from the document's beginning"
+            f"{place}: its text differs from the text at its offset; offsets must count characters, not "
+            "bytes, from the start of the document"
         )
     name = None if name is None else str(name)
-    return Mention(start=start, end=end, type=of, text=inside, id=name, source=node)
+    return TextMention(start=start, end=end, type=of, text=inside, id=name, source=node)
 
 
 def _file_relation(node: Node, where: str) -> FileRelation:
@@ -231,7 +237,7 @@ def _characters(location: Node) -> tuple[int, int] | None:
 
 
 def _complete(one: Annotated) -> None:
-    """Put what was predicted in the place of what the file had of the model's own types."""
+    """Replace the file's annotations of the model's types by the predicted ones."""
     document = one.document
     kept = {id(relation.source) for relation in one.kept_relations()}
     for holder in _holders(document.source):
@@ -258,14 +264,15 @@ def _complete(one: Annotated) -> None:
 
 
 def _holders(document: Node) -> Iterator[Node]:
-    """The document, its passages and their sentences: what can hold annotations and relations."""
+    """Yield the nodes that can contain annotations and relations: the document, its passages and
+    sentences."""
     yield document
     for passage in document["passages"]:
         yield passage
         yield from passage.get("sentences", [])
 
 
-def _annotation(name: str, mention: Mention) -> Node:
+def _annotation(name: str, mention: TextMention) -> Node:
     return {
         "id": name,
         "infons": {"type": mention.type},

@@ -1,7 +1,7 @@
-"""Documents to annotate, what is found in them, and the files of plain text and of JSON lines.
+"""Documents to annotate, their annotations, and the formats of plain text and JSON lines.
 
 Offsets count characters (Unicode code points), as PubTator and BioC files do in practice; never bytes. They
-count from after a byte-order mark, which is no part of a file's text and is not written again.
+start after a byte-order mark, which is not part of a file's text and is not written again.
 """
 
 import json
@@ -14,9 +14,9 @@ from pubmill.errors import PubmillError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
-    """Characters `start` to `end` (exclusive) of a document; `id`: what a relation names it by; `source`: the
-    file's own form of it, None for one that was predicted."""
+class TextMention:
+    """A mention of the characters `start` to `end` (exclusive) of a document. `id`: identifier in relations;
+    `source`: its form in the file, None if it was predicted."""
 
     start: int
     end: int
@@ -31,12 +31,13 @@ class Relation:
     """A predicted relation of two mentions."""
 
     type: str
-    arguments: tuple[Mention, Mention]
+    arguments: tuple[TextMention, TextMention]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRelation:
-    """A relation that the file has: identifiers of what it relates, its own one, the file's form of it."""
+    """A relation in the file. `arguments`: identifiers of the related items; `id`: its own identifier;
+    `source`: its form in the file."""
 
     type: str
     arguments: tuple[str, ...]
@@ -46,18 +47,19 @@ class FileRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A piece of a document that is read by itself: `offset` is where its text begins in the document;
-    `mentions` are those that the file has in it; `source` is the file's own, where the format needs it."""
+    """A part of a document that is read separately. `offset`: start of its text in the document; `mentions`:
+    those in the file; `source`: its form in the file, if the format needs it."""
 
     text: str
     offset: int
-    mentions: list[Mention] = field(default_factory=list)
+    mentions: list[TextMention] = field(default_factory=list)
     source: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
-    """`where`: file and line or document, for messages; `relations`: those that the file has in it."""
+class InputDocument:
+    """A document to annotate. `where`: file and line or document number, for messages; `relations`: those in
+    the file."""
 
     id: str
     where: str
@@ -68,23 +70,24 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotated:
-    """A document, and for each of its passages what was predicted: its mentions, or, where `mentions` is
-    None, relations of the mentions that the file has.
+    """A document with predictions for each passage: mentions, or, if `mentions` is None, relations between
+    the mentions in the file.
 
-    `own`: the types that the model predicts. What the file has of these is replaced, all else stays.
+    `own`: the types that the model predicts. Annotations of these types in the file are replaced; others
+    stay.
     """
 
-    document: Document
+    document: InputDocument
     own: frozenset[str] = frozenset()
-    mentions: list[list[Mention]] | None = None
+    mentions: list[list[TextMention]] | None = None
     relations: list[list[Relation]] | None = None
 
-    def keeps(self, mention: Mention) -> bool:
-        """Whether a mention of the file stays."""
+    def keeps(self, mention: TextMention) -> bool:
+        """Return whether a mention in the file is kept."""
         return self.mentions is None or mention.type not in self.own
 
     def kept_relations(self) -> list[FileRelation]:
-        """The file's relations that stay: not of the model's own types, and of nothing that is replaced."""
+        """Return the file's relations to keep: not of the model's types, and without replaced arguments."""
         kept = self.document.relations
         gone: set[str | None] = set()
         if self.mentions is None:
@@ -93,7 +96,7 @@ class Annotated:
             mentions = [mention for passage in self.document.passages for mention in passage.mentions]
             gone = {m.id for m in mentions} - {m.id for m in mentions if self.keeps(m)}
             lost = [relation for relation in kept if gone.intersection(relation.arguments)]
-        while lost:  # relations can relate relations
+        while lost:  # relations can be arguments of relations
             kept = [relation for relation in kept if relation not in lost]
             gone = {relation.id for relation in lost}
             lost = [relation for relation in kept if gone.intersection(relation.arguments)]
@@ -101,25 +104,25 @@ class Annotated:
 
 
 class DocumentFile(Protocol):
-    """A file of documents in some format, which also writes them with what was found."""
+    """A file of documents in some format, which also writes them with their annotations."""
 
     def __init__(self, path: Path) -> None: ...
 
-    def documents(self) -> Iterator[Document]: ...
+    def documents(self) -> Iterator[InputDocument]: ...
 
     def write(self, annotated: Iterable[Annotated], output: IO[str]) -> None: ...
 
 
 class TextFile:
-    """A file of plain text is one document, named like the file; what is written is one JSON line."""
+    """A plain text file: one document, named after the file; the output is one JSON line."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def documents(self) -> Iterator[Document]:
+    def documents(self) -> Iterator[InputDocument]:
         text = read_text(self.path)
         row = {"id": self.path.stem, "text": text}
-        yield Document(
+        yield InputDocument(
             id=row["id"], where=str(self.path), passages=[Passage(text=text, offset=0)], source=row
         )
 
@@ -134,24 +137,24 @@ class TextFile:
 
 
 class JsonLines(TextFile):
-    """One document a line, `{"id", "text"}` and whatever else, which stays; `annotations` are added, beside
-    those of other types that it has."""
+    """JSON lines with one document each: `{"id", "text"}` and other keys, which are kept. The predicted
+    `annotations` are added to existing ones of other types."""
 
-    def documents(self) -> Iterator[Document]:
+    def documents(self) -> Iterator[InputDocument]:
         for where, row in read_rows(self.path):
             if not isinstance(row.get("id"), str) or not isinstance(row.get("text"), str):
-                raise PubmillError(f"{where}: a document needs the keys `id` and `text`, both texts")
+                raise PubmillError(f"{where}: a document needs the keys `id` and `text`, both strings")
             text = check_characters(row["text"], where)
             mentions = _mentions(row.get("annotations", []), text, where)
             passage = Passage(text=text, offset=0, mentions=mentions)
-            yield Document(id=row["id"], where=where, passages=[passage], source=row)
+            yield InputDocument(id=row["id"], where=where, passages=[passage], source=row)
 
 
-def _mentions(found: Any, text: str, where: str) -> list[Mention]:
-    """The annotations of a row of JSON lines, in the form in which they are written."""
+def _mentions(found: Any, text: str, where: str) -> list[TextMention]:
+    """Read the annotations of a JSON line."""
     try:
         mentions = [
-            Mention(start=one["start"], end=one["end"], type=one["type"], text=one["text"], source=one)
+            TextMention(start=one["start"], end=one["end"], type=one["type"], text=one["text"], source=one)
             for one in found
         ]
         sound = all(
@@ -162,14 +165,14 @@ def _mentions(found: Any, text: str, where: str) -> list[Mention]:
         sound = False
     if not sound:
         raise PubmillError(
-            f"{where}: `annotations` must be a list of {{start, end, text, type}}, each with the text that "
-            "stands at its characters"
+            f"{where}: `annotations` must be a list of {{start, end, text, type}}, each with the text "
+            "between its offsets"
         )
     return mentions
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """File and line number of each JSON object of a file of JSON lines, and the object; no blank lines."""
+    """Yield `file:line` and the object for each line of a JSON lines file; blank lines are errors."""
     for number, line in enumerate(read_lines(path), 1):
         where = f"{path}:{number}"
         try:
@@ -184,7 +187,7 @@ def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """The lines of a UTF-8 file, without their ends, nor a byte-order mark before the first."""
+    """Yield the lines of a UTF-8 file without line ends and byte-order mark."""
     number = 0
     try:
         with path.open(encoding="utf-8-sig", newline="\n") as lines:
@@ -195,8 +198,8 @@ def read_lines(path: Path) -> Iterator[str]:
 
 
 def read_text(path: Path) -> str:
-    """A whole UTF-8 file, without a byte-order mark; ends of lines stay as they are, so that offsets
-    count the file's characters."""
+    """Read a UTF-8 file without its byte-order mark; line ends are kept, so that offsets count the file's
+    characters."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             return file.read()
@@ -211,15 +214,16 @@ def _unreadable(path: Path, error: OSError | UnicodeDecodeError, place: str) -> 
 
 
 def check_characters(text: str, where: str) -> str:
-    """The text, if it can be written as UTF-8: JSON can hold halves of characters."""
+    """Return the text if it can be encoded as UTF-8: JSON can contain single surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise PubmillError(
-            f"{where}: character {error.start} of a text is half of a pair of surrogates; correct it"
+            f"{where}: character {error.start} of a text is half of a surrogate pair; correct it"
         ) from None
     return text
 
 
 def json_line(row: dict[str, Any]) -> str:
+    """Format a row as a JSON line."""
     return json.dumps(row, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""JSON lines in the form of a dataset's own examples (`pubmill.annotation.examples`), labelled or not."""
+"""Predict JSON lines in the form of a dataset's examples (`pubmill.annotation.examples`), labelled or not."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -21,11 +21,11 @@ TEXTS = {
     "regression": "id, text, text_pair",
     "span": "id, question, context, and group where several contexts are of one question",
 }
-"""What a row needs, by the kind of task."""
+"""Kind of task -> keys that a row needs."""
 
 
 def predict_rows(annotator: Annotator, path: Path) -> Iterator[dict[str, Any]]:
-    """A line of predictions for each row, in their order."""
+    """Yield a line of predictions for each row, in order."""
     task = annotator.predictor.task
     rows = read_rows(path)
     while some := [example_of(row, task, where) for where, row in islice(rows, TOGETHER)]:
@@ -34,18 +34,16 @@ def predict_rows(annotator: Annotator, path: Path) -> Iterator[dict[str, Any]]:
 
 
 def example_of(row: dict[str, Any], task: Task[Any], where: str) -> Example:
-    """The example that a row stands for; labels that it may have are not looked at."""
+    """Return the example in a row; any labels in the row are ignored."""
     kind = task.recipe.task
-    values = {"document": None, **row, **_no_labels(row, task)}
+    values = {"document": None, **row, **_placeholder_labels(row, task)}
     try:
         for key in NESTED.keys() & values.keys():
             items = [{"labels": [], **item} if key == "sentences" else item for item in values[key]]
             values[key] = [build(NESTED[key], item, where) for item in items]
         example = build(task.kind, values, where)
-    except (PubmillError, TypeError, AttributeError):  # whose words may hold text
-        raise PubmillError(
-            f"{where}: a row for this model, which is of {kind}, needs {TEXTS[kind]}"
-        ) from None
+    except (PubmillError, TypeError, AttributeError):  # whose messages may contain text
+        raise PubmillError(f"{where}: a row for this model ({kind}) needs {TEXTS[kind]}") from None
     fault = example.fault()
     if fault:
         raise PubmillError(f"{where}: {fault}")
@@ -53,8 +51,8 @@ def example_of(row: dict[str, Any], task: Task[Any], where: str) -> Example:
     return example
 
 
-def _no_labels(row: dict[str, Any], task: Task[Any]) -> dict[str, Any]:
-    """Something in the place of what is to be predicted: examples can't be without."""
+def _placeholder_labels(row: dict[str, Any], task: Task[Any]) -> dict[str, Any]:
+    """Placeholder labels, which the example classes require."""
     words = row.get("words")
     missing: dict[str, dict[str, Any]] = {
         "tokens": {"labels": ["O"] * (len(words) if isinstance(words, list) else 0), "layers": {}},

@@ -1,4 +1,4 @@
-"""From an input file to an output file."""
+"""Annotate a file in any supported format."""
 
 from pathlib import Path
 
@@ -25,27 +25,27 @@ SUFFIXES = {
     ".pubtator": "pubtator",
 }
 ENTITIES = ("bioc-json", "bioc-xml", "pubtator")
-"""Formats whose documents can have mentions."""
+"""Formats whose documents can contain mentions."""
 
 
 def format_of(path: Path) -> str:
-    """The format that a file's name tells."""
+    """Return the format that a file's suffix implies."""
     if path.suffix not in SUFFIXES:
         known = ", ".join(f"{suffix} ({name})" for suffix, name in SUFFIXES.items())
-        raise PubmillError(f"{path}: its name doesn't tell its format ({known}); give --format")
+        raise PubmillError(f"{path}: the suffix does not imply a format ({known}); give --format")
     return SUFFIXES[path.suffix]
 
 
 def annotate_file(annotator: Annotator, source: Path, target: Path, form: str) -> None:
-    """Write `target`, the documents or rows of `source` with what the model predicts of them."""
+    """Write the documents or rows of `source`, with the model's predictions, to `target`."""
     kind = annotator.predictor.recipe.task
     rows = form == "jsonl" and (kind != "tokens" or _has_words(source))
     if not rows and kind != "tokens" and not (kind == "sequence" and annotator.pairs and form in ENTITIES):
         further = (
-            "; relations are also found between the mentions of BioC and PubTator" if annotator.pairs else ""
+            "; relations are also predicted between mentions in BioC and PubTator" if annotator.pairs else ""
         )
         raise PubmillError(
-            f"{source}: a model of {kind} reads JSON lines in the form of its dataset's examples "
+            f"{source}: this model ({kind}) reads JSON lines in the form of its dataset's examples "
             f"(--format jsonl){further}"
         )
     try:
@@ -57,11 +57,11 @@ def annotate_file(annotator: Annotator, source: Path, target: Path, form: str) -
                 file.write(annotator.annotate(file.documents()), output)
     except UnicodeEncodeError:
         raise PubmillError(
-            f"{source}: it holds half of a pair of surrogates (as `\\ud83d` alone in JSON), which is no "
+            f"{source}: contains half of a surrogate pair (such as `\\ud83d` alone in JSON), which is not a "
             "character; correct it"
         ) from None
 
 
 def _has_words(path: Path) -> bool:
-    """Whether the first row has words, which are then predicted as they are, or else text."""
+    """Return whether the first row has words, which are used without tokenization, instead of text."""
     return any("words" in row for _, row in zip(range(1), (row for _, row in read_rows(path)), strict=False))

@@ -5,8 +5,8 @@
     PMID <tab> start <tab> end <tab> text <tab> type [<tab> identifier ...]
     PMID <tab> type of relation <tab> identifier <tab> identifier [...]
 
-Documents are separated by blank lines. Offsets count the characters of the title, one more, and those of
-the abstract.
+Documents are separated by blank lines. Offsets count the characters of the title, one separator, and the
+characters of the abstract.
 """
 
 import re
@@ -17,11 +17,11 @@ from typing import IO
 from pubmill.errors import PubmillError
 from pubmill.prediction.documents import (
     Annotated,
-    Document,
     FileRelation,
-    Mention,
+    InputDocument,
     Passage,
     Relation,
+    TextMention,
     read_lines,
 )
 from pubmill.storage.whole_numbers import whole_number
@@ -32,10 +32,12 @@ Block = list[tuple[int, str]]
 
 
 class PubTator:
+    """A PubTator file."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def documents(self) -> Iterator[Document]:
+    def documents(self) -> Iterator[InputDocument]:
         block: Block = []
         for number, line in enumerate(read_lines(self.path), 1):
             if line.strip():
@@ -46,11 +48,11 @@ class PubTator:
         if block:
             yield self._document(block)
 
-    def _document(self, block: Block) -> Document:
+    def _document(self, block: Block) -> InputDocument:
         texts = [_TEXT.fullmatch(line) for _, line in block[:2]]
         title = texts[0]
         if not title or title[2] != "t":
-            raise PubmillError(f"{self.path}:{block[0][0]}: a document begins with `PMID|t|TITLE`")
+            raise PubmillError(f"{self.path}:{block[0][0]}: a document must begin with `PMID|t|TITLE`")
         pieces = [title[3]]
         if len(texts) == 2 and texts[1] and texts[1][2] == "a":
             pieces.append(texts[1][3])
@@ -65,13 +67,13 @@ class PubTator:
             else:
                 relation = FileRelation(type=columns[1], arguments=tuple(columns[2:]), source=line)
                 relations.append(relation)
-        return Document(
+        return InputDocument(
             id=name, where=f"{self.path}:{block[0][0]}", passages=_passages(pieces, mentions),
             relations=relations, source=([line for _, line in block[: len(pieces)]], mentions),
         )  # fmt: skip
 
     def write(self, annotated: Iterable[Annotated], output: IO[str]) -> None:
-        """What the file keeps, with mentions that were predicted in their place, or relations."""
+        """Write the kept lines of the file with the predicted mentions or relations."""
         for one in annotated:
             texts, mentions = one.document.source
             if one.mentions is not None:
@@ -81,31 +83,31 @@ class PubTator:
             lines = [
                 *(_mention_line(one.document, mention) for mention in mentions),
                 *(relation.source for relation in one.kept_relations()),
-                # several mentions can be of one concept, and the format relates concepts
+                # the format relates concepts, and several mentions can belong to one concept
                 *dict.fromkeys(_relation_line(one.document, relation) for relation in related),
             ]
             output.write("\n".join([*texts, *lines]) + "\n\n")
 
 
-def _mention_line(document: Document, mention: Mention) -> str:
+def _mention_line(document: InputDocument, mention: TextMention) -> str:
     written = (document.id, mention.start, mention.end, mention.text, mention.type)
     return mention.source or "\t".join(map(str, written))
 
 
-def _mention(columns: list[str], text: str, where: str, line: str) -> Mention:
+def _mention(columns: list[str], text: str, where: str, line: str) -> TextMention:
     start, end = (whole_number(column) for column in columns[1:3])
     if len(columns) < 5 or start is None or end is None:
         raise PubmillError(f"{where}: a mention has the columns id, start, end, text, type")
     if start >= end or text[start:end].replace("\n", " ") != columns[3].replace("\n", " "):
         raise PubmillError(
-            f"{where}: the mention's text isn't what stands at its offsets; these must count characters of "
-            "the title, one more, and the abstract"
+            f"{where}: the mention's text differs from the text at its offsets; offsets must count the "
+            "characters of the title, one separator, and the abstract"
         )
     name = columns[5] if len(columns) > 5 and columns[5] not in ("", "-", "-1") else None
-    return Mention(start=start, end=end, type=columns[4], text=columns[3], id=name, source=line)
+    return TextMention(start=start, end=end, type=columns[4], text=columns[3], id=name, source=line)
 
 
-def _passages(pieces: list[str], mentions: list[Mention]) -> list[Passage]:
+def _passages(pieces: list[str], mentions: list[TextMention]) -> list[Passage]:
     passages, offset = [], 0
     for text in pieces:
         inside = [m for m in mentions if offset <= m.start < offset + len(text)]
@@ -114,11 +116,11 @@ def _passages(pieces: list[str], mentions: list[Mention]) -> list[Passage]:
     return passages
 
 
-def _relation_line(document: Document, relation: Relation) -> str:
+def _relation_line(document: InputDocument, relation: Relation) -> str:
     names = [mention.id for mention in relation.arguments]
     if None in names:
         raise PubmillError(
-            f"{document.where}: PubTator relates mentions by their identifiers (sixth column), and one that "
-            "takes part in a relation has none; give it one, or use BioC"
+            f"{document.where}: PubTator relates mentions by identifier (sixth column), and a related "
+            "mention has none; add one, or use BioC"
         )
     return "\t".join([document.id, relation.type, *map(str, names)])

@@ -1,7 +1,7 @@
-"""Mentions by a finished spaCy pipeline, as it is (tinn2021 section 3.7: scispaCy).
+"""Predict mentions with a finished spaCy pipeline, without fine-tuning (tinn2021 section 3.7: scispaCy).
 
-Nothing is trained. What is written is what a fine-tuning writes, so that it is scored in the same way. The
-pipeline is given the dataset's words, so its own tokenizer has no part in it.
+The output files are those of a fine-tuning, so that they are scored in the same way. The pipeline gets the
+dataset's words, so its own tokenizer is not used.
 """
 
 import hashlib
@@ -21,39 +21,40 @@ from pubmill.storage.files import sha256
 CODE = {".py", ".pyc", ".pyd", ".so", ".dll", ".dylib"}
 PICKLES = {".pkl", ".pickle", ".joblib", ".pt", ".pth"}
 PICKLED = tuple(bytes([0x80, protocol]) for protocol in range(2, 6))
-"""How a pickle of protocol 2 or later begins; spaCy's own files (JSON, MessagePack with something in it)
-never do."""
+"""First bytes of a pickle of protocol 2 or later; spaCy's own files (JSON, non-empty MessagePack) never begin
+with them."""
 CALLS = {"MARK": {"INST", "OBJ"}, "GLOBAL": {"REDUCE", "BUILD"}}
-"""Instructions of a pickle of protocol 0 or 1 that call something, by one that must come before them; a
-pickle without them does nothing."""
+"""Pickle instruction of protocol 0 or 1 -> instructions that call code and must follow it; a pickle without
+them is harmless."""
 LOOKED_AT = 1_000_000
-"""Bytes of a file in which such instructions are looked for."""
+"""Number of bytes at the start of a file that are searched for such instructions."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotationRecipe:
-    """`types`: label of the pipeline's entities -> the dataset's type of mention, "" where its labels have
-    none. Entities of other labels are left out."""
+    """The input of an annotation. `types`: entity label of the pipeline -> mention type of the dataset, ""
+    where its labels have no type. Entities with other labels are ignored."""
 
     types: dict[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Annotation:
-    """A pipeline's predictions of a split, one for each example in its order, and how they came about."""
+    """A pipeline's predictions for a split, one per example in order, and the notes on how they were made
+    (`account`)."""
 
     predictions: list[dict[str, Any]]
     account: dict[str, Any]
 
 
 def annotate(recipe: AnnotationRecipe, pipeline: Path, model: str, examples: Path, split: str) -> Annotation:
-    """Predict the mentions of a split's sentences; `model` is the name that the account says."""
+    """Predict the mentions in a split's sentences; `model` is the name in the account."""
     started = time.monotonic()
     nlp = load_pipeline(pipeline)
     check_labels(recipe, nlp, pipeline)
     sentences = list(read_examples(examples, TokensExample))
     if not sentences:
-        raise PubmillError(f"{examples} holds no example; convert the dataset again")
+        raise PubmillError(f"{examples} has no examples; convert the dataset again")
     counts = {"entities_taken": 0, "entities_left_out": 0}
     labelled = list(predict(nlp, [sentence.words for sentence in sentences], recipe.types, counts))
     rows = [{"id": one.id, "labels": labels} for one, labels in zip(sentences, labelled, strict=True)]
@@ -76,39 +77,40 @@ def annotate(recipe: AnnotationRecipe, pipeline: Path, model: str, examples: Pat
 
 
 def load_pipeline(folder: Path) -> Any:
-    """The spaCy pipeline (`Language`) in a folder, such as a model package's inner one.
+    """Load the spaCy pipeline (`Language`) in a folder, such as the inner folder of a model package.
 
-    config.cfg can name functions that spaCy or an installed package registers, and no others; a folder
-    with programs or pickles is refused all the same. Raises a `PubmillError` for that, for a folder that
-    spaCy can't load, and where spaCy isn't installed.
+    config.cfg can only name functions that spaCy or an installed package registers; folders with programs or
+    pickles are refused nevertheless. Raises a `PubmillError` for such folders, for folders that spaCy cannot
+    load, and if spaCy is not installed.
     """
     spacy = _spacy()
     check_folder(folder)
     try:
         return spacy.load(folder)
     except (ValueError, OSError, KeyError, ImportError) as error:
-        told = " ".join(str(error).split())
+        message = " ".join(str(error).split())
         raise PubmillError(
-            f"{folder}: spaCy {spacy.__version__} can't load this pipeline: {told[:500]}"
+            f"{folder}: spaCy {spacy.__version__} can't load this pipeline: {message[:500]}"
         ) from None
 
 
 def check_folder(folder: Path) -> None:
-    """That a folder is a pipeline's and holds nothing that could be run."""
+    """Check that a folder is a pipeline's and contains nothing executable."""
     if not (folder / "config.cfg").is_file():
         inner = sorted(folder.glob("**/config.cfg"))
         hint = f"; {inner[0].parent} is one" if inner else ""
-        raise PubmillError(f"{folder} is no folder of a spaCy pipeline: it has no config.cfg{hint}")
+        raise PubmillError(f"{folder} is not the folder of a spaCy pipeline: it has no config.cfg{hint}")
     for path in files_of(folder):
         if path.suffix.lower() in CODE | PICKLES or _is_pickle(path):
             raise PubmillError(
-                f"{folder} holds {path.relative_to(folder)}, a program or a pickle, which could do anything. "
-                "A pipeline that Language.to_disk wrote has neither; give the folder with config.cfg alone"
+                f"{folder} contains {path.relative_to(folder)}, a program or a pickle, which could run any "
+                "code. A pipeline written by Language.to_disk has neither; give the folder of config.cfg only"
             )
 
 
 def _is_pickle(path: Path) -> bool:
-    """Whether a file is a pickle of any protocol; 0 and 1 have no mark, so their instructions are read."""
+    """Return whether a file is a pickle of any protocol; 0 and 1 have no signature, so instructions are
+    parsed."""
     with path.open("rb") as content:
         start = content.read(LOOKED_AT)
     callable_now: set[str] = set()
@@ -120,7 +122,7 @@ def _is_pickle(path: Path) -> bool:
 
 
 def _instructions(content: bytes) -> Iterator[str]:
-    """The names of a pickle's instructions, as far as the bytes can be read as such; nothing is run."""
+    """Yield the names of a pickle's instructions, as far as the bytes can be parsed; nothing is executed."""
     try:
         for instruction, _, _ in pickletools.genops(content):
             yield instruction.name
@@ -129,12 +131,12 @@ def _instructions(content: bytes) -> Iterator[str]:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """All files of a pipeline, in a stable order."""
+    """Return all files of a pipeline, in a stable order."""
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def pipeline_sha256(folder: Path) -> str:
-    """One hash over all files of a pipeline: names and contents."""
+    """Return one hash over the names and contents of all files of a pipeline."""
     digest = hashlib.sha256()
     for path in files_of(folder):
         digest.update(f"{path.relative_to(folder).as_posix()} {sha256(path)}\n".encode())
@@ -142,17 +144,17 @@ def pipeline_sha256(folder: Path) -> str:
 
 
 def check_labels(recipe: AnnotationRecipe, nlp: Any, folder: Path) -> None:
-    """That the pipeline has the wanted labels: of a misspelt one, it would find nothing in silence."""
+    """Check that the pipeline has the expected labels; a misspelt one would silently yield nothing."""
     known = {label for labels in nlp.pipe_labels.values() for label in labels}
     strange = sorted(recipe.types.keys() - known)
     if strange:
         raise PubmillError(
-            f"{folder}: no part of the pipeline gives entities of label {', '.join(strange)}; "
-            f"its labels are {_shown(nlp.pipe_labels)}. Correct `types` in the model's spec"
+            f"{folder}: no part of the pipeline predicts entities with the label {', '.join(strange)}; "
+            f"its labels are {_labels_text(nlp.pipe_labels)}. Correct `types` in the model's spec"
         )
 
 
-def _shown(labels: dict[str, Sequence[str]]) -> str:
+def _labels_text(labels: dict[str, Sequence[str]]) -> str:
     known = (f"{name}: {', '.join(sorted(given)[:20])}" for name, given in labels.items() if given)
     return "; ".join(known) or "none"
 
@@ -160,9 +162,9 @@ def _shown(labels: dict[str, Sequence[str]]) -> str:
 def predict(
     nlp: Any, sentences: Iterable[Sequence[str]], types: dict[str, str], counts: dict[str, int]
 ) -> Iterator[list[str]]:
-    """BIO labels of each sentence's words, after every part of the pipeline has seen them in turn.
+    """Yield BIO labels for the words of each sentence, after all parts of the pipeline have processed it.
 
-    `counts` gains the entities taken, and those of labels that are not in `types`.
+    The numbers of entities used, and of entities with labels that are not in `types`, are added to `counts`.
     """
     from spacy.tokens import Doc
 
@@ -180,19 +182,19 @@ def _spacy() -> Any:
         import spacy
     except ImportError:
         raise PubmillError(
-            "a pipeline of spaCy needs spaCy, which isn't installed; `make setup` installs it"
+            "a spaCy pipeline needs spaCy, which is not installed; `make setup` installs it"
         ) from None
     return spacy
 
 
 def _named(nlp: Any) -> dict[str, Any]:
-    """What the pipeline calls itself, and its parts in order."""
+    """Return the pipeline's own name and version, and its parts in order."""
     said = {key: nlp.meta.get(key) for key in ("lang", "name", "version")}
     return {**said, "parts": list(nlp.pipe_names)}
 
 
 def _surroundings() -> dict[str, Any]:
-    """Commit, packages, Python and hardware."""
+    """Return commit, packages, Python and hardware of this run."""
     found = provenance()
     spacy = _spacy()
     found["packages"] = {**found["packages"], "spacy": spacy.__version__}

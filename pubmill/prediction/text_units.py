@@ -1,26 +1,25 @@
-"""What of a new text is read at once, and its words."""
+"""Units of new text (sentences or lines) and their words."""
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pubmill.prediction.documents import Document
+from pubmill.prediction.documents import InputDocument
 
 Span = tuple[int, int]
 Split = Callable[[str], list[str]]
-"""A splitter: the sentences of a line, in order, without the white space around them."""
+"""Sentence splitter: returns the sentences of a line, in order, without surrounding white space."""
 
 WORD = re.compile(r"\w+|[^\w\s]")
-"""Letters and digits together, and every other character by itself: so are the words of the
-MTL-Bioinformatics-2016 files (all of NCBI-disease's and BC5-chem's). JNLPBA's `IL-2`, one word there, is
-three here."""
+"""A word: a run of letters and digits, or any other single character, as in the MTL-Bioinformatics-2016 files
+(all words of NCBI-disease and BC5-chem). In JNLPBA, `IL-2` is one word; here it is three."""
 _LINE = re.compile(r"[^\r\n]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """A sentence, or a line: its text, where it begins in its document, and in which passage it stands."""
+    """A sentence or line: its text, its start in the document, and the index of its passage."""
 
     passage: int
     start: int
@@ -28,11 +27,12 @@ class Unit:
 
     @property
     def end(self) -> int:
+        """Its end in the document."""
         return self.start + len(self.text)
 
 
-def units(document: Document, split: Split | None) -> Iterator[Unit]:
-    """The lines of each passage, or the sentences that `split` finds in them; none without a word."""
+def units(document: InputDocument, split: Split | None) -> Iterator[Unit]:
+    """Yield the lines of each passage, or their sentences if there is a splitter; only those with a word."""
     for number, passage in enumerate(document.passages):
         for line in _LINE.finditer(passage.text):
             for start, end in _sentences(line[0], split):
@@ -53,16 +53,16 @@ def _sentences(line: str, split: Split | None) -> Iterator[Span]:
 
 
 def words(text: str) -> list[Span]:
-    """Characters of each word of a text."""
+    """Return the span of each word in a text."""
     return [match.span() for match in WORD.finditer(text)]
 
 
 def load_splitter(archive: Path | None) -> Split | None:
-    """NLTK's Punkt with the tables of `punkt_tab.zip`; None without an archive."""
+    """Return NLTK's Punkt splitter with the tables of `punkt_tab.zip`; None without an archive."""
     if archive is None:
         return None
     from pubmill.annotation.sentences import (
-        SentenceSplitter,  # only here: without it, NLTK needn't be installed
+        SentenceSplitter,  # imported late, as NLTK is optional
     )
 
     return SentenceSplitter(archive).split

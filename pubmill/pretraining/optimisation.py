@@ -25,13 +25,14 @@ def build_optimiser(
         },
         {"params": [weight for weight in weights if weight.ndim <= 1], "weight_decay": 0.0},
     ]
-    return OPTIMISERS[optimisation.optimiser].make(
+    made: torch.optim.Optimizer = OPTIMISERS[optimisation.optimiser].make(
         groups,
         sharded,
         lr=optimisation.learning_rate,
         betas=(optimisation.beta1, optimisation.beta2),
         eps=optimisation.epsilon,
     )
+    return made
 
 
 def learning_rate(optimisation: Optimisation, step: int, steps: int) -> float:

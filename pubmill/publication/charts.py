@@ -1,4 +1,4 @@
-"""Charts of the report that set two numbers of runs against each other, as coordinates.
+"""Scatter and line charts of the report, as coordinates.
 
 `templates/_figures.html.j2` draws them; lengths are as in `figures`.
 """
@@ -12,19 +12,21 @@ from pubmill.tables.cells import Cell, Column, Row, Table
 
 LEFT, BOTTOM = 44, 38
 TOP = 24
-"""So that the title of the upward axis and its highest number stand apart."""
+"""Top margin, which separates the title of the vertical axis from its highest number."""
 
 
 @dataclass(frozen=True)
 class Dot:
+    """A point of a chart, with its description in words."""
+
     x: float
     y: float
-    told: str
+    text: str
 
 
 @dataclass(frozen=True)
 class Series:
-    """Dots of one name; `path` joins them, where they are in an order."""
+    """Dots with a common label; `path` connects them if they are ordered."""
 
     label: str
     dots: tuple[Dot, ...]
@@ -33,7 +35,8 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """`diagonal`: the line on which both numbers are equal; `numbered`: dots have numbers, told below."""
+    """A chart. `diagonal`: path of the line where both numbers are equal; `numbered`: dots have numbers that
+    are explained below the chart."""
 
     label: str
     subtitle: str
@@ -49,7 +52,7 @@ class Chart:
 
 
 Point = tuple[float, float, str]
-"""x, y, and the point in words."""
+"""x, y, and a description of the point."""
 
 
 def _axis(values: Sequence[float], start: float, end: float, least: float) -> Axis:
@@ -66,13 +69,13 @@ def _vertical(values: Sequence[float], least: float) -> Axis:
 
 
 def _series(label: str, points: Sequence[Point], x: Axis, y: Axis, joined: bool = False) -> Series:
-    dots = tuple(Dot(x.at(a), y.at(b), told) for a, b, told in points)
+    dots = tuple(Dot(x.at(a), y.at(b), text) for a, b, text in points)
     path = "M" + " L".join(f"{dot.x:g} {dot.y:g}" for dot in dots) if joined and len(dots) > 1 else ""
     return Series(label, dots, path)
 
 
 def agreement(table: Table) -> Chart | None:
-    """Ours against the published values, of all cells that have both; None where there are none."""
+    """Chart of our values against the published ones, for all cells that have both; None if no cell has."""
     cells = [(row, column, cell) for row, column, cell in table.read() if row.dataset]
     points = [point for place in cells if (point := _beside(*place))]
     if not points:
@@ -82,7 +85,7 @@ def agreement(table: Table) -> Chart | None:
     return Chart(
         label="",
         subtitle="ours against published, each cell; the line is where they are equal",
-        description=" ".join(f"{told}." for *_, told in points),
+        description=" ".join(f"{text}." for *_, text in points),
         x_title="published",
         y_title="ours",
         x=x,
@@ -95,12 +98,13 @@ def agreement(table: Table) -> Chart | None:
 def _beside(row: Row, column: Column, cell: Cell) -> Point | None:
     if cell.value is None or cell.published is None:
         return None
-    told = f"{column.label}, {row.label}: {number(cell.value)}, published {printed(cell.published.printed)}"
-    return cell.published.value, cell.value, told
+    text = f"{column.label}, {row.label}: {number(cell.value)}, published {printed(cell.published.printed)}"
+    return cell.published.value, cell.value, text
 
 
 def learning(table: Table, steps: Mapping[str, tuple[str, int]]) -> list[Chart]:
-    """Scores against steps of pretraining, where checkpoints of one recipe are fine-tuned; a chart a row.
+    """Charts, one per row, of scores against pretraining steps, for recipes with several fine-tuned
+    checkpoints.
 
     `steps`: model -> recipe and step.
     """
@@ -119,13 +123,13 @@ def _learning(table: Table, row: Row, steps: Mapping[str, tuple[str, int]]) -> C
     if not lines:
         return None
     points = [point for line in lines.values() for point in line]
-    told = (f"{name}: {', '.join(told for *_, told in line)}." for name, line in lines.items())
+    texts = (f"{name}: {', '.join(text for *_, text in line)}." for name, line in lines.items())
     x = _horizontal([a for a, *_ in points], 1)
     y = _vertical([b for _, b, _ in points], 0.25)
     return Chart(
         label=row.label,
         subtitle=f"{metric(row.metric)} against steps of pretraining",
-        description=" ".join(told),
+        description=" ".join(texts),
         x_title="steps",
         y_title="",
         x=x,
@@ -135,7 +139,8 @@ def _learning(table: Table, row: Row, steps: Mapping[str, tuple[str, int]]) -> C
 
 
 def fragmentation(table: Table, rates: Mapping[str, Mapping[str, float]]) -> list[Chart]:
-    """Scores against pieces per word of mentions, of models with differing vocabularies; a chart a row.
+    """Charts, one per row, of scores against pieces per word in mentions, for models with different
+    vocabularies.
 
     `rates`: model -> dataset -> pieces per word.
     """
@@ -158,7 +163,7 @@ def _fragmentation(table: Table, row: Row, rates: Mapping[str, Mapping[str, floa
     return Chart(
         label=row.label,
         subtitle=f"{metric(row.metric)} against pieces per word of mentions (test)",
-        description=" ".join(f"{told}." for *_, told in points),
+        description=" ".join(f"{text}." for *_, text in points),
         x_title="pieces per word",
         y_title="",
         x=x,

@@ -1,4 +1,4 @@
-"""Comparisons of models as JSON, Markdown and HTML."""
+"""Render comparisons of models as JSON, Markdown and HTML."""
 
 from collections.abc import Callable
 
@@ -7,12 +7,12 @@ from pubmill.tables.comparisons import Comparisons
 
 
 def to_markdown(found: Comparisons) -> str:
-    """A pipe table for GitHub."""
+    """Render a pipe table for GitHub."""
     return environment(escape_markdown).get_template("comparisons.md.j2").render(found=found)
 
 
 def to_html(found: Comparisons) -> str:
-    """A page of its own, whose only script sorts it, and without anything from elsewhere."""
+    """Render a self-contained page, whose only script sorts its tables."""
     return environment().get_template("comparisons.html.j2").render(found=found)
 
 

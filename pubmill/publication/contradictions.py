@@ -1,9 +1,9 @@
-"""Where the papers disagree: one model on one dataset, with different published values, and why.
+"""Contradictions between papers: one model on one dataset with different published values, and the reasons.
 
-Compared are the columns of a table's own setting, where that is the standard one, and metrics of one family:
-papers call one thing F1, micro F1 and macro F1. Reasons are read off the specs (another form of the dataset,
-another metric, median or mean), off the published files' notes (copied from another paper), and from what
-the tables' specs say of other papers (`elsewhere`).
+Only columns in a table's own setting are compared, if that is the standard one, and only metrics of one
+family: papers use F1, micro F1 and macro F1 for the same metric. Reasons come from the specs (another variant
+of the dataset, another metric, median or mean), from notes in the published files (copied from another
+paper), and from remarks on other papers in the tables' specs (`elsewhere`).
 """
 
 import itertools
@@ -19,15 +19,15 @@ from pubmill.tables.published_values import half_unit, read_published
 
 NO_REASON = "no reason is found in the paper"
 ANY = "any"
-"""The key of `elsewhere` that holds for all datasets of a table."""
+"""The key of `elsewhere` that applies to all datasets of a table."""
 FAMILY = {"entity_f1": "f1", "micro_f1": "f1", "macro_f1": "f1"}
-"""Metrics that papers print under one another's names -> their family."""
+"""Metric -> family; papers print the metrics of a family under each other's names."""
 
 
 class PublishedTable(Shape):
-    """A table of results as far as its published values go. `metric`: the table's own, if it has one;
-    `columns`: those of its own setting; `elsewhere`: paper or table -> dataset, or `any` -> why its values
-    are not those there."""
+    """The published side of a result table. `metric`: the table's own, if it has one; `columns`: those in its
+    own setting; `elsewhere`: paper or table -> dataset, or `any` -> why this table's values differ from those
+    there."""
 
     name: str
     paper: str
@@ -44,7 +44,7 @@ class PublishedTable(Shape):
 
 
 class ContradictionsRecipe(Shape):
-    """What decides the page. `models`: their labels."""
+    """The input of the job that builds the page. `models`: name -> label."""
 
     tables: tuple[PublishedTable, ...]
     models: dict[str, str]
@@ -52,7 +52,7 @@ class ContradictionsRecipe(Shape):
 
 
 class Printed(Shape):
-    """One published value, and where it stands. `dataset`: in the form that the table means."""
+    """One published value and its source. `dataset`: in the variant that the table uses."""
 
     table: str
     paper: str
@@ -76,13 +76,13 @@ class Contradiction(Shape):
 
     @property
     def range(self) -> float:
-        """Points between the highest and the lowest."""
+        """The difference between the highest and the lowest value, in points."""
         values = [one.value for one in self.values]
         return max(values) - min(values)
 
     @property
-    def told(self) -> dict[str, str]:
-        """Value -> where it is printed: `gu2020 Tables 6, 7; lewis2020 Table 2`."""
+    def sources(self) -> dict[str, str]:
+        """Value -> tables where it is printed: `gu2020 Tables 6, 7; lewis2020 Table 2`."""
         places: dict[str, dict[str, list[int]]] = {}
         for one in self.values:
             places.setdefault(one.printed, {}).setdefault(one.paper, []).append(one.number)
@@ -90,7 +90,7 @@ class Contradiction(Shape):
 
 
 class Contradictions(Shape):
-    """All contradictions, or those of some tables."""
+    """All contradictions, or those that involve some tables."""
 
     found: tuple[Contradiction, ...]
 
@@ -101,7 +101,7 @@ class Contradictions(Shape):
         return {dataset: list(ones) for dataset, ones in groups}
 
     def of_tables(self, tables: Collection[str]) -> "Contradictions":
-        """Those of which a value stands in one of these tables."""
+        """Select the contradictions that involve a value of one of these tables."""
         own = (one for one in self.found if any(value.table in tables for value in one.values))
         return Contradictions(found=tuple(own))
 
@@ -111,11 +111,11 @@ def _tables(paper: str, numbers: Sequence[int]) -> str:
 
 
 Key = tuple[str, str, str]
-"""Dataset without its form, or composite; model; and what is measured."""
+"""Dataset without its variant, or composite; model; metric family."""
 
 
 def find_contradictions(recipe: ContradictionsRecipe, specs: Path) -> Contradictions:
-    """All contradictions, by dataset and model; `specs` is the folder that published files lie in."""
+    """Find all contradictions, ordered by dataset and model; `specs`: the folder with the published files."""
     found: dict[Key, list[Printed]] = {}
     for table in recipe.tables:
         for key, printed in _printed(table, specs):
@@ -135,19 +135,19 @@ def find_contradictions(recipe: ContradictionsRecipe, specs: Path) -> Contradict
 
 
 def read_contradictions(path: Path) -> Contradictions:
-    """Read contradictions as `scripts/contradictions.py` wrote them."""
+    """Read contradictions written by `scripts/contradictions.py`."""
     return parse(Contradictions, read_json(path), str(path))
 
 
 def _printed(table: PublishedTable, specs: Path) -> Iterator[tuple[Key, Printed]]:
-    """The published values of a table's models."""
+    """Yield the published values of a table's models, by key."""
     values = read_published(specs / table.file, table.left_out)
     rows = (*table.rows, *(composite.row for composite in table.composites))
     for column, row in itertools.product(table.columns, rows):
         value = values.of(column, row)
         if value is None or column.model is None:
             continue
-        # a score of several datasets is of the table's metric, whatever it is called
+        # a composite is identified by the table's metric, whatever it is called in print
         measured = FAMILY.get(row.printed, row.printed) if row.dataset else f"{row.key} {table.metric}"
         yield (
             (row.published, column.model, measured),
@@ -162,12 +162,12 @@ def _printed(table: PublishedTable, specs: Path) -> Iterator[tuple[Key, Printed]
 
 
 def _differ(one: Printed, other: Printed) -> bool:
-    """Whether two are further apart than rounding explains."""
+    """Return whether two values differ by more than rounding can explain."""
     return abs(one.value - other.value) > half_unit(one.printed) + half_unit(other.printed) + 1e-9
 
 
 def _reasons(values: Sequence[Printed], tables: Mapping[str, PublishedTable]) -> tuple[str, ...]:
-    """Why they differ, each reason once."""
+    """Return the reasons why the values differ, each once."""
     found = [
         *_distinct("forms of the dataset", (one.dataset for one in values)),
         *_distinct("metrics in print", (_metric(one) for one in values if one.metric != "f1")),
@@ -175,9 +175,9 @@ def _reasons(values: Sequence[Printed], tables: Mapping[str, PublishedTable]) ->
     ]
     for one, other in itertools.permutations(values, 2):
         if _differ(one, other):
-            told = tables[one.table].elsewhere
-            said = told.get(other.table) or told.get(other.paper) or {}
-            found += filter(None, [said.get(one.dataset, said.get(ANY))])
+            elsewhere = tables[one.table].elsewhere
+            remarks = elsewhere.get(other.table) or elsewhere.get(other.paper) or {}
+            found += filter(None, [remarks.get(one.dataset, remarks.get(ANY))])
     copied = [one for one in values if "copied" in one.note]
     found += [f"{_tables(one.paper, [one.number])}: {one.note}" for one in copied]
     own = (f"{one.paper} ({one.protocol})" for one in values if one not in copied)
@@ -190,17 +190,17 @@ def _metric(one: Printed) -> str:
 
 
 def _distinct(what: str, terms: Iterable[str]) -> list[str]:
-    told = list(dict.fromkeys(terms))
-    return [f"{what}: {', '.join(told)}"] if len(told) > 1 else []
+    distinct = list(dict.fromkeys(terms))
+    return [f"{what}: {', '.join(distinct)}"] if len(distinct) > 1 else []
 
 
 def to_markdown(shown: Contradictions) -> str:
-    """The page for GitHub."""
+    """Render the page for GitHub."""
     return environment(escape_markdown).get_template("contradictions.md.j2").render(shown=shown)
 
 
 def to_html(shown: Contradictions) -> str:
-    """A page of its own, without scripts and without anything from elsewhere."""
+    """Render a self-contained page without scripts."""
     return environment().get_template("contradictions.html.j2").render(shown=shown)
 
 

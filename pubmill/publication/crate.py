@@ -1,8 +1,9 @@
-"""A finished study as a Workflow Run RO-Crate: workflow, configuration, results, and every source by name.
+"""Pack a finished study as a Workflow Run RO-Crate: workflow, configuration, results and a list of all
+sources.
 
-Profile: Workflow Run Crate 0.5 (https://w3id.org/ro/wfrun/workflow/0.5), on RO-Crate 1.1. Results of the
-study are copied into it; sources, examples, predictions and weights are not: sources are told by URL and
-hash. Nothing names a folder of the machine.
+Profile: Workflow Run Crate 0.5 (https://w3id.org/ro/wfrun/workflow/0.5), on RO-Crate 1.1. The study's results
+are copied into the crate. Sources, examples, predictions and weights are not; sources are identified by URL
+and hash. No folder of the machine is named.
 """
 
 import hashlib
@@ -32,13 +33,13 @@ PROFILES = {
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
 }
 CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
-"""Where sha256 is defined, among others."""
+"""JSON-LD context that defines `sha256` and other terms."""
 WORKFLOW_PROFILE = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
 CODE_LICENCE = "https://spdx.org/licenses/Apache-2.0"
 COMPLETED = "http://schema.org/CompletedActionStatus"
 STUDY, README, CONFIG = "study.yaml", "README.md", "config.yaml"
 NOWHERE: dict[str, Any] = {"results": "results", "mirror": None, "local_files": {}}
-"""Keys of config.yaml that name folders of a machine, as they stand in a crate."""
+"""Neutral values in the crate for the keys of config.yaml that name folders of a machine."""
 CONTENT = (
     "Tables, report, reproducibility checklist and dataset pages of a study that pubmill ran, with the "
     "workflow, its specifications and the list of all source files. Sources, examples, predictions and "
@@ -50,7 +51,7 @@ TERMS_OF_USE = (
     "with each of them."
 )
 WORKFLOW = ("Snakefile", "LICENSE", "rules/*.smk", "specs/**/*.yaml", "specs/**/*.csv")
-"""What decides a study, below the checkout; the package is told by its commit."""
+"""Files that define a study, below the checkout; the package itself is identified by its commit."""
 FORMATS = {
     ".csv": "text/csv",
     ".gz": "application/gzip",
@@ -66,25 +67,28 @@ FORMATS = {
 }
 
 
-class Author(Shape):
-    """Who answers for the results."""
+class CrateAuthor(Shape):
+    """The person responsible for the results."""
 
     name: str
     orcid: str
 
 
 class CrateRecipe(Shape):
-    """What decides a crate. `configuration`: the study without folders of the machine; `results`: the files
-    to take in, and `tables`, below the results folder; `sources`: the .source.json records of source files,
-    as `pubmill.storage.path_lists` shortens them; `licences` and `conditions`: source file -> licence in
-    words, and where to apply for it."""
+    """The input of the job that builds a crate.
+
+    - `configuration`: the study without folders of the machine.
+    - `tables`: the study's tables; `results`: files to include, below the results folder.
+    - `sources`: .source.json records of source files, shortened by `pubmill.storage.path_lists`.
+    - `licences`, `conditions`: source file -> licence in words, and the page where users request access.
+    """
 
     study: str
     title: str
     scale: str
     scale_title: str
     configuration: dict[str, Any]
-    author: Author | None
+    author: CrateAuthor | None
     tables: tuple[str, ...]
     results: tuple[str, ...]
     sources: dict[str, tuple[str | tuple[str, ...], ...]]
@@ -94,7 +98,7 @@ class CrateRecipe(Shape):
 
 
 def write_crate(recipe: CrateRecipe, results: Path, checkout: Path, output: Path) -> None:
-    """Write the crate's folder `output`; a `PubmillError` names the first file that is absent."""
+    """Write the crate to the folder `output`; a `PubmillError` names the first missing file."""
     made_with = [read_table(results / BELOW.table(name, "json")).provenance for name in recipe.tables]
     with writing_folder(output) as temporary:
         _write_yaml(temporary / STUDY, recipe.configuration)
@@ -113,7 +117,8 @@ def _write_yaml(path: Path, values: Mapping[str, Any]) -> None:
 def make_crate(
     recipe: CrateRecipe, results: Path, checkout: Path, written: Path, made_with: Sequence[Provenance]
 ) -> ROCrate:
-    """The crate of a study; `written` has its configurations and a README, `made_with` is of its tables."""
+    """Build the crate of a study. `written`: folder with its configurations and README; `made_with`: the
+    provenance of its tables."""
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append(CONTEXT)
     workflow = _add_workflow(crate, checkout, made_with)
@@ -124,7 +129,8 @@ def make_crate(
     configuration = _add(crate, written / STUDY, STUDY, "Configuration, without folders of the machine")
     sources = [_add_source(crate, recipe, results, path) for path in sorted(paths_of(recipe.sources))]
     products = [
-        _add(crate, _there(results / path), f"results/{path}", _told(path)) for path in recipe.results
+        _add(crate, _existing(results / path), f"results/{path}", _result_name(path))
+        for path in recipe.results
     ]
     begun, ended = _begun(sources), _ended([results / path for path in recipe.results])
     inputs, outputs = _parameters(crate, workflow, configuration, sources, products)
@@ -146,23 +152,24 @@ def make_crate(
 
 
 def describe(recipe: CrateRecipe, made_with: Sequence[Provenance]) -> str:
-    """What was run, on what, and for how long, in sentences."""
+    """Describe the runs, their duration and their machines in sentences."""
     runs = (
         f"{name}: {one.runs} fine-tuning runs, {one.failed or 'none'} failed, {duration(one.seconds)}"
         for name, one in zip(recipe.tables, made_with, strict=True)
     )
     machines = dict.fromkeys(machine for one in made_with for machine in one.hardware)
     commits = dict.fromkeys(commit for one in made_with for commit in one.commits)
-    told = {
+    parts = {
         "Runs": "; ".join(runs),
         "Machines": "; ".join(machines),
         "Commits of pubmill": ", ".join(commits),
     }
-    return " ".join([f"At {recipe.scale_title}.", *(f"{k}: {v}." for k, v in told.items() if v)])
+    return " ".join([f"At {recipe.scale_title}.", *(f"{k}: {v}." for k, v in parts.items() if v)])
 
 
 def _add_workflow(crate: ROCrate, checkout: Path, made_with: Sequence[Provenance]) -> ComputationalWorkflow:
-    """The Snakefile as the crate's main workflow, with what it includes and the packages that were used."""
+    """Add the Snakefile as the crate's main workflow, with the files that it includes and the packages
+    used."""
     files = sorted({path for pattern in WORKFLOW for path in checkout.glob(pattern)})
     code = crate.add(_entity(crate, CODE_LICENCE, "CreativeWork", name="Apache License 2.0"))
     for path in files:
@@ -190,7 +197,7 @@ def _add_workflow(crate: ROCrate, checkout: Path, made_with: Sequence[Provenance
 
 
 def _packages(crate: ROCrate, made_with: Sequence[Provenance]) -> Iterator[ContextEntity]:
-    """Every version of every package that a record names."""
+    """Yield every version of every package that a record names."""
     used = {(name, v) for one in made_with for name, found in one.packages.items() for v in found}
     for name, used_version in sorted(used):
         identifier = f"#{name}-{used_version}"
@@ -198,7 +205,7 @@ def _packages(crate: ROCrate, made_with: Sequence[Provenance]) -> Iterator[Conte
 
 
 def _add(crate: ROCrate, path: Path, place: str, name: str) -> ContextEntity:
-    """A file that is copied into the crate."""
+    """Add a file that is copied into the crate."""
     return crate.add_file(path, place, properties={"name": name, **_facts(path)})
 
 
@@ -214,15 +221,16 @@ def _format(name: str) -> str:
     return FORMATS.get(Path(name).suffix, "text/plain" if "." not in name else "application/octet-stream")
 
 
-def _there(path: Path) -> Path:
+def _existing(path: Path) -> Path:
+    """Return a path; a `PubmillError` if there is no such file."""
     if not path.is_file():
-        raise PubmillError(f"{path} does not exist; the crate is of a finished study: run it first")
+        raise PubmillError(f"{path} does not exist; a crate needs a finished study, so run the study first")
     return path
 
 
 def _add_source(crate: ROCrate, recipe: CrateRecipe, results: Path, noted: str) -> ContextEntity:
-    """A source file, of which nothing but its description is taken in; one of the user's own has no URL."""
-    record, path = read_json(_there(results / noted)), source_of_record(noted)
+    """Add the description of a source file, without its content; a file that the user provided has no URL."""
+    record, path = read_json(_existing(results / noted)), source_of_record(noted)
     properties = {
         "name": below_sources(path),
         "encodingFormat": _format(path),
@@ -242,7 +250,7 @@ def _add_source(crate: ROCrate, recipe: CrateRecipe, results: Path, noted: str) 
 
 
 def _licence(crate: ROCrate, words: str) -> ContextEntity:
-    """A licence in words, once for all files that it is of."""
+    """Return the entity of a licence in words, one for all files with that licence."""
     identifier = f"#licence-{hashlib.sha256(words.encode()).hexdigest()[:12]}"
     found = crate.get(identifier)
     return found or crate.add(_entity(crate, identifier, "CreativeWork", name=words, description=words))
@@ -255,7 +263,7 @@ def _parameters(
     sources: Sequence[ContextEntity],
     products: Sequence[ContextEntity],
 ) -> tuple[list[ContextEntity], list[ContextEntity]]:
-    """The workflow's inputs and outputs, with what stood for each of them in this run."""
+    """Add the workflow's formal parameters, and return the inputs and outputs of this run."""
     files = [one for one in sources if one.type == "File"]
     slots = {
         "input": {"configuration": [configuration], "source": files},
@@ -273,23 +281,23 @@ def _parameters(
 
 
 def _single(entities: list[ContextEntity]) -> ContextEntity | list[ContextEntity]:
-    """RO-Crate wants no list of one."""
+    """Return a list of one as its entity, as RO-Crate requires."""
     return entities[0] if len(entities) == 1 else entities
 
 
 def _begun(sources: Sequence[ContextEntity]) -> str | None:
-    """When the first source was brought here."""
+    """Return the time when the first source was retrieved."""
     return min((str(one["sdDatePublished"]) for one in sources), default=None)
 
 
 def _ended(paths: Sequence[Path]) -> str:
-    """When the last result was written."""
+    """Return the time when the last result was written."""
     last = max(path.stat().st_mtime for path in paths)
     return datetime.fromtimestamp(last, UTC).isoformat(timespec="seconds")
 
 
 def _describe_root(crate: ROCrate, recipe: CrateRecipe, action: ContextEntity, ended: str) -> None:
-    """The crate as a whole: what it is, under which terms, which profiles it follows."""
+    """Describe the crate as a whole: its content, terms and profiles."""
     root = crate.root_dataset
     crate.name, crate.datePublished = f"{recipe.title} (pubmill study {recipe.study})", ended
     crate.description = f"{CONTENT} At {recipe.scale_title}."
@@ -305,8 +313,8 @@ def _describe_root(crate: ROCrate, recipe: CrateRecipe, action: ContextEntity, e
         root["author"] = person
 
 
-def _told(path: str) -> str:
-    """What a result is."""
+def _result_name(path: str) -> str:
+    """Return the name of a result, from its path."""
     kind, _, rest = path.partition("/")
     names: Mapping[str, str] = {"tables": "Table", "reports": "Report", "pages": "Page"}
     return f"{names.get(kind, kind)} {rest}"

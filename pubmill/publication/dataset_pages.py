@@ -1,5 +1,7 @@
-"""The page of a dataset: what it holds, where it is from, who may have it, how it differs from the forms
-that others publish. From its card and its spec, so it holds numbers and names and none of its text."""
+"""The page of a dataset: content, sources, access, and differences from other published variants.
+
+A page is made from the dataset's card and spec, so it contains numbers and names but no text of the dataset.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ from pubmill.publication.rendering import environment, escape_markdown, to_json
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
 from pubmill.tables.cells import parse
-from pubmill.tables.dataset_cards import NAMED, Card, Part, read_card
+from pubmill.tables.dataset_cards import NAMED, Card, CardPart, read_card
 
 LENGTHS = {"mean": "mean", "median": "median", "p95": "95th percentile", "max": "longest"}
 REPEATED = ("repeated_texts", "repeated_documents", "contradictory_texts")
@@ -36,7 +38,7 @@ CHECKS = {
 
 
 class PageSource(Shape):
-    """A source file: where the spec says it is, how it is checked, and its record below the results."""
+    """A source file: its place and check in the spec, and its record below the results folder."""
 
     role: str
     place: str
@@ -45,8 +47,8 @@ class PageSource(Shape):
     record: str
 
 
-class SourceRecord(Part):
-    """What was noted when a source file was brought here."""
+class SourceRecord(CardPart):
+    """The record written when a source file was retrieved."""
 
     sha256: str
     origin: str
@@ -54,12 +56,14 @@ class SourceRecord(Part):
 
 
 class PageFile(Shape):
+    """A file of the published form."""
+
     name: str
     sha256: str | None
 
 
 class PageRecipe(Shape):
-    """What decides a page beside the card: the dataset's spec, and the other forms that there are of it.
+    """The input of the job that builds a page, besides the card: the dataset's spec and its other variants.
     `made_up`: at this scale its files are not the published ones."""
 
     name: str
@@ -88,8 +92,8 @@ class PageRecipe(Shape):
 
 
 @dataclass(frozen=True)
-class Found:
-    """A count of one split; None where the source marks nothing that could be counted."""
+class SplitCount:
+    """A count in one split; None if the source does not annotate it."""
 
     value: int | None
     expected: int | None = None
@@ -97,15 +101,15 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Line:
+class CountLine:
     """One line of a page's table: a name and a count for each split."""
 
     name: str
-    cells: tuple[Found, ...]
+    cells: tuple[SplitCount, ...]
 
 
 class SourceLine(Shape):
-    """A source file as it was found."""
+    """A source file as it was retrieved."""
 
     role: str
     place: str
@@ -118,7 +122,7 @@ class SourceLine(Shape):
 
 
 class Page(Shape):
-    """Everything that a page shows."""
+    """The content of a page."""
 
     recipe: PageRecipe
     card: Card
@@ -126,19 +130,23 @@ class Page(Shape):
 
     @property
     def title(self) -> str:
+        """The dataset's label and name."""
         label = self.recipe.label or self.recipe.name
         return label if label == self.recipe.name else f"{label} ({self.recipe.name})"
 
     @property
     def warning(self) -> str:
+        """The scale, if its files are not the published ones, else nothing."""
         return self.recipe.scale_title if self.recipe.made_up else ""
 
     @property
     def kind(self) -> str:
+        """The kind of examples in words."""
         return KINDS.get(self.recipe.kind, self.recipe.kind)
 
     @property
     def access(self) -> str:
+        """The access class in words."""
         return ACCESS.get(self.recipe.access, self.recipe.access)
 
     @property
@@ -155,8 +163,8 @@ class Page(Shape):
         return [(split, files[split]) for split in self.card.splits if split in files]
 
     @property
-    def counts(self) -> list[Line]:
-        """Every count but those by name and of repetitions, those that tell the size first."""
+    def counts(self) -> list[CountLine]:
+        """Every count except per-label ones and repetitions; those that describe the size come first."""
         measures = dict.fromkeys(self.card.sizes) | {
             measure: None for counts in self.card.counts.values() for measure in counts
         }
@@ -164,17 +172,18 @@ class Page(Shape):
         return [self._line(measure, measure) for measure in shown if self._is_counted(measure)]
 
     @property
-    def repetitions(self) -> list[Line]:
+    def repetitions(self) -> list[CountLine]:
+        """The counts of repeated and contradictory texts and documents."""
         return [self._line(measure, measure) for measure in REPEATED if self._is_counted(measure)]
 
     @property
-    def left_out(self) -> list[Line]:
-        """What the source has and the examples don't, by reason."""
+    def left_out(self) -> list[CountLine]:
+        """Counts of source items that are in no example, by reason."""
         return [self._line(f"left_out.{name}", name) for name in self.card.named("left_out.")]
 
     @property
-    def labels(self) -> list[Line]:
-        """How often each label stands, and its share of all of its split."""
+    def labels(self) -> list[CountLine]:
+        """The count of each label, and its share of all labels in its split."""
         beginning = self.card.labels
         names = self.card.named(beginning) if beginning else []
         totals = [
@@ -184,14 +193,14 @@ class Page(Shape):
 
     @property
     def labels_are(self) -> str:
-        """What is counted in `labels`."""
+        """The name of what `labels` counts."""
         return {"mentions.": "mentions by type", "words.": "labelled words by type"}.get(
             self.card.labels, "labels"
         )
 
     @property
     def lengths(self) -> dict[str, dict[str, float]]:
-        """Words of white space in an input: name of the figure -> split -> value."""
+        """Lengths of inputs in whitespace-separated words: name of the statistic -> split -> value."""
         return {
             shown: {split: figures[name] for split, figures in self.card.lengths.items() if name in figures}
             for name, shown in LENGTHS.items()
@@ -200,17 +209,17 @@ class Page(Shape):
     def _is_counted(self, measure: str) -> bool:
         return any(measure in counts for counts in self.card.counts.values())
 
-    def _line(self, measure: str, name: str, totals: list[int] | None = None) -> Line:
+    def _line(self, measure: str, name: str, totals: list[int] | None = None) -> CountLine:
         cells = []
         for index, split in enumerate(self.card.splits):
             value = self.card.count(split, measure)
             share = value / totals[index] if totals and totals[index] and value is not None else None
-            cells.append(Found(value, self.card.expect.get(split, {}).get(measure), share))
-        return Line(name, tuple(cells))
+            cells.append(SplitCount(value, self.card.expect.get(split, {}).get(measure), share))
+        return CountLine(name, tuple(cells))
 
 
 def make_page(recipe: PageRecipe, results: Path) -> Page:
-    """Read the card and the records of the sources; a `PubmillError` names what is absent or wrong."""
+    """Read the card and the source records of a page; a `PubmillError` names a missing or wrong file."""
     card = read_card(results / recipe.card)
     if card.dataset != recipe.name:
         raise PubmillError(
@@ -226,7 +235,7 @@ def _source(recipe: PageRecipe, card: Card, source: PageSource, results: Path) -
     record = parse(SourceRecord, read_json(results / source.record), str(results / source.record))
     if role not in card.sources or record.sha256 != card.sources[role].sha256:
         raise PubmillError(
-            f"{results / source.record} is not of the file that {recipe.card} was made from ({role} of "
+            f"{results / source.record} describes another file than {recipe.card} was made from ({role} of "
             f"{recipe.name}); remove {recipe.card} and run the same command, which converts the dataset again"
         )
     return SourceLine(
@@ -242,17 +251,17 @@ def _source(recipe: PageRecipe, card: Card, source: PageSource, results: Path) -
 
 
 def read_page(path: Path) -> Page:
-    """Read a page as `scripts/dataset_page.py` wrote it."""
+    """Read a page written by `scripts/dataset_page.py`."""
     return parse(Page, read_json(path), str(path))
 
 
 def to_html(page: Page) -> str:
-    """A page of its own, without scripts and without anything from elsewhere."""
+    """Render a self-contained page without scripts."""
     return environment().get_template("dataset_page.html.j2").render(page=page)
 
 
 def to_markdown(page: Page) -> str:
-    """The same for a repository, as a README."""
+    """Render the page as a README for a repository."""
     template = environment(escape_markdown).get_template("dataset_page.md.j2")
     return template.render(page=page, recipe=page.recipe)
 

@@ -1,4 +1,4 @@
-"""A table of facts as JSON, CSV, Markdown, LaTeX and HTML, in the look of the tables of results."""
+"""Render a fact table as JSON, CSV, Markdown, LaTeX and HTML, in the style of result tables."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,20 +12,20 @@ from pubmill.publication.rendering import (
     marks,
     to_json,
 )
-from pubmill.tables.fact_table_models import FactCell, FactColumn, FactRow, FactTable
+from pubmill.tables.fact_table_models import FactCell, FactTable, FactTableColumn, FactTableRow
 
 
 def fact_marks(table: FactTable) -> dict[str, str]:
-    """Every distinct reason for a missing or differing value -> its mark, in reading order."""
+    """Map every distinct reason for a missing or differing value to its mark, in reading order."""
     return marks(table.reasons)
 
 
 def to_csv(table: FactTable) -> str:
-    """One line a cell; booleans are 1 and 0, as in the published values."""
+    """Render one CSV line per cell; booleans are 1 and 0, as in the published values."""
     return csv_text([_csv_line(table, row, column, cell) for row, column, cell in table.read()])
 
 
-def _csv_line(table: FactTable, row: FactRow, column: FactColumn, cell: FactCell) -> dict[str, Any]:
+def _csv_line(table: FactTable, row: FactTableRow, column: FactTableColumn, cell: FactCell) -> dict[str, Any]:
     return {
         "paper": table.paper,
         "table": table.table,
@@ -47,19 +47,19 @@ def _plain(value: bool | int | float | str | None) -> int | float | str | None:
 
 
 def to_markdown(table: FactTable) -> str:
-    """A pipe table for GitHub."""
+    """Render a pipe table for GitHub."""
     template = environment(escape_markdown).get_template("fact_table.md.j2")
     return template.render(table=table, marks=fact_marks(table))
 
 
 def to_latex(table: FactTable) -> str:
-    """A document that compiles by itself (needs booktabs and longtable)."""
+    """Render a complete LaTeX document (needs booktabs and longtable)."""
     template = environment(escape_tex).get_template("fact_table.tex.j2")
     return template.render(table=table, marks=fact_marks(table))
 
 
 def to_html(table: FactTable) -> str:
-    """A page of its own, without scripts and without anything from elsewhere."""
+    """Render a self-contained page without scripts."""
     template = environment().get_template("fact_table.html.j2")
     return template.render(table=table, marks=fact_marks(table))
 

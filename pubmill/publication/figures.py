@@ -1,7 +1,6 @@
-"""The figures of the report as coordinates; `templates/_figures.html.j2` draws them as small SVG.
+"""Figures of the report, as coordinates that `templates/_figures.html.j2` draws as small SVG.
 
-Every figure carries a description that says in words what it shows. Lengths are SVG user units,
-about one pixel on a phone.
+Every figure has a description in words. Lengths are SVG user units, about one pixel on a phone.
 """
 
 import math
@@ -13,7 +12,7 @@ from pubmill.tables.cells import Cell, Column, Row, SeedScore, Table
 
 WIDTH = 340
 EDGE = 14
-"""What is left of the width beside an axis, for half of its last number."""
+"""Margin beside an axis, wide enough for half of its last number."""
 LANE = 40
 TOP = 8
 CURVE_HEIGHT = 220
@@ -30,6 +29,7 @@ class Axis:
     end: float
 
     def at(self, value: float) -> float:
+        """The position of a value."""
         share = (value - self.low) / (self.high - self.low)
         return round(self.start + share * (self.end - self.start), 1)
 
@@ -39,7 +39,7 @@ class Axis:
         power = 10.0 ** math.floor(math.log10(rough))
         steps = [factor * power for factor in (1, 2, 5, 10)]
         chosen = next(i for i, step in enumerate(steps) if step >= rough * 0.999)
-        # a step can be longer than a short axis, and then none of its multiples may lie on it
+        # a step can be longer than a short axis, which then may contain none of its multiples
         values = self._multiples(steps[chosen]) or self._multiples(steps[chosen - 1])
         return [(self.at(value), value) for value in values]
 
@@ -50,8 +50,8 @@ class Axis:
 
 @dataclass(frozen=True)
 class Lane:
-    """One model in a strip: a point for each seed, what the table shows of them, the published value;
-    beside its label a `note` on what failed, and what else there is to say."""
+    """One model in a strip: a point for each seed, their aggregate (`together`) and the published value;
+    beside the label, a `note` on failed runs and an optional remark (`aside`)."""
 
     label: str
     y: float
@@ -64,7 +64,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Strip:
-    """A lane of points for each model: its scores per seed on one dataset, or its times."""
+    """A figure with a lane of points per model: its scores by seed on one dataset, or its times."""
 
     label: str
     metric: str
@@ -89,7 +89,7 @@ class Curve:
 
 
 def strips(table: Table) -> list[Strip]:
-    """One strip for each dataset that any seed was scored on."""
+    """Return one strip for each dataset on which any seed was scored."""
     return [made for row in table.rows if (made := _strip(table, row))]
 
 
@@ -105,7 +105,7 @@ def _strip(table: Table, row: Row) -> Strip | None:
     return Strip(
         label=row.label,
         metric=metric(row.metric),
-        description=" ".join(_told(column, cell, table.aggregate) for column, cell in shown),
+        description=" ".join(_lane_text(column, cell, table.aggregate) for column, cell in shown),
         height=TOP + LANE * len(lanes) + 26,
         axis=axis,
         lanes=lanes,
@@ -118,7 +118,7 @@ def _values(cell: Cell) -> list[float]:
 
 
 def _run(column: Column, seed: SeedScore) -> str:
-    """A run in words: a finished pipeline has no seed."""
+    """Return a run's name; a finished pipeline has no seed."""
     return f"seed {seed.name}" if not column.pipeline else f"as it is{seed.fold and f', {seed.fold}'}"
 
 
@@ -135,8 +135,8 @@ def _lane(column: Column, cell: Cell, axis: Axis, top: float) -> Lane:
     )
 
 
-def _told(column: Column, cell: Cell, aggregate: str) -> str:
-    """One model's lane in words."""
+def _lane_text(column: Column, cell: Cell, aggregate: str) -> str:
+    """Describe one model's lane in words."""
     scores = ", ".join(
         f"{_run(column, seed)} {seed.failed if seed.value is None else number(seed.value)}"
         for seed in cell.seeds
@@ -147,7 +147,8 @@ def _told(column: Column, cell: Cell, aggregate: str) -> str:
 
 
 def curve(label: str, points: Sequence[tuple[int, float]], ends: Sequence[tuple[int, int]]) -> Curve | None:
-    """Draw (tokens, loss) points; `ends` are (tokens, step) of the checkpoints. None without two points."""
+    """Return the curve of (tokens, loss) points; `ends`: (tokens, step) of checkpoints. None below two
+    points."""
     if len(points) < 2:
         return None
     points = thinned(points)
@@ -170,7 +171,7 @@ def curve(label: str, points: Sequence[tuple[int, float]], ends: Sequence[tuple[
 
 
 def thinned(points: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
-    """At most `MAX_POINTS` of the points, evenly spaced, the first and the last among them."""
+    """Return at most `MAX_POINTS` of the points, evenly spaced, including the first and the last."""
     if len(points) <= MAX_POINTS:
         return list(points)
     step = (len(points) - 1) / (MAX_POINTS - 1)

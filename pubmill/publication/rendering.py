@@ -1,4 +1,5 @@
-"""A table as JSON, CSV, Markdown, LaTeX and HTML. Names, labels, notes and reasons are escaped everywhere."""
+"""Render a table as JSON, CSV, Markdown, LaTeX and HTML; names, labels, notes and reasons are always
+escaped."""
 
 import base64
 import csv
@@ -22,7 +23,7 @@ from pubmill.tables.cells import Cell, Column, Row, Table
 
 MINUS = "\N{MINUS SIGN}"
 COMPOSITES = {"score": "mean of task means", "mean": "mean of datasets"}
-"""Rows that are made of other rows -> what they show."""
+"""Metric of a composite row -> its description."""
 TEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -33,7 +34,7 @@ TEX = {
     '"': r"\textquotedbl{}",
     "'": "'",
     "`": r"\textasciigrave{}",
-    "[": "{[}",  # after a line's end, LaTeX takes a bare bracket for an option
+    "[": "{[}",  # after the end of a row, LaTeX would read a bare bracket as an option
     "]": "{]}",
     MINUS: "$-$",
     "±": r"$\pm$",
@@ -56,33 +57,33 @@ VERDICTS = {
     "not comparable": ("not comparable", "C"),
     "no verdict": ("no verdict", "U"),
 }
-"""A verdict -> it in a few letters, and in one."""
+"""Verdict -> its short form and its letter."""
 
 
 def number(value: float) -> str:
-    """A score with two decimals."""
+    """Format a score with two decimals."""
     return f"{value:.2f}".replace("-", MINUS)
 
 
 def printed(text: str) -> str:
-    """A published score as it is printed."""
+    """Format a published score as printed, with a minus sign."""
     return text.replace("-", MINUS)
 
 
 def signed(value: float) -> str:
-    """A difference with its sign and two decimals; nothing is `-0.00`."""
+    """Format a difference with its sign and two decimals; zero has no sign."""
     text = f"{value:+.2f}".replace("-", MINUS)
     return "0.00" if text[1:] == "0.00" else text
 
 
 def count(value: int) -> str:
-    """A whole number with thin groups of three digits."""
+    """Format a whole number with thin spaces between groups of three digits."""
     return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def fact(value: bool | int | float | str | None, kind: str, printed: str | None = None) -> str:
-    """Format a fact by its kind (pubmill.tables.printed_facts), text also as printed. A ratio has three
-    digits, and no fewer decimals than the one `printed` beside it."""
+    """Format a fact by its kind (`pubmill.tables.printed_facts`), as printed if it is text. A ratio has three
+    significant digits, and at least as many decimals as the published one in `printed`."""
     if kind == "boolean":
         return "yes" if value in (True, "1") else "no"
     if isinstance(value, int) or (kind == "count" and isinstance(value, str) and value.isdigit()):
@@ -99,7 +100,8 @@ def fact(value: bool | int | float | str | None, kind: str, printed: str | None 
 
 
 def surplus(value: int, printed: str) -> str:
-    """A count minus the published one, with its sign; nothing where that one is rounded (`64K`)."""
+    """Format a count minus the published one, with its sign; empty if the published one is rounded
+    (`64K`)."""
     if not printed.isdigit():
         return ""
     gap = value - int(printed)
@@ -107,7 +109,7 @@ def surplus(value: int, printed: str) -> str:
 
 
 def quantity(value: float) -> str:
-    """A large number in few characters: 950, 1.3 k, 24 M, 3.2 G."""
+    """Format a large number in few characters: 950, 1.3 k, 24 M, 3.2 G."""
     for unit in ("", "k", "M", "G"):
         if abs(value) < 999.5:
             return f"{value:.3g}\N{NO-BREAK SPACE}{unit}".rstrip()
@@ -116,18 +118,18 @@ def quantity(value: float) -> str:
 
 
 def share(part: float, whole: float) -> str:
-    """A part in per cent; small shares keep a digit that is not zero."""
+    """Format a share in per cent; small shares keep a nonzero digit."""
     percent = 100 * part / whole if whole else 0.0
     return f"{percent:.2g} %" if 0 < percent < 0.1 else f"{percent:.1f} %"
 
 
 def p_value(value: float) -> str:
-    """A p value with two digits that count; the smallest that resamplings can give is shown as it is."""
+    """Format a p value with two significant digits; the smallest possible one is shown unchanged."""
     return f"{value:.2g}" if value < 0.1 else f"{value:.2f}"
 
 
 def duration(seconds: float) -> str:
-    """A time in its two largest units: 42 s, 3 min 5 s, 2 h 10 min, 4 d 3 h."""
+    """Format a duration in its two largest units: 42 s, 3 min 5 s, 2 h 10 min, 4 d 3 h."""
     whole = round(seconds)
     for large, small, size, rest in (("d", "h", 86400, 3600), ("h", "min", 3600, 60), ("min", "s", 60, 1)):
         if whole >= size:
@@ -136,31 +138,31 @@ def duration(seconds: float) -> str:
 
 
 def sentence(text: str) -> str:
-    """Text with a capital at its beginning and a full stop at its end."""
+    """Return text with an initial capital and a final full stop."""
     return text[:1].upper() + text[1:].rstrip(".") + "."
 
 
 def groups(rows: Iterable[Row]) -> list[tuple[Row, ...]]:
-    """Neighbouring rows of one task group."""
+    """Group neighbouring rows of the same task group."""
     return [tuple(found) for _, found in itertools.groupby(rows, key=lambda row: row.group)]
 
 
 def metric(name: str | None) -> str:
-    """A metric in words."""
+    """Return the label of a metric."""
     if name in METRICS:
         return METRICS[name].label
     return COMPOSITES.get(name or "", (name or "").replace("_", " "))
 
 
 def reasons(table: Table) -> dict[str, str]:
-    """Every distinct reason for a missing value -> its mark."""
+    """Map every distinct reason for a missing value to its mark."""
     return marks(cell.missing for _, _, cell in table.read())
 
 
 def marks(reasons: Iterable[str | None]) -> dict[str, str]:
-    """Every distinct reason -> its mark (a, b, ... z, aa), in the order given."""
-    told = dict.fromkeys(reason for reason in reasons if reason)
-    return {reason: _letters(i) for i, reason in enumerate(told)}
+    """Map every distinct reason, in the order given, to its mark (a, b, ... z, aa)."""
+    distinct = dict.fromkeys(reason for reason in reasons if reason)
+    return {reason: _letters(i) for i, reason in enumerate(distinct)}
 
 
 def _letters(index: int) -> str:
@@ -169,7 +171,7 @@ def _letters(index: int) -> str:
 
 
 def escape_tex(text: str) -> str:
-    """Text for LaTeX. Letters that plain pdfLaTeX cannot set are shown as their code, never dropped."""
+    """Escape text for LaTeX. Characters that plain pdfLaTeX cannot set become their code, so none is lost."""
     spaced = re.sub(r"[^\S\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]+", " ", text)
     return "".join(TEX.get(c) or _plain_tex(c) for c in spaced)
 
@@ -181,18 +183,18 @@ def _plain_tex(character: str) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Text for a cell of a GitHub table: no markup, no HTML, no line break, no column end."""
+    """Escape text for a cell of a GitHub table: no markup, HTML, line breaks or column separators remain."""
     escaped = re.sub(r"([\\`*_\[\]#|~!])", r"\\\1", re.sub(r"\s+", " ", text))
     return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
 
 
 TEMPLATES = Path(__file__).parent / "templates"
 SORTING = (TEMPLATES / "sorting.js").read_text(encoding="utf-8")
-"""The only script of a page, which its policy names by its digest."""
+"""The only script of a page, which the page's security policy allows by its digest."""
 
 
 def environment(escape: Callable[[str], str] | None = None) -> Environment:
-    """Templates in which every value is escaped: by `escape`, or as HTML without one.
+    """Return a template environment that escapes every value with `escape`, or as HTML by default.
 
     Control characters are shown as their codes.
     """
@@ -237,18 +239,18 @@ def environment(escape: Callable[[str], str] | None = None) -> Environment:
 
 
 def to_json(shown: BaseModel) -> str:
-    """What the report reads."""
-    told = shown.model_dump(mode="json", by_alias=True)
-    return json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    """Render the JSON that the report reads."""
+    values = shown.model_dump(mode="json", by_alias=True)
+    return json.dumps(values, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def to_csv(table: Table) -> str:
-    """One line a cell; full precision, as programs want it."""
+    """Render one CSV line per cell, with full precision for further processing."""
     return csv_text([_csv_line(table, row, column, cell) for row, column, cell in table.read()])
 
 
 def csv_text(lines: list[dict[str, Any]]) -> str:
-    """Lines of equal keys as CSV; no text is one that a spreadsheet takes for a formula."""
+    """Render lines with equal keys as CSV, without text that a spreadsheet would read as a formula."""
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(lines[0]), lineterminator="\n")
     writer.writeheader()
@@ -294,29 +296,29 @@ def _verdict_fields(verdict: Verdict | None) -> dict[str, Any]:
 
 
 def exact(value: float | None) -> float | None:
-    """Without the last bits, which differ by the order of a sum."""
+    """Round off the last bits, which depend on the order of summation."""
     return None if value is None else round(value, 6)
 
 
 def _inert(text: str) -> str:
-    """Text that a spreadsheet does not take for a formula."""
+    """Quote text that a spreadsheet would read as a formula."""
     return f"'{text}" if text[:1] in tuple("=+-@\t\r") else text
 
 
 def to_markdown(table: Table) -> str:
-    """A pipe table for GitHub."""
+    """Render a pipe table for GitHub."""
     template = environment(escape_markdown).get_template("table.md.j2")
     return template.render(table=table, reasons=reasons(table))
 
 
 def to_latex(table: Table) -> str:
-    """A document that compiles by itself; its tabular can be copied into another (needs booktabs)."""
+    """Render a complete LaTeX document; its tabular can be copied into another one (needs booktabs)."""
     template = environment(escape_tex).get_template("table.tex.j2")
     return template.render(table=table, reasons=reasons(table))
 
 
 def to_html(table: Table) -> str:
-    """A page of its own, whose only script sorts it, and without anything from elsewhere."""
+    """Render a self-contained page, whose only script sorts the table."""
     return environment().get_template("table.html.j2").render(table=table, reasons=reasons)
 
 

@@ -1,4 +1,4 @@
-"""One page for a study: what ran, its tables and figures, its data, and where everything came from."""
+"""The report of a study: one page with its runs, tables, figures, data and sources."""
 
 import hashlib
 import json
@@ -26,7 +26,7 @@ from pubmill.tables.dataset_cards import Card
 from pubmill.tables.fact_table_models import FactTable, read_fact_table
 
 LISTED_FILES = 20
-"""Folders of sources with more files are shown as one line with one digest."""
+"""Source folders with more files are shown as one line with one digest."""
 
 COUNTS = ("parsed", "documents", "words", "bytes", "rejected", "samples", "by_source", "years")
 PIECES = ("size", "documents", "distinct_words", "subwords_per_word", "split_words", "unknown_words")
@@ -35,10 +35,12 @@ SOURCE = ("url", "bytes", "sha256", "origin", "retrieved")
 
 
 class ReportRecipe(Shape):
-    """What decides a report; all paths are below the results folder. `sources` are the .source.json
-    records of the raw files that the study is made from, as `pubmill.storage.path_lists` shortens them;
-    `checkpoints`: model -> recipe and step of its weights; `fits`: model -> dataset -> diagnosis of
-    its vocabulary."""
+    """The input of the job that builds a report; all paths are below the results folder.
+
+    - `sources`: .source.json records of the study's raw files, shortened by `pubmill.storage.path_lists`.
+    - `checkpoints`: model -> recipe and step of its weights.
+    - `fits`: model -> dataset -> diagnosis of the model's vocabulary on it.
+    """
 
     study: str
     title: str
@@ -58,8 +60,8 @@ class ReportRecipe(Shape):
 
 
 @dataclass(frozen=True)
-class Pretraining:
-    """One pretraining up to its last checkpoint; `machines` are those of all its segments."""
+class PretrainingSummary:
+    """One pretraining up to its last checkpoint; `machines` includes those of all its segments."""
 
     name: str
     steps: int
@@ -72,7 +74,7 @@ class Pretraining:
 
 @dataclass(frozen=True)
 class SourceFolder:
-    """Source files of one folder; `sha256` is that of the `sha256sum` list of all its files."""
+    """Source files of one folder; `sha256` is the digest of the `sha256sum` list of all its files."""
 
     name: str
     origins: tuple[str, ...]
@@ -85,7 +87,7 @@ class SourceFolder:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that the page shows."""
+    """The content of the page."""
 
     recipe: ReportRecipe
     tables: dict[str, Table]
@@ -93,7 +95,7 @@ class Report:
     fact_tables: dict[str, FactTable]
     strips: dict[str, list[Strip]]
     charts: dict[str, list[Chart]]
-    pretrainings: list[Pretraining]
+    pretrainings: list[PretrainingSummary]
     corpora: dict[str, dict[str, Any]]
     vocabs: dict[str, dict[str, Any]]
     datasets: dict[str, Page]
@@ -102,11 +104,13 @@ class Report:
 
     @property
     def banner(self) -> str:
+        """The warning of a scale that is not comparable with the papers, else nothing."""
         return "" if self.recipe.comparable else self.recipe.scale_title
 
     @property
     def models(self) -> list[str]:
-        """Labels of the models that the study runs, the first of each, in the tables' order."""
+        """Labels of the models that the study runs, in the order of the tables; the first label of each
+        model."""
         labels: dict[str, str] = {}
         for column in (column for table in self.tables.values() for column in table.columns):
             if column.model in self.recipe.models:
@@ -115,13 +119,13 @@ class Report:
 
     @property
     def contents(self) -> dict[str, list[tuple[str, str]]]:
-        """The tables by paper: what each is called there, and where it stands on the page."""
+        """Paper -> its tables, each with its printed name and its anchor on the page."""
         found: dict[str, list[tuple[str, str]]] = {}
         for letter, tables in (("t", self.tables), ("f", self.fact_tables)):
             for number, table in enumerate(tables, 1):
                 paper, _, name = table.partition("/")
-                told = f"Table {name.removeprefix('table').lstrip('0')}"
-                found.setdefault(paper, []).append((told, f"{letter}{number}"))
+                title = f"Table {name.removeprefix('table').lstrip('0')}"
+                found.setdefault(paper, []).append((title, f"{letter}{number}"))
         return {
             paper: sorted(tables, key=lambda place: int(place[0].split()[1]))
             for paper, tables in sorted(found.items())
@@ -129,7 +133,7 @@ class Report:
 
     @property
     def runs(self) -> dict[str, float]:
-        """Every fine-tuning that has a record, once whatever number of tables shows it: its seconds."""
+        """Record -> seconds of every recorded fine-tuning, each once even if several tables show it."""
         return {
             seed.record: seed.seconds
             for table in self.tables.values()
@@ -140,23 +144,23 @@ class Report:
 
     @property
     def times(self) -> dict[str, list[ModelTimes]]:
-        """How long fine-tuning took: table -> its models."""
+        """Table -> fine-tuning times of its models."""
         return {name: found for name, table in self.tables.items() if (found := times(table))}
 
     @property
     def time_strips(self) -> list[Strip]:
-        """The same as figures."""
+        """The fine-tuning times as figures."""
         made = (time_strip(name, found) for name, found in self.times.items())
         return [strip for strip in made if strip]
 
     @property
     def own_contradictions(self) -> Contradictions:
-        """Those between a value of the study's tables and others."""
+        """The contradictions that involve a value of the study's tables."""
         return self.contradictions.of_tables(self.recipe.tables)
 
     @property
     def datasets_by_sizes(self) -> dict[tuple[str, ...], dict[str, Card]]:
-        """The cards by what tells the size of their kind: each group is one table."""
+        """The dataset cards grouped by the counts that describe their size; each group becomes one table."""
         groups: dict[tuple[str, ...], dict[str, Card]] = {}
         for name, page in self.datasets.items():
             groups.setdefault(page.card.sizes, {})[name] = page.card
@@ -164,7 +168,7 @@ class Report:
 
 
 def read_report(recipe: ReportRecipe, results: Path) -> Report:
-    """Read everything a report shows; a `PubmillError` names the first file that is absent or wrong."""
+    """Read the content of a report; a `PubmillError` names the first file that is missing or wrong."""
     tables = {name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables}
     contradictions = Contradictions(found=())
     if recipe.tables:
@@ -193,7 +197,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
 
 
 def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) -> dict[str, list[Chart]]:
-    """The charts of all tables, by what they show; each is labelled with its table."""
+    """Return the charts of all tables, by type; each is labelled with its table."""
     rates = {
         model: {name: rate for name, path in found.items() if (rate := _rate(results / path)) is not None}
         for model, found in recipe.fits.items()
@@ -208,7 +212,7 @@ def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) ->
 
 
 def _rate(path: Path) -> float | None:
-    """Pieces per word of the mentions of a dataset's test."""
+    """Return the pieces per word in mentions of a dataset's test split."""
     splits = _object(path, ["splits"])["splits"]
     words = splits.get("test", splits.get("dev", {})).get("entity_words", {})
     rate = words.get("subwords_per_word")
@@ -219,16 +223,16 @@ def _object(path: Path, keys: Sequence[str]) -> dict[str, Any]:
     value = read_json(path)
     lacking = [key for key in keys if not isinstance(value, dict) or key not in value]
     if lacking:
-        raise PubmillError(f"{path} lacks {', '.join(lacking)}; remove it and make it again")
+        raise PubmillError(f"{path} lacks {', '.join(lacking)}; remove it and build it again")
     return dict(value)
 
 
-def read_pretraining(name: str, folders: Sequence[Path]) -> Pretraining:
-    """Read a pretraining from its checkpoints, given in order; a log and its times begin at step 0."""
+def read_pretraining(name: str, folders: Sequence[Path]) -> PretrainingSummary:
+    """Read a pretraining from its checkpoints, given in order; each log and its times start at step 0."""
     lines = read_log(folders[-1] / "log.jsonl")
     states = [_object(folder / "state.json", STATE) for folder in folders]
     ends = [(state["tokens"], state["step"]) for state in states]
-    return Pretraining(
+    return PretrainingSummary(
         name=name,
         steps=states[-1]["step"],
         tokens=states[-1]["tokens"],
@@ -240,7 +244,7 @@ def read_pretraining(name: str, folders: Sequence[Path]) -> Pretraining:
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """The lines of a training log, each with at least step, tokens and loss."""
+    """Read the lines of a training log, each with at least step, tokens and loss."""
     if not path.is_file():
         raise PubmillError(f"{path} does not exist; run this pretraining segment again")
     lines = []
@@ -258,14 +262,14 @@ def read_log(path: Path) -> list[dict[str, Any]]:
 
 
 def read_sources(results: Path, records: Sequence[str]) -> list[SourceFolder]:
-    """The source files whose records are listed (below `results`), by the folder they lie in."""
+    """Read the listed records of source files (paths below `results`), grouped by folder."""
     found: dict[str, list[dict[str, Any]]] = {}
     for record in sorted(records):
         path, file = results / record, Path(source_of_record(record))
         if not path.is_file():
             raise PubmillError(
-                f"{path} does not exist, so nothing tells where {file.name} came from; remove {file} "
-                f"from {results} and run the study again, which brings both in anew"
+                f"{path} does not exist, so the origin of {file.name} is unknown; remove {file} "
+                f"from {results} and run the study again, which fetches the file and its record again"
             )
         place = below_sources(file.parent.as_posix())
         found.setdefault(place, []).append({**_object(path, SOURCE), "name": file.name})
@@ -287,6 +291,6 @@ def _source_folder(name: str, files: Sequence[Mapping[str, Any]]) -> SourceFolde
 
 
 def render(report: Report) -> str:
-    """The report as one page, whose only script sorts its tables, and without anything from elsewhere."""
+    """Return the report as one self-contained page, whose only script sorts its tables."""
     template = environment().get_template("report.html.j2")
     return template.render(report=report, reasons=reasons, fact_marks=fact_marks)

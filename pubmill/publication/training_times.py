@@ -1,4 +1,4 @@
-"""How long fine-tuning took: a table's models, in numbers and as a strip."""
+"""Fine-tuning times of a table's models, as numbers and as a figure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,35 +9,37 @@ from pubmill.tables.cells import Column, Table
 
 UNITS = {"h": ("hours", 3600), "min": ("minutes", 60), "s": ("seconds", 1)}
 LEAST = 2
-"""Of this unit and more, the longest time is told in it."""
+"""A unit is used only if the longest time is at least this many of it."""
 
 
 @dataclass(frozen=True)
 class ModelTimes:
-    """A model's fine-tunings in one table, in seconds; `by_dataset`: label -> each run."""
+    """Fine-tuning times of a model in one table, in seconds; `by_dataset`: dataset label -> time of each
+    run."""
 
     label: str
     by_dataset: Mapping[str, tuple[float, ...]]
 
     @property
     def runs(self) -> list[float]:
+        """The times of all runs."""
         return [seconds for runs in self.by_dataset.values() for seconds in runs]
 
     @property
     def means(self) -> dict[str, float]:
-        """The mean run of each dataset."""
+        """The mean time per dataset."""
         return {dataset: fmean(runs) for dataset, runs in self.by_dataset.items()}
 
 
 def times(table: Table) -> list[ModelTimes]:
-    """The models of a table that were fine-tuned; pipelines were not."""
+    """Return the times of a table's fine-tuned models; pipelines are not fine-tuned."""
     found = (_times(table, column) for column in table.columns if not column.pipeline)
     return [one for one in found if one.by_dataset]
 
 
 def _times(table: Table, column: Column) -> ModelTimes:
     by_dataset: dict[str, tuple[float, ...]] = {}
-    for row in {row.dataset: row for row in table.rows}.values():  # of one dataset, rows share their runs
+    for row in {row.dataset: row for row in table.rows}.values():  # rows with the same dataset share runs
         seeds = table.cells[column.key][row.key].seeds
         if known := tuple(seed.seconds for seed in seeds if seed.seconds is not None):
             by_dataset[row.label] = known
@@ -45,7 +47,8 @@ def _times(table: Table, column: Column) -> ModelTimes:
 
 
 def time_strip(label: str, found: Sequence[ModelTimes]) -> Strip | None:
-    """A lane for each model: the mean run of each dataset, and of all runs; None without any."""
+    """Return a figure with a lane per model: the mean time per dataset and over all runs; None without
+    models."""
     if not found:
         return None
     longest = max(seconds for one in found for seconds in one.means.values())
@@ -56,7 +59,7 @@ def time_strip(label: str, found: Sequence[ModelTimes]) -> Strip | None:
     return Strip(
         label=label,
         metric=f"{name} of one run",
-        description=" ".join(_told(one, unit) for one in found),
+        description=" ".join(_lane_text(one, unit) for one in found),
         height=TOP + LANE * len(found) + 26,
         axis=Axis(0, axis.high / size, EDGE, WIDTH - EDGE),
         lanes=lanes,
@@ -64,7 +67,7 @@ def time_strip(label: str, found: Sequence[ModelTimes]) -> Strip | None:
 
 
 def _lane(one: ModelTimes, axis: Axis, unit: str, top: float) -> Lane:
-    """`axis`: of seconds."""
+    """Return a model's lane on an `axis` in seconds."""
     mean = fmean(one.runs)
     return Lane(
         label=one.label,
@@ -81,7 +84,7 @@ def _time(seconds: float, unit: str) -> str:
     return f"{seconds / UNITS[unit][1]:.3g} {unit}"
 
 
-def _told(one: ModelTimes, unit: str) -> str:
-    """One model's lane in words."""
+def _lane_text(one: ModelTimes, unit: str) -> str:
+    """Describe one model's lane in words."""
     datasets = ", ".join(f"{name} {_time(mean, unit)}" for name, mean in one.means.items())
     return f"{one.label}: {datasets}; mean of {len(one.runs)} runs {_time(fmean(one.runs), unit)}."

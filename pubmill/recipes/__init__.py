@@ -1,7 +1,7 @@
-"""What a training job is told, as plain data.
+"""Training recipes: plain dataclasses passed to training jobs.
 
-Standard library only: `scripts/pretrain.py` and `scripts/finetune.py` run on machines that have
-nothing but torch and transformers. `pubmill.specs` checks the same classes when it reads the YAML.
+Standard library only: `scripts/pretrain.py` and `scripts/finetune.py` run on machines where only torch and
+transformers are installed. `pubmill.specs` checks the same classes when it reads the YAML.
 """
 
 from pubmill.recipes.base import FORBID_UNKNOWN, Precision

@@ -1,4 +1,4 @@
-"""What all recipes share."""
+"""Types and settings shared by all recipes."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Recipes of fine-tuning."""
+"""Fine-tuning recipes."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -8,7 +8,7 @@ from pubmill.recipes.base import FORBID_UNKNOWN, Precision
 
 @dataclass(frozen=True, kw_only=True)
 class Dummies:
-    """Dummies for mentions of each entity type, and for mentions that overlap (`argument_transforms`)."""
+    """Dummy words for mentions of each entity type and for overlapping mentions (`argument_transforms`)."""
 
     __pydantic_config__ = FORBID_UNKNOWN
 
@@ -20,37 +20,38 @@ class Dummies:
 class FinetuningRecipe:
     """One fine-tuning of a pretrained encoder on one dataset.
 
-    What the dataset decides:
-    - `task`: the kind of its examples; `metric`: the dev score that chooses among weights; `negative`:
-      the label that micro F1 leaves out; `dummies`: what stands for its mentions.
+    Decided by the dataset:
+    - `task`: the kind of its examples; `metric`: the dev score by which weights are chosen; `negative`: the
+      label that micro F1 ignores; `dummies`: words that replace its mentions.
 
-    How an example is read (gu2020 sections 5.1, 5.2; tinn2021 section 3.1; shin2020 section 5.1):
-    - `max_length`: subwords of an input, special ones included.
+    Input (gu2020 sections 5.1, 5.2; tinn2021 section 3.1; shin2020 section 5.1):
+    - `max_length`: subwords per input, including special ones.
     - `tagging` and `labelled_subwords` (tokens): label scheme, and which subwords of a word carry its label.
-    - `entities`: relation arguments as they stand, replaced by dummies, or between markers.
-    - `segments`: whether two texts have two segment ids or one; `unit`: whether a document is read whole
-      or sentence by sentence, its labels being those of all its sentences (multilabel).
-    - `stride`: tokens that neighbouring windows of a long context share; `max_answer_length` in tokens;
-      `n_best` answers are predicted (span).
+    - `entities`: relation arguments are kept (`original`), replaced by dummies, or put between markers.
+    - `segments`: two texts have two segment ids or one; `unit` (multilabel): a document is read whole, or
+      sentence by sentence with the union of its sentences' labels.
+    - `stride`: tokens shared by neighbouring windows of a long context; `max_answer_length` in tokens;
+      `n_best`: number of predicted answers (span).
 
-    What is put on the encoder (gu2020 section 5.2, Tables 10 and 12; shin2020 Tables 1 and 2):
-    - `pooling`: the encoding that stands for a sequence: of the first token, of the first tokens of its
-      mentions, or the largest or average of each mention's.
-    - `head`: linear; fully connected layers of `head_sizes` with ReLU before it; or a BiLSTM of the one
-      size given (each direction): over labelled subwords (tokens), or over all of a sequence's tokens, of
-      which the last state of each direction is taken (in place of the first token, pooling cls).
-      `head_dropout`: before each of its layers. `crf`: transitions between labels are learnt too (tokens).
+    Layers on top of the encoder (gu2020 section 5.2, Tables 10 and 12; shin2020 Tables 1 and 2):
+    - `pooling`: the encoding of a sequence: the first token, the first token of each mention, or the maximum
+      or average over each mention.
+    - `head`: a linear layer; the same after fully connected layers of `head_sizes` with ReLU; or a BiLSTM
+      whose size per direction is the single entry of `head_sizes`. The BiLSTM reads the labelled subwords
+      (tokens), or all tokens of a sequence, where the last state of each direction replaces the first token
+      (pooling cls). `head_dropout`: before each layer of the head. `crf`: also learn transitions between
+      labels (tokens).
 
-    How it learns: `keep`: the weights that are best on dev, or the last; dev is looked at every
-    `evaluate_every` steps, or after each epoch. `stop_after`: steps after which training ends, though the
-    schedule is that of all epochs. `loss` and `oversample` (repeats examples of rarer labels): against
-    label imbalance (shin2020 section 5.5).
+    Training: `keep`: the weights that are best on dev, or the last; dev is evaluated every `evaluate_every`
+    steps, or after each epoch. `stop_after`: steps after which training ends, although the learning rate is
+    scheduled for all epochs. `loss` and `oversample` (repeats examples of rarer labels) counter label
+    imbalance (shin2020 section 5.5).
 
-    Stabilisation (tinn2021 sections 2.4, 3.2 to 3.6, Table 7): `bias_correction` of Adam;
-    `frozen_layers`: the embeddings and so many of the lowest layers stay as they are (null: none of it);
-    `layerwise_decay`: each layer's learning rate is that of the one above times this;
-    `reinitialised_layers` and `removed_layers`: so many of the top; `train_on`: after the best number of
-    steps is known, training begins anew with train and dev.
+    Stabilisation (tinn2021 sections 2.4, 3.2 to 3.6, Table 7): `bias_correction` of Adam; `frozen_layers`:
+    the embeddings and this number of lowest layers are not trained (null: everything is); `layerwise_decay`:
+    each layer's learning rate is this factor times that of the layer above; `reinitialised_layers` and
+    `removed_layers`: numbers of top layers; `train_on`: once the best number of steps is known, training
+    restarts on train and dev.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -104,18 +105,17 @@ class FinetuningRecipe:
 
 
 def _faults(recipe: FinetuningRecipe) -> list[str]:
-    """Settings that mean nothing together, or on this kind of task; each would be ignored in silence."""
+    """Report settings that contradict each other or do not apply to the task and would be ignored."""
     tokens, classes = recipe.task == "tokens", recipe.task in ("tokens", "sequence")
     wrong = {
         "head bilstm is for tokens and sequence": recipe.head == "bilstm" and not classes,
         "head bilstm reads all tokens; it needs pooling: cls": recipe.head == "bilstm"
         and recipe.pooling != "cls",
-        "head bilstm needs head_sizes of one size": recipe.head == "bilstm" and len(recipe.head_sizes) != 1,
+        "head bilstm needs head_sizes with one size": recipe.head == "bilstm" and len(recipe.head_sizes) != 1,
         "head mlp needs head_sizes": recipe.head == "mlp" and not recipe.head_sizes,
         "head linear has no head_sizes": recipe.head == "linear" and bool(recipe.head_sizes),
         "crf is for tokens": recipe.crf and not tokens,
-        "a crf has a loss of its own; loss must be cross-entropy": recipe.crf
-        and recipe.loss != "cross-entropy",
+        "crf has its own loss; loss must be cross-entropy": recipe.crf and recipe.loss != "cross-entropy",
         "loss dice is for tokens and sequence": recipe.loss == "dice" and not classes,
         "loss weighted is for tokens, sequence and multilabel": recipe.loss == "weighted"
         and not (classes or recipe.task == "multilabel"),
@@ -126,9 +126,11 @@ def _faults(recipe: FinetuningRecipe) -> list[str]:
         "unit sentence is for multilabel": recipe.unit == "sentence" and recipe.task != "multilabel",
         "stop_after needs keep: last": recipe.stop_after is not None and recipe.keep != "last",
         "evaluate_every needs keep: best": recipe.evaluate_every is not None and recipe.keep != "best",
-        "train_on train+dev needs keep: best, which decides how long": recipe.train_on == "train+dev"
+        "train_on train+dev needs keep: best, which decides the number of steps": recipe.train_on
+        == "train+dev"
         and recipe.keep != "best",
-        "markers are new tokens, which can't be learnt with frozen_layers": recipe.entities == "markers"
+        "entities markers adds tokens, which cannot be learnt with frozen_layers": recipe.entities
+        == "markers"
         and recipe.frozen_layers is not None,
         "entities other than dummies are for sequence": recipe.entities != "dummies"
         and recipe.task != "sequence",
@@ -150,7 +152,7 @@ SHARES = ("warmup", "dropout", "head_dropout")
 
 
 def _out_of_range(recipe: FinetuningRecipe) -> list[str]:
-    """Numbers that no training can have."""
+    """Report numbers outside their valid range."""
     values = {name: getattr(recipe, name) for name in (*POSITIVE, *NOT_NEGATIVE, *SHARES)}
     known = {name: value for name, value in values.items() if value is not None}
     return [

@@ -1,4 +1,4 @@
-"""Recipes of pretraining."""
+"""Pretraining recipes."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,11 +11,11 @@ Family = Literal["bert", "roberta", "electra", "albert", "megatron-bert"]
 
 @dataclass(frozen=True, kw_only=True)
 class Architecture:
-    """An encoder's shape.
+    """The architecture of an encoder.
 
     `family`: `bert` (Devlin et al. 2019), `roberta` (Liu et al. 2019), `electra` (Clark et al. 2020),
     `albert` (Lan et al. 2020: all layers share their weights) or `megatron-bert` (Shoeybi et al. 2019: layer
-    normalisation before each part of a layer). `embedding_size`: of the embeddings, where that is not
+    normalisation before each sublayer). `embedding_size`: size of the embeddings if it differs from
     `hidden_size` (ELECTRA, ALBERT).
     """
 
@@ -34,8 +34,8 @@ class Architecture:
 
 @dataclass(frozen=True, kw_only=True)
 class Generator:
-    """ELECTRA's generator: as the discriminator, with these sizes; the embeddings are shared (Clark et al.
-    2020, section 3.2). `weight`: of the discriminator's loss, beside the generator's."""
+    """ELECTRA's generator: the discriminator's architecture with these sizes; the two share embeddings (Clark
+    et al. 2020, section 3.2). `weight`: weight of the discriminator's loss relative to the generator's."""
 
     __pydantic_config__ = FORBID_UNKNOWN
 
@@ -50,11 +50,12 @@ class Adversarial:
     """Virtual adversarial training on the embeddings (Miyato et al. 2018; Liu et al. 2020, ALUM; gu2020
     section 2.4).
 
-    The embeddings are moved in the direction in which the predictions change most: the gradient of the
-    divergence at noise of standard deviation `noise`, of which each token's largest entry becomes `radius`.
-    `weight` times the divergence there, both ways, is added to the loss. The weight is ALUM's in pretraining.
-    The sizes are not: its paper prints a radius and noise of 1e-5, which bfloat16 does not see, and its
-    program moves each token by a vector of largest entry 1, which is noise rather than the gradient.
+    The embeddings are perturbed in the direction in which the predictions change most: the gradient of the
+    divergence at noise of standard deviation `noise`, scaled so that each token's largest entry is `radius`.
+    `weight` times the symmetric divergence at that point is added to the loss. The weight is ALUM's in
+    pretraining; the sizes are not: its paper prints a radius and noise of 1e-5, which bfloat16 cannot
+    resolve, and its program perturbs each token by a vector with largest entry 1, which is noise rather than
+    the gradient.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -66,11 +67,12 @@ class Adversarial:
 
 @dataclass(frozen=True, kw_only=True)
 class Distillation:
-    """Learning from a larger model's predictions at the masked positions, too (lewis2020 section 7.1).
+    """Distillation: learning also from a larger model's predictions at the masked positions (lewis2020
+    section 7.1).
 
-    `masked_lm`, `divergence`, `cosine`: weights of the loss against the text, of the Kullback-Leibler
+    `masked_lm`, `divergence`, `cosine`: weights of the masked-language-model loss, of the Kullback-Leibler
     divergence from the teacher's predictions at `temperature`, and of the cosine distance between the last
-    layers' vectors, the student's after a learnt projection (0: without).
+    layers' vectors, where a learnt projection is applied to the student's (0 turns the term off).
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -83,17 +85,18 @@ class Distillation:
 
 @dataclass(frozen=True, kw_only=True)
 class Objective:
-    """What is predicted: masked tokens, and what comes with them.
+    """The pretraining objective: masked-token prediction and optional additional terms.
 
-    - `masking` of whole words, of subwords, or of runs of up to `longest_ngram` words (ALBERT), at
-      `masking_rate`; where `final_masking_rate` is given, the rate goes there in a straight line
-      (gu2020 section 2.3). Of the chosen tokens `replaced_by_mask` and `replaced_at_random`; others stay.
-    - `sequences`: each from one document, or filled with whole sentences across documents, a separator
-      between these (`full`; Liu et al. 2019, section 4.2).
-    - `pairs`: a sequence as two segments, of which is told whether the second follows the first or is of
-      another document (`next-sentence`, BERT), or which came first (`sentence-order`, ALBERT, Megatron); or
-      nothing is told (`unlabelled`, tinn2021 section 2.1), or there is one segment (`none`).
-    - `generator`: replaced tokens are to be found (ELECTRA). `adversarial`, `distillation`: see there.
+    - `masking`: whole words, subwords, or runs of up to `longest_ngram` words (ALBERT), at `masking_rate`. If
+      `final_masking_rate` is given, the rate changes linearly to it (gu2020 section 2.3). `replaced_by_mask`
+      and `replaced_at_random` are the shares of the chosen tokens that are replaced; the others stay.
+    - `sequences`: each from one document (`document`), or filled with whole sentences across documents, with
+      a separator between documents (`full`; Liu et al. 2019, section 4.2).
+    - `pairs`: a sequence has two segments, and the model predicts whether the second follows the first or
+      comes from another document (`next-sentence`, BERT), or which of them came first (`sentence-order`,
+      ALBERT, Megatron); two segments without a prediction (`unlabelled`, tinn2021 section 2.1); or one
+      segment (`none`).
+    - `generator`: replaced-token detection (ELECTRA). `adversarial`, `distillation`: see these classes.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -113,8 +116,8 @@ class Objective:
 
 @dataclass(frozen=True, kw_only=True)
 class Optimisation:
-    """An optimiser of `pubmill.optimisers`; a linear rise over the first `warmup` share of the steps and a
-    linear fall after."""
+    """An optimiser from `pubmill.optimisers` and its settings. The learning rate rises linearly over the
+    first `warmup` share of the steps, then falls linearly."""
 
     __pydantic_config__ = FORBID_UNKNOWN
 
@@ -129,15 +132,15 @@ class Optimisation:
 
     def __post_init__(self) -> None:
         if self.optimiser not in OPTIMISERS:
-            raise ValueError(f"there is no optimiser {self.optimiser!r}; there are {', '.join(OPTIMISERS)}")
+            raise ValueError(f"unknown optimiser {self.optimiser!r}; expected one of {', '.join(OPTIMISERS)}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PretrainingRecipe:
-    """One pretraining: `steps` updates over `batch_size` sequences of `sequence_length` tokens.
+    """One pretraining: `steps` updates on batches of `batch_size` sequences of `sequence_length` tokens.
 
-    `recompute_activations` and `shard_optimiser` save memory (activation checkpointing; the optimiser's state
-    spread over the processes) and change nothing else, so that they can be switched in the middle.
+    `recompute_activations` (activation checkpointing) and `shard_optimiser` (the optimiser's state is spread
+    over the processes) save memory and do not affect the result, so they can be switched between restarts.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -160,16 +163,16 @@ class PretrainingRecipe:
 
 
 MEMORY_ONLY = ("recompute_activations", "shard_optimiser")
-"""Keys of a PretrainingRecipe that don't change what comes out."""
+"""Keys of a PretrainingRecipe that affect memory only, not the result."""
 
 
 def _contradictions(architecture: Architecture, objective: Objective) -> list[str]:
-    """Settings that mean nothing together, or for which a family has no part."""
+    """Report settings that contradict each other or that the family does not support."""
     family, extras = architecture.family, (objective.adversarial, objective.distillation, objective.generator)
     wrong = {
         "family electra needs objective.generator, and only it has one": (family == "electra")
         != (objective.generator is not None),
-        "only one of generator, adversarial and distillation can be had": sum(map(bool, extras)) > 1,
+        "only one of generator, adversarial and distillation is allowed": sum(map(bool, extras)) > 1,
         "family roberta has one segment; it needs pairs: none": family == "roberta"
         and objective.pairs != "none",
         "family electra has no head for pairs; pairs can be unlabelled or none": family == "electra"
@@ -191,7 +194,7 @@ def _contradictions(architecture: Architecture, objective: Objective) -> list[st
 
 
 def _out_of_range(recipe: PretrainingRecipe) -> list[str]:
-    """Numbers that no pretraining can have."""
+    """Report numbers outside their valid range."""
     architecture, objective = recipe.architecture, recipe.objective
     counts = {
         **{name: getattr(architecture, name) for name in ("layers", "hidden_size", "attention_heads")},
@@ -208,7 +211,7 @@ def _out_of_range(recipe: PretrainingRecipe) -> list[str]:
             if value is not None and not 0 < value < 1
         ),
         *(
-            [f"sequence_length {recipe.sequence_length} is beyond max_positions {architecture.max_positions}"]
+            [f"sequence_length {recipe.sequence_length} exceeds max_positions {architecture.max_positions}"]
             if recipe.sequence_length > architecture.max_positions
             else []
         ),

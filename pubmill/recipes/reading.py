@@ -1,4 +1,4 @@
-"""Recipes from JSON, with what is wrong in them told."""
+"""Parse recipes from JSON and report every unknown, missing or wrong key."""
 
 import json
 from dataclasses import MISSING, fields, is_dataclass
@@ -12,7 +12,7 @@ Recipe = TypeVar("Recipe")
 
 
 def build(recipe: type[Recipe], values: dict[str, Any], where: str) -> Recipe:
-    """Make a recipe from parsed JSON; unknown and missing keys are errors that name `where`."""
+    """Build a recipe from parsed JSON; errors name `where` and the unknown, missing or wrong keys."""
     if not is_dataclass(recipe):
         raise TypeError(f"{recipe} is not a recipe")
     hints = get_type_hints(recipe)
@@ -36,7 +36,7 @@ def build(recipe: type[Recipe], values: dict[str, Any], where: str) -> Recipe:
         elif fits(value, hint):
             made[name] = value
         else:
-            raise PubmillError(f"{where}: {name} must be {_shown(hint)}, found {value!r}")
+            raise PubmillError(f"{where}: {name} must be {_type_name(hint)}, found {value!r}")
     try:
         return recipe(**made)
     except ValueError as error:
@@ -44,7 +44,7 @@ def build(recipe: type[Recipe], values: dict[str, Any], where: str) -> Recipe:
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Whether a value read from JSON is of the type that a recipe's field declares."""
+    """Return whether a value read from JSON has the type that a recipe's field declares."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Literal:
         return value in arguments
@@ -57,7 +57,7 @@ def fits(value: Any, hint: Any) -> bool:
     return hint is Any or isinstance(value, origin or hint)
 
 
-def _shown(hint: Any) -> str:
+def _type_name(hint: Any) -> str:
     if get_origin(hint) is Literal:
         return " or ".join(map(repr, get_args(hint)))
     return getattr(hint, "__name__", str(hint))
@@ -66,7 +66,7 @@ def _shown(hint: Any) -> str:
 def read(recipe: type[Recipe], argument: str, chosen: dict[str, Any] | None = None) -> Recipe:
     """Read the `--recipe` argument of a program: JSON text, or the path of a JSON file.
 
-    `chosen` holds keys that were decided elsewhere (by a search) and come on top.
+    `chosen` holds values that were decided elsewhere (by a search) and override the recipe's.
     """
     text, where = argument, "--recipe"
     if not argument.lstrip().startswith("{"):

@@ -1,4 +1,4 @@
-"""Recipes of vocabularies."""
+"""Vocabulary recipes."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,12 +10,12 @@ Splitting = Literal["bert-uncased", "bert-cased", "byte-level", "white-space"]
 
 @dataclass(frozen=True, kw_only=True)
 class VocabRecipe:
-    """A vocabulary of `size` pieces, special ones included.
+    """A vocabulary of `size` pieces, including special ones.
 
-    `kind` is the form of its tokenizer: BERT's, RoBERTa's or ALBERT's. `learner`: byte-pair merges by
-    frequency (`pubmill.vocabs.merges`), or the trainer of SentencePiece with its unigram model or its merges;
-    for WordPiece any of them. `most_words` bounds memory: that many of the corpus's distinct words are learnt
-    from at most, the most frequent ones; the diagnosis says what that left out.
+    `kind`: the tokenizer of BERT, RoBERTa or ALBERT. `learner`: byte-pair merges by frequency
+    (`pubmill.vocabs.merges`), or SentencePiece's trainer with its unigram model or its merges; WordPiece
+    supports all of them. `most_words` bounds memory: only this many of the corpus's distinct words, the most
+    frequent, are used; the vocabulary's diagnosis reports what was ignored.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -27,15 +27,16 @@ class VocabRecipe:
     most_words: int = 4_000_000
 
     def fault(self) -> str | None:
-        """Why there is no such vocabulary, if there isn't."""
+        """Return why this combination is not possible; None if it is."""
         if self.kind == "byte-level-bpe" and (self.learner != "merges" or self.lowercase):
-            return "a byte-level vocabulary has `learner: merges` and `lowercase: false`"
+            return "a byte-level vocabulary needs `learner: merges` and `lowercase: false`"
         if self.kind == "sentencepiece" and self.learner == "merges":
-            return "a SentencePiece vocabulary has `learner: sentencepiece-unigram` or `sentencepiece-bpe`"
+            return "a SentencePiece vocabulary needs `learner: sentencepiece-unigram` or `sentencepiece-bpe`"
         return None
 
     def splitting(self) -> Splitting:
-        """How text is separated into the words that it is learnt from (`pubmill.vocabs.word_counts`)."""
+        """Return how text is split into the words that pieces are learnt from
+        (`pubmill.vocabs.word_counts`)."""
         if self.kind == "wordpiece":
             return "bert-uncased" if self.lowercase else "bert-cased"
         return "byte-level" if self.kind == "byte-level-bpe" else "white-space"

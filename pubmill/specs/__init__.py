@@ -1,6 +1,6 @@
-"""Everything under `specs/`: one strict model per kind, the loader, the cross-checks."""
+"""Models of the files under `specs/`: one strict model per kind, the loader and the cross-checks."""
 
-from pubmill.specs.base import Name, Spec, Strict, told
+from pubmill.specs.base import Name, Spec, Strict, problem_text
 from pubmill.specs.corpora import (
     CorpusSpec,
     LearntVocabSpec,
@@ -11,7 +11,7 @@ from pubmill.specs.corpora import (
     TextSource,
     VocabSpec,
 )
-from pubmill.specs.datasets import DatasetSpec, Dummies, File, LocalFile, Published
+from pubmill.specs.datasets import DatasetSpec, DummiesSpec, File, LocalFile, Published
 from pubmill.specs.fact_tables import FactTableSpec
 from pubmill.specs.filtering import Contamination, Duplicates
 from pubmill.specs.loading import ScaleSpec, Specs, load, scales
@@ -25,7 +25,7 @@ __all__ = [
     "Contamination",
     "CorpusSpec",
     "DatasetSpec",
-    "Dummies",
+    "DummiesSpec",
     "Duplicates",
     "FactTableSpec",
     "File",
@@ -53,6 +53,6 @@ __all__ = [
     "TextSource",
     "VocabSpec",
     "load",
+    "problem_text",
     "scales",
-    "told",
 ]

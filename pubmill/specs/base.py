@@ -1,4 +1,4 @@
-"""What all specs share."""
+"""Base models, field types and error texts shared by all specs."""
 
 import re
 from typing import Annotated, Any
@@ -9,7 +9,7 @@ from pubmill.storage import name_patterns as names
 
 
 def _stays_below(address: str) -> str:
-    """An address whose path becomes a file's: it may not leave the folder, nor hold wildcards."""
+    """Return an address that is safe as a file path: inside the folder and without wildcards."""
     if re.search(r"[?#{}\\]|(^|/)\.\.?(/|$)", address):
         raise ValueError("`?`, `#`, braces, backslashes and the folders `.` and `..` are not allowed here")
     return address
@@ -25,22 +25,27 @@ Https = Annotated[str, Field(pattern=f"^{names.URL}$"), AfterValidator(_stays_be
 
 
 class Strict(BaseModel):
+    """Base of all spec models: unknown keys are errors, and instances cannot change."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Spec(Strict):
+    """Base of the specs that have a file of their own."""
+
     name: Name
     label: str = ""
     citation: str = ""
     notes: tuple[str, ...] = ()
 
 
-def shown(place: tuple[int | str, ...]) -> str:
+def dotted_key(place: tuple[int | str, ...]) -> str:
+    """Return a location in a spec as a dotted key, or "the file" for its root."""
     return ".".join(map(str, place)) or "the file"
 
 
-def told(problem: Any) -> str:
-    """One of pydantic's problems in words, with what was found."""
+def problem_text(problem: Any) -> str:
+    """Return one of pydantic's errors as a message that includes the value found."""
     if problem["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         return "unknown key; check its spelling, or remove it"
     if problem["type"] == "missing":

@@ -14,7 +14,8 @@ from pubmill.specs.pmc import Flag, LicenceGroup, PmcPackagesSource, PmcSource
 class PubmedSource(Strict):
     """Files of NCBI's PubMed folders, as ranges of their names: `26n0001-26n1334`.
 
-    `parser: pubmed_parser` reads as lewis2020 did, and loses what that package loses (docs/parsers.md).
+    `parser: pubmed_parser` reads as lewis2020 did and loses the text that this package loses
+    (docs/parsers.md).
     """
 
     name: Name
@@ -25,10 +26,10 @@ class PubmedSource(Strict):
 
 
 class TextSource(Strict):
-    """Texts of the user's own: all files of the folder `local_files: {KEY: ...}` that match.
+    """Texts that the user provides: all files in the folder `local_files: {KEY: ...}` that match `files`.
 
-    `documents`: how a file is divided: JSON lines, or plain text that is one document, one a line, or one
-    between blank lines. `language`: of documents that name none.
+    `documents`: how a file is divided: as JSON lines, or as plain text with one document per file, per line
+    or per paragraph between blank lines. `language`: that of documents that specify none.
     """
 
     name: Name
@@ -40,13 +41,14 @@ class TextSource(Strict):
 
 
 class Selection(Strict):
-    """Which parts of documents are text, and filters over documents; null leaves one off.
+    """Parts of documents to use as text, and filters over documents; null turns a filter off.
 
-    Words are those of the parts that are taken. `licences` are of PMC's articles, `without` names the flags
-    that no document may have. `types`: at least one of these (a publication type, a note's category);
-    `without_types`: none of these. `requires`: parts that must be there, whether or not they are taken.
-    `published_*` are years of publication, `dated_*` (YYYY-MM-DD) days of the last revision, both ends
-    included.
+    - `min_words`, `max_words`: limits on the words in the selected parts.
+    - `licences`: licence groups of PMC articles; `without`: flags that exclude a document.
+    - `types`: a document needs at least one of these (a publication type, a note's category);
+      `without_types`: it must have none of these.
+    - `requires`: parts that must be present, whether or not they are selected.
+    - `published_*`: years of publication; `dated_*` (YYYY-MM-DD): days of the last revision; both inclusive.
     """
 
     parts: tuple[Literal["abstract", "body"], ...] = ("abstract",)
@@ -68,15 +70,15 @@ Source = PubmedSource | TextSource | PmcSource | PmcPackagesSource | MimicSource
 
 
 class Lock(Strict):
-    """The lock of a corpus that is built again: a file of the folder `local_files: {KEY: ...}`."""
+    """The lock file of a corpus to rebuild, in the folder `local_files: {KEY: ...}`."""
 
     local: LocalKey
     file: FileName = "corpus.lock"
 
 
 class CorpusSpec(Spec):
-    """Sources in order of authority. `selection` holds for all of them, but for the keys that `selections`
-    has for a source by its name."""
+    """Sources in order of authority. `selection` applies to all of them; `selections` overrides its keys for
+    a source by name."""
 
     sources: tuple[Annotated[Source, Field(discriminator="kind")], ...]
     selection: Selection
@@ -86,13 +88,13 @@ class CorpusSpec(Spec):
     lock: Lock | None = None
 
     def selection_of(self, source: str) -> Selection:
-        """The selection as it is for one of the sources."""
+        """The selection that applies to one of the sources."""
         own = self.selections.get(source, Selection())
         return self.selection.model_copy(update={key: getattr(own, key) for key in own.model_fields_set})
 
 
 class LearntVocabSpec(Spec):
-    """A vocabulary learnt from a corpus; the keys are those of `VocabRecipe`."""
+    """A vocabulary learnt from a corpus; its other keys are those of `VocabRecipe`."""
 
     kind: Literal["wordpiece", "byte-level-bpe", "sentencepiece"]
     size: Annotated[int, Field(ge=1)]
@@ -120,7 +122,7 @@ class LearntVocabSpec(Spec):
 
 
 class ReleasedVocabSpec(Spec):
-    """The tokenizer that a model was released with, by the name of the model's spec."""
+    """The tokenizer released with a model, by the name of the model's spec."""
 
     kind: Literal["released"]
     model: Name
@@ -130,8 +132,8 @@ VocabSpec = Annotated[LearntVocabSpec | ReleasedVocabSpec, Field(discriminator="
 
 
 class Start(Strict):
-    """What a pretraining begins with instead of random weights: the weights of a `model`; or all of another
-    `recipe`'s checkpoint at `step`, which it goes on with (weights, optimiser, count of steps)."""
+    """The start of a pretraining, instead of random weights: the weights of a `model`, or another `recipe`'s
+    checkpoint at `step`, which is resumed in full (weights, optimiser, step count)."""
 
     model: Name | None = None
     recipe: Name | None = None
@@ -145,10 +147,12 @@ class Start(Strict):
 
 
 class PretrainingSpec(Spec):
-    """A recipe on a corpus; `checkpoints` are the steps that are kept, each a target of the graph.
+    """A recipe on a corpus. `checkpoints`: the steps at which the weights are kept, each a target of the
+    graph.
 
-    `title` and `held_out` are as in `PackingRecipe`: whether titles are text, and the share of documents that
-    are held out. `teacher`: the model that a distillation learns from.
+    `title` and `held_out` are as in `PackingRecipe`: whether titles are text, and the share of documents held
+    out. `sentence_splitter`: URL of the sentence-splitter model used for packing. `teacher`: the model that a
+    distillation learns from.
     """
 
     corpus: Name
@@ -167,7 +171,7 @@ class PretrainingSpec(Spec):
         if not kept or list(kept) != sorted(set(kept)) or kept[-1] != self.recipe.steps:
             raise ValueError(f"checkpoints must rise and end with steps ({self.recipe.steps}), found {kept}")
         if kept[0] <= first:
-            raise ValueError(f"checkpoints must be above {first}, where it starts; found {kept}")
+            raise ValueError(f"checkpoints must be above {first}, where training starts; found {kept}")
         return self
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""Whether the corpora fit together: what they name is there, and a source's name means one thing."""
+"""Cross-checks of corpora: their references exist, and a source name has one meaning in all corpora."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,8 +8,8 @@ from pubmill.specs.datasets import DatasetSpec
 from pubmill.specs.strict_yaml import Location
 
 _WHICH_FILES = {"files", "articles", "packages"}
-"""Keys of a source that decide which files there are, not how one is read: a parsed file belongs to its
-source, and all corpora with that source share it."""
+"""Keys of a source that select its files but do not affect how one is read. A parsed file belongs to its
+source and is shared by all corpora with that source."""
 
 Fault = tuple[str, Location, str]
 
@@ -17,13 +17,13 @@ Fault = tuple[str, Location, str]
 def faults_of_corpora(
     corpora: Mapping[str, CorpusSpec], datasets: Mapping[str, DatasetSpec]
 ) -> Iterator[Fault]:
-    """Corpus, place in its spec, and what is wrong there."""
+    """Yield each fault as (corpus, location in its spec, message)."""
     yield from _ambiguous_sources(corpora)
     for name, corpus in corpora.items():
         sources = [source.name for source in corpus.sources]
         for i, source in enumerate(sources):
             if source in sources[:i]:
-                yield name, ("sources", i, "name"), f"another source of this corpus is called {source} too"
+                yield name, ("sources", i, "name"), f"another source of this corpus is also called {source}"
         for source in sorted(corpus.selections.keys() - set(sources)):
             yield name, ("selections", source), f"this corpus has no source {source}"
         for dataset in corpus.contamination.datasets if corpus.contamination else ():
@@ -33,7 +33,7 @@ def faults_of_corpora(
 
 
 def _ambiguous_sources(corpora: Mapping[str, CorpusSpec]) -> Iterator[Fault]:
-    """Sources of several corpora that have one name and are not read alike."""
+    """Report sources that share a name across corpora but are read differently."""
     known: dict[str, tuple[str, dict[str, Any]]] = {}
     for name, corpus in corpora.items():
         for i, source in enumerate(corpus.sources):
@@ -42,7 +42,5 @@ def _ambiguous_sources(corpora: Mapping[str, CorpusSpec]) -> Iterator[Fault]:
             different = sorted(key for key in reading | other if reading.get(key) != other.get(key))
             if different and first != name:
                 keys = ", ".join(different)
-                fault = (
-                    f"specs/corpora/{first}.yaml has a source {source.name} with another {keys}; rename one"
-                )
-                yield name, ("sources", i, "name"), fault
+                fault = f"specs/corpora/{first}.yaml has a source {source.name} with a different {keys}"
+                yield name, ("sources", i, "name"), f"{fault}; rename one"

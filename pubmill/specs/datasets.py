@@ -1,4 +1,4 @@
-"""Specs of datasets: where files come from, who may have them, how they are read, what must be found."""
+"""Specs of datasets: file sources, access, conversion and expected counts."""
 
 import ast
 from functools import cache
@@ -22,7 +22,7 @@ from pubmill.specs.base import FileName, Https, LocalKey, Sha256, Spec, Strict
 Split = Literal["train", "dev", "test"]
 Role = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 WITHOUT_NEGATIVE = ("micro_f1", "positive_f1")
-"""Metrics of sequences that a negative label is left out of."""
+"""Sequence metrics that ignore the negative label."""
 
 TASKS = {
     "tokens": ("ner", "de-identification", "pico"),
@@ -31,13 +31,16 @@ TASKS = {
     "regression": ("similarity",),
     "span": ("factoid", "reading"),
 }
-"""Kind of examples -> the tasks that have such examples."""
+"""Kind of examples -> tasks with such examples."""
 
 
 @cache
 def _functions(module: str) -> frozenset[str]:
-    """Names of the functions of a module of pubmill.convert, from its syntax tree: every start of Snakemake
-    loads the specs, and to import the converters takes more than a second."""
+    """Names of the functions in a module of `pubmill.convert`.
+
+    They are read from its syntax tree, because every start of Snakemake loads the specs and importing the
+    converters takes more than a second.
+    """
     path = Path(__file__).resolve().parents[1] / "convert" / f"{module}.py"
     tree = ast.parse(path.read_text(encoding="utf-8") if path.is_file() else "")
     return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
@@ -51,7 +54,7 @@ def _exists(name: str) -> str:
 
 
 def _without_nulls(expect: Any) -> Any:
-    """Counts without those that are null: what an included spec expects, and this one doesn't."""
+    """Remove null counts: counts that the included spec expects and this one does not."""
     if not isinstance(expect, dict):
         return expect
     return {
@@ -66,8 +69,8 @@ Function = Annotated[str, Field(pattern=r"^pubmill\.convert\.[a-z0-9_]+:[a-z_]+$
 
 
 class File(Strict):
-    """A file of the network; exactly one of `sha256`, `git_blob` (the id that git gives its content)
-    and `unchecked` (the reason why its bytes can't be known beforehand)."""
+    """A file to download, with exactly one of `sha256`, `git_blob` (git's id of its content) and `unchecked`
+    (the reason why its bytes cannot be known in advance)."""
 
     url: Https
     sha256: Sha256 | None = None
@@ -82,7 +85,8 @@ class File(Strict):
 
 
 class LocalFile(Strict):
-    """A file of the user's own: `file` in the folder that the configuration's `local_files.KEY` names."""
+    """A file that the user provides: `file` in the folder that `local_files.KEY` of the configuration
+    names."""
 
     local: LocalKey
     file: FileName
@@ -94,17 +98,18 @@ def _where(source: Any) -> str:
     return "own file" if own else "file of the network"
 
 
-# Tags that are no keys: a tag stands in the location of a mistake, where keys are looked up for their lines.
+# The tags must not be keys: pydantic puts them into error locations, which are searched for keys to find
+# lines.
 Source = Annotated[
     Annotated[File, Tag("file of the network")] | Annotated[LocalFile, Tag("own file")], Discriminator(_where)
 ]
 
 
-class Dummies(Strict):
-    """What stands for a mention of each entity type, and for two mentions that overlap.
+class DummiesSpec(Strict):
+    """Dummy words that replace a mention of each entity type, and two overlapping mentions.
 
-    `overlap` is the same for all of them, or has two `{}` for the words of the two types' dummies, in the
-    order of the entities: `@{}-{}$` is `@GENE-DRUG$` for a `@GENE$` and a `@DRUG$`.
+    `overlap` is either a fixed text or has two `{}`, which are filled with the words of the two types'
+    dummies in the order of the entities: `@{}-{}$` becomes `@GENE-DRUG$` for a `@GENE$` and a `@DRUG$`.
     """
 
     types: dict[str, str]
@@ -112,12 +117,14 @@ class Dummies(Strict):
 
 
 class PublishedFile(Strict):
+    """A file of the published form, and its hash where that is known."""
+
     name: FileName
     sha256: Sha256 | None = None
 
 
 class Published(Strict):
-    """The form in which others publish the dataset, and its bytes where they are known."""
+    """The format in which others publish the dataset, and the hashes of their files where known."""
 
     writer: Function
     options: dict[str, Any] = {}
@@ -125,11 +132,15 @@ class Published(Strict):
 
 
 class DatasetSpec(Spec):
-    """`conflicts`: published counts or forms that contradict this one; `suites`: benchmarks it is part
-    of; `negative`: the label that says that there is nothing, which micro F1 leaves out (null: there is
-    none); `pmids`: the examples' `document` is a PMID (null: it is another identifier, or there is none);
-    a count of `expect` that is null takes back that of the spec that is included; `duplicates`: repetitions
-    are kept and measured, in every dataset, so that no spec says it."""
+    """A dataset in one variant.
+
+    - `conflicts`: published counts or variants that contradict this one.
+    - `suites`: benchmarks that include the dataset.
+    - `negative`: the label for "no relation", which micro F1 ignores; null if there is none.
+    - `pmids`: each example's `document` is a PMID; null if it is another identifier or absent.
+    - `expect`: counts; a null count removes the one of the included spec.
+    - `duplicates`: repetitions are kept and measured in every dataset, so specs need not have this key.
+    """
 
     kind: Literal["tokens", "sequence", "multilabel", "regression", "span"]
     task: Literal[
@@ -145,7 +156,7 @@ class DatasetSpec(Spec):
     licence: str
     converter: Function
     options: dict[str, Any] = {}
-    dummies: Dummies | None = None
+    dummies: DummiesSpec | None = None
     duplicates: Literal["keep"] = "keep"
     pmids: Literal[True] | None = None
     expect: Annotated[dict[Split, dict[str, int]], BeforeValidator(_without_nulls)]
@@ -167,12 +178,16 @@ class DatasetSpec(Spec):
     @field_validator("metric")
     @classmethod
     def can_choose_weights(cls, value: str, info: ValidationInfo) -> str:
-        """That the trainer can choose by it: a metric of the kind and the task that has a dev score."""
+        """Check that the metric fits the kind and task and has a dev score, by which weights are chosen."""
         kind, task = info.data.get("kind"), info.data.get("task")
         known = dev_scores(kind, task) if kind and task else [value]
         if value not in known:
             shown = value in METRICS and METRICS[value].fits(kind or "", task or "")
-            hint = f"; {value} chooses no weights, name it as a table's `metric`" if shown else ""
+            hint = (
+                f"; {value} has no dev score to choose weights by; use it as a table's `metric`"
+                if shown
+                else ""
+            )
             raise ValueError(f"metric of {task} ({kind}) is one of {', '.join(known)}{hint}")
         return value
 
@@ -203,17 +218,16 @@ class DatasetSpec(Spec):
     def says_which_label_is_negative(self) -> Self:
         given = "negative" in self.model_fields_set
         if (self.kind, self.metric) == ("sequence", "micro_f1") and not given:
-            raise ValueError(
-                "micro_f1 of kind sequence needs `negative`: the label that it leaves out, or null"
-            )
+            raise ValueError("micro_f1 of kind sequence needs `negative`: the label that it ignores, or null")
         if self.metric == "positive_f1" and self.negative is None:
-            raise ValueError("positive_f1 needs `negative`: which of the two labels isn't the positive one")
+            raise ValueError("positive_f1 needs `negative`: the one of the two labels that is not positive")
         return self
 
     @model_validator(mode="after")
     def says_where_to_apply(self) -> Self:
         if (self.access == "public") != (self.apply is None):
             raise ValueError(
-                "`apply` (the page to apply at) is needed unless access is public, and only then"
+                "`apply` (the page where users request access) is required unless access is public; "
+                "public datasets must not have it"
             )
         return self

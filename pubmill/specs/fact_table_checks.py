@@ -1,4 +1,4 @@
-"""Whether tables of facts agree with the other specs."""
+"""Cross-checks of fact tables against the other specs."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +10,7 @@ Place = tuple[str | int, ...]
 
 
 def references_of_facts(table: FactTableSpec) -> Iterator[tuple[Place, str, str, bool]]:
-    """The specs that a table names: (location, kind, name, excused by a `missing:` reason)."""
+    """Yield the specs that a table names as (location, kind, name, excused by a `missing:` reason)."""
     for i, row in enumerate(table.rows if table.subjects != "tasks" else ()):
         yield ("rows", i, "subject"), table.subjects, row.subject, bool(row.missing)
     for i, column in enumerate(table.columns):
@@ -21,7 +21,7 @@ def references_of_facts(table: FactTableSpec) -> Iterator[tuple[Place, str, str,
 
 
 def faults_of_facts(table: FactTableSpec, made: dict[str, dict[str, Any]]) -> Iterator[tuple[Place, str]]:
-    """Tasks and settings that there are not, runs that can't be, and words that no cell shows."""
+    """Report unknown tasks and settings, impossible runs and unused labels."""
     for i, row in enumerate(table.rows):
         if table.subjects == "tasks" and row.subject not in ALL_TASKS:
             yield ("rows", i, "subject"), f"there is no task {row.subject}; there are {', '.join(ALL_TASKS)}"
@@ -38,7 +38,7 @@ def faults_of_facts(table: FactTableSpec, made: dict[str, dict[str, Any]]) -> It
 
 
 def _unused_words(table: FactTableSpec, datasets: dict[str, Any]) -> Iterator[Place]:
-    """Places of words for what none of the table's datasets says."""
+    """Locations of `words` for terms that none of the table's datasets has."""
     shown = {column.value for column in table.columns} & {"task", "domain", "metric"}
     common: set[str] = set()
     for i, row in enumerate(table.rows):

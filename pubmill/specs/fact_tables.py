@@ -1,4 +1,4 @@
-"""Specs of tables of facts: what datasets, models, tasks and protocols are like."""
+"""Specs of fact tables: tables of properties of datasets, models, tasks and protocols."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ Subjects = Literal["datasets", "models", "tasks", "protocols"]
 Kind = Literal[
     "text", "boolean", "count", "ratio", "words", "bytes", "minutes", "epochs", "learning_rate", "batch_size"
 ]
-"""What a value is, as the published files call it."""
+"""Kinds of values, by their names in the published files."""
 
 FACTS: dict[Subjects, dict[str, Kind]] = {
     "datasets": {
@@ -37,29 +37,34 @@ FACTS: dict[Subjects, dict[str, Kind]] = {
     "tasks": {r"kind|choices": "text"},
     "protocols": {r"choices": "text"},
 }
-"""What can be shown of each kind of subject, and what kind of value it is.
+"""Facts of each kind of subject, as patterns, and the kind of value of each.
 
 - Datasets: `task`, `domain` and `metric` in the table's words; `count.train` in the row's measure;
-  `label_bias.train`; whether it is one of these: `suites=blurb`, `kind=sequence|multilabel`.
-- Models, by their recipe of pretraining: what the vocabulary was learnt from (`vocab`, after its size
-  `vocab.sized`), how it begins (`pretraining`), its corpus, steps and sequences a step, steps x sequences
-  over the baseline's (`compute_ratio`), the encoder's width. By artefacts: whether the vocabulary has a term
-  in one piece (`term=RecA`), its pieces per word of a dataset's mentions (`fit.train`), words and bytes of
-  the corpus, the time of a fine-tuning (`seconds`), also over the baseline's. By the protocol: values of the
-  recipe of fine-tuning.
+  `label_bias.train`; membership in a list of values: `suites=blurb`, `kind=sequence|multilabel`.
+- Models, from their pretraining recipe: the corpus of the vocabulary (`vocab`; `vocab.sized` adds its size),
+  the start (`pretraining`), corpus, steps and sequences per step, steps x sequences relative to the baseline
+  (`compute_ratio`), the encoder's width. From artefacts: whether the vocabulary has a term as one piece
+  (`term=RecA`), pieces per word of a dataset's mentions (`fit.train`), words and bytes of the corpus, the
+  time of a fine-tuning (`seconds`), also relative to the baseline. From the protocol: values of the
+  fine-tuning recipe.
 - Tasks: the kinds of their examples, and what the settings of the protocol vary for them (`choices`).
 - Protocols: what their settings vary.
 """
 
 OF_EXAMPLES = ("fit", "seconds", "seconds_ratio")
-"""Facts of models that are measured on a dataset's examples."""
+"""Model facts that are measured on a dataset's examples."""
 
 
 class FactRow(Strict):
-    """A subject. `measure`: the count that this table means for this dataset (mentions, examples ...);
-    `published`: its name in the published table, where it isn't that of the spec without its variant;
-    `words`: over those of the table; `why`: column -> why our value is not the published one, where a
-    dataset's `conflicts` don't say it; `missing`: why there is no such subject of ours."""
+    """A subject.
+
+    - `measure`: what this table counts for this dataset (mentions, examples ...).
+    - `published`: its name in the published table, if that is not the spec's name without the variant.
+    - `words`: overrides those of the table.
+    - `why`: column -> why our value differs from the published one, if the dataset's `conflicts` don't
+      explain it.
+    - `missing`: why there is no spec of this subject.
+    """
 
     subject: Name
     label: str
@@ -75,8 +80,8 @@ class FactRow(Strict):
 
 
 class FactColumn(Strict):
-    """A fact. `key`: its name here and, without `published`, in the published file; `dataset`: the one that
-    a fact of a model is about; `why`: as of rows, for all of them."""
+    """A fact. `key`: its name here and, unless `published` is set, in the published file; `dataset`: the
+    dataset that a model fact is about; `why`: as in rows, but for all of them."""
 
     key: str
     label: str
@@ -92,8 +97,8 @@ class FactColumn(Strict):
 
 
 class Baseline(Strict):
-    """What ratios are over: the time of a row's model, or a pretraining of so many steps of so many
-    sequences."""
+    """The denominator of ratios: the time of a row's model (`subject`), or a pretraining of `steps` steps
+    with `batch_size` sequences each."""
 
     subject: Name | None = None
     steps: Annotated[int, Field(ge=1)] | None = None
@@ -101,10 +106,13 @@ class Baseline(Strict):
 
 
 class FactTableSpec(Spec):
-    """A table of facts: each cell one of a spec or an artefact. `words`: ours -> the table's;
-    `lists_members`: the published table names who is in a group and is silent on who isn't; `protocol` and
-    `setting`: of the fine-tuning that facts are about; `down`: the facts run down the page, under this word,
-    and the subjects across."""
+    """A table whose cells are facts from specs or artefacts.
+
+    - `words`: our term -> the table's term.
+    - `lists_members`: the published table names only the members of a group.
+    - `protocol`, `setting`: the fine-tuning that facts are about.
+    - `down`: if set, facts are rows (under this heading) and subjects are columns.
+    """
 
     kind: Literal["facts"]
     subjects: Subjects
@@ -121,12 +129,12 @@ class FactTableSpec(Spec):
     down: str | None = None
 
     def kind_of(self, column: FactColumn) -> Kind:
-        """What kind of value a column has."""
+        """The kind of value in a column."""
         return next(kind for form, kind in FACTS[self.subjects].items() if re.fullmatch(form, column.value))
 
     @property
     def datasets(self) -> tuple[str, ...]:
-        """The datasets that it shows, or measures models on."""
+        """The datasets that the table shows or measures models on."""
         if self.subjects == "datasets":
             return tuple(row.subject for row in self.rows)
         return tuple(
@@ -144,26 +152,26 @@ class FactTableSpec(Spec):
         keys = [column.key for column in self.columns]
         for what, names in (("rows", [row.subject for row in self.rows]), ("columns", keys)):
             if twice := sorted({name for name in names if names.count(name) > 1}):
-                yield f"{what} stand there twice: {twice}"
+                yield f"duplicate {what}: {', '.join(twice)}"
         if strangers := sorted({key for row in self.rows for key in row.why} - set(keys)):
-            yield f"`why` is of columns that the table doesn't have: {strangers}"
+            yield f"`why` names unknown columns: {', '.join(strangers)}"
         subject = self.baseline.subject
         if subject and subject not in {row.subject for row in self.rows}:
-            yield f"baseline.subject is no row: {subject}"
+            yield f"baseline.subject names an unknown row: {subject}"
 
     def _faults_of_columns(self) -> Iterator[str]:
         known = FACTS[self.subjects]
         for column in self.columns:
             if not any(re.fullmatch(form, column.value) for form in known):
-                there = ", ".join(known)
-                yield f"{column.key}: {self.subjects} have no fact {column.value!r}; there are {there}"
+                facts = ", ".join(known)
+                yield f"{column.key}: {self.subjects} have no fact {column.value!r}; there are {facts}"
                 continue
-            lacking = [name for name, there in self._needs(column) if not there]
+            lacking = [name for name, value in self._needs(column) if not value]
             if lacking:
                 yield f"{column.key}: {column.value} needs {' and '.join(lacking)}"
 
     def _needs(self, column: FactColumn) -> Iterator[tuple[str, object]]:
-        """What a fact needs to be said, and whether it is there."""
+        """Yield the keys that a fact requires, each with its value."""
         if column.fact in ("recipe", *OF_EXAMPLES):
             yield "the column's `dataset`", column.dataset
         if column.fact in ("recipe", "seconds", "seconds_ratio", "choices") and self.subjects != "protocols":

@@ -1,4 +1,4 @@
-"""What a corpus leaves out that no document shows by itself: copies of others, and texts of datasets."""
+"""Filters that compare documents: with each other (duplicates) and with datasets (contamination)."""
 
 from typing import Annotated, Literal
 
@@ -10,13 +10,13 @@ Day = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
 
 
 class Duplicates(Strict):
-    """Texts that are in the corpus more than once. The copy of the source with most authority is kept, and
-    of one source the first.
+    """Removal of texts that occur more than once. The copy from the source with the most authority is kept;
+    within a source, the first copy.
 
-    `exact`: the same words in the same order; case, punctuation and spaces don't count.
-    `similarity`: also texts whose sets of five successive words overlap so much (Jaccard), as estimated
-    from 128 MinHashes; Lee et al. (2022), "Deduplicating training data makes language models better",
-    section 4.2, take 0.8. Null leaves it off.
+    `exact`: the same words in the same order, ignoring case, punctuation and spaces.
+    `similarity`: also texts whose sets of five successive words have at least this Jaccard similarity,
+    estimated from 128 MinHashes; Lee et al. (2022), "Deduplicating training data makes language models
+    better", section 4.2, use 0.8. Null turns it off.
     """
 
     exact: Literal[True] = True
@@ -24,7 +24,7 @@ class Duplicates(Strict):
 
 
 class Contamination(Strict):
-    """Documents that hold texts of these splits of these datasets are left out."""
+    """Removal of documents that contain texts of these splits of these datasets."""
 
     datasets: Annotated[tuple[Name, ...], Field(min_length=1)]
     splits: Annotated[tuple[Literal["dev", "test"], ...], Field(min_length=1)] = ("dev", "test")

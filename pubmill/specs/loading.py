@@ -1,6 +1,6 @@
-"""The loader: every file under `specs/` at one scale, checked, with all mistakes told together.
+"""Load and check every file under `specs/` at one scale, and report all mistakes together.
 
-A scale is an overlay that is laid on the raw YAML before it is checked, so what a rule gets is what was
+A scale is an overlay on the raw YAML. It is applied before the checks, so rules receive exactly what was
 checked.
 """
 
@@ -14,7 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pubmill.errors import PubmillError
 from pubmill.metrics import metrics_of
 from pubmill.specs import strict_yaml
-from pubmill.specs.base import Name, Strict, shown, told
+from pubmill.specs.base import Name, Strict, dotted_key, problem_text
 from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, ReleasedVocabSpec, VocabSpec
 from pubmill.specs.corpus_checks import faults_of_corpora
 from pubmill.specs.datasets import DatasetSpec
@@ -24,13 +24,13 @@ from pubmill.specs.models import FolderWeights, ModelSpec, RecipeWeights, SpacyW
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.protocols import ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
-from pubmill.specs.strict_yaml import Document
+from pubmill.specs.strict_yaml import YamlDocument
 from pubmill.specs.tables import TableSpec
 from pubmill.storage import name_patterns as names
 
 
 class ScaleSpec(Strict):
-    """An overlay on the specs. `made_up`: its files are invented, and it has the datasets that it names."""
+    """An overlay on the specs. `made_up`: its files are invented, and it has only the datasets it names."""
 
     name: Name
     title: str
@@ -56,19 +56,19 @@ KINDS: dict[str, Any] = {
 }
 
 
-FOLLOWING = ("pretraining",)
-"""Kinds of which a scale's share of a spec is also that of the specs that include it, so that none of them is
-run at full length in a small scale. A dataset's counts and hashes are its own."""
+INHERITED_OVERLAYS = ("pretraining",)
+"""Kinds whose overlay for a spec also applies to the specs that include it, so that none of them runs at full
+length at a small scale. A dataset's counts and hashes are its own and are not inherited."""
 
 WHOLE: dict[str, tuple[strict_yaml.Location, ...]] = {
     "datasets": (("sources", "*"), ("published", "files", "*")),
     "models": (("weights",), ("released",)),
     "pretraining": (("start",),),
 }
-"""Kind -> the mappings whose keys only mean something together: a spec that has one keeps nothing of the one
-that the included spec has there."""
+"""Kind -> the mappings whose keys belong together: a spec that has one replaces the included spec's mapping
+as a whole."""
 _INCLUDES = " includes "
-"""Between the line of an `include:` and the line of the included file that holds the key."""
+"""Separates the line of an `include:` from the line of the key in the included file."""
 
 
 class Specs(Strict):
@@ -86,13 +86,13 @@ class Specs(Strict):
 
 
 def scales(folder: Path) -> list[str]:
-    """Names of the scales: the files of `scales/` that have a name; the others are included by these."""
+    """Names of the scales: the files in `scales/` with a `name`; other files there are only included."""
     paths = sorted((folder / "scales").glob("*.yaml"))
     return [path.stem for path in paths if re.search("(?m)^name:", path.read_text(encoding="utf-8"))]
 
 
 SPEC_PATHS = {"tables": f"{names.SPEC}/{names.SPEC}"}
-"""What the paths of specs look like below the folder of their kind, where they are not names alone."""
+"""Kind -> pattern of spec paths below the kind's folder, for kinds whose paths are not just a name."""
 
 
 def load(folder: Path, scale: str) -> Specs:
@@ -116,26 +116,27 @@ def load(folder: Path, scale: str) -> Specs:
         released = checked_scale.prefer == "released"
         faults = faults_of_pretrainings(made["pretraining"], made["models"], released)
         errors += [f"{documents[kind][name].where(at)}: {fault}" for kind, name, at, fault in faults]
-    errors = _once(errors)
+    errors = _without_repeats(errors)
     if errors or checked_scale is None:
         raise PubmillError("\n".join([f"{len(errors)} mistake(s) in {folder}:", *errors]))
-    made["fact_tables"], made["tables"] = _apart(made["tables"])
+    made["fact_tables"], made["tables"] = _split_tables(made["tables"])
     return Specs.model_construct(_fields_set=None, scale=checked_scale, **made)
 
 
-def _once(errors: Iterable[str]) -> list[str]:
-    """Errors, each once: that of an included spec isn't repeated by those that include it."""
+def _without_repeats(errors: Iterable[str]) -> list[str]:
+    """Return each error once: those of an included spec are not repeated for the specs that include it."""
     found = dict.fromkeys(errors)
     return [error for error in found if error.partition(_INCLUDES)[2] not in found]
 
 
-def _apart(tables: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Tables of facts, and those of results."""
+def _split_tables(tables: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split tables into fact tables and result tables."""
     of_facts = {name: table for name, table in tables.items() if isinstance(table, FactTableSpec)}
     return of_facts, {name: table for name, table in tables.items() if name not in of_facts}
 
 
-def _read_kind(folder: Path, kind: str, overlay: Document, errors: list[str]) -> dict[str, Document]:
+def _read_kind(folder: Path, kind: str, overlay: YamlDocument, errors: list[str]) -> dict[str, YamlDocument]:
+    """Read the specs of one kind and apply the overlay to each."""
     documents, shares = {}, overlay.value.get(kind) or {}
     for path in sorted((folder / kind).rglob("*.yaml")):
         key = path.relative_to(folder / kind).with_suffix("").as_posix()
@@ -145,7 +146,7 @@ def _read_kind(folder: Path, kind: str, overlay: Document, errors: list[str]) ->
             continue
         document, base = with_base(path, shown, errors, kind)
         for one in filter(None, (base, key)):
-            if one in shares and (one == key or kind in FOLLOWING):
+            if one in shares and (one == key or kind in INHERITED_OVERLAYS):
                 document = strict_yaml.merge(document, strict_yaml.part(overlay, kind, one))
         if document.value.get("name") != path.stem:
             errors.append(f"{document.where(('name',))}: name must be {path.stem!r}, as the file is called")
@@ -166,11 +167,12 @@ def _misnamed(kind: str, shown: str) -> str:
     )
 
 
-def with_base(path: Path, shown: str, errors: list[str], kind: str) -> tuple[Document, str | None]:
-    """A spec with the one that it `include`s (by name, from the same folder) laid under it; and that name.
+def with_base(path: Path, shown: str, errors: list[str], kind: str) -> tuple[YamlDocument, str | None]:
+    """Read a spec, merge it over the spec that it `include`s, and return both the result and that spec's
+    name.
 
-    Lines of the included spec begin with that of the `include:`, so that an error in what the two make
-    together names the file that includes.
+    The included spec is in the same folder. Its lines are prefixed with the line of the `include:`, so that
+    errors in the merged result name the including file.
     """
     document = strict_yaml.read(path, shown, errors)
     base_name = document.value.pop("include", None)
@@ -186,29 +188,32 @@ def with_base(path: Path, shown: str, errors: list[str], kind: str) -> tuple[Doc
         return document, None
     base = strict_yaml.read(base_path, shown.replace(path.name, base_path.name), errors=[])
     if "include" in base.value:
-        errors.append(f"{include}: {base_name} itself includes; one base only")
+        errors.append(f"{include}: {base_name} itself has an `include`; only one level is allowed")
         base.value.pop("include")
     base.lines = {at: f"{include}{_INCLUDES}{line}" for at, line in base.lines.items()}
     return strict_yaml.merge(base, document, WHOLE.get(kind, ())), base_name
 
 
-def _check(model: Any, document: Document, errors: list[str]) -> Any:
+def _check(model: Any, document: YamlDocument, errors: list[str]) -> Any:
+    """Return the spec of a document, or None after adding its mistakes to `errors`."""
     try:
         return TypeAdapter(model).validate_python(document.value)
     except ValidationError as error:
         for problem in error.errors():
             place = tuple(problem["loc"])
-            # of specs of several kinds, pydantic puts the kind before each place
+            # for specs of several kinds, pydantic puts the kind in front of each location
             if place and place[0] == document.value.get("kind"):
                 place = place[1:]
             written = _written(document, place)
             missing = place[-1:] if problem["type"] == "missing" else ()
-            errors.append(f"{document.where(written)}: {shown((*written, *missing))}: {told(problem)}")
+            errors.append(
+                f"{document.where(written)}: {dotted_key((*written, *missing))}: {problem_text(problem)}"
+            )
         return None
 
 
-def _written(document: Document, place: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """A location without pydantic's own steps (the names of union members), so that lines are found."""
+def _written(document: YamlDocument, place: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Return a location without pydantic's own steps (the names of union members), which have no line."""
     written: tuple[int | str, ...] = ()
     for step in place:
         if (*written, step) in document.lines:
@@ -216,15 +221,18 @@ def _written(document: Document, place: tuple[int | str, ...]) -> tuple[int | st
     return written
 
 
-def _dangling(made: dict[str, dict[str, Any]], documents: dict[str, dict[str, Document]]) -> Iterator[str]:
-    """References to specs that don't exist, and `missing:` reasons for specs that do."""
+def _dangling(
+    made: dict[str, dict[str, Any]], documents: dict[str, dict[str, YamlDocument]]
+) -> Iterator[str]:
+    """Report references to specs that don't exist, `missing:` reasons for specs that do, and cross-check
+    faults."""
     for kind, name, at, target_kind, target, excused in _references(made):
         exists = target in made[target_kind]
         where = documents[kind][name].where(at)
         if not exists and not excused:
             yield f"{where}: there is no specs/{target_kind}/{target}.yaml"
         elif exists and excused:
-            excuse = "take it out of `future_models`" if kind == "protocols" else "remove `missing:` here"
+            excuse = "remove it from `future_models`" if kind == "protocols" else "remove `missing:` here"
             yield f"{where}: specs/{target_kind}/{target}.yaml exists; {excuse}"
     for name, table in made["tables"].items():
         for at, fault in faults_of_facts(table, made) if isinstance(table, FactTableSpec) else ():
@@ -240,25 +248,25 @@ def _dangling(made: dict[str, dict[str, Any]], documents: dict[str, dict[str, Do
         yield f"{documents['corpora'][name].where(at)}: {fault}"
     for name, protocol in made["protocols"].items():
         for at, fault in faults_of_recipes(protocol, made["datasets"]):
-            yield f"{documents['protocols'][name].where(at)}: {shown(at)}: {fault}"
+            yield f"{documents['protocols'][name].where(at)}: {dotted_key(at)}: {fault}"
 
 
 def _vocabs_without_release(
     made: dict[str, dict[str, Any]],
 ) -> Iterator[tuple[str, tuple[str | int, ...], str]]:
-    """Vocabularies that are a model's released one, where the model is only made here."""
+    """Report vocabularies described as released with a model that has no released files."""
     for name, vocab in made["vocabs"].items():
         model = made["models"].get(vocab.model) if isinstance(vocab, ReleasedVocabSpec) else None
         if model and model.released is None and not isinstance(model.weights, FolderWeights):
             yield (
                 name,
                 ("model",),
-                f"{vocab.model} has no released files; name the vocabulary that it is made with",
+                f"{vocab.model} has no released files; name the vocabulary that it is trained with",
             )
 
 
 def _obstacles(table: Any, made: dict[str, dict[str, Any]]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Why cells of a table of results can't be run as its protocol and setting say."""
+    """Report why cells of a result table cannot be run with its protocol and setting."""
     protocol = made["protocols"].get(table.protocol) if isinstance(table, TableSpec) else None
     if protocol is None:
         return
@@ -268,8 +276,8 @@ def _obstacles(table: Any, made: dict[str, dict[str, Any]]) -> Iterator[tuple[tu
         return
     for i, column in enumerate(table.columns):
         if strangers := [setting for setting in column.setting or () if setting not in known]:
-            told = f"protocol {table.protocol} has no setting {', '.join(strangers)}"
-            yield ("columns", i, "setting"), told
+            fault = f"protocol {table.protocol} has no setting {', '.join(strangers)}"
+            yield ("columns", i, "setting"), fault
     models = made["models"]
     columns = [(c, c.model) for c in table.columns if c.model and _is_fine_tuned(models.get(c.model))]
     for i, row in enumerate(table.rows):
@@ -283,13 +291,13 @@ def _obstacles(table: Any, made: dict[str, dict[str, Any]]) -> Iterator[tuple[tu
 def _strange_metrics(
     table: TableSpec, protocol: ProtocolSpec, datasets: dict[str, DatasetSpec]
 ) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Report rows without a metric, and rows whose metric does not fit their datasets, or folds."""
+    """Report rows without a metric, and rows whose metric does not fit their datasets or folds."""
     for i, row in enumerate(table.rows):
         folds = protocol.folds.get(row.dataset)
         parts = [datasets[part] for part in (folds.reported if folds else (row.dataset,)) if part in datasets]
         metric = table.metric_of(row, parts[0] if parts else None)
         if metric is None:
-            yield ("rows", i), f"{row.name} has no dataset of ours, so it needs a `metric`"
+            yield ("rows", i), f"{row.name} has no dataset spec, so it needs a `metric`"
         for kind, task in sorted({(part.kind, part.task) for part in parts}):
             known = [one.name for one in metrics_of(kind, task)]
             if metric not in known:
@@ -302,7 +310,7 @@ def _is_fine_tuned(model: ModelSpec | None) -> bool:
 
 
 def _hidden_models(table: Any, models: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Columns that are not of a model and are called like one."""
+    """Columns without a model whose name is that of a model spec."""
     for i, column in enumerate(table.columns if isinstance(table, TableSpec) else ()):
         if column.model is None and column.name in models:
             yield ("columns", i, "key"), column.name
@@ -313,7 +321,8 @@ Reference = tuple[str, str, tuple[str | int, ...], str, str, bool]
 
 
 def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
-    """(kind, name, location, kind of target, target, excused by a `missing:` reason)."""
+    """Yield every reference as (kind, name, location, target kind, target, excused by a `missing:`
+    reason)."""
     for name, vocab in made["vocabs"].items():
         if isinstance(vocab, ReleasedVocabSpec):
             yield "vocabs", name, ("model",), "models", vocab.model, False
@@ -363,7 +372,7 @@ def _has_protocol(table: Any, made: dict[str, dict[str, Any]]) -> bool:
 
 
 def _named_by(protocol: ProtocolSpec) -> Iterator[tuple[tuple[str | int, ...], str, str, bool]]:
-    """The models and datasets that a protocol names: (location, kind, name, excused as a future one)."""
+    """Yield the models and datasets that a protocol names as (location, kind, name, is a future model)."""
     if protocol.search and protocol.search.models != "each":
         for i, model in enumerate(protocol.search.models):
             yield ("search", "models", i), "models", model, False

@@ -1,4 +1,4 @@
-"""The source of clinical notes."""
+"""The source of clinical notes: MIMIC-III."""
 
 from typing import Literal
 
@@ -6,11 +6,11 @@ from pubmill.specs.base import Https, LocalKey, Name, Strict
 
 
 class MimicSource(Strict):
-    """The notes of MIMIC-III, for those who were granted access: `file` in the folder that the
-    configuration's `local_files.KEY` names.
+    """The notes of MIMIC-III, for users with access: `file` in the folder that the configuration's
+    `local_files.KEY` names.
 
-    `brackets`: what becomes of de-identified places such as `[**Hospital1 18**]`: kept, or normalised to
-    what they stand for in words (`hospital`).
+    `brackets`: de-identified places such as `[**Hospital1 18**]` are kept, or normalised to the word for what
+    they replace (`hospital`).
     """
 
     name: Name

@@ -1,4 +1,4 @@
-"""Specs of models: released weights, weights made here, or both; or a finished tool."""
+"""Specs of models: released weights, weights trained here, or both; or a spaCy pipeline."""
 
 from typing import Annotated, Literal, Self
 
@@ -8,8 +8,8 @@ from pubmill.specs.base import LocalKey, Name, Spec, Strict
 
 
 class RecipeWeights(Strict):
-    """Weights made here: pretrained by a recipe, or its architecture freshly initialised. `step`: the
-    checkpoint that they are taken from; null for the last."""
+    """Weights made here: pretrained with a recipe, or its architecture with random weights. `step`: the
+    checkpoint to use; null for the last."""
 
     kind: Literal["pretraining", "random"]
     recipe: Name
@@ -18,12 +18,12 @@ class RecipeWeights(Strict):
     @model_validator(mode="after")
     def only_trained_weights_have_a_step(self) -> Self:
         if self.kind == "random" and self.step is not None:
-            raise ValueError("random weights are of no step; remove `step`")
+            raise ValueError("random weights have no step; remove `step`")
         return self
 
 
 class FolderWeights(Strict):
-    """A Hugging Face folder of the user's own: `local_files: {KEY: ...}` says where."""
+    """A Hugging Face model folder that the user provides as `local_files: {KEY: ...}`."""
 
     kind: Literal["folder"]
     local: LocalKey
@@ -33,11 +33,11 @@ MentionType = Annotated[str, Field(pattern=r"^\S*$")]
 
 
 class SpacyWeights(Strict):
-    """A spaCy pipeline of the user's own (`local_files: {KEY: ...}` says where), which predicts mentions
-    as it is.
+    """A spaCy pipeline that the user provides as `local_files: {KEY: ...}` and that predicts mentions without
+    fine-tuning.
 
-    `types`: dataset -> label of the pipeline's entities -> the dataset's type of mention, "" where its
-    labels have none. Entities of other labels are left out; other datasets are not predicted.
+    `types`: dataset -> entity label of the pipeline -> mention type of the dataset, "" where its labels have
+    no type. Entities with other labels are ignored; other datasets are not predicted.
     """
 
     kind: Literal["spacy"]
@@ -56,9 +56,9 @@ class HubWeights(Strict):
 
 
 class ModelSpec(Spec):
-    """A column or row of tables: released weights, weights made here, or both (the scale says which
-    it prefers), or a pipeline. `tables`: those it joins without being named in them. `size`: BERT's that
-    plans take weights from elsewhere to have; null: base on the hub, large in a folder."""
+    """A model in tables: released weights, weights made here, or both (the scale decides which it prefers),
+    or a spaCy pipeline. `tables`: tables that it joins although their specs don't name it. `size`: the BERT
+    size that plans assume for weights from elsewhere; null: base on the hub, large in a folder."""
 
     weights: Weights | None = None
     released: HubWeights | None = None
@@ -67,7 +67,8 @@ class ModelSpec(Spec):
     tables: tuple[str, ...] = ()
 
     def preferred(self, released: bool) -> Weights | HubWeights:
-        """Where its weights come from at a scale that prefers the `released` ones, or those made here."""
+        """The source of its weights at a scale that prefers released weights (`released`) or those made
+        here."""
         first, second = (self.released, self.weights) if released else (self.weights, self.released)
         chosen = first or second
         assert chosen is not None, "has_weights"

@@ -1,4 +1,4 @@
-"""Sources of full articles: PMC's bucket, and the packages that came before it."""
+"""Sources of full articles: PMC's cloud bucket, and the older packages."""
 
 from datetime import date
 from typing import Annotated, Literal, Self
@@ -15,11 +15,11 @@ LeftOut = Literal["captions", "footnotes", "formulas", "sub-articles", "suppleme
 
 
 class Articles(Strict):
-    """How articles are read: by which parser, and what of the body is no text.
+    """How articles are read: the parser, and the elements of the body that are not text (`leave_out`).
 
-    `formulas` are those on lines of their own. References, labels, TeX and all behind the body are never
-    text (`pubmill/corpus/jats.py`). `unreadable` names articles that cannot be read and are left out: shard,
-    `PMC123.1` (number and version, which is 1 in packages), what is wrong with it.
+    `formulas` are display formulas only. References, labels, TeX and everything after the body are never text
+    (`pubmill/corpus/jats.py`). `unreadable`: shard -> article -> fault; these articles cannot be read and are
+    skipped. An article is `PMC123.1` (number and version; the version is 1 in packages).
     """
 
     name: Name
@@ -30,14 +30,15 @@ class Articles(Strict):
     @model_validator(mode="after")
     def pubmed_parser_has_no_choice(self) -> Self:
         if self.parser == "pubmed_parser" and self.leave_out:
-            raise ValueError("pubmed_parser cannot leave anything out; write `leave_out: []`")
+            raise ValueError("pubmed_parser cannot leave out elements; write `leave_out: []`")
         return self
 
 
 class PmcSource(Articles):
-    """The bucket, as its inventory of one day lists it; the latest version of each article.
+    """The bucket as listed in the inventory of one day; the latest version of each article is used.
 
-    `articles` are shards by PMCID, in ranges: `PMC00000xxxx-PMC01299xxxx` are 1,300 of 10,000 numbers each.
+    `articles`: ranges of shards by PMCID: `PMC00000xxxx-PMC01299xxxx` are 1,300 shards of 10,000 numbers
+    each.
     """
 
     kind: Literal["pmc"]
@@ -47,7 +48,7 @@ class PmcSource(Articles):
 
 
 class PmcPackagesSource(Articles):
-    """Packages `NAME.tar.gz` with `NAME.filelist.csv` beside, by name below `url`; the later date wins."""
+    """Packages `NAME.tar.gz`, each with `NAME.filelist.csv`, by name below `url`; the later date wins."""
 
     kind: Literal["pmc-packages"]
     url: Https

@@ -1,5 +1,4 @@
-"""Whether pretrainings fit what they begin with and learn from: it is there, of the same form, and not they
-themselves."""
+"""Cross-checks of pretrainings: their start and teacher exist, have a matching form, and form no cycle."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -13,32 +12,33 @@ from pubmill.specs.strict_yaml import Location
 Recipes = Mapping[str, PretrainingSpec]
 Models = Mapping[str, ModelSpec]
 Fault = tuple[str, str, Location, str]
-"""Kind and name of a spec, the place in it, and what is wrong there."""
+"""Kind and name of a spec, the location in it, and the message."""
 
-_NOT_OF_WEIGHTS = ("dropout", "initializer_range")
-"""Keys of an architecture that weights of another one may differ in."""
+_NOT_IN_WEIGHTS = ("dropout", "initializer_range")
+"""Architecture keys that do not affect the weights, so two compatible models may differ in them."""
 
 
-class Before(NamedTuple):
-    """A recipe that another needs, up to which step (None: the last), and the place that says so."""
+class Prerequisite(NamedTuple):
+    """A recipe that another needs, the step that it needs (None: the last), and the location of the
+    reference."""
 
     recipe: str
     step: int | None
     place: Location
 
 
-def needed_before(spec: PretrainingSpec, models: Models, released: bool) -> Iterator[Before]:
-    """The recipes that are run before one, where released weights are preferred or not."""
+def needed_before(spec: PretrainingSpec, models: Models, released: bool) -> Iterator[Prerequisite]:
+    """Yield the recipes that must run before this one. `released`: the scale prefers released weights."""
     if spec.start and spec.start.recipe:
-        yield Before(spec.start.recipe, spec.start.step, ("start", "recipe"))
+        yield Prerequisite(spec.start.recipe, spec.start.step, ("start", "recipe"))
     for model, place in ((spec.start and spec.start.model, ("start", "model")), (spec.teacher, ("teacher",))):
         weights = _made_here(models.get(model or ""), released)
         if weights and weights.kind == "pretraining":
-            yield Before(weights.recipe, weights.step, place)
+            yield Prerequisite(weights.recipe, weights.step, place)
 
 
 def faults_of_pretrainings(recipes: Recipes, models: Models, released: bool) -> Iterator[Fault]:
-    """What is wrong between these specs; names that lead nowhere are told elsewhere."""
+    """Report contradictions between these specs; unknown names are reported by the loader."""
     for name, spec in recipes.items():
         for place, fault in _faults(spec, recipes, models, released):
             yield "pretraining", name, place, fault
@@ -46,7 +46,7 @@ def faults_of_pretrainings(recipes: Recipes, models: Models, released: bool) -> 
     before = {name: list(needed_before(spec, models, released)) for name, spec in recipes.items()}
     for name in recipes:
         if name in _reached(name, before):
-            fault = f"{name} can't be run before itself; let it begin with something else"
+            fault = f"{name} depends on itself; change its `start` or `teacher`"
             yield "pretraining", name, before[name][0].place, fault
     for name, model in models.items():
         weights = model.weights
@@ -71,14 +71,15 @@ def _faults(
 
 
 def _packed_otherwise(recipes: Recipes) -> Iterator[Fault]:
-    """Recipes on one corpus and vocabulary share packed tokens, so they must agree on how these are made."""
+    """Report recipes that share packed tokens (same corpus and vocabulary) but disagree on how to make
+    them."""
     first: dict[tuple[str, str], PretrainingSpec] = {}
     for name, spec in recipes.items():
         other = first.setdefault((spec.corpus, spec.vocab), spec)
         for key in ("sentence_splitter", "title", "held_out"):
             if getattr(spec, key) != getattr(other, key):
-                fault = f"{other.name} has the same packed tokens with {key}: {getattr(other, key)}"
-                yield "pretraining", name, (key,), f"{fault}; they must have the same"
+                fault = f"{other.name} shares its packed tokens and has {key}: {getattr(other, key)}"
+                yield "pretraining", name, (key,), f"{fault}; the two must be equal"
 
 
 def _no_checkpoint(recipe: PretrainingSpec | None, step: int) -> str:
@@ -94,20 +95,20 @@ def _made_here(model: ModelSpec | None, released: bool) -> RecipeWeights | None:
 
 
 def _recipe_of(model: str | None, recipes: Recipes, models: Models, released: bool) -> PretrainingSpec | None:
-    """The recipe behind a model that is made here."""
+    """The pretraining spec of a model that is made here."""
     weights = _made_here(models.get(model or ""), released)
     return recipes.get(weights.recipe) if weights else None
 
 
 def _weights(spec: PretrainingSpec) -> dict[str, Any]:
-    """What weights must have in common to be begun with."""
+    """Fields that must match before a recipe may start from another recipe's weights."""
     architecture = asdict(spec.recipe.architecture)
-    sizes = {key: value for key, value in architecture.items() if key not in _NOT_OF_WEIGHTS}
+    sizes = {key: value for key, value in architecture.items() if key not in _NOT_IN_WEIGHTS}
     return {"vocab": spec.vocab, **{f"recipe.architecture.{key}": value for key, value in sizes.items()}}
 
 
 def _whole(spec: PretrainingSpec) -> dict[str, Any]:
-    """What checkpoints must have in common to be gone on with: all that is trained."""
+    """Fields that must match before another recipe may resume a checkpoint."""
     objective = spec.recipe.objective
     return {
         "vocab": spec.vocab,
@@ -126,11 +127,11 @@ def _differences(
 ) -> Iterator[tuple[Location, str]]:
     differing = [key for key in ours if ours[key] != theirs[key]]
     if differing:
-        yield place, f"{other} has another {', another '.join(differing)}; they must have the same"
+        yield place, f"{other} has a different {', '.join(differing)}; the two must be equal"
 
 
-def _reached(name: str, before: Mapping[str, list[Before]]) -> set[str]:
-    """All recipes that are run before one."""
+def _reached(name: str, before: Mapping[str, list[Prerequisite]]) -> set[str]:
+    """Names of all recipes that must run before one, direct or indirect."""
     found: set[str] = set()
     waiting = [name]
     while waiting:

@@ -1,4 +1,4 @@
-"""Specs of protocols: how a paper fine-tunes, chooses and aggregates."""
+"""Specs of protocols: how a paper fine-tunes, selects hyper-parameters and aggregates scores."""
 
 import itertools
 from collections.abc import Iterator
@@ -12,19 +12,19 @@ from pubmill.specs.base import Name, Spec, Strict
 from pubmill.specs.datasets import TASKS, DatasetSpec
 
 BY_DATASET = ("task", "metric", "negative", "dummies")
-"""Keys of FinetuningRecipe that the dataset decides, and no protocol."""
+"""Keys of FinetuningRecipe that the dataset decides; a protocol must not set them."""
 DECIDABLE = {field.name for field in fields(FinetuningRecipe)} - set(BY_DATASET)
 KINDS = tuple(TASKS)
 ALL_TASKS = tuple(sorted({task for tasks in TASKS.values() for task in tasks}))
 UNSEARCHED = "default"
-"""The name of the only trial where nothing but the number of steps is chosen."""
+"""Name of the single trial where only the number of steps is chosen."""
 
 SettingName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*(=[a-z0-9.+-]+)*$")]
-"""Joined by `+`, as points of a grid: at a comma, Snakemake would end the name on a cluster."""
+"""Parts are joined by `+`, as in grid points: on a cluster, Snakemake would cut the name at a comma."""
 
 
 def _decidable(values: dict[str, Any]) -> dict[str, Any]:
-    """Keys that a protocol may decide; the loader, which knows the kinds, tells mistakes in the values."""
+    """Check that a protocol may decide these keys; the loader, which knows the kinds, checks the values."""
     faults = [
         f"{key}: the dataset decides it, not a protocol; remove it"
         if key in BY_DATASET
@@ -41,7 +41,7 @@ def _known(of: tuple[str, ...]) -> Any:
     def check(names: tuple[str, ...]) -> tuple[str, ...]:
         strangers = [name for name in names if name not in of]
         if strangers:
-            raise ValueError(f"{', '.join(strangers)}: there are only {', '.join(of)}")
+            raise ValueError(f"{', '.join(strangers)}: unknown; expected some of {', '.join(of)}")
         return names
 
     return AfterValidator(check)
@@ -52,7 +52,7 @@ Grid = Annotated[dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]], Aft
 
 
 class Scope(Strict):
-    """The datasets that something is for: those of these tasks and of these kinds; null: of any."""
+    """The datasets that a setting or override applies to, by task and kind; null means any."""
 
     tasks: Annotated[tuple[str, ...], _known(ALL_TASKS)] | None = None
     kinds: Annotated[tuple[str, ...], _known(KINDS)] | None = None
@@ -62,16 +62,16 @@ class Scope(Strict):
             self.kinds is None or data.kind in self.kinds
         )
 
-    def told(self) -> str:
-        """Its tasks and kinds, in words."""
+    def description(self) -> str:
+        """Return the tasks and kinds as text."""
         return " among ".join(", ".join(names) for names in (self.tasks, self.kinds) if names)
 
 
 class Override(Scope):
-    """Values for the runs that meet all conditions given; what is not given is no condition.
+    """Values for the runs that meet all conditions given; a condition that is absent always holds.
 
-    `models` may name `future_models`. `grid`: what is searched in these runs, beside the common grid.
-    `why`: where the values are from.
+    `models` may name `future_models`. `grid`: searched in these runs, in addition to the common grid.
+    `why`: the source of the values.
     """
 
     datasets: tuple[Name, ...] | None = None
@@ -87,10 +87,10 @@ class Override(Scope):
 
 
 class Setting(Scope):
-    """A way to run the protocol, on the datasets that it is for.
+    """A way to run the protocol, on the datasets in its scope.
 
-    `chosen_by`: the setting whose choice of hyper-parameters serves this one too; null: its own.
-    `chain` false: the protocol's `start_from` does not hold.
+    `chosen_by`: the setting whose selected hyper-parameters this one uses; null: it selects its own.
+    `chain: false` ignores the protocol's `start_from`.
     """
 
     values: Values = {}
@@ -98,10 +98,10 @@ class Setting(Scope):
     chain: bool = True
 
 
-class Search(Strict):
-    """A grid over dev: every point for every model and seed; the best mean dev score is chosen.
+class SearchSpec(Strict):
+    """A grid search: every point is run for every model and seed, and the best mean dev score is chosen.
 
-    `models`: those that one choice for all is made with, or `each`: every model chooses for itself.
+    `models`: the models whose runs decide one choice for all, or `each`: every model has its own choice.
     """
 
     grid: Grid
@@ -110,40 +110,40 @@ class Search(Strict):
 
 
 class Folds(Strict):
-    """Parts of a dataset of cross-validation. On `chosen_on` the number of steps is chosen, with its test
-    for dev; `reported` are trained for as many, without a dev, and scored together."""
+    """Folds of a cross-validated dataset. The number of steps is chosen on `chosen_on`, whose test split
+    serves as dev; the `reported` folds are trained for that many steps, without dev, and scored together."""
 
     chosen_on: Name
     reported: Annotated[tuple[Name, ...], Field(min_length=1)]
 
 
 class Final(Strict):
-    """`seeds`: dataset (or the name of its folds) -> number of runs, with a `default`. `split`: what is
-    scored, which is dev where a dataset has no test."""
+    """The final runs. `seeds`: dataset (or the name of its folds) -> number of runs, with a `default`.
+    `split`: the scored split; dev where a dataset has no test."""
 
     seeds: dict[str, Annotated[int, Field(ge=1)]]
     aggregate: Literal["mean", "median"]
     split: Literal["test"]
 
 
-class Margin(Strict):
-    """The largest difference from a published score, in points (0..100), that counts as none."""
+class MarginSpec(Strict):
+    """The largest difference from a published score, in points (0..100), that counts as equivalent."""
 
     points: Annotated[float, Field(gt=0, lt=100)]
     why: Annotated[str, Field(min_length=1)]
 
 
-class Equivalence(Strict):
-    """How it is decided whether a published value is reproduced, fixed before anything is run.
+class EquivalenceSpec(Strict):
+    """The rule for whether a published value is reproduced, fixed before anything is run.
 
-    `margins`: dataset (or the name of its folds) -> margin, with a `default`, which holds for composites too;
-    `alpha`: the probability of taking a difference as large as the margin for none; `power`: that with
-    which the minimal detectable difference is found.
+    `margins`: dataset (or the name of its folds) -> margin, with a `default`, which also holds for
+    composites. `alpha`: probability of accepting a difference as large as the margin as equivalent.
+    `power`: power of the minimal detectable difference.
     """
 
     alpha: Annotated[float, Field(gt=0, lt=0.5)]
     power: Annotated[float, Field(gt=0.5, lt=1)]
-    margins: dict[str, Margin]
+    margins: dict[str, MarginSpec]
 
     @model_validator(mode="after")
     def has_a_default(self) -> Self:
@@ -155,16 +155,15 @@ class Equivalence(Strict):
 class ProtocolSpec(Spec):
     """How a paper fine-tunes.
 
-    A run's FinetuningRecipe is made of `hyperparameters`, then of the `overrides` that hold, in their
-    order, then of the setting's values, then of the point of the grid that was chosen; later ones win.
-    Overrides have names so that a scale can change one of them.
+    A run's FinetuningRecipe combines `hyperparameters`, the `overrides` that apply (in order), the setting's
+    values and the chosen grid point; later values win. Overrides have names so that a scale can change one
+    of them.
 
-    `start_from`: dataset -> dataset: runs on the first begin with the model of the run on the second with
-    the same model and setting, and seed 1. `future_models`: models that overrides name although they have
-    no spec yet.
+    `start_from`: dataset -> dataset: runs on the first start from the model fine-tuned on the second (same
+    model and setting, seed 1). `future_models`: models that overrides name although they have no spec yet.
     """
 
-    search: Search | None
+    search: SearchSpec | None
     hyperparameters: Values
     overrides: dict[Name, Override] = {}
     settings: dict[SettingName, Setting]
@@ -172,7 +171,7 @@ class ProtocolSpec(Spec):
     start_from: dict[Name, Name] = {}
     future_models: tuple[Name, ...] = ()
     final: Final
-    equivalence: Equivalence
+    equivalence: EquivalenceSpec
 
     @model_validator(mode="after")
     def is_whole(self) -> Self:
@@ -181,7 +180,7 @@ class ProtocolSpec(Spec):
             faults.append("final.seeds must have the key `default`")
         parts = [name for folds in self.folds.values() for name in (folds.chosen_on, *folds.reported)]
         if twice := sorted({name for name in parts if parts.count(name) > 1}):
-            faults.append(f"folds: {', '.join(twice)} stand there twice")
+            faults.append(f"folds: {', '.join(twice)} are listed twice")
         if faults:
             raise ValueError("; ".join(faults))
         return self
@@ -200,12 +199,12 @@ class ProtocolSpec(Spec):
 
     def _faults_of_search(self) -> Iterator[str]:
         if self.search is None and self.folds:
-            yield "folds need a search (its grid may be empty), by which their number of steps is chosen"
+            yield "folds need a search (its grid may be empty), which chooses their number of steps"
         for name, override in self.overrides.items():
             if override.grid and self.search is None:
                 yield f"override {name} has a grid, but there is no search; give it values and `grid: null`"
             if override.grid and override.models and self.search and self.search.models != "each":
-                yield f"override {name}: a grid of certain models needs a search of models: each"
+                yield f"override {name}: a grid for certain models needs a search with `models: each`"
         grids = [self.search.grid if self.search else {}, *(o.grid or {} for o in self.overrides.values())]
         if any("stop_after" in grid for grid in grids):
             yield "stop_after can't be in a grid: folds choose it"
@@ -215,20 +214,20 @@ class ProtocolSpec(Spec):
             seen = [start]
             while (following := self.start_from.get(seen[-1])) is not None:
                 if following in seen:
-                    yield f"start_from goes round in a circle: {' -> '.join([*seen, following])}"
+                    yield f"start_from contains a cycle: {' -> '.join([*seen, following])}"
                     break
                 seen.append(following)
 
     def applied(self, data: DatasetSpec, model: str, setting: str) -> dict[str, Override]:
-        """The overrides that hold for a run, in their order."""
+        """The overrides that apply to a run, in order."""
         return {name: one for name, one in self.overrides.items() if one.holds(data, model, setting)}
 
     def fold_of(self, dataset: str) -> Folds | None:
-        """The folds that a dataset is one of."""
+        """The folds that contain a dataset."""
         return next((f for f in self.folds.values() if dataset in (f.chosen_on, *f.reported)), None)
 
     def start(self, dataset: str, setting: str) -> str | None:
-        """The dataset with whose model a run begins; None: with the pretrained model."""
+        """The dataset whose fine-tuned model a run starts from; None for the pretrained model."""
         return self.start_from.get(dataset) if self.settings[setting].chain else None
 
     def scored(self, data: DatasetSpec) -> str:
@@ -236,7 +235,7 @@ class ProtocolSpec(Spec):
         return self.final.split if self.final.split in data.splits else "dev"
 
     def looked_at(self, data: DatasetSpec, trial: bool) -> str | None:
-        """The split that weights, or trials, are chosen by: never the scored one, except on a fold that is
+        """The split that weights or trials are chosen by: never the scored one, except on the fold that is
         not reported."""
         folds = self.fold_of(data.name)
         if folds:
@@ -244,7 +243,7 @@ class ProtocolSpec(Spec):
         return "dev" if "dev" in data.splits and self.scored(data) != "dev" else None
 
     def grid(self, data: DatasetSpec, model: str, setting: str) -> dict[str, tuple[Any, ...]]:
-        """What is searched for the runs of a setting that chooses for itself, by key."""
+        """The search grid, by key, of a setting that chooses for itself."""
         if self.search is None:
             return {}
         found = dict(self.search.grid)
@@ -253,7 +252,7 @@ class ProtocolSpec(Spec):
         return dict(sorted(found.items()))
 
     def points(self, data: DatasetSpec, model: str, setting: str) -> dict[str, dict[str, Any]]:
-        """The points of that grid, by readable name, in its order; none where nothing is chosen."""
+        """The points of that grid, by readable name and in order; empty where nothing is chosen."""
         grid = self.grid(data, model, setting)
         points = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
         if grid:
@@ -261,7 +260,7 @@ class ProtocolSpec(Spec):
         return {UNSEARCHED: {}} if self.fold_of(data.name) else {}
 
     def recipe(self, data: DatasetSpec, model: str, setting: str, trial: bool) -> dict[str, Any]:
-        """FinetuningRecipe of a run, without what the search decides."""
+        """Values of a run's FinetuningRecipe, without those that the search decides."""
         values: dict[str, Any] = {"task": data.kind, "metric": data.metric, "negative": data.negative}
         if data.dummies:
             values["dummies"] = data.dummies.model_dump()
@@ -270,18 +269,18 @@ class ProtocolSpec(Spec):
             values |= override.values
         values |= self.settings[setting].values
         if trial:
-            return {**values, "train_on": "train"}  # dev must not be learnt where it chooses
+            return {**values, "train_on": "train"}  # never train on dev where it chooses
         return {**values, "keep": "last", "evaluate_every": None} if self.fold_of(data.name) else values
 
     def obstacle(self, data: DatasetSpec, model: str, setting: str) -> str | None:
-        """Why there can be no run of a setting on a dataset; None if there can."""
+        """Why a setting cannot be run on a dataset; None if it can."""
         folds, splits = self.fold_of(data.name), ", ".join(data.splits)
         if setting not in self.settings:
             return f"protocol {self.name} has no setting {setting!r}; it has {', '.join(self.settings)}"
         if not self.settings[setting].fits(data):
             return (
                 f"setting {setting} of protocol {self.name} is not for {data.task} "
-                f"({data.kind}: {data.name}), but for {self.settings[setting].told()}"
+                f"({data.kind}: {data.name}), but for {self.settings[setting].description()}"
             )
         if folds and data.name == folds.chosen_on:
             return f"protocol {self.name} chooses on {data.name} and reports {', '.join(folds.reported)}"
@@ -300,7 +299,7 @@ class ProtocolSpec(Spec):
 
 
 def _short(value: Any) -> str:
-    """A value of the grid as part of a file's name: 1e-05, 512x1024, none."""
+    """Return a grid value in its short form for file names: 1e-05, 512x1024, none."""
     if isinstance(value, (list, tuple)):
         return "x".join(map(_short, value)) or "none"
     if value is None or isinstance(value, bool):

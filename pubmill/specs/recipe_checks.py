@@ -1,4 +1,4 @@
-"""Whether every run that a protocol can be asked for makes a recipe, and what is to blame where not."""
+"""Check that every run that a protocol allows has a valid recipe, and locate the part at fault."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from pubmill.recipes import FinetuningRecipe
-from pubmill.specs.base import shown, told
+from pubmill.specs.base import dotted_key, problem_text
 from pubmill.specs.datasets import DatasetSpec
 from pubmill.specs.protocols import ProtocolSpec
 from pubmill.specs.strict_yaml import Location
@@ -17,10 +17,10 @@ _RECIPE = TypeAdapter(FinetuningRecipe)
 def faults_of_recipes(
     protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec]
 ) -> Iterator[tuple[Location, str]]:
-    """Where in the protocol's spec a recipe goes wrong, and how; each place once.
+    """Yield the location and message of each fault in the recipes of a protocol; each location once.
 
-    Runs on which the same parts of the protocol hold are checked once: a load of the specs is part of
-    every start of Snakemake.
+    Runs to which the same parts of the protocol apply are checked once, because every start of Snakemake
+    loads the specs.
     """
     seen, blamed = set(), set()
     for data, model, setting in _runs(protocol, datasets):
@@ -39,7 +39,8 @@ def faults_of_recipes(
 def _runs(
     protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec]
 ) -> Iterator[tuple[DatasetSpec, str, str]]:
-    """A run for every way in which its parts can hold; the model "" is one that it doesn't name."""
+    """Yield one run (dataset, model, setting) for every combination of the protocol's parts that can apply;
+    the model "" represents models that the protocol does not name."""
     overrides = protocol.overrides.values()
     named = {name for override in overrides for name in override.datasets or ()}
     like: dict[Any, DatasetSpec] = {}
@@ -63,7 +64,7 @@ def _faults(
     if both := sorted(final.keys() & {key for point in points for key in point}):
         yield (
             _source(protocol, data, model, setting, both[0]),
-            f"the search decides {', '.join(both)}, too; remove one",
+            f"the search also decides {', '.join(both)}; remove one",
         )
         return
     tried = [protocol.recipe(data, model, setting, trial=True) | point for point in points]
@@ -74,24 +75,26 @@ def _faults(
 
 
 def _wrong(values: dict[str, Any]) -> list[tuple[str, str]]:
-    """(key or "" where several contradict each other, what is wrong) of values that make no recipe."""
+    """Return (key, message) for each error in a recipe's values; the key is "" where several contradict each
+    other."""
     try:
         _RECIPE.validate_python(values)
     except ValidationError as error:
         return [
-            (str(problem["loc"][0]) if problem["loc"] else "", _told(problem)) for problem in error.errors()
+            (str(problem["loc"][0]) if problem["loc"] else "", _described(problem))
+            for problem in error.errors()
         ]
     return []
 
 
-def _told(problem: Any) -> str:
+def _described(problem: Any) -> str:
     if not problem["loc"]:
         return str(problem["msg"]).removeprefix("Value error, ")
-    return f"{shown(problem['loc'])}: {told(problem)}"
+    return f"{dotted_key(problem['loc'])}: {problem_text(problem)}"
 
 
 def _source(protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str, key: str) -> Location:
-    """The part of the protocol that has the last word on a key."""
+    """Location of the part of the protocol that sets the final value of a key."""
     choosing = protocol.settings[setting].chosen_by or setting
     if key in protocol.settings[setting].values:
         return ("settings", setting, "values", key)
@@ -109,7 +112,7 @@ def _source(protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str,
 def _combination(
     protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str, values: dict[str, Any]
 ) -> Location:
-    """The setting or override without which the values would go together; else the setting."""
+    """Location of the setting or override whose removal makes the values valid; by default the setting."""
     parts = [("settings", setting, protocol.settings[setting].values)]
     parts += [
         ("overrides", name, override.values)

@@ -1,6 +1,6 @@
-"""YAML that forgives nothing: duplicate keys are errors, and every value knows its file and line.
+"""Strict YAML reader: duplicate keys are errors, and the file and line of every value are recorded.
 
-What is read is bounded (`LARGEST_FILE`, `MOST_VALUES`, `DEEPEST`), and every fault is an error with its line.
+Size and depth are bounded (`LARGEST_FILE`, `MOST_VALUES`, `DEEPEST`), and every error names its line.
 """
 
 import math
@@ -17,17 +17,17 @@ Location = tuple[str | int, ...]
 LARGEST_FILE = 4_000_000
 """Bytes; the largest spec has 31 thousand."""
 MOST_VALUES = 100_000
-"""Keys, items and values of one file, those that aliases repeat included."""
+"""Most keys, items and values in one file, including those repeated by aliases."""
 DEEPEST = 40
-"""Levels of keys and lists within each other."""
+"""Most nested levels of mappings and lists."""
 
 _TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "map", "seq")}
 
 
 class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  # type: ignore[misc]
-    """The safe loader with `1e-5` as a number, as its writer meant (YAML 1.1 reads text), and dates as text.
+    """The safe loader, except that `1e-5` is a number (YAML 1.1 reads it as text) and dates stay text.
 
-    The parser in C, where PyYAML has it, reads all specs in a tenth of a second instead of two.
+    PyYAML's C parser, where available, reads all specs in a tenth of a second instead of two.
     """
 
 
@@ -43,29 +43,29 @@ _Loader.add_implicit_resolver(
 
 
 @dataclass
-class Document:
-    """Parsed YAML: `value`, and for each location in it the file and line that wrote it."""
+class YamlDocument:
+    """Parsed YAML: `value`, and the file and line of each location in it."""
 
     value: Any
     lines: dict[Location, str] = field(default_factory=dict)
 
     def where(self, location: Location) -> str:
-        """`file:line` of a location, or of the nearest one around it that stands in a file."""
+        """Return `file:line` of a location, or of the nearest enclosing location that has a line."""
         while location and location not in self.lines:
             location = location[:-1]
         return self.lines.get(location, "?")
 
 
 class _FaultError(Exception):
-    """A fault after which no more of the file is read, at a line counted from 1."""
+    """A fault that ends the reading of a file, with its line, counted from 1."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
         self.line = line
 
 
-def read(path: Path, shown: str, errors: list[str]) -> Document:
-    """Read one YAML file. `shown` is its name in messages; what is wrong is added to `errors`."""
+def read(path: Path, shown: str, errors: list[str]) -> YamlDocument:
+    """Read one YAML file. `shown` is its name in messages; faults are added to `errors`."""
     lines: dict[Location, str] = {(): f"{shown}:1"}
     try:
         text = _text(path)
@@ -73,7 +73,7 @@ def read(path: Path, shown: str, errors: list[str]) -> Document:
         loader = _Loader(text)
         node = loader.get_single_node()
         if isinstance(node, yaml.MappingNode):
-            return Document(_Reader(loader, shown, lines, errors).value(node, ()), lines)
+            return YamlDocument(_NodeReader(loader, shown, lines, errors).value(node, ()), lines)
         if node is not None:
             raise _FaultError(1, f"expected keys with values, found a {_kind(node)}")
     except _FaultError as fault:
@@ -84,11 +84,12 @@ def read(path: Path, shown: str, errors: list[str]) -> Document:
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         errors.append(f"{shown}:{line}: not valid YAML: {error.reason}")
-    return Document({}, {(): f"{shown}:1"})
+    return YamlDocument({}, {(): f"{shown}:1"})
 
 
 def _text(path: Path) -> str:
-    """The text of a plain file of bounded size; a pipe or device, which may never end, is not opened."""
+    """Return the text of a regular file of bounded size; pipes and devices, which may never end, are not
+    opened."""
     try:
         if not path.is_file():
             raise _FaultError(1, "not a plain file; expected a YAML file")
@@ -111,7 +112,7 @@ def _text(path: Path) -> str:
 
 
 def _check_depth(text: str) -> None:
-    """Raise a fault for levels deeper than `DEEPEST`, before anything is called for each of them."""
+    """Raise a fault for nesting deeper than `DEEPEST`, before any recursive call reaches that depth."""
     depth = 0
     for event in yaml.parse(text, _Loader):
         if isinstance(event, yaml.CollectionStartEvent):
@@ -124,8 +125,8 @@ def _check_depth(text: str) -> None:
 
 
 @dataclass
-class _Reader:
-    """Values from the nodes of one file."""
+class _NodeReader:
+    """Converts the YAML nodes of one file to values."""
 
     loader: _Loader
     shown: str
@@ -135,18 +136,18 @@ class _Reader:
     open: set[int] = field(default_factory=set)
 
     def value(self, node: yaml.Node, at: Location) -> Any:
-        """The value of a node; the lines of all locations below `at` are noted."""
+        """Return the value of a node and record the lines of all locations below `at`."""
         line = node.start_mark.line + 1
         self.lines.setdefault(at, f"{self.shown}:{line}")
         self.left -= 1
         if self.left < 0:
-            raise _FaultError(line, f"more than {MOST_VALUES:,} values, those that aliases repeat included")
+            raise _FaultError(line, f"more than {MOST_VALUES:,} values, including those repeated by aliases")
         if node.tag not in _TAGS:
-            raise _FaultError(line, f"the tag {_short(node.tag)} has no meaning here; remove it")
+            raise _FaultError(line, f"the tag {_short(node.tag)} is not supported; remove it")
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node, line)
         if id(node) in self.open or len(at) > DEEPEST:
-            raise _FaultError(line, "an alias leads into its own anchor, or too deep; write the value out")
+            raise _FaultError(line, "an alias contains itself or nests too deeply; write the value out")
         self.open.add(id(node))
         if isinstance(node, yaml.SequenceNode):
             made: Any = [self.value(item, (*at, i)) for i, item in enumerate(node.value)]
@@ -171,11 +172,11 @@ class _Reader:
     def _key(self, node: yaml.Node) -> Any:
         line = node.start_mark.line + 1
         if node.tag == "tag:yaml.org,2002:merge":
-            raise _FaultError(line, "merge keys (<<) are not read; write the keys out")
+            raise _FaultError(line, "merge keys (<<) are not supported; write the keys out")
         if not isinstance(node, yaml.ScalarNode):
             raise _FaultError(line, f"a {_kind(node)} as a key; expected a name")
         if node.tag not in _TAGS:
-            raise _FaultError(line, f"the tag {_short(node.tag)} has no meaning here; remove it")
+            raise _FaultError(line, f"the tag {_short(node.tag)} is not supported; remove it")
         return self._scalar(node, line)
 
     def _scalar(self, node: yaml.ScalarNode, line: int) -> Any:
@@ -184,7 +185,7 @@ class _Reader:
         except (ValueError, KeyError, OverflowError):
             made = math.nan
         if isinstance(made, float) and not math.isfinite(made):
-            raise _FaultError(line, f"{_short(node.value)} is not a finite number that can be read")
+            raise _FaultError(line, f"{_short(node.value)} is not a valid finite number")
         return made
 
 
@@ -196,30 +197,33 @@ def _short(value: object) -> str:
     return f"{value!r:.80}"
 
 
-def merge(base: Document, over: Document, whole: Sequence[Location] = ()) -> Document:
-    """`over` laid on `base`: its keys win.
+def merge(base: YamlDocument, over: YamlDocument, whole: Sequence[Location] = ()) -> YamlDocument:
+    """Return `base` overlaid with `over`, whose keys win.
 
-    Mappings are merged key by key; everything else is replaced, and so are mappings at the locations `whole`
-    (where "*" is any key). An empty mapping clears that of the base. A merged mapping has the line of `over`.
+    Mappings are merged key by key; all other values, and mappings at the locations `whole` ("*" is any key),
+    are replaced. An empty mapping clears that of the base. A merged mapping has the line of `over`.
     """
     lines = dict(base.lines)
     value = _merge(base.value, over.value, (), _Merging(lines, over.lines, whole))
-    return Document(value, lines)
+    return YamlDocument(value, lines)
 
 
-def part(document: Document, *at: str | int) -> Document:
-    """The part of a document below a location, as a document of its own, but without a line of its beginning:
-    what is missing beside its keys is missing in the document that it is laid on."""
+def part(document: YamlDocument, *at: str | int) -> YamlDocument:
+    """Return the part of a document below a location as a separate document.
+
+    It has no line for its root: a key that is missing there is missing in the document that it overlays.
+    """
     value = document.value
     for key in at:
         value = value[key]
     depth = len(at)
     below = {loc: line for loc, line in document.lines.items() if len(loc) > depth and loc[:depth] == at}
-    return Document(value, {loc[depth:]: line for loc, line in below.items()})
+    return YamlDocument(value, {loc[depth:]: line for loc, line in below.items()})
 
 
 class _Merging(NamedTuple):
-    """`lines` of the merged document, which change while it is merged; `new` ones of what is laid on it."""
+    """State of a merge: `lines` of the merged document, which are updated, and the `new` lines of the
+    overlay."""
 
     lines: dict[Location, str]
     new: Mapping[Location, str]

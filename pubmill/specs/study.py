@@ -1,4 +1,4 @@
-"""The configuration of a run: which part of the specs, at which scale, and where files are."""
+"""The configuration of a study: which part of the specs, at which scale, and where files are."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,11 +8,11 @@ from pydantic import Field, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.messages.nearest_names import unknown
-from pubmill.specs import Name, Specs, Strict, load, strict_yaml, told
+from pubmill.specs import Name, Specs, Strict, load, problem_text, strict_yaml
 
 
 class Author(Strict):
-    """Who answers for a study's results."""
+    """The person responsible for a study's results."""
 
     name: Annotated[str, Field(min_length=1)]
     orcid: Annotated[str, Field(pattern=r"^https://orcid\.org/\d{4}-\d{4}-\d{4}-\d{3}[\dX]$")]
@@ -21,8 +21,8 @@ class Author(Strict):
 class Study(Strict):
     """config.yaml and its overlays: which part to run and where files are, never a recipe.
 
-    `datasets` may also name folds that a protocol puts together. `keep_models`: the model of each run is
-    kept, so that it can predict again. `author`: whom the study's RO-Crate names.
+    `datasets` may also name the folds of a protocol. `keep_models`: keep the fine-tuned model of each run, so
+    that it can predict again. `author`: the author in the study's RO-Crate.
     """
 
     study: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
@@ -40,9 +40,10 @@ class Study(Strict):
 
 
 def check_files(files: Iterable[str | Path]) -> None:
-    """Raise a `PubmillError` for faults of configuration files that Snakemake reads without a word.
+    """Raise a `PubmillError` for faults in configuration files that Snakemake accepts silently.
 
-    These are duplicate keys, of which it takes the last, and `__use_yte__`, whose expressions are Python.
+    These are duplicate keys, of which Snakemake uses the last, and `__use_yte__`, whose expressions are
+    Python.
     """
     errors: list[str] = []
     for file in files:
@@ -59,7 +60,7 @@ def check_study(config: dict[str, Any], specs_folder: Path) -> tuple[Study, Spec
     try:
         study = Study.model_validate(config)
     except ValidationError as error:
-        lines = [f"configuration: {'.'.join(map(str, e['loc']))}: {told(e)}" for e in error.errors()]
+        lines = [f"configuration: {'.'.join(map(str, e['loc']))}: {problem_text(e)}" for e in error.errors()]
         raise PubmillError("\n".join(lines)) from None
     specs = load(specs_folder, study.scale)
     known: dict[str, dict[str, Any]] = {
@@ -79,7 +80,7 @@ def check_study(config: dict[str, Any], specs_folder: Path) -> tuple[Study, Spec
 
 
 def study_file(named: str, folder: Path) -> Path:
-    """The file of a study that is given as such, or by its name in the folder of studies."""
+    """Return the file of a study, given by path or by name in the folder of studies."""
     found = [path for path in (Path(named), folder / f"{named}.yaml") if path.is_file()]
     if not found:
         known = [path.stem for path in folder.glob("*.yaml")]
@@ -88,8 +89,8 @@ def study_file(named: str, folder: Path) -> Path:
 
 
 def study_of_scale(scale: str, folder: Path, path: str) -> list[str]:
-    """The file of a study of that scale, of the paper that a path of the results names if there is one; none
-    for the demo, which needs none."""
+    """Return the file of a study at a scale, preferably that of the paper in a result path; none for the
+    demo, which needs no study file."""
     if scale == "demo":
         return []
     read = {file: strict_yaml.read(file, file.name, []).value for file in sorted(folder.glob("*.yaml"))}

@@ -1,4 +1,4 @@
-"""Specs of tables of results."""
+"""Specs of result tables."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
@@ -20,15 +20,16 @@ def _known_metric(name: str) -> str:
 Metric = Annotated[str, AfterValidator(_known_metric)]
 
 
-class Drop(Strict):
-    """What a row loses at worst: the lowest of some columns minus another (tinn2021 Table 7)."""
+class DropSpec(Strict):
+    """The largest loss in a row: the lowest of the columns `of` minus the column `start` (tinn2021 Table
+    7)."""
 
     start: Name
     of: Annotated[tuple[Name, ...], Field(min_length=1)]
 
 
 def _several(value: Any) -> Any:
-    """One name may stand for a list of one."""
+    """Return a single name as a list of one."""
     return (value,) if isinstance(value, str) else value
 
 
@@ -36,13 +37,14 @@ Settings = Annotated[tuple[SettingName, ...], Field(min_length=1), BeforeValidat
 Printed = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(_several)]
 
 
-class Column(Strict):
-    """A model as fine-tuned in a setting; or, without runs of its own: `best_of`, in each row the best of
-    these columns (chosen on what is shown); `drop` from one column to the worst of others; or values that
-    the paper takes from elsewhere (`missing` alone).
+class ColumnSpec(Strict):
+    """A model fine-tuned in a setting; or a column without runs: the best of other columns in each row,
+    chosen on the score shown (`best_of`); the drop from one column to the worst of others (`drop`); or values
+    that the paper takes from elsewhere (`missing` alone).
 
-    `key`: its name in this table; null: the model's. `setting`: null: the table's; of several the first
-    that is for the row's dataset. `published`: its names among the published values; null: `key`.
+    - `key`: its name in this table; null: the model's name.
+    - `setting`: null: the table's; of several, the first that applies to the row's dataset.
+    - `published`: its names among the published values; null: `key`.
     """
 
     key: Name | None = None
@@ -52,7 +54,7 @@ class Column(Strict):
     published: Printed | None = None
     missing: str | None = None
     best_of: Annotated[tuple[Name, ...], Field(min_length=2)] | None = None
-    drop: Drop | None = None
+    drop: DropSpec | None = None
 
     @property
     def name(self) -> str:
@@ -60,26 +62,32 @@ class Column(Strict):
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The columns that it is made of."""
+        """The columns that this column is computed from."""
         return self.best_of or ((self.drop.start, *self.drop.of) if self.drop else ())
 
     @model_validator(mode="after")
     def is_one_thing(self) -> Self:
         kinds = [k for k in ("model", "best_of", "drop") if getattr(self, k) is not None]
         if len(kinds) > 1 or not (kinds or self.missing):
-            raise ValueError("a column has one of `model`, `best_of` and `drop`, or `missing` alone")
+            raise ValueError(
+                "a column needs exactly one of `model`, `best_of` and `drop`, or `missing` alone"
+            )
         if not self.name:
             raise ValueError("a column without a model needs a `key`")
         if self.sources and (self.missing or self.setting):
-            raise ValueError(f"{self.name} is made of other columns: remove `missing` and `setting`")
+            raise ValueError(f"{self.name} is computed from other columns: remove `missing` and `setting`")
         return self
 
 
-class Row(Strict):
-    """A dataset by a metric. `key`: its name in this table; null: the dataset's. `metric`: null: the
-    table's, else the dataset's own. `published`, `printed`: dataset and metric among the published values;
-    null: as here, without the dataset's form. `not_comparable`: why ours and the published values must not
-    be compared, whatever they are."""
+class RowSpec(Strict):
+    """A dataset scored with a metric.
+
+    - `key`: its name in this table; null: the dataset's name.
+    - `metric`: null: the table's, else the dataset's.
+    - `published`, `printed`: dataset and metric among the published values; null: as here, without the
+      dataset's variant.
+    - `not_comparable`: why our values must never be compared with the published ones.
+    """
 
     key: Name | None = None
     dataset: Name
@@ -96,8 +104,8 @@ class Row(Strict):
         return self.key or self.dataset
 
 
-class Composite(Strict):
-    """The mean over groups of the mean over each group's rows (gu2020 section 4); of one group, its mean."""
+class CompositeSpec(Strict):
+    """The mean over groups of the mean over each group's rows (gu2020 section 4)."""
 
     name: str
     label: str
@@ -105,10 +113,14 @@ class Composite(Strict):
 
 
 class TableSpec(Spec):
-    """A table of results: models by datasets, each cell an aggregate of records. `metric`: what every cell
-    shows; null: each dataset's own. `hidden`: rows that are only parts of composites. `left_out`: `column`
-    or `column/metric` of the published file -> why it is not shown here. `elsewhere`: paper or table ->
-    dataset, or `any` -> why its published values of the same models are not those of this table."""
+    """A table of results: models by datasets; each cell aggregates records.
+
+    - `metric`: the metric of every cell; null: each dataset's own.
+    - `hidden`: rows that only contribute to composites.
+    - `left_out`: `column` or `column/metric` of the published file -> why it is not shown here.
+    - `elsewhere`: paper or table -> dataset, or `any` -> why its published values of the same models differ
+      from those of this table.
+    """
 
     kind: Literal["results"]
     paper: Name
@@ -117,21 +129,21 @@ class TableSpec(Spec):
     protocol: Name
     setting: SettingName
     metric: Metric | None = None
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-    composites: tuple[Composite, ...] = ()
+    columns: tuple[ColumnSpec, ...]
+    rows: tuple[RowSpec, ...]
+    composites: tuple[CompositeSpec, ...] = ()
     hidden: tuple[Name, ...] = ()
     left_out: dict[str, str] = {}
     elsewhere: dict[str, dict[str, str]] = {}
 
-    def setting_of(self, column: Column, protocol: ProtocolSpec, data: DatasetSpec) -> str | None:
-        """The setting of a column's runs on a dataset: the first that is for it."""
+    def setting_of(self, column: ColumnSpec, protocol: ProtocolSpec, data: DatasetSpec) -> str | None:
+        """The setting of a column's runs on a dataset: the first that applies to it."""
         settings = column.setting or (self.setting,)
         known = (setting for setting in settings if setting in protocol.settings)
         return next((setting for setting in known if protocol.settings[setting].fits(data)), None)
 
-    def metric_of(self, row: Row, data: DatasetSpec | None) -> str | None:
-        """What a row shows; None where nothing says it."""
+    def metric_of(self, row: RowSpec, data: DatasetSpec | None) -> str | None:
+        """The metric of a row; None where neither the row, the table nor the dataset specifies one."""
         return row.metric or self.metric or (data.metric if data else None)
 
     @model_validator(mode="after")
@@ -146,21 +158,21 @@ class TableSpec(Spec):
         for what, names in (("rows", rows), ("columns", [column.name for column in self.columns])):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
-                yield f"{what} stand there twice: {', '.join(twice)}; give them keys"
+                yield f"duplicate {what}: {', '.join(twice)}; give each a different `key`"
 
     def _strangers(self) -> Iterator[str]:
         rows = {row.name for row in self.rows}
         for composite in self.composites:
             strangers = sorted({name for group in composite.groups.values() for name in group} - rows)
             if strangers:
-                yield f"the composite {composite.name} is of what are no rows: {', '.join(strangers)}"
+                yield f"composite {composite.name} names unknown rows: {', '.join(strangers)}"
         if strangers := sorted(set(self.hidden) - rows):
-            yield f"hidden are what are no rows: {', '.join(strangers)}"
+            yield f"hidden names unknown rows: {', '.join(strangers)}"
         direct = {column.name for column in self.columns if not column.sources}
         for column in self.columns:
             strangers = [name for name in column.sources if name not in direct]
             if strangers:
                 yield (
-                    f"{column.name} is made of {', '.join(strangers)}, which are no columns with runs; "
-                    f"there are {', '.join(sorted(direct))}"
+                    f"{column.name} names {', '.join(strangers)}, not columns with runs; "
+                    f"those are {', '.join(sorted(direct))}"
                 )

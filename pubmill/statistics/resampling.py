@@ -1,7 +1,7 @@
-"""Whether two models differ, by resampling the documents of a test set.
+"""Tests of whether two models differ, by resampling the documents of a test set.
 
-The runs of a model are columns of their documents' contributions (`pubmill.metrics.contributions`), so that a
-resampling of the documents is one row of weights, and many are one product of matrices.
+Each run is a column of its documents' contributions (`pubmill.metrics.contributions`). One resampling of the
+documents is a row of weights, so many resamplings are one matrix product.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,16 +16,17 @@ from pubmill.statistics.verdict_models import Aggregate
 RESAMPLINGS = 1000
 CONFIDENCE = 0.95
 AT_ONCE = 250_000
-"""Weights that are held at a time; 2 MB, as more would not stay in a processor's cache."""
+"""Number of weights in memory at a time: 2 MB, so that they stay in the processor's cache."""
 
 _TOGETHER: dict[Aggregate, Callable[..., Array]] = {"mean": np.mean, "median": np.median}
 
 Metric = Callable[[Totals], Array]
-"""Totals -> the metric of the row."""
+"""Totals -> value of the row's metric."""
 
 
 class Fold(NamedTuple):
-    """All runs on one test set: `values` [units, names, runs], and of each run the number of its model."""
+    """All runs on one test set: `values` [units, names, runs], and the number of each run's model
+    (`models`)."""
 
     names: tuple[str, ...]
     values: Array
@@ -33,11 +34,13 @@ class Fold(NamedTuple):
 
     @property
     def units(self) -> int:
+        """Number of documents (or other resampled units)."""
         return len(self.values)
 
 
 class Comparison(NamedTuple):
-    """`difference`: of the first model minus the second; `interval`: of it, over seeds and documents."""
+    """Comparison of two models. `difference`: first minus second; `interval`: its confidence interval over
+    seeds and documents."""
 
     difference: float
     bootstrap_p: float
@@ -46,7 +49,7 @@ class Comparison(NamedTuple):
 
 
 def fold(runs: Sequence[Sequence[Contributions]]) -> Fold:
-    """The runs of each model on the same documents; a class that a run doesn't know adds nothing there."""
+    """Combine the runs of each model on the same documents; a class that a run lacks contributes 0."""
     flat = [run for of_model in runs for run in of_model]
     names = tuple(sorted({name for run in flat for name in run.names}))
     places = {name: place for place, name in enumerate(names)}
@@ -57,8 +60,8 @@ def fold(runs: Sequence[Sequence[Contributions]]) -> Fold:
 
 
 def scores(one: Fold, metric: Metric, weights: Array) -> Array:
-    """The score [resamplings, runs] of each run where documents count as often as `weights`
-    [resamplings, units] says."""
+    """Return the score of each run [resamplings, runs] with documents weighted by `weights` [resamplings,
+    units]."""
     return metric(_totals(one.names, weights, one.values))
 
 
@@ -68,14 +71,14 @@ def _totals(names: Sequence[str], weights: Array, values: Array) -> dict[str, Ar
 
 
 def observed(folds: Sequence[Fold], metric: Metric, aggregate: Aggregate) -> Array:
-    """The aggregate score [models] of each model on the documents as they are."""
+    """Return the aggregate score of each model [models] on the original documents."""
     found = [scores(one, metric, np.ones((1, one.units))) for one in folds]
-    as_they_are: Array = aggregated(folds, found, aggregate)[0]
-    return as_they_are
+    original: Array = aggregated(folds, found, aggregate)[0]
+    return original
 
 
 def aggregated(folds: Sequence[Fold], found: Sequence[Array], aggregate: Aggregate) -> Array:
-    """Scores [resamplings, runs] of each fold -> those of the models [resamplings, models]."""
+    """Aggregate the scores [resamplings, runs] of all folds to those of models [resamplings, models]."""
     together = _TOGETHER[aggregate]
     models = range(int(max(one.models.max() for one in folds)) + 1)
     per_model = [
@@ -93,10 +96,10 @@ def compare(
     generator: np.random.Generator,
     resamplings: int = RESAMPLINGS,
 ) -> dict[int, Comparison]:
-    """The model `best` against each other one."""
-    as_they_are = observed(folds, metric, aggregate)
-    others = [number for number in range(len(as_they_are)) if number != best]
-    differences = as_they_are[best] - as_they_are[others]
+    """Compare the model `best` with each other one."""
+    original = observed(folds, metric, aggregate)
+    others = [number for number in range(len(original)) if number != best]
+    differences = original[best] - original[others]
     by_documents, by_both = bootstrap(folds, metric, aggregate, generator, resamplings)
     shuffled = randomised(folds, metric, aggregate, best, others, generator, resamplings)
     return {
@@ -119,8 +122,9 @@ def bootstrap(
     generator: np.random.Generator,
     resamplings: int,
 ) -> tuple[Array, Array]:
-    """Scores [resamplings, models] on documents drawn with replacement, the same for all models and seeds:
-    of the seeds as they are, and of seeds drawn with replacement, too (of each model and fold by itself)."""
+    """Return two arrays of scores [resamplings, models] on documents drawn with replacement, the same for all
+    models and seeds: with the original seeds, and with seeds also drawn with replacement (for each model and
+    fold separately)."""
     found = [_on_drawn_documents(one, metric, generator, resamplings) for one in folds]
     drawn = [_drawn_seeds(one, of, generator) for one, of in zip(folds, found, strict=True)]
     return aggregated(folds, found, aggregate), aggregated(folds, drawn, aggregate)
@@ -135,7 +139,7 @@ def _on_drawn_documents(one: Fold, metric: Metric, generator: np.random.Generato
 
 
 def drawn_documents(units: int, resamplings: int, generator: np.random.Generator) -> Array:
-    """How often each document is drawn, [resamplings, units]."""
+    """Return how often each document is drawn [resamplings, units]."""
     drawn = generator.integers(units, size=(resamplings, units))
     drawn += np.arange(resamplings)[:, None] * units
     counts = np.bincount(drawn.ravel(), minlength=resamplings * units)
@@ -159,10 +163,12 @@ def randomised(
     generator: np.random.Generator,
     resamplings: int,
 ) -> Array:
-    """Differences [resamplings, others] of best and other where each document's predictions by the two
-    models are exchanged with probability 1/2 (Noreen 1989), those of all seeds at once: under the
-    hypothesis that they don't differ it doesn't matter whose they are. Runs are repeated until both have
-    as many, which leaves mean and median as they are.
+    """Return the differences [resamplings, others] between the best model and each other one after
+    randomisation.
+
+    The two models' predictions on each document are exchanged with probability 1/2 (Noreen 1989), for all
+    seeds at once: under the null hypothesis the models are interchangeable. Runs are repeated until both
+    models have the same number, which changes neither mean nor median.
     """
     pairs = [[_pair(one, best, other) for other in others] for one in folds]
     sides = [
@@ -177,7 +183,7 @@ def randomised(
 
 
 def _pair(one: Fold, best: int, other: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The runs of two models, repeated to a common number."""
+    """Return the runs of two models, repeated to a common number."""
     runs = [np.flatnonzero(one.models == model) for model in (best, other)]
     common = int(np.lcm(len(runs[0]), len(runs[1])))
     return np.tile(runs[0], common // len(runs[0])), np.tile(runs[1], common // len(runs[1]))
@@ -190,7 +196,8 @@ def _exchanged(
     generator: np.random.Generator,
     resamplings: int,
 ) -> list[tuple[Array, Array]]:
-    """The scores [resamplings, runs] of both sides of each pair; the same documents are exchanged in all."""
+    """Return the scores [resamplings, runs] of both sides of each pair; all pairs exchange the same
+    documents."""
     first, second = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
     gained = one.values[:, :, second] - one.values[:, :, first]
     whole = dict(zip(one.names, one.values.sum(axis=0), strict=True))
@@ -206,21 +213,21 @@ def _exchanged(
 
 
 def _sizes(resamplings: int, units: int) -> Iterator[int]:
-    """How many are made at a time."""
+    """Yield the numbers of resamplings that are computed at a time."""
     most = max(1, AT_ONCE // units)
     yield from (min(most, resamplings - start) for start in range(0, resamplings, most))
 
 
 def p_value(chance: Array, difference: float) -> float:
-    """How often chance alone makes a difference as large as the one that was found, in either direction;
-    the one found counts among them. Resamplings in which the metric isn't defined are left out."""
+    """Return the share of resamplings with a difference at least as large as the observed one in either
+    direction; the observed one is counted too. Resamplings in which the metric is not defined are ignored."""
     there = chance[np.isfinite(chance)]
     larger = np.count_nonzero(np.abs(there) >= abs(difference) - 1e-12)
     return (1 + larger) / (1 + len(there))
 
 
 def interval(differences: Array) -> tuple[float, float] | None:
-    """The middle of them, percentiles; None where the metric is never defined."""
+    """Return the percentile interval at `CONFIDENCE`; None if the metric is never defined."""
     there = differences[np.isfinite(differences)]
     if not len(there):
         return None
@@ -230,8 +237,8 @@ def interval(differences: Array) -> tuple[float, float] | None:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p values of several comparisons, adjusted by Holm (1979): the smallest times their number, the next
-    times one less, and so on, none below the one before."""
+    """Return p values adjusted by Holm (1979): the smallest is multiplied by their number, the next by one
+    less, and so on; none is below the previous one."""
     adjusted = [0.0] * len(p_values)
     highest = 0.0
     for place, number in enumerate(sorted(range(len(p_values)), key=lambda number: p_values[number])):

@@ -1,4 +1,4 @@
-"""The shapes that verdicts are made of."""
+"""Data models of verdicts and of the rule behind them."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -7,33 +7,33 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Shape(BaseModel):
-    """Strict, and not to be changed."""
+    """Base of data models: unknown fields are errors, and instances cannot change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 Aggregate = Literal["mean", "median"]
-"""How a cell's runs become one number."""
+"""How a cell aggregates its runs."""
 
 
 class Margin(Shape):
-    """The largest difference, in points, that counts as none, and why this one."""
+    """The largest difference, in points, that counts as equivalent, and the reason for this value."""
 
     points: float
     why: str
 
 
 class Equivalence(Shape):
-    """How verdicts are reached, fixed before anything is run. `margins`: of each row and composite; `runs`:
-    how many there are behind the published values of a row."""
+    """The rule for verdicts, fixed before anything is run. `margins`: by row and composite; `runs`: row ->
+    number of runs behind its published values."""
 
     alpha: float
     power: float
     margins: dict[str, Margin]
     runs: dict[str, int]
 
-    def told(self, aggregate: Aggregate, labels: Mapping[str, str]) -> str:
-        """The rule in words; `labels`: of rows and composites."""
+    def description(self, aggregate: Aggregate, labels: Mapping[str, str]) -> str:
+        """The rule in words; `labels`: those of rows and composites."""
         medians = "; of medians the large-sample standard error, 1.25 times that of a mean"
         return (
             "Verdicts, by a rule fixed before anything was run: two one-sided t tests "
@@ -46,7 +46,7 @@ class Equivalence(Shape):
         )
 
     def _margins(self, labels: Mapping[str, str]) -> str:
-        """Each margin with its reason and the rows that it is for, if these are few."""
+        """Describe each margin with its reason and, if they are few, its rows."""
         of: dict[Margin, list[str]] = {}
         for key, margin in self.margins.items():
             of.setdefault(margin, []).append(labels.get(key, key))
@@ -58,9 +58,9 @@ class Equivalence(Shape):
 
 
 class Verdict(Shape):
-    """Whether a published value is reproduced, and why it is said (`pubmill.tables.verdicts`).
+    """Whether a published value is reproduced, and the reason (`pubmill.tables.verdicts`).
 
-    `p`: of the equivalence test against `margin`; `detectable`: the minimal detectable difference."""
+    `p`: p value of the equivalence test against `margin`; `detectable`: the minimal detectable difference."""
 
     verdict: Literal[
         "reproduced",
@@ -75,9 +75,9 @@ class Verdict(Shape):
     detectable: float | None = None
 
 
-class Need(Shape):
-    """How many seeds of each of two models resolve half a point between them, by a `spread` over seeds with
-    `freedom` degrees of freedom."""
+class SeedsNeeded(Shape):
+    """The number of seeds of each of two models that resolves half a point between them, given the `spread`
+    over seeds, which has `freedom` degrees of freedom."""
 
     spread: float
     freedom: int

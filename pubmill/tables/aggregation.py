@@ -1,7 +1,7 @@
-"""From records and published values to the cells of a table.
+"""Aggregate records and published values into the cells of a table.
 
-Nothing is averaged over less than what was expected, and nothing that was made differently stands in
-one row: such records are refused, both named.
+No average is taken over fewer runs than expected. Records made differently must not share a row; they are
+refused with an error that names both.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,52 +25,52 @@ from pubmill.tables.cells import (
     cell_of_seeds,
     difference,
 )
-from pubmill.tables.published_values import Published, refuse_strangers, silences, with_recomputed
+from pubmill.tables.published_values import PublishedValues, refuse_strangers, silences, with_recomputed
 from pubmill.tables.verdicts import seeds_needed, with_verdicts
 
 NOT_RUN = "not run in this study"
 UNLIKE = f"{NOT_RUN}; its records on disk are of other data, weights or versions than those of its row"
 
 RunKey = tuple[str, int]
-"""A run's dataset, which may be a fold of the row's, and its seed."""
+"""A run's dataset (or a fold of the row's dataset) and seed."""
 
 Records = dict[str, dict[str, dict[RunKey, Record | None]]]
-"""column -> row -> run -> record; None where the expected file does not exist."""
+"""Column -> row -> run -> record, or None where the expected file does not exist."""
 
 Place = tuple[str, Record]
-"""A record and the path where it was found."""
+"""The path of a record, and the record."""
 
 OF_PREDICTING = ("finetune", "annotate")
-"""The versions of a record that are of how its predictions were made; the others are of data and scoring."""
+"""Stages of a record's versions that make predictions; the others are of data and scoring."""
 
 
 def scoring_versions(record: Record) -> dict[str, int | list[int]]:
-    """The versions of what was done alike to a fine-tuned model's predictions and to a pipeline's."""
+    """Versions of the stages that fine-tuned models and pipelines share."""
     return {stage: version for stage, version in record.versions.items() if stage not in OF_PREDICTING}
 
 
 Same = Mapping[str, Callable[[Record], object]]
-"""Name -> what some records must share."""
+"""Name -> function that returns the property that records must share."""
 
 SAME_SCORING: Same = {
     "split": attrgetter("split"),
     "data hash": attrgetter("data_sha256"),
     "versions": scoring_versions,
 }
-"""What the records of fine-tuned models and of pipelines in a row must share."""
+"""Properties that all records of a row must share, of fine-tuned models and pipelines alike."""
 SAME_IN_ROW: Same = {
     "split": attrgetter("split"),
     "data hash": attrgetter("data_sha256"),
     "training data": attrgetter("trained_on_sha256"),
     "versions": attrgetter("versions"),
 }
-"""What all records of a dataset, or of one fold of it, must share, among fine-tuned models or pipelines."""
+"""Properties that the records of a dataset or fold must share, among fine-tuned models or among pipelines."""
 SAME_IN_CELL: Same = {"model weights": attrgetter("model_sha256"), "recipe": attrgetter("recipe")}
-"""What the seeds of a model on a dataset, and on all its folds, must share."""
+"""Properties that all seeds of a model on a dataset, including all its folds, must share."""
 
 
 def read_records(recipe: TableRecipe, results: Path) -> Records:
-    """Read every expected record and check that each is what its place says."""
+    """Read every expected record and check that its content matches its path."""
     rows = {row.key: row for row in recipe.rows}
     return {
         column: {name: _read_runs(recipe, rows[name], results, paths) for name, paths in found.items()}
@@ -95,7 +95,8 @@ def _read_runs(
 
 
 def _sharing(record: Record, first: Record | None) -> Record:
-    """The record, what it has in common with another held once: a table may be of thousands."""
+    """Return a copy of a record that shares equal values with another, to save memory over thousands of
+    records."""
     if first is None:
         return record
     return record.model_copy(update={k: v for k, v in vars(first).items() if v == getattr(record, k)})
@@ -105,7 +106,9 @@ def _run_key(path: Path, row: Row) -> RunKey:
     """Return the dataset and seed of a record by its path; a `PubmillError` if the row has other datasets."""
     run, expected = run_of(path), row.folds or (row.dataset or "",)
     if run.dataset not in expected:
-        raise PubmillError(f"{path} is of {run.dataset}, but the row {row.key} is of {', '.join(expected)}")
+        raise PubmillError(
+            f"{path} is a record on {run.dataset}, but the row {row.key} needs {', '.join(expected)}"
+        )
     return run.dataset, run.seed
 
 
@@ -125,10 +128,9 @@ def _check_place(path: Path, record: Record, scale: str) -> None:
 
 
 def refuse_mixtures(recipe: TableRecipe, records: Records) -> None:
-    """Refuse a row that is not of the same data, split and stage versions throughout, and a cell whose
-    seeds are not of the same weights and recipe.
+    """Refuse rows that mix data, splits or stage versions, and cells whose seeds mix weights or recipes.
 
-    A pipeline was not trained here: with fine-tuned models it shares what it is scored on, and how.
+    Pipelines are not trained here, so they share only the scored data and the scoring with fine-tuned models.
     """
     pipelines = {column.key for column in recipe.columns if column.pipeline}
     for row in recipe.rows:
@@ -140,16 +142,17 @@ def refuse_mixtures(recipe: TableRecipe, records: Records) -> None:
             _compare("cell", SAME_IN_CELL, [(path, record) for path, _, record in in_cell])
             for path, (dataset, _), record in in_cell:
                 in_row.setdefault(dataset, ([], []))[column in pipelines].append((path, record))
-        for fine_tuned, as_they_are in in_row.values():
+        for fine_tuned, of_pipelines in in_row.values():
             _compare("row", SAME_IN_ROW, fine_tuned)
-            _compare("row", SAME_IN_ROW, as_they_are)
-            _compare("row", SAME_SCORING, [*fine_tuned[:1], *as_they_are[:1]])
+            _compare("row", SAME_IN_ROW, of_pipelines)
+            _compare("row", SAME_SCORING, [*fine_tuned[:1], *of_pipelines[:1]])
 
 
 def without_unlike(recipe: TableRecipe, records: Records) -> TableRecipe:
-    """The recipe without the records found on disk that must not stand beside those which the study made.
+    """Return the recipe without records found on disk that must not share a row with the study's own.
 
-    They were compared with examples and weights before these were made anew, perhaps with other content.
+    Found records were checked before the study's examples and weights were rebuilt, perhaps with other
+    content.
     """
     found = dict.fromkeys(tuple(place.split("/", 1)) for place in recipe.found)
     kept = {
@@ -160,7 +163,7 @@ def without_unlike(recipe: TableRecipe, records: Records) -> TableRecipe:
     for column, name in found:
         row = next((one for one in recipe.rows if one.key == name), None)
         if row is None or name not in recipe.records.get(column, {}):
-            continue  # a recipe of a few cells, to explain one of them
+            continue  # the recipe has only some of the cells, to explain one of them
         tried = kept | {column: {**kept[column], name: recipe.records[column][name]}}
         alone = recipe.model_copy(update={"rows": (row,), "records": tried})
         try:
@@ -172,7 +175,7 @@ def without_unlike(recipe: TableRecipe, records: Records) -> TableRecipe:
 
 
 def _of_recipe(recipe: TableRecipe, records: Records) -> Records:
-    """Those of some records that a recipe names."""
+    """Select the records that a recipe names."""
     return {
         column: {row: records[column][row] for row in rows if row in records.get(column, {})}
         for column, rows in recipe.records.items()
@@ -180,28 +183,28 @@ def _of_recipe(recipe: TableRecipe, records: Records) -> Records:
 
 
 def _compare(where: str, same: Same, places: Sequence[Place]) -> None:
-    """Refuse records that differ from the first of them in what must be the same."""
+    """Refuse records that differ from the first one in a property that all must share."""
     for path, record in places[1:]:
         first_path, first = places[0]
         pairs = {name: (of(first), of(record)) for name, of in same.items()}
         mixed = [f"{name}: {_difference(*pair)}" for name, pair in pairs.items() if pair[0] != pair[1]]
         if mixed:
             raise PubmillError(
-                f"{first_path} and {path} must not stand in one {where}; they differ in {'; '.join(mixed)}. "
-                f"Make the older one again (remove it and ask for the table)"
+                f"{first_path} and {path} must not share one {where}; they differ in {'; '.join(mixed)}. "
+                f"Rebuild the older one (remove it and request the table)"
             )
 
 
 def _difference(one: object, other: object) -> str:
-    """Two values in words; of two mappings only the keys that differ."""
+    """Describe two different values; for mappings, only the keys that differ."""
     if isinstance(one, dict) and isinstance(other, dict):
         keys = sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
         return ", ".join(f"{key} {one.get(key)} against {other.get(key)}" for key in keys)
     return f"{one} against {other}"
 
 
-def build(recipe: TableRecipe, published: Published, records: Records) -> Table:
-    """Make the table: every cell, the composites, and with what its records were made."""
+def build(recipe: TableRecipe, published: PublishedValues, records: Records) -> Table:
+    """Build the table: every cell, the composites, and the provenance of its records."""
     recipe = without_unlike(recipe, records)
     records = _of_recipe(recipe, records)
     refuse_mixtures(recipe, records)
@@ -223,8 +226,8 @@ def build(recipe: TableRecipe, published: Published, records: Records) -> Table:
     )
 
 
-def _cells(recipe: TableRecipe, records: Records, published: Published) -> dict[str, dict[str, Cell]]:
-    """The cells of all columns: those with runs first, as others are made of them."""
+def _cells(recipe: TableRecipe, records: Records, published: PublishedValues) -> dict[str, dict[str, Cell]]:
+    """Build the cells of all columns; those with runs first, because the others are computed from them."""
     cells: dict[str, dict[str, Cell]] = {}
     columns = {column.key: column for column in recipe.columns}
     for column in sorted(recipe.columns, key=lambda column: bool(column.best_of or column.drop)):
@@ -246,7 +249,7 @@ def _cells(recipe: TableRecipe, records: Records, published: Published) -> dict[
 
 
 def _add_composites(
-    recipe: TableRecipe, column: Column, found: dict[str, Cell], published: Published
+    recipe: TableRecipe, column: Column, found: dict[str, Cell], published: PublishedValues
 ) -> None:
     printed = {row.key: published.of(column, row) for row in recipe.rows}
     for composite in recipe.composites:
@@ -280,14 +283,15 @@ def _seed_score(path: str, key: RunKey, record: Record | None, row: Row) -> Seed
     if metric not in metrics:
         raise PubmillError(
             f"the record of {record.model} on {dataset}, seed {seed}, has no {metric}; "
-            f"it has {sorted(metrics)}. Score the predictions again"
+            f"it has {', '.join(sorted(metrics))}. Score the predictions again"
         )
     score = 100 * metrics[metric]
     return SeedScore(seed=seed, value=score, failed=None, fold=fold, record=path, seconds=record.seconds)
 
 
 def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: PublishedValue | None) -> Cell:
-    """The mean over groups of the group means; None unless every dataset of every group is complete."""
+    """The cell of a composite: the mean over groups of the group means, None unless every dataset is
+    complete."""
     values = {name: cells[name].value for group in composite.groups.values() for name in group}
     known = {name: value for name, value in values.items() if value is not None}
     done, whole = len(known), len(known) == len(values)
@@ -305,14 +309,15 @@ def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: P
 
 
 def best_cell(parts: Sequence[tuple[str, Cell]], published: PublishedValue | None) -> Cell:
-    """The best value of other columns' cells, each with its label; None unless all of them have one."""
+    """The cell with the best value of other columns' cells (given with labels); None unless all have a
+    value."""
     return _of_cells("best", parts, published, max)
 
 
 def drop_cell(
     start: tuple[str, Cell], parts: Sequence[tuple[str, Cell]], published: PublishedValue | None
 ) -> Cell:
-    """The lowest value of other columns' cells minus that of `start`; None unless all of them have one."""
+    """The cell with the lowest value of other columns minus that of `start`; None unless all have a value."""
     return _of_cells("drop", [start, *parts], published, lambda values: min(values[1:]) - values[0])
 
 
@@ -338,7 +343,8 @@ def _of_cells(
 
 
 def provenance(records: Sequence[Record], pipelines: Sequence[str] = ()) -> Provenance:
-    """With what the records were made, each distinct thing once; `pipelines`: models that nothing trained."""
+    """Summarise how records were made, each distinct value once; `pipelines`: models that were not
+    fine-tuned."""
     packages: dict[str, set[str]] = {}
     called: dict[str, set[str]] = {}
     for record in records:
@@ -359,14 +365,15 @@ def provenance(records: Sequence[Record], pipelines: Sequence[str] = ()) -> Prov
 
 
 def _pipeline(record: Record) -> str:
-    """What a pipeline calls itself, and the hash of its files."""
+    """Return a pipeline's own name and version, with the hash of its files."""
     said = record.recipe.get("pipeline", {})
     named = (said.get("lang"), said.get("name"), said.get("version"))
     return f"{' '.join(str(part) for part in named if part)} (SHA-256 {record.model_sha256})"
 
 
 def machine(hardware: Mapping[str, object]) -> str:
-    """One line for a machine, as `pubmill.hardware.provenance` describes it: GPUs, else the processor."""
+    """Return one line for a machine described by `pubmill.hardware.provenance`: its GPUs, or its
+    processor."""
     gpus = hardware.get("gpus")
     if isinstance(gpus, list) and gpus:
         return ", ".join(f"{gpus.count(gpu)} x {gpu}" for gpu in dict.fromkeys(gpus))

@@ -1,6 +1,6 @@
-"""The shapes of a table: what the job that makes one is told, and what it makes.
+"""Data models of a table: its input recipe and its output.
 
-Scores are fractions (0..1) in records and percentages (0..100) everywhere here, as the papers print them.
+Scores are fractions (0..1) in records and percentages (0..100) everywhere here, as in the papers.
 """
 
 import json
@@ -12,30 +12,30 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.statistics.verdict_models import Aggregate, Equivalence, Need, Shape, Verdict
+from pubmill.statistics.verdict_models import Aggregate, Equivalence, SeedsNeeded, Shape, Verdict
 from pubmill.storage.files import read_json
 from pubmill.storage.path_lists import paths_of
 
 NO_RECORD = "no record"
-"""What `SeedScore.failed` says of a run whose record does not exist."""
+"""`SeedScore.failed` of a run whose record does not exist."""
 
 
 AnyShape = TypeVar("AnyShape", bound=BaseModel)
 
 
 class Drop(Shape):
-    """What a row loses at worst: the lowest of some columns minus another."""
+    """The largest loss in a row: the lowest of the columns `of` minus the column `start`."""
 
     start: str
     of: tuple[str, ...]
 
 
 class Column(Shape):
-    """A model in a setting; or, without runs of its own, the best of other columns in each row (`best_of`),
-    a `drop` among them, or published values alone.
+    """A model in a setting; or a column without runs: the best of other columns in each row (`best_of`), a
+    `drop` between them, or published values alone.
 
-    `pipeline`: a finished one, which predicts as it is, and no fine-tuned model. `published`: its names
-    among the published values, of which the first that has a value in a row counts.
+    `pipeline`: whether the model is a finished pipeline that is not fine-tuned. `published`: its names among
+    the published values; in each row, the first name with a value is used.
     """
 
     key: str
@@ -48,12 +48,13 @@ class Column(Shape):
 
 
 class Row(Shape):
-    """A dataset by a metric, or a composite, which has no dataset.
+    """A dataset scored with a metric, or a composite, which has no dataset.
 
-    `published`, `printed`: the names of dataset and metric among the published values. `conflicts`: where
-    published counts of the dataset disagree, and which of them is used. `folds`: the datasets whose runs
-    stand in one cell, where they are parts of one of cross-validation. `shown` false: only part of a
-    composite. `not_comparable`: why ours must not be compared with what is published.
+    - `published`, `printed`: names of the dataset and the metric among the published values.
+    - `conflicts`: contradictory published counts of the dataset, and which of them is used.
+    - `folds`: for cross-validation, the datasets whose runs share one cell.
+    - `shown`: false for rows that only contribute to a composite.
+    - `not_comparable`: why our value must not be compared with the published one.
     """
 
     key: str
@@ -82,14 +83,14 @@ class Composite(Shape):
 
     @property
     def row(self) -> Row:
-        """Its row of the table."""
+        """The composite's row in the table."""
         metric = "score" if len(self.groups) > 1 else "mean"
         return Row(key=self.name, label=self.label, metric=metric, published=self.name, printed="score")
 
 
 class Heading(Shape):
-    """What stands over any table. `scale_title` says in words what a scale is; numbers of a scale that
-    is not `comparable` must never be read as the paper's."""
+    """The heading of any table. `scale_title`: the scale in words. Numbers from a scale that is not
+    `comparable` must never be read as the paper's."""
 
     paper: str
     table: str
@@ -103,17 +104,17 @@ class Heading(Shape):
 
     @property
     def warning(self) -> str:
-        """What every title at this scale must say beside itself; empty where the paper's scale is run."""
+        """The warning that every title at this scale must show; empty at the paper's scale."""
         return "" if self.comparable else self.scale_title
 
     @property
     def heading(self) -> str:
-        """The title, with the scale's warning so that nothing small poses as full."""
+        """The title, with the scale's warning so that small results are not mistaken for full ones."""
         return f"{self.title} ({self.warning})" if self.warning else self.title
 
 
 class ResultHeading(Heading):
-    """What stands over a table of results."""
+    """The heading of a result table."""
 
     protocol: str
     setting: str
@@ -124,16 +125,17 @@ class ResultHeading(Heading):
 
 
 def _all_paths(value: Any) -> Any:
-    """A recipe names paths by folder, as it is the argument of a program."""
+    """Expand paths that a recipe lists by folder to keep the command line short."""
     return tuple(paths_of(value)) if isinstance(value, Mapping) else value
 
 
 class TableRecipe(ResultHeading):
-    """What decides a table.
+    """The input of the job that builds a table.
 
-    `records`: column -> row -> the expected records, below the results folder. `found`: `column/row` of those
-    that no job of the study makes. `missing`: column, row or `column/row` -> why there is nothing of our own.
-    `left_out`: `column` or `column/metric` of the published file -> why it is not shown.
+    - `records`: column -> row -> paths of the expected records, below the results folder.
+    - `found`: `column/row` of records found on disk, which no job of the study makes.
+    - `missing`: column, row or `column/row` -> why there is no value of ours.
+    - `left_out`: `column` or `column/metric` of the published file -> why it is not shown.
     """
 
     composites: tuple[Composite, ...] = ()
@@ -145,8 +147,8 @@ class TableRecipe(ResultHeading):
 
 
 class SeedScore(Shape):
-    """One run: its score, or why it has none (`failed`); `fold`: the dataset, where a cell is of several;
-    `record`: below the results folder; `seconds`: of fine-tuning."""
+    """One run: its score, or why it has none (`failed`). `fold`: its dataset, if the cell has several;
+    `record`: path below the results folder; `seconds`: duration of the fine-tuning."""
 
     seed: int
     value: float | None
@@ -157,13 +159,13 @@ class SeedScore(Shape):
 
     @property
     def name(self) -> str:
-        """The run among those of its cell."""
+        """The run's name within its cell: seed, or fold and seed."""
         return f"{self.fold} {self.seed}".strip()
 
 
 class PublishedValue(Shape):
-    """`printed`: as the paper has it. `recomputed`: of a composite, from its printed parts, where that is
-    not what is printed."""
+    """A value from a paper. `printed`: the text as printed. `recomputed`: for a composite, its value computed
+    from the printed parts, if that differs from the printed one."""
 
     value: float
     printed: str
@@ -172,12 +174,13 @@ class PublishedValue(Shape):
 
 
 class Cell(Shape):
-    """Ours beside the published value.
+    """Our value and the published one.
 
-    `value` is None where any expected part is missing or failed, and `missing` then says why;
-    `spread` is the sample standard deviation over runs; `n` of `expected` parts (seeds of a run, of each
-    fold where there are folds, datasets of a composite, or columns of which it is the best) are complete;
-    `difference` is ours minus published, and `verdict` what it says; None where there is nothing to compare.
+    - `value`: None if any expected part is missing or failed; `missing` then gives the reason.
+    - `spread`: sample standard deviation over runs.
+    - `n`, `expected`: complete and expected parts: seeds (of each fold, if there are folds), datasets of a
+      composite, or columns of a `best_of` or `drop`.
+    - `difference`: ours minus published; `verdict`: the conclusion from it; None if either value is missing.
     """
 
     value: float | None
@@ -192,8 +195,8 @@ class Cell(Shape):
 
 
 class Provenance(Shape):
-    """With what the records of a table were made. `runs`, of which some `failed`, and `seconds` are of
-    fine-tuning, all runs together; `pipelines`: finished pipelines, by model, as they call themselves."""
+    """How the records of a table were made. `runs`, `failed` and `seconds`: number of fine-tuning runs,
+    failed runs, and their total duration; `pipelines`: model -> names and versions of finished pipelines."""
 
     runs: int = 0
     failed: int = 0
@@ -205,23 +208,23 @@ class Provenance(Shape):
 
 
 class Table(ResultHeading):
-    """A whole table: `cells[column][row]`, the composites under their own names. `silences`: what is noted
-    of published values that are blank in print, or not shown here; `seeds_needed`: by row, where known."""
+    """A complete table: `cells[column][row]`, with composites under their own names. `silences`: notes on
+    values that the paper leaves blank or that are not shown here; `seeds_needed`: by row, where known."""
 
     composites: tuple[Row, ...]
     cells: dict[str, dict[str, Cell]]
     silences: tuple[str, ...]
-    seeds_needed: dict[str, Need]
+    seeds_needed: dict[str, SeedsNeeded]
     provenance: Provenance
 
     @property
     def shown_rows(self) -> tuple[Row, ...]:
-        """What a reader sees: the rows, then the composites."""
+        """The rows that are displayed, then the composites."""
         return (*(row for row in self.rows if row.shown), *self.composites)
 
     @property
     def has_runs(self) -> dict[str, bool]:
-        """Column -> whether anything of our own stands in it."""
+        """Column -> whether it has any run or value of ours."""
         return {
             c.key: any(cell.seeds or cell.value is not None for cell in self.cells[c.key].values())
             for c in self.columns
@@ -229,53 +232,54 @@ class Table(ResultHeading):
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """Everything that a reader of the numbers must know: source, notes, conflicts of counts."""
+        """All notes that belong to the numbers: source, rules, notes, conflicting counts."""
         source = (f"Source of the published values: {self.citation}",) if self.citation else ()
         conflicts = tuple(f"{row.label}: {conflict}" for row in self.rows for conflict in row.conflicts)
         labels = {row.key: row.label for row in (*self.rows, *self.composites)}
-        rules = (self.equivalence.told(self.aggregate, labels), *self._seeds_told())
+        rules = (self.equivalence.description(self.aggregate, labels), *self._seeds_note())
         return source + rules + self.notes + printed_notes(self) + self.silences + conflicts
 
-    def _seeds_told(self) -> tuple[str, ...]:
+    def _seeds_note(self) -> tuple[str, ...]:
+        """The note on `seeds_needed`, or nothing."""
         needs = [(row, self.seeds_needed[row.key]) for row in self.rows if row.key in self.seeds_needed]
         if not needs:
             return ()
-        told = ", ".join(f"{row.label} {need.seeds} (± {need.spread:.2f})" for row, need in needs)
+        seeds = ", ".join(f"{row.label} {need.seeds} (± {need.spread:.2f})" for row, need in needs)
         rule = self.equivalence
         return (
             "Seeds of each of two models that resolve half a point between them (two-sided t test, "
             f"alpha {rule.alpha:g}, power {rule.power:g}), by the spread within cells of three runs or "
-            f"more: {told}",
+            f"more: {seeds}",
         )
 
     def cells_of(self, row: Row, columns: Sequence[Column]) -> list[Cell]:
-        """The cells of a row in some columns, in their order."""
+        """The cells of a row in the given columns, in order."""
         return [self.cells[column.key][row.key] for column in columns]
 
     def blocks(self, most: int) -> list[tuple[Column, ...]]:
-        """The columns in as many blocks, about equally wide, that none has more than `most`."""
+        """Split the columns into blocks of about equal width with at most `most` columns each."""
         count = -(-len(self.columns) // most)
         size = -(-len(self.columns) // count)
         return [self.columns[i : i + size] for i in range(0, len(self.columns), size)]
 
     @property
     def expected_runs(self) -> int:
-        """Runs of fine-tuning."""
+        """Number of expected fine-tuning runs."""
         return sum(len(cell.seeds) for _, column, cell in self.read() if not column.pipeline)
 
     def read(self) -> Iterator[tuple[Row, Column, Cell]]:
-        """The cells in reading order, those of rows that aren't shown among them."""
+        """Yield the cells in reading order, including those of hidden rows."""
         for row in (*self.rows, *self.composites):
             for column in self.columns:
                 yield row, column, self.cells[column.key][row.key]
 
 
 TYPOGRAPHY = ("bold", "underlined", "our best")
-"""Notes on published values that only say how they are set."""
+"""Notes on published values that only describe typography."""
 
 
 def printed_notes(table: Table) -> tuple[str, ...]:
-    """What is noted of published values, each thing once, with the cells that it is noted of."""
+    """The notes on published values, each once, with the cells that it applies to."""
     of: dict[str, dict[str, list[str]]] = {}
     printed: dict[str, int] = {}
     for row, column, cell in table.read():
@@ -289,7 +293,7 @@ def printed_notes(table: Table) -> tuple[str, ...]:
 
 
 def _places(found: Mapping[str, Sequence[str]], printed: Mapping[str, int]) -> str:
-    """Cells in words, by columns: a whole column by its label alone."""
+    """Describe cells by column; a whole column by its label alone."""
     if all(len(found.get(label, ())) == count for label, count in printed.items()):
         return "All published values"
     parts = (
@@ -306,7 +310,7 @@ def cell_of_seeds(
     published: PublishedValue | None,
     aggregate: Aggregate = "mean",
 ) -> Cell:
-    """The cell of one model on one dataset; `reason` says why no run is expected (if `expected` is 0)."""
+    """The cell of one model on one dataset. `reason`: why no run is expected, if `expected` is 0."""
     scores = [seed.value for seed in seeds if seed.value is not None and seed.failed is None]
     whole = expected > 0 and len(scores) == expected
     value = _together(scores, aggregate) if whole else None
@@ -327,7 +331,7 @@ def _together(scores: Sequence[float], aggregate: Aggregate) -> float:
 
 
 def difference(value: float | None, published: PublishedValue | None) -> float | None:
-    """Ours minus published, where both are there."""
+    """Ours minus published, or None if either is missing."""
     return None if value is None or published is None else value - published.value
 
 
@@ -339,16 +343,16 @@ def _incomplete(seeds: Sequence[SeedScore], expected: int, aggregate: Aggregate)
     for seed in seeds:
         if seed.failed is not None:
             causes.setdefault(seed.failed, []).append(seed.name)
-    told = "; ".join(
+    failures = "; ".join(
         f"{cause if cause == NO_RECORD else f'failed, {cause}'}: seed {', '.join(numbers)}"
         for cause, numbers in causes.items()
     )
     good = sum(seed.failed is None for seed in seeds)
-    return f"no {aggregate}: {good} of {expected} seeds ({told})"
+    return f"no {aggregate}: {good} of {expected} seeds ({failures})"
 
 
 def parse(shape: type[AnyShape], value: Any, where: str) -> AnyShape:
-    """Check parsed JSON against a shape; a `PubmillError` names `where` and every wrong key."""
+    """Validate parsed JSON against a data model; a `PubmillError` names `where` and every wrong key."""
     try:
         return shape.model_validate(value)
     except ValidationError as error:
@@ -357,7 +361,7 @@ def parse(shape: type[AnyShape], value: Any, where: str) -> AnyShape:
 
 
 def parse_argument(shape: type[AnyShape], text: str) -> AnyShape:
-    """Read a program's `--recipe`."""
+    """Read the `--recipe` argument of a program."""
     try:
         return parse(shape, json.loads(text), "--recipe")
     except json.JSONDecodeError as error:
@@ -365,5 +369,5 @@ def parse_argument(shape: type[AnyShape], text: str) -> AnyShape:
 
 
 def read_table(path: Path) -> Table:
-    """Read a table as `scripts/table.py` wrote it."""
+    """Read a table written by `scripts/table.py`."""
     return parse(Table, read_json(path), str(path))

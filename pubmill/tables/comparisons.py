@@ -1,7 +1,7 @@
-"""The models of each row of a table against the best of them.
+"""Compare the models in each row of a table with the best of them.
 
-Only cells that are complete are compared, and only models with runs of their own. Which model is the best is
-seen on the same test set; the p values say nothing of how well that choice would hold on another.
+Only complete cells with runs are compared. The best model is determined on the same test set, so the p values
+do not show whether it would also be the best on another one.
 """
 
 import zlib
@@ -12,7 +12,7 @@ import numpy as np
 
 from pubmill.errors import PubmillError
 from pubmill.metrics import METRICS
-from pubmill.metrics.contributions import Contributions, Items, needed, read_items
+from pubmill.metrics.contributions import Contributions, Items, contributions_read_by, read_items
 from pubmill.statistics.resampling import CONFIDENCE, RESAMPLINGS, Comparison, compare, fold, holm, observed
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
@@ -20,10 +20,13 @@ from pubmill.storage.result_paths import BELOW, run_of
 from pubmill.tables.cells import Cell, Column, Heading, Row, Table, parse
 
 
-class Pair(Shape):
-    """The best model against another column. Points (0..100); the p values as they are and adjusted (Holm)
-    for all pairs of the row; `interval`: of the difference, over seeds and documents; None where no
-    resampling has a score."""
+class ModelPair(Shape):
+    """The best model compared with another column.
+
+    `difference` is in points (0..100); p values are raw and adjusted (Holm) for all pairs of the row;
+    `interval`: confidence interval of the difference over seeds and documents, None if no resampling has a
+    score.
+    """
 
     other: str
     difference: float
@@ -35,17 +38,18 @@ class Pair(Shape):
 
 
 class RowComparisons(Shape):
-    """`units` of the kind `unit` (document, question, example) were drawn; `best` is a column's key."""
+    """Comparisons in one row. `units`: number of resampled units of the kind `unit` (document, question,
+    example); `best`: the key of the best column."""
 
     row: str
     unit: str
     units: int
     best: str
-    pairs: tuple[Pair, ...]
+    pairs: tuple[ModelPair, ...]
 
 
 class Comparisons(Heading):
-    """All rows of a table with at least two complete cells. `labels`: of rows and columns, by key."""
+    """Comparisons in all rows of a table with at least two complete cells; labels are by key."""
 
     aggregate: str
     resamplings: int
@@ -57,7 +61,7 @@ class Comparisons(Heading):
 
     @property
     def method(self) -> str:
-        """How the numbers were made, in words."""
+        """The statistical method in words."""
         return (
             "The best model of each row, in points, minus each other one: the difference of their "
             f"{self.aggregate}s over seeds. The interval ({100 * self.confidence:.0f} %, percentiles) is "
@@ -69,7 +73,7 @@ class Comparisons(Heading):
 
 
 def comparisons(table: Table, results: Path) -> Comparisons:
-    """Compare the models of every row, by the contributions that lie beside the records."""
+    """Compare the models of every row, from the contribution files beside the records."""
     rows = [row for row in table.rows if row.shown]
     heading = {name: getattr(table, name) for name in (*Heading.model_fields, "aggregate")}
     found = (_of_row(table, row, results) for row in rows)
@@ -96,7 +100,7 @@ def _of_row(table: Table, row: Row, results: Path) -> RowComparisons | None:
         _refuse_others({path: one for path, one in items.items() if dataset_of[path] == dataset})
     unit = next(iter(items.values())).unit
     metric = METRICS[row.metric].function
-    parts = {path: needed(metric, _known(path, one)) for path, one in items.items()}
+    parts = {path: contributions_read_by(metric, _known(path, one)) for path, one in items.items()}
     folds = [
         fold([[parts[path] for path in of_column if dataset_of[path] == dataset] for of_column in paths])
         for dataset in datasets
@@ -117,7 +121,7 @@ def _of_row(table: Table, row: Row, results: Path) -> RowComparisons | None:
 
 
 def _is_complete(cell: Cell) -> bool:
-    """Whether a cell has a score of runs of its own."""
+    """Return whether a cell has a score from its own runs."""
     return cell.value is not None and bool(cell.seeds)
 
 
@@ -127,36 +131,36 @@ def _read(record: Path) -> Items:
 
 def _known(path: str, items: Items) -> Contributions:
     if items.contributions is None:
-        raise PubmillError(f"{path} counts as scored, but nothing is contributed to it; score the run again")
+        raise PubmillError(f"{path} has a score, but its contributions are missing; score the run again")
     return items.contributions
 
 
 def _refuse_others(items: Mapping[str, Items]) -> None:
-    """That runs of one dataset were scored on the same documents; a `PubmillError` names one that was not."""
+    """Check that the runs on one dataset were scored on the same documents; else raise a `PubmillError`."""
     (first, one), *others = items.items()
     size = len(_known(first, one).values)
     for path, other in others:
         if one[:3] != other[:3] or len(_known(path, other).values) != size:
             raise PubmillError(
-                f"{first} and {path} are not of the same examples; score the older one again (remove it)"
+                f"{first} and {path} were scored on different examples; score the older one again (remove it)"
             )
 
 
 def _check(table: Table, row: Row, column: Column, score: float) -> None:
-    """That the contributions are those of the records that the table was made from."""
+    """Check that the contributions belong to the records from which the table was made."""
     shown = table.cells[column.key][row.key].value
     if shown is None or abs(shown - score) > 1e-6:
         raise PubmillError(
             f"{table.paper}/{table.table}: {column.label} on {row.label} is {shown}, but its contributions "
-            f"give {score}; they are of other runs. Score these again and make the table again"
+            f"give {score}; they belong to other runs. Score these runs again, then rebuild the table"
         )
 
 
-def _adjusted(compared: Mapping[str, Comparison]) -> tuple[Pair, ...]:
+def _adjusted(compared: Mapping[str, Comparison]) -> tuple[ModelPair, ...]:
     bootstrap = holm([one.bootstrap_p for one in compared.values()])
     randomisation = holm([one.randomisation_p for one in compared.values()])
     return tuple(
-        Pair(
+        ModelPair(
             other=other,
             difference=100 * one.difference,
             bootstrap_p=one.bootstrap_p,
@@ -170,5 +174,5 @@ def _adjusted(compared: Mapping[str, Comparison]) -> tuple[Pair, ...]:
 
 
 def read_comparisons(path: Path) -> Comparisons:
-    """Read comparisons as `scripts/compare.py` wrote them."""
+    """Read comparisons written by `scripts/compare.py`."""
     return parse(Comparisons, read_json(path), str(path))

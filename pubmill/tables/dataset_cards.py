@@ -1,5 +1,7 @@
-"""What a dataset's card says: `datasets/DATASET/card.json`, as the conversion wrote it, and what follows
-from its counts. A card holds numbers and names, and no text of the dataset."""
+"""Dataset cards: `datasets/DATASET/card.json`, written by the conversion, and statistics from its counts.
+
+A card contains numbers and names but no text of the dataset.
+"""
 
 from pathlib import Path
 
@@ -16,20 +18,21 @@ SIZES = {
     "regression": ("examples", "ratings", "documents"),
     "span": ("examples", "questions", "contexts", "answers", "unanswerable", "documents"),
 }
-"""Kind of examples -> the counts that tell the size of a split."""
+"""Kind of examples -> counts that describe the size of a split."""
 
 NAMED = ("labels.", "mentions.", "words.", "left_out.")
-"""Beginnings of counts by name: what isn't met is not in the card, and is 0."""
+"""Prefixes of per-label counts; a missing label counts as 0."""
 
 
-class Part(BaseModel):
-    """A piece of a card; what else stands there is of no use to tables and pages."""
+class CardPart(BaseModel):
+    """Base of a card's data models; fields that tables and pages don't use are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class Overlap(Part):
-    """Inputs of `split` that the `earlier` one has too, and documents in both (None: not marked)."""
+class Overlap(CardPart):
+    """Numbers of inputs and of documents that `split` shares with an `earlier` split (None: not
+    annotated)."""
 
     split: str
     earlier: str = Field(alias="with")
@@ -37,14 +40,17 @@ class Overlap(Part):
     documents: int | None
 
 
-class CardSource(Part):
+class CardSource(CardPart):
+    """A source file of a dataset."""
+
     file: str
     bytes: int
     sha256: str
 
 
-class Card(Part):
-    """A card; `counts` and `expect` are split -> measure -> count, None where nothing marks them."""
+class Card(CardPart):
+    """A dataset card. `counts` and `expect`: split -> measure -> count, None if the source does not annotate
+    it."""
 
     dataset: str
     kind: str
@@ -58,34 +64,35 @@ class Card(Part):
 
     @property
     def splits(self) -> list[str]:
+        """The dataset's splits, in order."""
         return [split for split in SPLITS if split in self.counts]
 
     @property
     def sizes(self) -> tuple[str, ...]:
-        """The counts that tell how large a split is."""
+        """The counts that describe the size of a split."""
         return SIZES.get(self.kind, ("examples",))
 
     def named(self, beginning: str) -> list[str]:
-        """What is counted by name in any split: the labels of `labels.`, the reasons of `left_out.`."""
+        """Names counted under a prefix in any split: labels for `labels.`, reasons for `left_out.`."""
         found = (measure for counts in self.counts.values() for measure in counts)
         return sorted({m.removeprefix(beginning) for m in found if m.startswith(beginning)})
 
     def count(self, split: str, measure: str) -> int | None:
-        """A count; None where nothing marks it in the source, or where it isn't counted of this kind."""
+        """A count; None if the source does not annotate it, or if this kind of examples has no such count."""
         return self.counts[split].get(measure, 0 if measure.startswith(NAMED) else None)
 
     def left_out(self, split: str) -> int:
-        """How much of the source is in no example, for whatever reason."""
+        """Number of source items that are in no example, for any reason."""
         return sum(self.count(split, f"left_out.{reason}") or 0 for reason in self.named("left_out."))
 
     def met_earlier(self, split: str) -> int:
-        """Inputs of a split that any one earlier split has too, the largest such overlap."""
+        """The largest number of inputs that a split shares with any one earlier split."""
         return max((one.texts for one in self.overlaps if one.split == split), default=0)
 
     @property
     def labels(self) -> str:
-        """The beginning of the counts that tell how labels are distributed: of labels, of mentions by
-        type, or of words by type where no mention has a beginning (EBM-NLP); empty without any."""
+        """The prefix of the counts that show the label distribution: of labels, of mentions by type, or of
+        words by type if no mention has a beginning (EBM-NLP); empty if there are none."""
         for beginning in ("labels.", "mentions.", "words."):
             names = self.named(beginning)
             if any(self.count(split, beginning + name) for split in self.splits for name in names):
@@ -94,16 +101,17 @@ class Card(Part):
 
 
 def read_card(path: Path) -> Card:
-    """Read a card; a `PubmillError` names what it lacks."""
+    """Read a card; a `PubmillError` names missing and wrong fields."""
     return parse(Card, read_json(path), str(path))
 
 
 def label_bias(card: Card, split: str) -> float | None:
-    """How uneven the labels of a split are (shin2020, caption of Table 8); None where there are none.
+    """Return the label imbalance of a split (shin2020, caption of Table 8); None if there are no labels.
 
-    Labels: all examples of the other labels, over those of the commonest; for words, those in mentions
-    over those outside (its section 5.5 speaks of I and O tags). Answers: in how many examples the rarest
-    answer stands, over those in which the commonest does.
+    Labels: the number of examples with other labels, divided by that with the most frequent label. Words: the
+    smaller of the numbers of words inside and outside mentions, divided by the larger (section 5.5 there uses
+    I and O tags). Answers: the number of examples with the rarest answer, divided by that with the most
+    frequent.
     """
     match card.kind:
         case "tokens":

@@ -1,8 +1,7 @@
-"""Tables of what datasets, models, tasks and protocols are like: from specs, artefacts and published values
-to cells.
+"""Build the cells of fact tables from specs, artefacts and published values.
 
-A value that differs from the published one is shown with the reason that is written down; where none
-is, the table says so.
+A value that differs from the published one is shown with its documented reason; if there is none, the table
+says so.
 """
 
 import re
@@ -12,7 +11,14 @@ from pubmill.errors import PubmillError
 from pubmill.statistics.verdict_models import Shape
 from pubmill.tables.cells import parse
 from pubmill.tables.fact_sources import Artefacts, found, machines
-from pubmill.tables.fact_table_models import FactCell, FactColumn, FactRow, FactTable, FactTableRecipe, pieces
+from pubmill.tables.fact_table_models import (
+    FactCell,
+    FactTable,
+    FactTableColumn,
+    FactTableRecipe,
+    FactTableRow,
+    pieces,
+)
 from pubmill.tables.printed_facts import FORMS, is_equal, is_of_kind
 from pubmill.tables.published_values import published_lines
 
@@ -20,28 +26,29 @@ UNEXPLAINED = "differs, and neither the specs nor this table say why"
 
 
 class PublishedFact(Shape):
-    """`printed` is None where the table has the cell and nothing in it, as the note says."""
+    """A published fact. `printed` is None if the paper's table leaves the cell empty, as the note
+    explains."""
 
     printed: str | None
     note: str
 
 
 PublishedFacts = dict[tuple[str, str, str], PublishedFact]
-"""(subject as the paper's table calls it, fact, kind) -> what is printed."""
+"""(subject by its name in the paper's table, fact, kind) -> published fact."""
 
 
 def read_facts(path: Path, recipe: FactTableRecipe) -> PublishedFacts:
     """Read `tableNN.published.csv`; errors name file and line.
 
-    As in tables of results, a dataset is the file's column and all else its row.
+    As in result tables, a dataset is the file's column; any other subject is its row.
     """
     facts: PublishedFacts = {}
     for where, line in published_lines(path):
         kind, printed, note = line["metric"], line["value"], line["note"]
         if not (note if not printed else is_of_kind(printed, kind)):
             raise PubmillError(
-                f"{where}: {printed!r} is no {kind!r}; expected a kind of {', '.join(FORMS)} and a value of "
-                f"it, such as 5203, 1, 0.18 or NER, or no value and a note that says why"
+                f"{where}: {printed!r} is not a valid {kind!r}; expected one of the kinds {', '.join(FORMS)} "
+                f"and a value of that kind, such as 5203, 1, 0.18 or NER, or no value and an explaining note"
             )
         subject, fact = line["row"], line["column"]
         if recipe.subjects == "datasets":
@@ -51,7 +58,7 @@ def read_facts(path: Path, recipe: FactTableRecipe) -> PublishedFacts:
 
 
 def build(recipe: FactTableRecipe, published: PublishedFacts, artefacts: Artefacts) -> FactTable:
-    """Make the table: every fact of every subject beside what is printed of it."""
+    """Build the table: every fact of every subject, with its published value."""
     _refuse_strangers(recipe, published)
     heading = recipe.model_dump(exclude={"lists_members", "versions"})
     cells = {
@@ -64,7 +71,7 @@ def build(recipe: FactTableRecipe, published: PublishedFacts, artefacts: Artefac
 
 
 def _refuse_strangers(recipe: FactTableRecipe, published: PublishedFacts) -> None:
-    """Every published value must have a cell of its kind, else a misspelt name would lose it."""
+    """Refuse published values without a cell of their kind, which a misspelt name would silently drop."""
     places = {
         (row.published, column.published, column.kind) for row in recipe.rows for column in recipe.columns
     }
@@ -78,8 +85,8 @@ def _refuse_strangers(recipe: FactTableRecipe, published: PublishedFacts) -> Non
 
 def _cell(
     recipe: FactTableRecipe,
-    row: FactRow,
-    column: FactColumn,
+    row: FactTableRow,
+    column: FactTableColumn,
     artefacts: Artefacts,
     published: PublishedFacts,
 ) -> FactCell:
@@ -105,14 +112,19 @@ def _cell(
 
 
 def _worth_noting(note: str, label: str) -> str:
-    """A note without how the subject's name is printed, where that is as here but for spaces."""
+    """Remove the remark on how the subject's name is printed from a note, if it differs from ours only in
+    spaces."""
     printed = f"printed as {label}".replace(" ", "").casefold()
     return "; ".join(part for part in pieces(note) if part.replace(" ", "").casefold() != printed)
 
 
-def _why_it_differs(row: FactRow, column: FactColumn, printed: str | None) -> str:
-    """What the scale does to it; else what the table says, or a dataset's spec: its conflicts that name what
-    is printed; of a figure all of them, where none does."""
+def _why_it_differs(row: FactTableRow, column: FactTableColumn, printed: str | None) -> str:
+    """Return why our value differs: the scale's effect, the table's reason, or the conflicts in a dataset's
+    spec.
+
+    Conflicts that quote the printed value are preferred; for numbers, all conflicts are used if none quotes
+    it.
+    """
     said = row.sources[column.key].scaled or row.why.get(column.key)
     if said:
         return said

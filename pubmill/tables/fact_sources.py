@@ -1,4 +1,4 @@
-"""Facts as artefacts have them: cards, diagnoses of vocabularies, statistics of corpora, records."""
+"""Read facts from artefacts: dataset cards, vocabulary diagnoses, corpus statistics and records."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,22 +9,22 @@ from pubmill.metrics.records import Record, read_record
 from pubmill.storage.files import read_json
 from pubmill.tables.aggregation import machine
 from pubmill.tables.dataset_cards import NAMED, Card, label_bias, read_card
-from pubmill.tables.fact_table_models import FactColumn, FactRow, FactTableRecipe
+from pubmill.tables.fact_table_models import FactTableColumn, FactTableRecipe, FactTableRow
 from pubmill.tables.printed_facts import Value
 
 UNKNOWN = ("[UNK]", "<unk>")
-"""Pieces that stand for what a vocabulary can't encode."""
+"""Pieces that represent text outside the vocabulary."""
 NO_LABELS = "its examples have no labels that could be counted"
 NO_MENTIONS = "its examples have no mentions"
 
 Artefacts = dict[str, Any]
-"""File below the results folder -> what is in it: a Card, a Record, or parsed JSON."""
+"""File below the results folder -> its content: a Card, a Record, or parsed JSON."""
 Found = tuple[Value | None, str | None]
-"""A value, or why there is none."""
+"""A value, or the reason why there is none."""
 
 
 def read_artefacts(recipe: FactTableRecipe, results: Path) -> Artefacts:
-    """Everything that the cells of a table are read from."""
+    """Read all artefacts that a table's cells need."""
     read: dict[str, Callable[[Path], Any]] = {
         "count": read_card,
         "label_bias": read_card,
@@ -42,13 +42,13 @@ def read_artefacts(recipe: FactTableRecipe, results: Path) -> Artefacts:
 
 
 def machines(artefacts: Artefacts) -> tuple[str, ...]:
-    """The machines of the records among them."""
+    """The machines of the records among the artefacts."""
     records = (one for one in artefacts.values() if isinstance(one, Record))
     return tuple(sorted({machine(record.hardware) for record in records}))
 
 
-def found(row: FactRow, column: FactColumn, artefacts: Artefacts) -> Found:
-    """A fact as its artefacts have it, or why they don't."""
+def found(row: FactTableRow, column: FactTableColumn, artefacts: Artefacts) -> Found:
+    """Return a fact from its artefacts, or the reason why they lack it."""
     files = row.sources[column.key].files
     own = artefacts[files[0]]
     match column.fact:
@@ -67,16 +67,16 @@ def found(row: FactRow, column: FactColumn, artefacts: Artefacts) -> Found:
 
 
 def _at(value: Any, file: str, *keys: str) -> Any:
-    """What stands in an artefact under these keys, one inside the other."""
+    """Return the value under a path of nested keys in an artefact."""
     for key in keys:
         if not isinstance(value, Mapping) or key not in value:
-            raise PubmillError(f"{file} lacks {'.'.join(keys)}; remove it and make it again")
+            raise PubmillError(f"{file} lacks {'.'.join(keys)}; remove it and build it again")
         value = value[key]
     return value
 
 
-def _of_card(row: FactRow, column: FactColumn, card: Card) -> Found:
-    """A number of a card."""
+def _of_card(row: FactTableRow, column: FactTableColumn, card: Card) -> Found:
+    """Return a count or label bias from a dataset card."""
     split = column.detail
     if split not in card.counts:
         return None, f"{row.subject} has no {split} split"
@@ -85,15 +85,15 @@ def _of_card(row: FactRow, column: FactColumn, card: Card) -> Found:
         return bias, None if bias is not None else NO_LABELS
     if row.measure not in card.counts[split] and not row.measure.startswith(NAMED):
         raise PubmillError(
-            f"the table's row {row.subject} names the measure {row.measure!r}; what is counted of it in "
-            f"{split} is {', '.join(card.counts[split])}"
+            f"the table's row {row.subject} names the unknown measure {row.measure!r}; the measures counted "
+            f"in {split} are {', '.join(card.counts[split])}"
         )
     number = card.count(split, row.measure)
     return number, None if number is not None else f"{row.measure} are not marked in {split} of {row.subject}"
 
 
 def _of_records(records: list[Record]) -> Found:
-    """Seconds of a run, or their ratio to those of another, on the same kind of machine."""
+    """Return the seconds of a run, or their ratio to another run's on the same kind of machine."""
     for record in records:
         if record.failed is not None:
             return None, f"the run of {record.model} failed: {record.failed}"

@@ -1,4 +1,4 @@
-"""The shapes of a table of facts: what the job that makes one is told, and what it makes."""
+"""Data models of a fact table: its input recipe and its output."""
 
 import re
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ from pubmill.tables.printed_facts import Kind, Value
 SUBJECTS = {"datasets": "Dataset", "models": "Model", "tasks": "Task", "protocols": "Protocol"}
 
 
-class FactColumn(Shape):
-    """`value`: what is shown of a subject, as in pubmill.specs.fact_tables; `published`: its name among the
+class FactTableColumn(Shape):
+    """A fact. `value`: its pattern, as in `pubmill.specs.fact_tables`; `published`: its name among the
     published values."""
 
     key: str
@@ -30,14 +30,14 @@ class FactColumn(Shape):
 
     @property
     def detail(self) -> str:
-        """`train` of `count.train`."""
+        """The details without the fact: `train` of `count.train`."""
         return self.value[len(self.fact) + 1 :]
 
 
 class Source(Shape):
-    """Where a cell is from: its `value` as a spec says it, or the `files` below the results folder that it
-    is read from, or why there is neither (`lacking`). `scaled`: why it differs from what is published, where
-    that is the scale's doing."""
+    """The source of a cell: its `value` from a spec, the `files` below the results folder to read it from, or
+    why there is neither (`lacking`). `scaled`: why it differs from the published value, if the scale causes
+    that."""
 
     value: Value | None = None
     files: tuple[str, ...] = ()
@@ -45,10 +45,15 @@ class Source(Shape):
     scaled: str | None = None
 
 
-class FactRow(Shape):
-    """A subject. `measure`: what is counted of a dataset; `published`: its name among the published values;
-    `why`: column -> why ours is not the published value; `sources`: column -> where ours is from;
-    `conflicts`: where published counts of a dataset disagree."""
+class FactTableRow(Shape):
+    """A subject.
+
+    - `measure`: what is counted in a dataset.
+    - `published`: its name among the published values.
+    - `why`: column -> why our value differs from the published one.
+    - `sources`: column -> source of our value.
+    - `conflicts`: contradictory published counts of a dataset.
+    """
 
     subject: str
     label: str
@@ -60,28 +65,28 @@ class FactRow(Shape):
 
 
 class FactHeading(Heading):
-    """What stands over a table of facts. `down`: the facts run down the page, under this word, and the
-    subjects across."""
+    """The heading of a fact table. `down`: if set, facts are rows (under this heading) and subjects
+    columns."""
 
     subjects: Literal["datasets", "models", "tasks", "protocols"]
     down: str | None = None
-    columns: tuple[FactColumn, ...]
-    rows: tuple[FactRow, ...]
+    columns: tuple[FactTableColumn, ...]
+    rows: tuple[FactTableRow, ...]
 
 
 class FactTableRecipe(FactHeading):
-    """What decides a table of facts. `lists_members`: the published table names who is in a group, and is
-    silent on who isn't."""
+    """The input of the job that builds a fact table. `lists_members`: the published table names only the
+    members of a group."""
 
     lists_members: bool = False
     versions: dict[str, Any]
 
 
 class FactCell(Shape):
-    """Ours beside the published value, which is kept as printed (a boolean as 1 or 0).
+    """Our value and the published one, which is kept as printed (a boolean as 1 or 0).
 
-    `equal` is None unless both are there; `reason` says why ours is missing, or why it differs; `silent`:
-    the published table has the cell, and no value in it, as `note` says.
+    `equal`: None if either is missing; `reason`: why ours is missing or differs; `silent`: the published
+    table leaves the cell empty, as `note` explains.
     """
 
     kind: Kind
@@ -93,9 +98,9 @@ class FactCell(Shape):
     reason: str | None
 
 
-class Line(NamedTuple):
-    """A line of a table on the page: what stands before it, below that what is counted and what is noted of
-    all its published values, and its cells."""
+class TableLine(NamedTuple):
+    """A line of a printed table: its label, the measure and the note on all its published values (both
+    printed below the label), and its cells."""
 
     label: str
     measure: str
@@ -104,36 +109,37 @@ class Line(NamedTuple):
 
     @property
     def below(self) -> str:
+        """The text below the label."""
         return "; ".join(filter(None, (self.measure, self.note)))
 
 
 class FactTable(FactHeading):
-    """A whole table: `cells[subject][column]`; `machines`: those that times were measured on."""
+    """A complete table: `cells[subject][column]`; `machines`: machines on which times were measured."""
 
     cells: dict[str, dict[str, FactCell]]
     machines: tuple[str, ...] = ()
 
-    def read(self) -> Iterator[tuple[FactRow, FactColumn, FactCell]]:
-        """The cells, subject by subject."""
+    def read(self) -> Iterator[tuple[FactTableRow, FactTableColumn, FactCell]]:
+        """Yield the cells, subject by subject."""
         for row in self.rows:
             for column in self.columns:
                 yield row, column, self.cells[row.subject][column.key]
 
     @property
     def corner(self) -> str:
-        """What stands over the beginnings of the lines."""
+        """The heading of the label column."""
         return self.down or SUBJECTS[self.subjects]
 
     @property
     def across(self) -> list[tuple[str, bool]]:
-        """The words over the columns on the page, and whether text stands below."""
+        """The headings of the printed columns, and whether each column contains text."""
         if self.down:
             return [(row.label, False) for row in self.rows]
         return [(column.label, column.kind == "text") for column in self.columns]
 
     @property
-    def lines(self) -> list[Line]:
-        """The lines on the page."""
+    def lines(self) -> list[TableLine]:
+        """The lines of the printed table."""
         if self.down:
             return [
                 _line(column.label, "", [self.cells[row.subject][column.key] for row in self.rows])
@@ -150,7 +156,7 @@ class FactTable(FactHeading):
 
     @property
     def _counted(self) -> bool:
-        """Whether it counts examples, so that each line must say what is counted."""
+        """Whether the table has counts, so that each line must show its measure."""
         return any(column.fact == "count" for column in self.columns)
 
     @property
@@ -160,7 +166,7 @@ class FactTable(FactHeading):
 
     @property
     def summary(self) -> str:
-        """How ours compare with the published values, in one sentence."""
+        """One sentence on how our values compare with the published ones."""
         cells = [cell for _, _, cell in self.read() if cell.published is not None]
         if not cells:
             return "No published value is known, so there is nothing to compare ours with."
@@ -174,7 +180,7 @@ class FactTable(FactHeading):
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """Everything that a reader must know: source, notes, and which form of a subject is meant."""
+        """All notes that belong to the table: source, notes, variants of subjects, and machines."""
         source = (f"Source of the published values: {self.citation}",) if self.citation else ()
         named = ", ".join(f"{row.label} {row.subject}" for row in self.rows if "@" in row.subject)
         forms = (f"Forms of {self.subjects} that there are several of: {named}.",) if named else ()
@@ -183,7 +189,7 @@ class FactTable(FactHeading):
 
     @property
     def _printed_notes(self) -> tuple[str, ...]:
-        """What is noted of some published values, each thing once, with the lines that it is noted of."""
+        """The notes on individual published values, each once, with the lines that it applies to."""
         lines: dict[str, dict[str, None]] = {}
         for line in self.lines:
             for cell in line.cells if not line.note else ():
@@ -193,16 +199,16 @@ class FactTable(FactHeading):
 
 
 def pieces(note: str) -> list[str]:
-    """The remarks that a note is made of; what stands in brackets belongs together."""
+    """Split a note into its remarks; text in brackets is kept together."""
     return re.split(r"; (?![^(]*\))", note)
 
 
-def _line(label: str, measure: str, cells: list[FactCell]) -> Line:
+def _line(label: str, measure: str, cells: list[FactCell]) -> TableLine:
     notes = [cell.note for cell in cells if cell.published is not None or cell.silent]
     common = notes[0] if len(notes) > 1 and len(set(notes)) == 1 else ""
-    return Line(label, measure, common, cells)
+    return TableLine(label, measure, common, cells)
 
 
 def read_fact_table(path: Path) -> FactTable:
-    """Read a table as `scripts/fact_table.py` wrote it."""
+    """Read a table written by `scripts/fact_table.py`."""
     return parse(FactTable, read_json(path), str(path))

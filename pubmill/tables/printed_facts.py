@@ -1,4 +1,4 @@
-"""Facts as papers print them: how a printed value is read, and when ours equals it."""
+"""Read facts as papers print them, and decide whether our values equal them."""
 
 import re
 from decimal import Decimal
@@ -23,16 +23,17 @@ FORMS: dict[str, str] = {
     "epochs": _WHOLE,
     "batch_size": _WHOLE,
 }
-"""How a published value of each kind is written."""
+"""Kind -> pattern of its published values."""
 
 
 def is_of_kind(printed: str, kind: str) -> bool:
-    """Whether a published value is written as its kind is."""
+    """Return whether a published value has the form of its kind."""
     return kind in FORMS and re.fullmatch(FORMS[kind], printed) is not None
 
 
 def read_number(printed: str, kind: str) -> tuple[Decimal, Decimal]:
-    """A printed number, and the place of its last digit: `4.5 billion` is (4.5e9, 1e8), `03:01` (181, 1)."""
+    """Return a printed number and the unit of its last digit: `4.5 billion` is (4.5e9, 1e8), `03:01` (181,
+    1)."""
     if kind == "minutes":
         minutes, seconds = printed.split(":")
         return Decimal(int(minutes) * 60 + int(seconds)), Decimal(1)
@@ -45,8 +46,8 @@ def read_number(printed: str, kind: str) -> tuple[Decimal, Decimal]:
 
 
 def is_equal(value: Value, printed: str, kind: Kind) -> bool:
-    """Whether ours is what is printed: words without regard to case, numbers as far as the print goes, that
-    is within half of its last digit's place (62,500 is no `64K`, 0.512 no `0.50x`)."""
+    """Return whether our value equals the printed one: text ignoring case, numbers to within half a unit of
+    the last printed digit (62,500 is not `64K`, 0.512 is not `0.50x`)."""
     if isinstance(value, bool):
         return value == (printed == "1")
     if isinstance(value, str):

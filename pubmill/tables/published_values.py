@@ -1,6 +1,6 @@
-"""The values that a paper prints: `tableNN.published.csv`, as transcribed.
+"""Published values of result tables: `tableNN.published.csv`, as transcribed from the papers.
 
-A blank value is one that the paper does not print; the note beside it says so.
+A blank value is one that the paper does not print; its note says so.
 """
 
 import csv
@@ -15,31 +15,31 @@ from pubmill.tables.cells import Column, Composite, PublishedValue, Row, TableRe
 COLUMNS = ["row", "column", "metric", "value", "note"]
 
 PrintedAt = tuple[str, str, str]
-"""Where a published value stands: row, column and metric of the published file."""
+"""Key of a published value: row, column and metric of the published file."""
 
 
-class Published:
-    """The values a paper prints, and what is noted where it prints none."""
+class PublishedValues:
+    """The values that a table prints, and the notes on cells that it leaves blank."""
 
     def __init__(self) -> None:
         self.values: dict[PrintedAt, PublishedValue] = {}
         self.blank: dict[PrintedAt, str] = {}
 
     def of(self, column: Column, row: Row) -> PublishedValue | None:
-        """The value of a cell."""
+        """The published value of a cell, or None."""
         return next((self.values[place] for place in places(column, row) if place in self.values), None)
 
 
 def places(column: Column, row: Row) -> list[PrintedAt]:
-    """Where the published value of a cell may stand; a drop is printed as `delta`."""
+    """Keys under which the published value of a cell may be; the metric of a drop is `delta`."""
     metric = "delta" if column.drop else row.printed
     return [(name, row.published, metric) for name in column.published]
 
 
-def read_published(path: Path, left_out: Mapping[str, str] = MappingProxyType({})) -> Published:
-    """Read `tableNN.published.csv` (row = model, column = dataset) but for what is `left_out`; errors name
+def read_published(path: Path, left_out: Mapping[str, str] = MappingProxyType({})) -> PublishedValues:
+    """Read `tableNN.published.csv` (row = model, column = dataset) except what is `left_out`; errors name
     file and line."""
-    published = Published()
+    published = PublishedValues()
     for where, line in published_lines(path):
         place = line["row"], line["column"], line["metric"]
         if line["column"] in left_out or "/".join(place[1:]) in left_out:
@@ -58,7 +58,7 @@ def read_published(path: Path, left_out: Mapping[str, str] = MappingProxyType({}
 
 
 def published_lines(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """The lines of a file of published values, each with where it stands; errors name file and line."""
+    """Yield the lines of a file of published values, each with its `file:line`, which errors name too."""
     seen: set[PrintedAt] = set()
     with path.open(newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
@@ -67,16 +67,18 @@ def published_lines(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
         for line in reader:
             where = f"{path}:{reader.line_num}"
             if None in line or None in line.values():
-                raise PubmillError(f"{where}: expected {len(COLUMNS)} fields; quote a note that holds commas")
+                raise PubmillError(
+                    f"{where}: expected {len(COLUMNS)} fields; quote notes that contain commas"
+                )
             key = line["row"], line["column"], line["metric"]
             if key in seen:
-                raise PubmillError(f"{where}: {' / '.join(key)} stands here for the second time; remove one")
+                raise PubmillError(f"{where}: duplicate entry {' / '.join(key)}; remove one")
             seen.add(key)
             yield where, line
 
 
-def refuse_strangers(recipe: TableRecipe, published: Published) -> None:
-    """Every published value must have a cell, else a misspelt name would lose it."""
+def refuse_strangers(recipe: TableRecipe, published: PublishedValues) -> None:
+    """Refuse published values without a cell, which a misspelt name would silently drop."""
     rows = (*recipe.rows, *(composite.row for composite in recipe.composites))
     cells = {place for column in recipe.columns for row in rows for place in places(column, row)}
     lost = [" / ".join(place) for place in (*published.values, *published.blank) if place not in cells]
@@ -87,11 +89,10 @@ def refuse_strangers(recipe: TableRecipe, published: Published) -> None:
         )
 
 
-def silences(recipe: TableRecipe, published: Published) -> tuple[str, ...]:
-    """What is noted of blank values, with how many there are, and why others are not shown."""
+def silences(recipe: TableRecipe, published: PublishedValues) -> tuple[str, ...]:
+    """The notes on blank values, with their numbers, and the reasons why other values are not shown."""
     notes = [note.split("; ")[-1] for note in published.blank.values()]
-    told = dict.fromkeys(notes)
-    counts = {note: notes.count(note) for note in told}
+    counts = {note: notes.count(note) for note in dict.fromkeys(notes)}
     blank = (f"No published value in {n} cell{'s' * (n > 1)}: {note}" for note, n in counts.items())
     hidden = (f"Not shown of the published table: {key} ({why})" for key, why in recipe.left_out.items())
     return (*blank, *hidden)
@@ -100,8 +101,8 @@ def silences(recipe: TableRecipe, published: Published) -> tuple[str, ...]:
 def recomputed(
     composite: Composite, parts: Mapping[str, PublishedValue | None]
 ) -> tuple[float, float] | None:
-    """A composite of printed values, and how far rounding may put it from the true one; None where a part
-    is not printed."""
+    """Return a composite computed from printed values, and its largest rounding error; None if a part is not
+    printed."""
     names = [name for group in composite.groups.values() for name in group]
     known = {name: part for name in names if (part := parts[name])}
     if len(known) < len(set(names)):
@@ -113,7 +114,8 @@ def recomputed(
 def with_recomputed(
     composite: Composite, printed: PublishedValue | None, parts: Mapping[str, PublishedValue | None]
 ) -> PublishedValue | None:
-    """A printed composite, marked where it does not follow from the printed parts within rounding."""
+    """Return a printed composite, with `recomputed` set if it does not follow from the printed parts within
+    rounding."""
     found = recomputed(composite, parts)
     if printed is None or found is None:
         return printed
@@ -123,5 +125,5 @@ def with_recomputed(
 
 
 def half_unit(printed: str) -> float:
-    """Half of the last digit's place."""
+    """Return half a unit of the last printed digit."""
     return 0.5 * 10.0 ** -len(printed.partition(".")[2])

@@ -1,4 +1,4 @@
-"""Whether published values are reproduced, by the rule that a protocol fixes beforehand."""
+"""Verdicts on whether published values are reproduced, by the rule that a protocol fixes in advance."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -8,10 +8,10 @@ from pubmill.statistics.equivalence import (
     combined,
     equivalence_p,
     minimal_detectable,
-    need,
+    pooled_seeds_needed,
     uncertainty,
 )
-from pubmill.statistics.verdict_models import Equivalence, Need, Verdict
+from pubmill.statistics.verdict_models import Equivalence, SeedsNeeded, Verdict
 from pubmill.tables.cells import Cell, Column, Composite, TableRecipe
 
 Cells = Mapping[str, Mapping[str, Cell]]
@@ -19,7 +19,7 @@ Cells = Mapping[str, Mapping[str, Cell]]
 
 
 def with_verdicts(recipe: TableRecipe, cells: Cells) -> dict[str, dict[str, Cell]]:
-    """The cells with their verdicts."""
+    """Return the cells with their verdicts."""
     return {
         column.key: {
             key: cell.model_copy(update={"verdict": _verdict(recipe, column, key, cells[column.key])})
@@ -30,7 +30,7 @@ def with_verdicts(recipe: TableRecipe, cells: Cells) -> dict[str, dict[str, Cell
 
 
 def _verdict(recipe: TableRecipe, column: Column, key: str, found: Mapping[str, Cell]) -> Verdict | None:
-    """That of one cell among those of its column; None where ours or the published value isn't there."""
+    """The verdict on one cell of a column; None where our value or the published one is missing."""
     difference = found[key].difference
     if difference is None:
         return None
@@ -45,7 +45,8 @@ def _verdict(recipe: TableRecipe, column: Column, key: str, found: Mapping[str, 
 
 
 def _not_comparable(recipe: TableRecipe, key: str) -> str | None:
-    """Why ours and the published values of a row or composite must not be compared."""
+    """The reason why our values in a row or composite must not be compared with the published ones, if
+    any."""
     if not recipe.comparable:
         return recipe.scale_title
     parts = next((_members(one) for one in recipe.composites if one.name == key), {key: 1.0})
@@ -60,7 +61,7 @@ def _members(composite: Composite) -> dict[str, float]:
 
 
 def _uncertainty(recipe: TableRecipe, key: str, found: Mapping[str, Cell]) -> Uncertainty | None:
-    """That of ours minus published; of a composite, that of its parts together."""
+    """The uncertainty of ours minus published; for a composite, combined from its rows."""
     composite = next((one for one in recipe.composites if one.name == key), None)
     if composite is not None:
         weights = _members(composite)
@@ -73,9 +74,11 @@ def _uncertainty(recipe: TableRecipe, key: str, found: Mapping[str, Cell]) -> Un
     return uncertainty(cell.spread, cell.n, recipe.equivalence.runs[key], recipe.aggregate)
 
 
-def seeds_needed(recipe: TableRecipe, cells: Cells) -> dict[str, Need]:
-    """By row, how many seeds resolve half a point between two fine-tuned models, where enough were run;
-    of each fold by itself, as folds differ for other reasons."""
+def seeds_needed(recipe: TableRecipe, cells: Cells) -> dict[str, SeedsNeeded]:
+    """Seeds per row that resolve half a point between two fine-tuned models, where enough seeds were run.
+
+    Each fold is a separate group, because scores differ between folds for other reasons.
+    """
     found = {}
     for row in recipe.rows:
         groups: dict[tuple[str, str], list[float]] = {}
@@ -83,18 +86,18 @@ def seeds_needed(recipe: TableRecipe, cells: Cells) -> dict[str, Need]:
             for seed in () if column.pipeline else cells[column.key][row.key].seeds:
                 if seed.value is not None:
                     groups.setdefault((column.key, seed.fold), []).append(seed.value)
-        of = need(list(groups.values()), recipe.equivalence.alpha, recipe.equivalence.power)
+        of = pooled_seeds_needed(list(groups.values()), recipe.equivalence.alpha, recipe.equivalence.power)
         if of is not None:
             found[row.key] = of
     return found
 
 
 def judged(difference: float, of: Uncertainty, margin: float, rule: Equivalence) -> Verdict:
-    """The verdict on ours minus published.
+    """Return the verdict on ours minus published.
 
-    `reproduced`: the two tests show that the true difference is within the margin. Else `not reproduced`, if
-    the difference is larger than the margin and than the minimal detectable one. Else nothing is shown:
-    `within the minimal detectable difference`.
+    `reproduced`: the two one-sided tests show that the true difference is within the margin. Otherwise
+    `not reproduced` if the difference exceeds both the margin and the minimal detectable difference;
+    otherwise the result is inconclusive: `within the minimal detectable difference`.
     """
     if of.error == 0:
         return Verdict(verdict="no verdict", why="all runs have the same score, so their spread is unknown")

@@ -6,7 +6,7 @@ from typing import Any
 from pubmill.metrics.records import Record, write_record
 from pubmill.tables.aggregation import build, read_records
 from pubmill.tables.cells import Heading, Table, TableRecipe
-from pubmill.tables.comparisons import Comparisons, Pair, RowComparisons
+from pubmill.tables.comparisons import Comparisons, ModelPair, RowComparisons
 from pubmill.tables.published_values import read_published
 
 HEADER = "row,column,metric,value,note\n"
@@ -121,7 +121,7 @@ def compared(one: Table) -> Comparisons:
         scores = {key: cell.value for key, cell in cells.items() if cell.value is not None}
         best, *others = sorted(scores, key=lambda key: -scores[key]) or [""]
         pairs = tuple(
-            Pair(
+            ModelPair(
                 other=other,
                 difference=scores[best] - scores[other],
                 bootstrap_p=0.01,

@@ -26,10 +26,10 @@ from pubmill.tables.cells import Cell, Column, Row, Table, TableRecipe, parse
 from pubmill.tables.fact_cells import build as build_facts
 from pubmill.tables.fact_cells import read_facts
 from pubmill.tables.fact_sources import read_artefacts
-from pubmill.tables.fact_table_models import FactColumn, FactRow, FactTableRecipe, Source
+from pubmill.tables.fact_table_models import FactTableColumn, FactTableRecipe, FactTableRow, Source
 from pubmill.tables.published_values import read_published
 
-Named = TypeVar("Named", Row, Column, FactRow, FactColumn)
+Named = TypeVar("Named", Row, Column, FactTableRow, FactTableColumn)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pubmill.publication.report import read_pretraining, read_sources
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATE, STATISTICS, Paths
 from pubmill.tables.aggregation import machine
-from pubmill.tables.comparisons import Pair, RowComparisons, read_comparisons
+from pubmill.tables.comparisons import ModelPair, RowComparisons, read_comparisons
 
 Account = dict[str, Any]
 """Name -> a value, a list, or another account; missing items have a note as their value."""
@@ -81,7 +81,7 @@ def _matches(compared: RowComparisons, scores: Mapping[str, float]) -> bool:
     return all(abs(best - scores[pair.other] - pair.difference) < SAME for pair in compared.pairs)
 
 
-def _pair(pair: Pair) -> Account:
+def _pair(pair: ModelPair) -> Account:
     return {
         "difference": pair.difference,
         "interval": pair.interval or "not defined",

@@ -1,4 +1,4 @@
-"""The form of answers, and values in words."""
+"""Data models of checklist answers, and the formatting of values."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,50 +16,53 @@ BASES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Grid:
-    """A table; every row has a cell for each heading."""
+    """A table whose rows have one cell for each heading."""
 
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What is answered, on which `basis`, in sentences and, where there is much, in a table."""
+class ChecklistAnswer:
+    """An answer and its `basis`, in sentences and, for longer answers, in a table."""
 
     basis: Basis
     text: tuple[str, ...] = ()
     grid: Grid | None = None
 
     @property
-    def told_basis(self) -> str:
+    def basis_text(self) -> str:
+        """The basis in words."""
         return BASES[self.basis]
 
 
 @dataclass(frozen=True)
 class Item:
+    """A question with its answer."""
+
     question: str
-    answer: Answer
+    answer: ChecklistAnswer
 
 
 def grid(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> Grid | None:
-    """A table; None without rows."""
+    """Return a table, or None without rows."""
     found = tuple(tuple(row) for row in rows)
     return Grid(tuple(headings), found) if found else None
 
 
-def told(value: Any) -> str:
-    """A value of a recipe in words."""
+def value_text(value: Any) -> str:
+    """Return a recipe's value as text."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
     if isinstance(value, float):
         return f"{value:g}"
     if isinstance(value, list | tuple):
-        return ", ".join(map(told, value)) or "none"
+        return ", ".join(map(value_text, value)) or "none"
     if isinstance(value, Mapping):
-        return "; ".join(f"{name_of(key)} {told(one)}" for key, one in value.items())
+        return "; ".join(f"{name_of(key)} {value_text(one)}" for key, one in value.items())
     return str(value)
 
 
 def name_of(key: str) -> str:
-    """The name of a setting, as text has it."""
+    """Return the name of a key as text."""
     return key.replace("_", " ")

@@ -1,8 +1,8 @@
-"""Answers on datasets, corpora, and the terms that they are under."""
+"""Answers on datasets, corpora and their terms of use."""
 
 from collections.abc import Iterable
 
-from pubmill.publication.checklist.answers import Answer, grid, told
+from pubmill.publication.checklist.answers import ChecklistAnswer, grid, value_text
 from pubmill.publication.checklist.evidence import StudyData
 from pubmill.publication.rendering import count, quantity, share
 
@@ -13,8 +13,8 @@ ACCESS = {
 }
 
 
-def sizes(study: StudyData) -> Answer:
-    """Counts of each split, and whether they are those that the spec expects."""
+def sizes(study: StudyData) -> ChecklistAnswer:
+    """Counts of each split, and whether they match the spec."""
     rows = []
     for name, card in study.cards.items():
         for split in card.splits:
@@ -22,22 +22,22 @@ def sizes(study: StudyData) -> Answer:
             shown = "; ".join(f"{count(card.count(split, m) or 0)} {m.replace('_', ' ')}" for m in measures)
             expected = card.expect.get(split, {})
             equal = all((card.count(split, measure) or 0) == value for measure, value in expected.items())
-            told_expected = (
+            expected_text = (
                 ("as expected" if equal else "not as expected") if expected else "nothing expected"
             )
-            rows.append((name, split, shown, told_expected))
+            rows.append((name, split, shown, expected_text))
     text = (
         "Counted in the converted files; “as expected”: as the spec of the dataset says, with its source.",
     )
-    return Answer(
+    return ChecklistAnswer(
         "measured",
         text if rows else ("No dataset is used.",),
         grid(("Dataset", "Split", "Counts", "Spec"), rows),
     )
 
 
-def labels(study: StudyData) -> Answer:
-    """Labels by split; where there are many, the page has them."""
+def labels(study: StudyData) -> ChecklistAnswer:
+    """Label shares by split; if there are many labels, a reference to the dataset's page."""
     rows = []
     for name, card in study.cards.items():
         names = card.named(card.labels) if card.labels else []
@@ -46,15 +46,15 @@ def labels(study: StudyData) -> Answer:
             total = sum(counts.values())
             rows.append((name, split, ", ".join(f"{label} {share(n, total)}" for label, n in counts.items())))
     text = ("The pages of the datasets (pages/datasets) have the numbers.",)
-    return Answer("measured", text, grid(("Dataset", "Split", "Shares"), rows))
+    return ChecklistAnswer("measured", text, grid(("Dataset", "Split", "Shares"), rows))
 
 
-def languages(study: StudyData) -> Answer:
-    return Answer("unknown", ("Neither the datasets' specs nor their files name a language.",))
+def languages(study: StudyData) -> ChecklistAnswer:
+    return ChecklistAnswer("unknown", ("Neither the datasets' specs nor their files name a language.",))
 
 
-def links(study: StudyData) -> Answer:
-    """Where files are, and how to get access."""
+def links(study: StudyData) -> ChecklistAnswer:
+    """Addresses of the files, and how to get access."""
     rows = []
     for name, one in study.recipe.datasets.items():
         more = f" and {len(one.links) - 1} more; its page has all" if len(one.links) > 1 else ""
@@ -67,12 +67,12 @@ def links(study: StudyData) -> Answer:
             )
         )
     made_up = [name for name, one in study.recipe.datasets.items() if one.made_up]
-    text = (f"At this scale the files are not the published ones: {told(made_up)}.",) if made_up else ()
-    return Answer("specified", text, grid(("Dataset", "Access", "Files"), rows))
+    text = (f"At this scale the files are not the published ones: {value_text(made_up)}.",) if made_up else ()
+    return ChecklistAnswer("specified", text, grid(("Dataset", "Access", "Files"), rows))
 
 
-def exclusions(study: StudyData) -> Answer:
-    """What conversion left out by reason, and what encoders could not read whole."""
+def exclusions(study: StudyData) -> ChecklistAnswer:
+    """What the conversion left out, by reason, and what was too long for the encoders."""
     rows = [
         (
             name,
@@ -96,11 +96,11 @@ def exclusions(study: StudyData) -> Answer:
         "below.",
         f"When read by encoders, in all runs together: {cut or 'nothing had to be shortened or left out'}.",
     )
-    return Answer("measured", text, grid(("Dataset", "Split", "Left out"), rows))
+    return ChecklistAnswer("measured", text, grid(("Dataset", "Split", "Left out"), rows))
 
 
-def overlaps(study: StudyData) -> Answer:
-    """Inputs and documents in two splits."""
+def overlaps(study: StudyData) -> ChecklistAnswer:
+    """Inputs and documents that two splits share."""
     rows = [
         (
             name,
@@ -113,13 +113,15 @@ def overlaps(study: StudyData) -> Answer:
         if one.texts or one.documents
     ]
     text = () if rows else ("No input or document of one split was found in another.",)
-    return Answer("measured", text, grid(("Dataset", "Splits", "Inputs in both", "Documents in both"), rows))
+    return ChecklistAnswer(
+        "measured", text, grid(("Dataset", "Splits", "Inputs in both", "Documents in both"), rows)
+    )
 
 
-def pretraining(study: StudyData) -> Answer:
-    """Corpora, vocabularies, and how far each recipe ran."""
+def pretraining(study: StudyData) -> ChecklistAnswer:
+    """Corpora, vocabularies, and the length of each pretraining."""
     if not study.pretrainings:
-        return Answer("not applicable", ("No model of this study was pretrained here.",))
+        return ChecklistAnswer("not applicable", ("No model of this study was pretrained here.",))
     rows: list[tuple[str, str]] = []
     for name, one in study.corpora.items():
         rejected = ", ".join(
@@ -141,36 +143,36 @@ def pretraining(study: StudyData) -> Answer:
         rows.append(
             (f"recipe {run.name}", f"{count(run.steps)} steps, {quantity(run.tokens)} tokens, {loss}")
         )
-    return Answer("measured", (), grid(("What", "Size"), rows))
+    return ChecklistAnswer("measured", (), grid(("What", "Size"), rows))
 
 
-def collection(study: StudyData) -> Answer:
-    return Answer(
+def collection(study: StudyData) -> ChecklistAnswer:
+    return ChecklistAnswer(
         "not applicable", ("pubmill reads files that others published, and collects and annotates nothing.",)
     )
 
 
-def citations(study: StudyData) -> Answer:
-    """The citations that the specs give."""
+def citations(study: StudyData) -> ChecklistAnswer:
+    """The citations in the specs."""
     rows = [*_cited("dataset", ((n, one.citation) for n, one in study.recipe.datasets.items()))]
     rows += _cited("model", ((n, one.citation) for n, one in study.recipe.models.items()))
     rows += _cited("protocol", ((n, one.citation) for n, one in study.recipe.protocols.items()))
     text = ("The citation of a dataset tells where its counts are from; its page has the rest.",)
-    return Answer("specified", text, grid(("Artefact", "Citation"), rows))
+    return ChecklistAnswer("specified", text, grid(("Artefact", "Citation"), rows))
 
 
 def _cited(kind: str, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(f"{kind} {name}", citation or "none given in its spec") for name, citation in pairs]
 
 
-def licences(study: StudyData) -> Answer:
-    """Of datasets by spec; of weights as far as known."""
+def licences(study: StudyData) -> ChecklistAnswer:
+    """The licences of datasets, from their specs, and of weights, as far as known."""
     rows = [(f"dataset {name}", one.licence) for name, one in study.recipe.datasets.items()]
     rows += [(f"model {name}", _terms(one.weights["kind"])) for name, one in study.recipe.models.items()]
     text = (
         "pubmill itself: Apache License 2.0. It gives no licence to corpora, weights or scores made with it.",
     )
-    return Answer("specified", text, grid(("Artefact", "Licence"), rows))
+    return ChecklistAnswer("specified", text, grid(("Artefact", "Licence"), rows))
 
 
 def _terms(kind: str) -> str:
@@ -179,21 +181,21 @@ def _terms(kind: str) -> str:
     return "not recorded: see the card that came with its weights"
 
 
-def intended_use(study: StudyData) -> Answer:
+def intended_use(study: StudyData) -> ChecklistAnswer:
     text = (
         "Datasets are used to fine-tune and compare models; nothing of them is passed on. Whether each "
         "licence allows this use is for the authors to judge.",
     )
-    return Answer("unknown", text)
+    return ChecklistAnswer("unknown", text)
 
 
-def people(study: StudyData) -> Answer:
+def people(study: StudyData) -> ChecklistAnswer:
     """Clinical data, by domain and access."""
     clinical = [name for name, one in study.recipe.datasets.items() if one.domain == "clinical"]
     restricted = [name for name, one in study.recipe.datasets.items() if one.access != "public"]
     text = (
-        f"Datasets of clinical text: {told(clinical)}. Not public: {told(restricted)}.",
+        f"Datasets of clinical text: {value_text(clinical)}. Not public: {value_text(restricted)}.",
         "Text of data that are not public is in no log, record, table, page or report, and their examples "
         "can be read by their owner alone. Whether any text describes people was not examined.",
     )
-    return Answer("specified", text)
+    return ChecklistAnswer("specified", text)

@@ -1,8 +1,8 @@
-"""The reproducibility checklist of a study, filled.
+"""Fill and render the reproducibility checklist of a study.
 
 The questions are those of the reproducibility criteria of ACL conferences (after Dodge et al. 2019, "Show
 Your Work") and those on artefacts and experiments of the Responsible NLP checklist, in our words. Every
-answer is measured, or stands in a spec; what neither knows is left to the authors, and said.
+answer is measured or comes from a spec; questions that neither can answer are marked as left to the authors.
 """
 
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pubmill.publication.checklist import data_answers as data
 from pubmill.publication.checklist import model_answers as models
 from pubmill.publication.checklist import search_answers as search
-from pubmill.publication.checklist.answers import Answer, Item
+from pubmill.publication.checklist.answers import ChecklistAnswer, Item
 from pubmill.publication.checklist.evidence import StudyData
 from pubmill.publication.rendering import environment, escape_markdown
 
-QUESTIONS: dict[str, dict[str, Callable[[StudyData], Answer]]] = {
+QUESTIONS: dict[str, dict[str, Callable[[StudyData], ChecklistAnswer]]] = {
     "Models and scores": {
         "Which models are compared, and how is each adapted to a task?": models.description,
         "Where is the code, and what does it need?": models.code,
@@ -58,7 +58,7 @@ QUESTIONS: dict[str, dict[str, Callable[[StudyData], Answer]]] = {
 
 @dataclass(frozen=True)
 class Checklist:
-    """Everything that the page shows."""
+    """The content of the page."""
 
     title: str
     warning: str
@@ -66,16 +66,17 @@ class Checklist:
 
     @property
     def unknown(self) -> int:
-        """How many answers are left to the authors."""
+        """Number of answers left to the authors."""
         return sum(item.answer.basis == "unknown" for items in self.sections.values() for item in items)
 
     @property
     def total(self) -> int:
+        """Number of answers."""
         return sum(map(len, self.sections.values()))
 
 
 def fill(study: StudyData) -> Checklist:
-    """Answer every question from what a study has."""
+    """Answer every question from the data of a study."""
     return Checklist(
         title=study.recipe.title,
         warning="" if study.recipe.comparable else study.recipe.scale_title,
@@ -87,12 +88,12 @@ def fill(study: StudyData) -> Checklist:
 
 
 def to_markdown(checklist: Checklist) -> str:
-    """For a repository, or to copy into a submission form."""
+    """Render the checklist for a repository, or to copy into a submission form."""
     return environment(escape_markdown).get_template("checklist.md.j2").render(checklist=checklist)
 
 
 def to_html(checklist: Checklist) -> str:
-    """A page of its own, without scripts and without anything from elsewhere."""
+    """Render a self-contained page without scripts."""
     return environment().get_template("checklist.html.j2").render(checklist=checklist)
 
 

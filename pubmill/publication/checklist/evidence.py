@@ -1,4 +1,4 @@
-"""What the reproducibility checklist is filled from: the study's specs, records, choices, logs and cards."""
+"""Evidence for the reproducibility checklist: a study's specs, records, choices, logs and cards."""
 
 import math
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from safetensors import SafetensorError, safe_open
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_record
-from pubmill.publication.report import Pretraining, read_pretraining
+from pubmill.publication.report import PretrainingSummary, read_pretraining
 from pubmill.statistics.verdict_models import Aggregate, Shape
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, WEIGHTS
@@ -18,11 +18,11 @@ from pubmill.tables.cells import Table, read_table
 from pubmill.tables.dataset_cards import Card, read_card
 
 OFF_THE_SHELF = "off-the-shelf"
-"""What stands in the place of the protocol in runs of a finished pipeline."""
+"""Protocol name in the runs of finished pipelines."""
 
 
 class Protocol(Shape):
-    """How runs are made, as its spec says; `overrides`: name -> values, with `why`."""
+    """How runs are made, from the protocol's spec; `overrides`: name -> values, with `why`."""
 
     citation: str
     notes: tuple[str, ...]
@@ -33,7 +33,8 @@ class Protocol(Shape):
 
 
 class Search(Shape):
-    """A grid, the models and seeds that it is tried with, and the choices made by it, below the results."""
+    """A grid, the models and seeds that it is tried with, and the files with its choices, below the
+    results."""
 
     protocol: str
     grid: dict[str, tuple[Any, ...]]
@@ -43,6 +44,8 @@ class Search(Shape):
 
 
 class Model(Shape):
+    """A model, from its spec."""
+
     label: str
     citation: str
     notes: tuple[str, ...]
@@ -51,7 +54,8 @@ class Model(Shape):
 
 
 class Dataset(Shape):
-    """`links`: where its public files are; `made_up`: the scale has other files under its name."""
+    """A dataset, from its spec. `links`: addresses of its public files; `made_up`: the scale uses other files
+    under its name."""
 
     label: str
     task: str
@@ -67,7 +71,8 @@ class Dataset(Shape):
 
 
 class ChecklistRecipe(Shape):
-    """What the study's specs say; `runs`: protocol -> model -> setting -> dataset -> seeds."""
+    """The study's specs, as input of the checklist; `runs`: protocol -> model -> setting -> dataset ->
+    seeds."""
 
     study: str
     title: str
@@ -86,7 +91,7 @@ class ChecklistRecipe(Shape):
     versions: dict[str, Any]
 
     def run_paths(self) -> Iterator[str]:
-        """The records of all runs, below the results folder."""
+        """Yield the paths of all runs' records, below the results folder."""
         for protocol, models in self.runs.items():
             for model, settings in models.items():
                 for setting, datasets in settings.items():
@@ -97,14 +102,14 @@ class ChecklistRecipe(Shape):
 
 @dataclass(frozen=True)
 class StudyData:
-    """Everything that answers are from. `choices`: path -> what was chosen and from which trials;
-    `parameters`: model -> numbers in its weights, None where they are not at hand any more."""
+    """The data that answers are derived from. `choices`: path -> chosen values and the trials considered;
+    `parameters`: model -> number of parameters, None if the weights are no longer available."""
 
     recipe: ChecklistRecipe
     tables: dict[str, Table]
     records: list[Record]
     choices: dict[str, dict[str, Any]]
-    pretrainings: list[Pretraining]
+    pretrainings: list[PretrainingSummary]
     corpora: dict[str, dict[str, Any]]
     vocabs: dict[str, dict[str, Any]]
     cards: dict[str, Card]
@@ -112,12 +117,12 @@ class StudyData:
 
     @property
     def trained(self) -> list[Record]:
-        """The records of fine-tuning: those of pipelines left out."""
+        """The records of fine-tuning runs, without those of pipelines."""
         return [record for record in self.records if record.protocol != OFF_THE_SHELF]
 
 
 def read_study(recipe: ChecklistRecipe, results: Path) -> StudyData:
-    """Read all that was measured; a `PubmillError` names the first file that is absent or wrong."""
+    """Read all measured data; a `PubmillError` names the first file that is missing or wrong."""
     return StudyData(
         recipe=recipe,
         tables={name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables},
@@ -130,13 +135,13 @@ def read_study(recipe: ChecklistRecipe, results: Path) -> StudyData:
         corpora={name: read_json(results / BELOW.corpus(name, STATISTICS)) for name in recipe.corpora},
         vocabs={name: read_json(results / BELOW.vocab(name, DIAGNOSIS)) for name in recipe.vocabs},
         cards={name: read_card(results / BELOW.card(name)) for name in recipe.datasets},
-        # Weights are no input of the checklist: whoever has only predictions must not pretrain for it.
+        # Weights are optional: users who have only predictions need not pretrain for the checklist.
         parameters={name: count_parameters(results / BELOW.model(name, WEIGHTS)) for name in recipe.models},
     )
 
 
 def count_parameters(weights: Path) -> int | None:
-    """How many numbers a model's weights hold, each tensor once; None where the file isn't there."""
+    """Count the numbers in a model's weights, each tensor once; None if the file does not exist."""
     if not weights.is_file():
         return None
     try:
@@ -144,4 +149,4 @@ def count_parameters(weights: Path) -> int | None:
             shapes = [tensors.get_slice(name).get_shape() for name in tensors.keys()]  # noqa: SIM118
             return sum(int(math.prod(shape)) for shape in shapes)
     except (SafetensorError, OSError) as error:
-        raise PubmillError(f"{weights} can't be read: {error}; make the model again") from None
+        raise PubmillError(f"{weights} cannot be read: {error}; rebuild the model") from None

@@ -6,7 +6,7 @@ from typing import Any
 
 from pubmill.metrics import METRICS
 from pubmill.metrics.records import Record
-from pubmill.publication.checklist.answers import Answer, grid, told
+from pubmill.publication.checklist.answers import ChecklistAnswer, grid, value_text
 from pubmill.publication.checklist.evidence import Model, StudyData
 from pubmill.publication.rendering import count, duration, metric, number
 from pubmill.tables.aggregation import machine
@@ -14,14 +14,14 @@ from pubmill.tables.aggregation import machine
 NO_WEIGHTS = "weights not at hand when this was written"
 
 
-def description(study: StudyData) -> Answer:
-    """Each model's weights; how it is fine-tuned stands in the protocols."""
+def description(study: StudyData) -> ChecklistAnswer:
+    """Each model's weights, and the citations of the protocols by which it is fine-tuned."""
     rows = (
         (model.label or name, _weights(model), model.citation or "none given")
         for name, model in study.recipe.models.items()
     )
     protocols = (f"Protocol {name}: {one.citation}" for name, one in study.recipe.protocols.items())
-    return Answer("specified", tuple(protocols), grid(("Model", "Weights", "Citation"), rows))
+    return ChecklistAnswer("specified", tuple(protocols), grid(("Model", "Weights", "Citation"), rows))
 
 
 def _weights(model: Model) -> str:
@@ -34,10 +34,10 @@ def _weights(model: Model) -> str:
             return f"freshly initialised: the architecture of {recipe}"
         case {"kind": kind, "local": local}:
             return f"{'a spaCy pipeline' if kind == 'spacy' else 'a folder'} of the user's own ({local})"
-    return told(model.weights)
+    return value_text(model.weights)
 
 
-def code(study: StudyData) -> Answer:
+def code(study: StudyData) -> ChecklistAnswer:
     """Commits, Python and packages of the runs."""
     commits = sorted({record.commit or "none recorded" for record in study.records})
     pythons = sorted({record.python for record in study.records})
@@ -47,24 +47,26 @@ def code(study: StudyData) -> Answer:
     text = (
         "pubmill, Apache License 2.0; requirements/lock.txt of the checkout pins every package with its "
         "hash.",
-        f"Commits that runs were made with: {told(commits)}.",
-        f"Python {told(pythons)}. {told(packages)}.",
+        f"Commits that runs were made with: {value_text(commits)}.",
+        f"Python {value_text(pythons)}. {value_text(packages)}.",
     )
-    return Answer("measured", text if study.records else text[:1])
+    return ChecklistAnswer("measured", text if study.records else text[:1])
 
 
-def machines(study: StudyData) -> Answer:
+def machines(study: StudyData) -> ChecklistAnswer:
     """The distinct machines of fine-tuning and pretraining."""
     of_runs: dict[str, int] = {}
     for record in study.records:
         of_runs[machine(record.hardware)] = of_runs.get(machine(record.hardware), 0) + 1
     rows = [(name, f"{count(runs)} runs") for name, runs in of_runs.items()]
     rows += [(name, f"pretraining {one.name}") for one in study.pretrainings for name in one.machines]
-    return Answer("measured", () if rows else ("Nothing was run.",), grid(("Machine", "Used for"), rows))
+    return ChecklistAnswer(
+        "measured", () if rows else ("Nothing was run.",), grid(("Machine", "Used for"), rows)
+    )
 
 
-def runtime(study: StudyData) -> Answer:
-    """Mean and total seconds of runs by model, and of pretrainings."""
+def runtime(study: StudyData) -> ChecklistAnswer:
+    """Mean and total duration of runs, by model, and of pretrainings."""
     by_model: dict[str, list[float]] = {}
     for record in study.records:
         by_model.setdefault(record.model, []).append(record.seconds)
@@ -82,27 +84,27 @@ def runtime(study: StudyData) -> Answer:
         for one in study.pretrainings
     ]
     text = ("From reading the data to the last prediction; trials of the search are not in it.",)
-    return Answer("measured", text, grid(("What", "Runs", "Mean", "In all"), rows))
+    return ChecklistAnswer("measured", text, grid(("What", "Runs", "Mean", "In all"), rows))
 
 
-def energy(study: StudyData) -> Answer:
-    return Answer(
+def energy(study: StudyData) -> ChecklistAnswer:
+    return ChecklistAnswer(
         "unknown", ("It was not measured; machines and times above are what an estimate can begin with.",)
     )
 
 
-def parameters(study: StudyData) -> Answer:
-    """Numbers in the stored weights."""
+def parameters(study: StudyData) -> ChecklistAnswer:
+    """Number of parameters in the stored weights."""
     rows = (
         (_label(study, name), count(number_of) if number_of is not None else NO_WEIGHTS)
         for name, number_of in study.parameters.items()
     )
     text = ("Counted in the stored weights, heads of pretraining included; a task's own head comes on top.",)
-    return Answer("measured", text, grid(("Model", "Parameters"), rows))
+    return ChecklistAnswer("measured", text, grid(("Model", "Parameters"), rows))
 
 
-def validation(study: StudyData) -> Answer:
-    """Mean score on dev and on test of each model on each dataset, over the runs that did not fail."""
+def validation(study: StudyData) -> ChecklistAnswer:
+    """Mean dev and test score of each model on each dataset, over the runs that did not fail."""
     rows = [
         (
             _label(study, model), dataset, f"{protocol}, {setting}", metric(found[0].metric),
@@ -117,7 +119,7 @@ def validation(study: StudyData) -> Answer:
         "Means over runs, times 100. Where there is no validation score, no split was left to choose by. "
         "The score on validation is the trainer's own, at its best.",
     )
-    return Answer("measured", text if rows else ("Nothing was fine-tuned.",), grid(headings, rows))
+    return ChecklistAnswer("measured", text if rows else ("Nothing was fine-tuned.",), grid(headings, rows))
 
 
 def _by_cell(records: list[Record]) -> dict[tuple[str, str, str, str], list[Record]]:
@@ -132,8 +134,8 @@ def _mean(scores: list[float | None]) -> str:
     return number(100 * fmean(known)) if known else "none"
 
 
-def metrics(study: StudyData) -> Answer:
-    """What is counted by each metric of the study."""
+def metrics(study: StudyData) -> ChecklistAnswer:
+    """The definition of each metric of the study."""
     used = dict.fromkeys(
         row.metric
         for table in study.tables.values()
@@ -142,12 +144,12 @@ def metrics(study: StudyData) -> Answer:
     )
     rows = ((METRICS[name].label, METRICS[name].definition) for name in used)
     text = ("Computed by pubmill/metrics from gold and predictions; docs/finetuning.md has their sources.",)
-    return Answer("specified", text, grid(("Metric", "Definition"), rows))
+    return ChecklistAnswer("specified", text, grid(("Metric", "Definition"), rows))
 
 
-def limits(study: StudyData) -> Answer:
-    """The scale, cells without a score, failed runs, and what protocols had to assume."""
-    return Answer("measured and specified", tuple(_limits(study)))
+def limits(study: StudyData) -> ChecklistAnswer:
+    """The scale, cells without a score, failed runs, and the protocols' assumptions."""
+    return ChecklistAnswer("measured and specified", tuple(_limits(study)))
 
 
 def _limits(study: StudyData) -> Iterator[str]:
@@ -163,16 +165,16 @@ def _limits(study: StudyData) -> Iterator[str]:
         yield from (f"Protocol {name}: {note}" for note in protocol.notes)
 
 
-def risks(study: StudyData) -> Answer:
+def risks(study: StudyData) -> ChecklistAnswer:
     texts = (
         "Which risks there are is for the authors to say. Models fine-tuned here make mistakes at the rates "
         "above and were examined on these test sets alone; none is fit to decide on a patient.",
     )
-    return Answer("unknown", texts)
+    return ChecklistAnswer("unknown", texts)
 
 
-def assistants(study: StudyData) -> Answer:
-    return Answer("unknown", ("Nothing that pubmill records tells it.",))
+def assistants(study: StudyData) -> ChecklistAnswer:
+    return ChecklistAnswer("unknown", ("Nothing that pubmill records tells it.",))
 
 
 def _label(study: StudyData, model: str) -> str:

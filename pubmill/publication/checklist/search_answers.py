@@ -1,6 +1,6 @@
 """Answers on runs and hyper-parameters."""
 
-from pubmill.publication.checklist.answers import Answer, grid, name_of, told
+from pubmill.publication.checklist.answers import ChecklistAnswer, grid, name_of, value_text
 from pubmill.publication.checklist.evidence import Search, StudyData
 from pubmill.publication.rendering import count, number
 from pubmill.storage.result_paths import choice_of
@@ -8,12 +8,12 @@ from pubmill.storage.result_paths import choice_of
 NOTHING = "Nothing was searched: every value is given by the protocol."
 
 
-def runs(study: StudyData) -> Answer:
-    """Trials and final runs, those that failed among them."""
+def runs(study: StudyData) -> ChecklistAnswer:
+    """Numbers of trials and final runs, including failed ones."""
     failed = sum(record.failed is not None for record in study.trained)
     trials = sum(point["trials"] for choice in study.choices.values() for point in choice["considered"])
     pipelines = len(study.records) - len(study.trained)
-    told_pipelines = (
+    pipelines_note = (
         f"Finished pipelines, of which nothing is trained, predicted {count(pipelines)} times.",
     )
     text = (
@@ -21,37 +21,37 @@ def runs(study: StudyData) -> Answer:
         f"{count(trials)} trials of searches, each scored on validation alone.",
         f"{count(len(study.pretrainings))} pretraining{'s' * (len(study.pretrainings) != 1)}.",
     )
-    return Answer("measured", text + (told_pipelines if pipelines else ()))
+    return ChecklistAnswer("measured", text + (pipelines_note if pipelines else ()))
 
 
-def bounds(study: StudyData) -> Answer:
-    """All values of each grid."""
+def bounds(study: StudyData) -> ChecklistAnswer:
+    """The values of each grid."""
     rows = (
-        (search.protocol, name_of(key), told(values), _searchers(search))
+        (search.protocol, name_of(key), value_text(values), _searchers(search))
         for search in study.recipe.searches
         for key, values in search.grid.items()
     )
     found = grid(("Protocol", "Hyper-parameter", "Values tried", "With"), rows)
-    return Answer("specified", () if found else (NOTHING,), found)
+    return ChecklistAnswer("specified", () if found else (NOTHING,), found)
 
 
 def _searchers(search: Search) -> str:
-    models = "each model" if search.models == "each" else told(search.models)
+    models = "each model" if search.models == "each" else value_text(search.models)
     return f"{models}, {search.seeds} seed{'s' * (search.seeds != 1)}"
 
 
-def chosen(study: StudyData) -> Answer:
-    """What each search chose, and its mean score on validation."""
+def chosen(study: StudyData) -> ChecklistAnswer:
+    """The choice of each search, and its mean score on validation data."""
     rows = [
         (
             _place(path),
-            told(choice["chosen"]) if choice["chosen"] else "none: all trials failed",
+            value_text(choice["chosen"]) if choice["chosen"] else "none: all trials failed",
             number(100 * choice["mean_dev"]) if choice["mean_dev"] is not None else "none",
         )
         for path, choice in study.choices.items()
     ]
     found = grid(("Chosen for", "Values", "Mean on validation, times 100"), rows)
-    return Answer("measured" if rows else "specified", () if rows else (NOTHING,), found)
+    return ChecklistAnswer("measured" if rows else "specified", () if rows else (NOTHING,), found)
 
 
 def _place(path: str) -> str:
@@ -60,10 +60,10 @@ def _place(path: str) -> str:
     return ", ".join((choice.protocol, choice.dataset, choice.setting, choice.model or "all models"))
 
 
-def method(study: StudyData) -> Answer:
-    """How points are tried and chosen."""
+def method(study: StudyData) -> ChecklistAnswer:
+    """How grid points are tried and chosen."""
     if not study.recipe.searches:
-        return Answer("specified", (NOTHING, *_epochs(study)))
+        return ChecklistAnswer("specified", (NOTHING, *_epochs(study)))
     text = (
         "Every point of the grid is tried with every model and seed that the search names.",
         "The point with the best validation score is chosen, the mean over these models and seeds; of equal "
@@ -71,7 +71,7 @@ def method(study: StudyData) -> Answer:
         "trials.",
         "Test scores decide nothing.",
     )
-    return Answer("specified", (*text, *_epochs(study)))
+    return ChecklistAnswer("specified", (*text, *_epochs(study)))
 
 
 def _epochs(study: StudyData) -> tuple[str, ...]:
@@ -83,32 +83,32 @@ def _epochs(study: StudyData) -> tuple[str, ...]:
     return tuple(text for name, text in words.items() if name in kept)
 
 
-def fixed(study: StudyData) -> Answer:
-    """The protocols' values, and what overrides them for some runs."""
+def fixed(study: StudyData) -> ChecklistAnswer:
+    """The protocols' values, and their overrides for some runs."""
     rows = []
     for name, protocol in study.recipe.protocols.items():
-        rows.append((name, "all runs", told(protocol.hyperparameters)))
+        rows.append((name, "all runs", value_text(protocol.hyperparameters)))
         for override, values in protocol.overrides.items():
             shown = {key: value for key, value in values.items() if key != "why"}
             source = f"{override} ({values['why']})" if values.get("why") else override
-            rows.append((name, source, told(shown)))
+            rows.append((name, source, value_text(shown)))
     text = (
         "Later lines win, then what is searched. Each record has the whole recipe of its run, as resolved.",
     )
-    return Answer("specified", text if rows else (), grid(("Protocol", "For", "Values"), rows))
+    return ChecklistAnswer("specified", text if rows else (), grid(("Protocol", "For", "Values"), rows))
 
 
-def statistics(study: StudyData) -> Answer:
-    """What a cell is of its runs."""
+def statistics(study: StudyData) -> ChecklistAnswer:
+    """How a cell aggregates its runs."""
     rows = []
     for name, table in study.tables.items():
         cells = [cell for _, _, cell in table.read() if cell.seeds]
         sizes = sorted({cell.expected for cell in cells})
         complete = sum(cell.value is not None for cell in cells)
-        rows.append((name, table.aggregate, told(sizes), f"{complete} of {len(cells)}"))
+        rows.append((name, table.aggregate, value_text(sizes), f"{complete} of {len(cells)}"))
     text = (
         "Beside each score stand the sample standard deviation over its runs, their number and each run's "
         "own score. A score of which a run is missing or failed is not shown.",
     )
     headings = ("Table", "A score is the", "of so many runs", "Complete")
-    return Answer("measured", text, grid(headings, rows))
+    return ChecklistAnswer("measured", text, grid(headings, rows))

@@ -249,11 +249,11 @@ def spec(**changes: Any) -> dict[str, Any]:
         ({"columns": [{"key": "a", "label": "A", "value": "step"}]}, "models have no fact 'step'"),
         ({"columns": [{"key": "a", "label": "A", "value": "fit.train"}]}, "needs the column's `dataset`"),
         ({"columns": [{"key": "a", "label": "A", "value": "compute_ratio"}]}, "needs `baseline.steps`"),
-        ({"baseline": {"subject": "x"}}, "baseline.subject is no row: x"),
-        ({"rows": [{"subject": "m", "label": "M"}] * 2}, "rows stand there twice"),
+        ({"baseline": {"subject": "x"}}, "baseline.subject names an unknown row: x"),
+        ({"rows": [{"subject": "m", "label": "M"}] * 2}, "duplicate rows: m"),
         (
             {"rows": [{"subject": "m", "label": "M", "why": {"b": "?"}}]},
-            "columns that the table doesn't have",
+            "`why` names unknown columns: ",
         ),
         (
             {"subjects": "tasks", "columns": [{"key": "a", "label": "A", "value": "choices"}]},

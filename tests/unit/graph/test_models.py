@@ -131,13 +131,13 @@ TAUGHT = {"teacher": "m", "objective": {"distillation": {}}}
     [
         ({**ON, "start": {"recipe": "first", "step": 60}},
          "start.step: first keeps no checkpoint at step 60; it keeps 50, 100"),
-        ({**ON, "architecture": {"layers": 3}}, "start.recipe: first has another recipe.architecture;"),
-        ({**ON, "vocab": "w"}, "start.recipe: first has another vocab; they must have the same"),
-        ({**ON, "objective": {"pairs": "none"}}, "start.recipe: first has another head for"),
-        ({**FROM, "vocab": "w"}, "start.model: first has another vocab;"),
+        ({**ON, "architecture": {"layers": 3}}, "start.recipe: first has a different recipe.architecture;"),
+        ({**ON, "vocab": "w"}, "start.recipe: first has a different vocab; the two must be equal"),
+        ({**ON, "objective": {"pairs": "none"}}, "start.recipe: first has a different head for"),
+        ({**FROM, "vocab": "w"}, "start.model: first has a different vocab;"),
         ({**FROM, "architecture": {"hidden_size": 32, "layers": 1}},
-         "start.model: first has another recipe.architecture.layers, another recipe.arch"),
-        ({**TAUGHT, "vocab": "w"}, "teacher: first has another vocab;"),
+         "start.model: first has a different recipe.architecture.layers, recipe.arch"),
+        ({**TAUGHT, "vocab": "w"}, "teacher: first has a different vocab;"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_told(second: dict[str, Any], told: str) -> None:
@@ -168,15 +168,15 @@ def test_a_recipe_before_itself_is_told() -> None:
     circle = [small_spec("a", start={"model": "of-b"}), small_spec("b", **{**TAUGHT, "teacher": "of-a"})]
     models = (model("of-a", "a"), model("of-b", "b"))
     assert faults(*circle, models=models) == [
-        "pretraining/a: start.model: a can't be run before itself; let it begin with something else",
-        "pretraining/b: teacher: b can't be run before itself; let it begin with something else",
+        "pretraining/a: start.model: a depends on itself; change its `start` or `teacher`",
+        "pretraining/b: teacher: b depends on itself; change its `start` or `teacher`",
     ]
 
 
 def test_recipes_that_share_tokens_agree_on_packing() -> None:
-    told = "pretraining/second: held_out: first has the same packed tokens with held_out: 0.005"
+    told = "pretraining/second: held_out: first shares its packed tokens and has held_out: 0.005"
     assert faults(small_spec("first"), small_spec("second", held_out=0.01)) == [
-        f"{told}; they must have the same"
+        f"{told}; the two must be equal"
     ]
     assert faults(small_spec("first"), small_spec("second", held_out=0.01, vocab="w")) == []
 
@@ -195,7 +195,7 @@ def test_a_models_step_is_a_checkpoint() -> None:
         ({"start": {}}, "start is {model: NAME}, or {recipe: NAME, step: N}"),
         ({"start": {"recipe": "first"}}, "start is {model: NAME}, or"),
         ({"start": {"model": "m", "step": 5}}, "start is {model: NAME}, or"),
-        ({"start": {"recipe": "first", "step": 50}}, "checkpoints must be above 50, where it starts"),
+        ({"start": {"recipe": "first", "step": 50}}, "checkpoints must be above 50, where training starts"),
         ({"held_out": 1.0}, "less than 1"),
     ],
 )
@@ -205,7 +205,7 @@ def test_keys_that_mean_nothing_together_are_told(wrong: dict[str, Any], told: s
 
 
 def test_random_weights_have_no_step() -> None:
-    with pytest.raises(ValueError, match="random weights are of no step"):
+    with pytest.raises(ValueError, match="random weights have no step"):
         RecipeWeights(kind="random", recipe="first", step=5)
 
 

@@ -114,8 +114,8 @@ def test_each_corpus_that_a_model_is_trained_on_has_a_report(root: Path) -> None
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
-        ("documents: line, ", "", "specs/corpora/first.yaml has a source web with another documents"),
-        ("name: notes", "name: web", "mixed.yaml:3: another source of this corpus|another access"),
+        ("documents: line, ", "", "specs/corpora/first.yaml has a source web with a different documents"),
+        ("name: notes", "name: web", "mixed.yaml:4: another source of this corpus is also called web"),
         ("  notes: {", "  note: {", r"mixed.yaml:7: this corpus has no source note"),
         ("selections:", "contamination: {datasets: [nope]}\nselections:", "no specs/datasets/nope.yaml"),
         ("min_words: 5", "dated_to: May", "dated_to"),

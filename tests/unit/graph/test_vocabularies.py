@@ -34,8 +34,8 @@ def test_every_learnt_vocabulary_is_a_known_kind(root: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ("kind: sentencepiece\nlowercase: true\n", "a SentencePiece vocabulary has"),
-        ("kind: byte-level-bpe\nlowercase: true\n", "a byte-level vocabulary has"),
+        ("kind: sentencepiece\nlowercase: true\n", "a SentencePiece vocabulary needs"),
+        ("kind: byte-level-bpe\nlowercase: true\n", "a byte-level vocabulary needs"),
         ("kind: wordpiece\nlowercase: true\nlearner: likelihood\n", "learner"),
         ("kind: wordpiece\nlowercase: true\nmost_words: 0\n", "most_words"),
     ],

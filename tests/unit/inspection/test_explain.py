@@ -21,7 +21,7 @@ from pubmill.specs.study import Study
 from pubmill.storage.files import write_json
 from pubmill.tables.aggregation import build, read_records
 from pubmill.tables.cells import TableRecipe
-from pubmill.tables.published_values import Published
+from pubmill.tables.published_values import PublishedValues
 from tests.conftest import ROOT
 from tests.unit import toy_tables as made_up
 
@@ -83,7 +83,7 @@ def compared(tmp_path: Path, column: str, *since: Record) -> Explanation:
             made_up.write(results, made_up.record(model, "bc2gm", seed, first, scale="demo"))
     made = explainer(tmp_path, models=[MODEL, OTHER])
     recipe = TableRecipe.model_validate(json.loads(json.dumps(made.targets.table_recipe(TABLE))))
-    table = build(recipe, Published(), read_records(recipe, results))
+    table = build(recipe, PublishedValues(), read_records(recipe, results))
     write_json(results / f"tables/{TABLE}.comparisons.json", made_up.compared(table).model_dump(mode="json"))
     made_up.write(results, *since)
     return explain(made, TABLE, "bc2gm", column)
@@ -99,7 +99,7 @@ def anew(model: str, seed: int, score: float, **changes: Any) -> Record:
     [
         ([anew(OTHER, 2, 0.6)], "no: the scores of its row are others now"),
         ([anew(OTHER, seed, 0.95) for seed in (1, 2)], "no: the scores of its row are others now"),
-        ([anew(OTHER, 2, 0.5, data_sha256="e" * 64)], "no: .* must not stand in one row"),
+        ([anew(OTHER, 2, 0.5, data_sha256="e" * 64)], "no: .* must not share one row"),
         ([anew(OTHER, 2, 0.5, commit="e" * 40)], "True"),
     ],
 )
@@ -116,7 +116,7 @@ def test_a_cell_that_the_comparison_lacks_is_said_to_be_new(tmp_path: Path) -> N
     put_records(tmp_path / "demo", 0.8, 0.9)
     made = explainer(tmp_path, models=[MODEL, OTHER])
     recipe = TableRecipe.model_validate(json.loads(json.dumps(made.targets.table_recipe(TABLE))))
-    table = build(recipe, Published(), read_records(recipe, tmp_path / "demo"))
+    table = build(recipe, PublishedValues(), read_records(recipe, tmp_path / "demo"))
     path = tmp_path / f"demo/tables/{TABLE}.comparisons.json"
     write_json(path, made_up.compared(table).model_dump(mode="json"))
     assert explain(made, TABLE, "bc2gm", MODEL).compared is None

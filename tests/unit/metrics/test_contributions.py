@@ -24,7 +24,7 @@ from pubmill.metrics.contributions import (
     Contributions,
     Items,
     Totals,
-    needed,
+    contributions_read_by,
     read_items,
     units_of,
     write_items,
@@ -38,21 +38,21 @@ ANSWERS = ["p53", "the p53", "Wnt", "IL-2 gene", ""]
 
 def example(kind: str, number: int, generator: np.random.Generator) -> Any:
     """A made-up example; two in a row are of one document."""
-    told: dict[str, Any] = {"id": str(number), "document": f"d{number // 2}"}
+    common: dict[str, Any] = {"id": str(number), "document": f"d{number // 2}"}
     if kind == "tokens":
         labels = [LABEL[i] for i in generator.integers(len(LABEL), size=generator.integers(1, 9))]
-        return TokensExample(**told, words=["w"] * len(labels), labels=labels)
+        return TokensExample(**common, words=["w"] * len(labels), labels=labels)
     if kind == "sequence":
-        return SequenceExample(**told, text="t", label=str(generator.integers(3)))
+        return SequenceExample(**common, text="t", label=str(generator.integers(3)))
     if kind == "multilabel":
         labels = [label for label in "abc" if generator.random() < 0.5] or ["a"]
-        return MultilabelExample(**told, text="t", labels=labels)
+        return MultilabelExample(**common, text="t", labels=labels)
     if kind == "regression":
-        return RegressionExample(**told, text="t", text_pair="u", score=float(generator.normal(50, 3)))
+        return RegressionExample(**common, text="t", text_pair="u", score=float(generator.normal(50, 3)))
     text = ANSWERS[generator.integers(4)]
     group = f"q{number // 2}" if kind == "span, grouped" else None
     return SpanExample(
-        **told, question="?", context=text, answers=[Answer(text=text, start=0)], group=group, golds=[text]
+        **common, question="?", context=text, answers=[Answer(text=text, start=0)], group=group, golds=[text]
     )
 
 
@@ -175,14 +175,18 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", SCORERS)
-def test_what_a_metric_does_not_look_at_is_not_needed(kind: str) -> None:
+def test_what_a_metric_does_not_look_at_is_not_contributions_read_by(kind: str) -> None:
     gold, predicted = made_up(kind, 2)
     whole = SCORERS[kind](gold, predicted, "0").contributions
     for metric in metrics_of(kind):
-        part = needed(metric.function, whole)
+        part = contributions_read_by(metric.function, whole)
         np.testing.assert_equal(metric.function(part.totals()), metric.function(whole.totals()))
 
 
 def test_entities_need_three_totals() -> None:
     whole = SCORERS["tokens"](*made_up("tokens", 2), None).contributions
-    assert needed(METRICS["entity_f1"].function, whole).names == ("gold", "predicted", "correct")
+    assert contributions_read_by(METRICS["entity_f1"].function, whole).names == (
+        "gold",
+        "predicted",
+        "correct",
+    )

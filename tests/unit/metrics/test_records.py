@@ -113,9 +113,12 @@ def test_a_record_carries_the_whole_run(run: Run) -> None:
     }
     counts = {"gold": 2, "predicted": 2, "correct": 1, "examples": 2}
     assert record.counts.items() >= counts.items()
-    told = asdict(RECIPE)
-    assert (told.pop("kind"), told.pop("negative")) == (record.recipe["task"], record.recipe["negative"])
-    assert {name: getattr(record, name) for name in told} == told
+    copied = asdict(RECIPE)
+    assert (copied.pop("kind"), copied.pop("negative")) == (
+        record.recipe["task"],
+        record.recipe["negative"],
+    )
+    assert {name: getattr(record, name) for name in copied} == copied
     assert (record.dev_score, record.failed, record.seconds) == (0.5, None, 12)
     assert record.data_sha256 == sha256(run.examples)
     noted = ("max_length", "dev_split", "encoded", "model_sha256", "hardware", "packages", "python", "commit")
@@ -140,11 +143,11 @@ def test_a_failed_run_is_recorded_without_a_score(run: Run, cause: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "copied"),
     [
         (PREDICTIONS[:1], "1 of 2 examples have no prediction, the first of them test-000001"),
         ([*PREDICTIONS, {"id": "dev-000001", "labels": ["O"]}], ":3: the id 'dev-000001' isn't one"),
-        ([PREDICTIONS[0], PREDICTIONS[0]], ":2: test-000002 is predicted for the second time"),
+        ([PREDICTIONS[0], PREDICTIONS[0]], ":2: test-000002 already has a prediction"),
         ([{"id": "test-000001", "labels": ["O"]}], ":1: test-000001: expected 2 labels.*found 1"),
         ([{"id": "test-000001", "labels": None}], ":1: test-000001: expected a list of BIO labels"),
         ([{"id": "test-000001", "labels": ["O", "X"]}], ":1: test-000001: expected a list of BIO labels"),
@@ -152,9 +155,9 @@ def test_a_failed_run_is_recorded_without_a_score(run: Run, cause: str) -> None:
         ([{"id": 7, "labels": ["O"]}], ":1: its id isn't one of the examples'"),
     ],
 )
-def test_incomplete_predictions_are_never_scored(run: Run, rows: list[dict[str, Any]], told: str) -> None:
+def test_incomplete_predictions_are_never_scored(run: Run, rows: list[dict[str, Any]], copied: str) -> None:
     write_jsonl_gz(run.predictions, rows)
-    with pytest.raises(PubmillError, match=told):
+    with pytest.raises(PubmillError, match=copied):
         run.score()
 
 
@@ -213,7 +216,7 @@ def test_predictions_come_in_the_order_of_the_examples(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "told"),
+    ("kind", "value", "copied"),
     [
         ("sequence", None, "expected a label"),
         ("sequence", "", "expected a label"),
@@ -238,13 +241,13 @@ def test_predictions_come_in_the_order_of_the_examples(tmp_path: Path) -> None:
     ],
 )
 def test_misshapen_predictions_are_refused_and_not_quoted(
-    tmp_path: Path, kind: str, value: Any, told: str
+    tmp_path: Path, kind: str, value: Any, copied: str
 ) -> None:
     path, (examples, _, key) = tmp_path / "p.jsonl.gz", KINDS[kind]
     rows = [*rows_of(kind)[:-1], {"id": examples[-1].id, key: value}]
     with gzip.open(path, "wt") as file:
         file.writelines(json.dumps(row) + "\n" for row in rows)
-    with pytest.raises(PubmillError, match=rf"p\.jsonl\.gz:{len(rows)}: .*({told})") as caught:
+    with pytest.raises(PubmillError, match=rf"p\.jsonl\.gz:{len(rows)}: .*({copied})") as caught:
         read_predictions(path, examples)
     assert QUOTED not in str(caught.value)
 

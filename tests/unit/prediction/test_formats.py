@@ -68,14 +68,14 @@ def test_pubtator_relations_of_mentions_in_one_passage(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("12|a|x\n", r"in:1: a document begins"),
+        ("12|a|x\n", r"in:1: a document must begin"),
         ("12|t|Ann\n12|a|\n13\t0\t3\tAnn\tx\n", r"in:3: expected .* 12"),
-        ("12|t|Ann\n12|a|\n12\t1\t3\tAnn\tx\n", r"in:3: .*isn't what stands"),
+        ("12|t|Ann\n12|a|\n12\t1\t3\tAnn\tx\n", r"in:3: .*differs from the text"),
         ("12|t|Ann\n12|a|\n12\t0\t3\tAnn\n", r"in:3: a mention has the columns"),
         ("12|t|Ann\n\n\x80", "no error"),
     ],
 )
-def test_pubtator_faults_are_told_with_their_line(tmp_path: Path, content: str, message: str) -> None:
+def test_pubtator_faults_are_reported_with_their_line(tmp_path: Path, content: str, message: str) -> None:
     if message == "no error":
         (tmp_path / "in").write_bytes(b"12|t|Ann\n\x80")
         with pytest.raises(PubmillError, match="not UTF-8"):
@@ -198,13 +198,13 @@ def test_bioc_xml_is_written_in_its_own_form(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ('SYSTEM "BioC.dtd"', '[<!ENTITY x SYSTEM "file:///etc/passwd">]', "declares entities"),
-        ("&amp;", "&undeclared;", "must hold text alone"),
-        ("<date/>", "<date/><new/>", "`collection` holds"),
+        ("&amp;", "&undeclared;", "must contain only text"),
+        ("<date/>", "<date/><new/>", "`collection` contains"),
         ("<offset>12<", "<offset>x<", "number of characters"),
         ('offset="14"', 'offset="15"', "count characters, not bytes"),
         ('length="4"/><text>drug', 'size="4"/><text>drug', "no such attributes"),
         ("</document>", "", "not well-formed"),
-        ("collection", "corpus", "outermost element"),
+        ("collection", "corpus", "root element"),
         ("<id>7</id>", "", "needs an `id`"),
     ],
 )

@@ -144,7 +144,7 @@ def test_the_program_says_what_its_output_is_called(pipeline: Path, examples: Pa
     assert done.returncode == 1 and "must end in .predictions.jsonl.gz" in done.stderr
 
 
-def test_a_label_that_the_pipeline_does_not_have_is_told(pipeline: Path, examples: Path) -> None:
+def test_a_label_that_the_pipeline_does_not_have_is_reported(pipeline: Path, examples: Path) -> None:
     with pytest.raises(PubmillError, match="label Disease; its labels are entity_ruler: CHEMICAL, DISEASE"):
         labels_of(pipeline, examples, AnnotationRecipe(types={"Disease": ""}))
 
@@ -153,7 +153,7 @@ def test_a_label_that_the_pipeline_does_not_have_is_told(pipeline: Path, example
 def test_a_folder_with_programs_or_pickles_is_refused(pipeline: Path, name: str) -> None:
     (pipeline / name).parent.mkdir(exist_ok=True)
     (pipeline / name).write_text("")
-    with pytest.raises(PubmillError, match=f"holds {name}, a program or a pickle"):
+    with pytest.raises(PubmillError, match=f"contains {name}, a program or a pickle"):
         load_pipeline(pipeline)
 
 
@@ -172,7 +172,7 @@ PICKLED = [
 @pytest.mark.parametrize("content", PICKLED)
 def test_a_pickle_of_any_protocol_is_known_by_its_instructions(pipeline: Path, content: bytes) -> None:
     (pipeline / "vocab/lookups.bin").write_bytes(content)
-    with pytest.raises(PubmillError, match=r"holds vocab/lookups\.bin"):
+    with pytest.raises(PubmillError, match=r"contains vocab/lookups\.bin"):
         load_pipeline(pipeline)
 
 
@@ -184,13 +184,13 @@ def test_text_is_no_pickle(pipeline: Path, content: bytes) -> None:
     check_folder(pipeline)
 
 
-def test_the_outer_folder_of_a_package_is_told_where_the_pipeline_is(pipeline: Path) -> None:
+def test_for_the_outer_folder_of_a_package_the_error_names_the_pipeline(pipeline: Path) -> None:
     with pytest.raises(PubmillError, match=r"it has no config\.cfg; .*/pipeline is one"):
         check_folder(pipeline.parent)
 
 
 @pytest.mark.parametrize("text", ["", '[nlp]\nlang = "en"\npipeline = ["x"]\n', "[paths\n"])
-def test_a_broken_pipeline_is_told_without_a_traceback(pipeline: Path, text: str) -> None:
+def test_a_broken_pipeline_is_reported_without_a_traceback(pipeline: Path, text: str) -> None:
     (pipeline / "config.cfg").write_text(text)
     with pytest.raises(PubmillError, match="can't load this pipeline"):
         load_pipeline(pipeline)
@@ -236,7 +236,7 @@ def test_the_graph_takes_the_pipeline_that_the_user_names(root: Path, pipeline: 
     assert made.annotation_records("scispacy-bc5cdr", "ebm-pico") == []
 
 
-def test_what_the_graph_cannot_do_with_a_pipeline_is_told(root: Path, tmp_path: Path) -> None:
+def test_impossible_uses_of_a_pipeline_are_reported(root: Path, tmp_path: Path) -> None:
     made = targets(root, local_files={"scispacy-bc5cdr": str(tmp_path)})
     with pytest.raises(PubmillError, match="needs files of your own: set local_files"):
         made.pipeline("scispacy-jnlpba")

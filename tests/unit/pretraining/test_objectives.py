@@ -341,7 +341,7 @@ def test_events_are_written_for_tensorboard(data: Path, tmp_path: Path) -> None:
         ({"architecture": {"attention_heads": 3}}, "hidden_size 16 is not a multiple of attention_heads 3"),
         ({"objective": {"replaced_by_mask": 0.9, "replaced_at_random": 0.2}}, "together at most 1"),
         ({"objective": {"masking_rate": 1.5}}, "masking_rate must be between 0 and 1"),
-        ({"sequence_length": 64}, "sequence_length 64 is beyond max_positions 32"),
+        ({"sequence_length": 64}, "sequence_length 64 exceeds max_positions 32"),
         ({"batch_size": 0}, "batch_size must be above 0"),
     ],
 )

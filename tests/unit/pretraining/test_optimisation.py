@@ -86,7 +86,7 @@ def test_bytes_for_each_parameter() -> None:
 
 
 def test_an_unknown_optimiser_is_refused() -> None:
-    with pytest.raises(ValueError, match="there is no optimiser 'sgd'; there are adamw, lamb"):
+    with pytest.raises(ValueError, match="unknown optimiser 'sgd'; expected one of adamw, lamb"):
         Optimisation(optimiser="sgd", learning_rate=1.0)
 
 

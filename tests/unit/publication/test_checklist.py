@@ -11,7 +11,7 @@ from lxml import html
 
 from pubmill.errors import PubmillError
 from pubmill.graph import Targets
-from pubmill.publication.checklist.answers import Answer
+from pubmill.publication.checklist.answers import ChecklistAnswer
 from pubmill.publication.checklist.document import QUESTIONS, Checklist, fill, to_html, to_markdown
 from pubmill.publication.checklist.evidence import ChecklistRecipe, count_parameters, read_study
 from pubmill.publication.rendering import to_json
@@ -98,7 +98,7 @@ def put_weights(path: Path, shapes: dict[str, list[int]]) -> None:
     path.write_bytes(struct.pack("<Q", len(text)) + text + bytes(end))
 
 
-def answer(checklist: Checklist, beginning: str) -> Answer:
+def answer(checklist: Checklist, beginning: str) -> ChecklistAnswer:
     """The answer to the question that begins so."""
     [found] = [
         item.answer
@@ -109,7 +109,7 @@ def answer(checklist: Checklist, beginning: str) -> Answer:
     return found
 
 
-def told(found: Answer) -> str:
+def answer_text(found: ChecklistAnswer) -> str:
     return " ".join([*found.text, *(cell for row in (found.grid.rows if found.grid else ()) for cell in row)])
 
 
@@ -154,7 +154,7 @@ def test_every_question_has_an_answer_or_says_that_it_has_none(results: Path) ->
     ],
 )
 def test_answers_are_what_was_measured_or_specified(results: Path, question: str, facts: list[str]) -> None:
-    found = told(answer(fill(read_study(recipe(), results)), question))
+    found = answer_text(answer(fill(read_study(recipe(), results)), question))
     for fact in facts:
         assert fact in found, fact
 
@@ -163,29 +163,29 @@ def test_parameters_are_counted_in_the_weights_where_they_are(results: Path) -> 
     put_weights(results / "models/ours/model.safetensors", {"a": [2, 3], "b": [4]})
     study = read_study(recipe(), results)
     assert study.parameters == {"bert": None, "ours": 10}
-    assert "not at hand" in told(answer(fill(study), "How many parameters"))
+    assert "not at hand" in answer_text(answer(fill(study), "How many parameters"))
 
 
-def test_damaged_weights_are_told(tmp_path: Path) -> None:
+def test_damaged_weights_are_reported(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"nothing of the kind")
-    with pytest.raises(PubmillError, match="can't be read"):
+    with pytest.raises(PubmillError, match="cannot be read"):
         count_parameters(tmp_path / "model.safetensors")
 
 
-def test_failed_runs_and_failed_searches_are_told(results: Path) -> None:
+def test_failed_runs_and_failed_searches_are_reported(results: Path) -> None:
     made_up.write(results, made_up.record("bert", "bc2gm", 2, 0, metrics=None, counts=None, failed="nan"))
     considered = [{"learning_rate": 1e-5, "mean_dev": None, "trials": 3, "failed": 3}]
     write_json(
         results / CHOICE, {"chosen": None, "failed": "nan", "mean_dev": None, "considered": considered}
     )
     filled = fill(read_study(recipe(), results))
-    assert "1 of them failed" in told(answer(filled, "How many times"))
-    assert "3 trials" in told(answer(filled, "How many times"))
-    assert "all trials failed" in told(answer(filled, "Which values were best"))
-    assert "1 of 2" in told(answer(filled, "What does each model reach"))
+    assert "1 of them failed" in answer_text(answer(filled, "How many times"))
+    assert "3 trials" in answer_text(answer(filled, "How many times"))
+    assert "all trials failed" in answer_text(answer(filled, "Which values were best"))
+    assert "1 of 2" in answer_text(answer(filled, "What does each model reach"))
 
 
-def test_counts_that_are_not_as_the_spec_says_are_told(results: Path) -> None:
+def test_counts_that_are_not_as_the_spec_says_are_reported(results: Path) -> None:
     path = results / "datasets/bc2gm/card.json"
     card = json.loads(path.read_text())
     path.write_text(json.dumps(card | {"expect": {"train": {"sentences": 4}}}))
@@ -195,7 +195,7 @@ def test_counts_that_are_not_as_the_spec_says_are_told(results: Path) -> None:
 
 def test_without_a_search_or_pretraining_it_says_so(results: Path) -> None:
     filled = fill(read_study(recipe(searches=[], pretraining={}, corpora=[], vocabs=[]), results))
-    assert "Nothing was searched" in told(answer(filled, "Between which values"))
+    assert "Nothing was searched" in answer_text(answer(filled, "Between which values"))
     assert answer(filled, "What were models made here").basis == "not applicable"
 
 

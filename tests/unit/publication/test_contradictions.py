@@ -34,8 +34,8 @@ def found() -> dict[tuple[str, str], Contradiction]:
 
 def test_versions_of_a_paper_and_their_reason(found: dict[tuple[str, str], Contradiction]) -> None:
     one = found["gad", "PubMedBERT"]
-    assert one.told["82.34"] == "gu2020 Tables 6, 7, 8, 9, 10"
-    assert one.told["83.96"] == "tinn2021 Tables 2, 8"
+    assert one.sources["82.34"] == "gu2020 Tables 6, 7, 8, 9, 10"
+    assert one.sources["83.96"] == "tinn2021 Tables 2, 8"
     assert "gu2020's later journal version prints 83.96 for PubMedBERT, as tinn2021 does" in one.reasons
 
 
@@ -49,7 +49,7 @@ def test_forms_metrics_aggregates_and_copies(found: dict[tuple[str, str], Contra
 def test_a_paper_against_itself(found: dict[tuple[str, str], Contradiction]) -> None:
     one = found["biosses", "PubMedELECTRA LARGE"]
     assert one.range == pytest.approx(14.57)
-    assert one.told == {"71.6": "tinn2021 Table 5", "86.17": "tinn2021 Table 9"}
+    assert one.sources == {"71.6": "tinn2021 Table 5", "86.17": "tinn2021 Table 9"}
     assert "layer-wise decay" in one.reasons[0]
 
 
@@ -96,7 +96,7 @@ def test_pages_escape_what_they_show(tmp_path: Path) -> None:
     assert "B|&lt;i&gt;" in FORMS["html"](found)
 
 
-def test_what_is_written_is_read_again_and_told_by_table(tmp_path: Path) -> None:
+def test_written_contradictions_are_read_again_and_selected_by_table(tmp_path: Path) -> None:
     found = find_contradictions(small(tmp_path, "84.6"), tmp_path)
     (tmp_path / "found.json").write_text(FORMS["json"](found))
     assert read_contradictions(tmp_path / "found.json") == found == found.of_tables(["p/table2"])

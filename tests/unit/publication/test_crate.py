@@ -208,7 +208,7 @@ def test_the_run_has_its_times_inputs_and_results(crate: Path) -> None:
         assert fact in action["description"]
 
 
-def test_sources_are_told_and_not_taken_in(crate: Path) -> None:
+def test_sources_are_described_and_not_copied(crate: Path) -> None:
     graph = read(crate)
     public = graph["https://host.example/a/b.tsv"]
     assert is_a(public, "File") and public["sha256"] == "5" * 64 and public["contentSize"] == "13"

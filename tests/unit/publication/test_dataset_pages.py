@@ -154,7 +154,7 @@ def test_a_card_of_another_dataset_is_refused(tmp_path: Path) -> None:
 def test_a_source_that_the_card_was_not_made_from_is_refused(tmp_path: Path) -> None:
     made_up.write(tmp_path, made_up.card("drugs@blurb", "sequence"))
     put_record(tmp_path, sha256="6" * 64)
-    with pytest.raises(PubmillError, match="is not of the file that .*card.json was made from"):
+    with pytest.raises(PubmillError, match="describes another file than .*card.json was made from"):
         make_page(recipe(), tmp_path)
 
 

@@ -138,8 +138,8 @@ def test_the_contradictions_are_those_of_the_studys_tables(results: Path) -> Non
     page = html.fromstring(render(read_report(recipe(), results)))
     [section] = page.xpath("//details[contains(summary, 'why they differ')]")
     assert section.xpath(".//tbody/tr/th/text()") == ["Model of gu2020"]
-    told = " ".join(section.text_content().split())
-    assert "84.5 gu2020 Table 6" in told and "85.6 lewis2020 Table 2" in told and HOSTILE in told
+    text = " ".join(section.text_content().split())
+    assert "84.5 gu2020 Table 6" in text and "85.6 lewis2020 Table 2" in text and HOSTILE in text
     assert "2 are known of the five papers. 1 of them" in " ".join(page.text_content().split())
 
 
@@ -180,8 +180,8 @@ def test_nothing_is_wider_than_a_phone(results: Path) -> None:
     made = recipe(sources={f"sources/{folder}": [f"{name}.source.json"]})
     text = re.sub(r"<meta http-equiv=.*?>", "", render(read_report(made, results)))
     text = text.replace("<details", "<details open")
-    told = "<script>onload = () => parent.postMessage(document.documentElement.scrollWidth, '*')</script>"
-    (results / "inner.html").write_text(text.replace("</body>", f"{told}</body>"))
+    script = "<script>onload = () => parent.postMessage(document.documentElement.scrollWidth, '*')</script>"
+    (results / "inner.html").write_text(text.replace("</body>", f"{script}</body>"))
     host = results / "host.html"
     host.write_text(
         "<p></p><script>onmessage = (e) => document.querySelector('p').append(e.data)</script>"
@@ -213,7 +213,7 @@ def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "told"),
+    ("file", "content", "message"),
     [
         ("corpora/abstracts/stats.json", "{}", "lacks parsed, documents"),
         ("pages/datasets/bc2gm.json", "{", "bc2gm.json:1"),
@@ -225,9 +225,9 @@ def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> No
         ("tables/gu2020/table06.comparisons.json", "{}", "table06.comparisons.json is not a Comparisons"),
     ],
 )
-def test_a_broken_input_is_named(results: Path, file: str, content: str, told: str) -> None:
+def test_a_broken_input_is_named(results: Path, file: str, content: str, message: str) -> None:
     put(results / file, content)
-    with pytest.raises(PubmillError, match=told):
+    with pytest.raises(PubmillError, match=message):
         read_report(recipe(), results)
 
 
@@ -253,8 +253,8 @@ def test_only_the_studys_own_sources_are_shown(results: Path) -> None:
 
 def test_an_absent_record_of_a_source_is_named(results: Path) -> None:
     (results / "sources/host/one.tsv.source.json").unlink()
-    told = r"one\.tsv\.source\.json does not exist.*where one\.tsv came from"
-    with pytest.raises(PubmillError, match=told):
+    message = r"one\.tsv\.source\.json does not exist.*the origin of one\.tsv is unknown"
+    with pytest.raises(PubmillError, match=message):
         read_report(recipe(), results)
 
 
@@ -299,7 +299,7 @@ def test_pipelines_are_shown_as_what_they_are(results: Path) -> None:
     assert f"genesen ner_genes 0.5.4 (SHA-256 {'g' * 64})" in text.replace("genes en", "genesen")
     (strip,) = report.strips["gu2020/table06"]
     assert [lane.label for lane in strip.lanes] == ["Genes", "Drugs", "Bert", "Ours"]
-    assert [told for _, told in strip.lanes[0].points] == ["as it is: 60.00"]
+    assert [message for _, message in strip.lanes[0].points] == ["as it is: 60.00"]
     assert "Drugs: as it is 40.00; mean 40.00; no published value." in strip.description
     assert "Bert: seed 1 80.00, seed 2 82.00; mean 81.00; published 80.90." in strip.description
 

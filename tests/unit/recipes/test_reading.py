@@ -30,7 +30,7 @@ def test_json_text_and_a_file_give_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"stepps": 5}, r"--recipe: PretrainingRecipe has unknown keys \['stepps'\]"),
         ({"steps": "many"}, "steps must be int, found 'many'"),
@@ -39,12 +39,12 @@ def test_json_text_and_a_file_give_the_same(tmp_path: Path) -> None:
         ({"objective": {"masking": "none"}}, r"--recipe.objective: masking must be 'whole-word' or"),
     ],
 )
-def test_what_is_wrong_is_told(change: dict[str, Any], told: str) -> None:
-    with pytest.raises(PubmillError, match=told):
+def test_wrong_values_are_reported(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
         read(PretrainingRecipe, json.dumps(PRETRAINING | change))
 
 
-def test_what_is_missing_is_told_and_a_search_may_bring_it() -> None:
+def test_missing_keys_are_reported_and_a_search_may_supply_them() -> None:
     known = {
         "task": "tokens", "metric": "entity_f1", "head": "linear", "tagging": "bio",
         "labelled_subwords": "first", "epochs": 3,

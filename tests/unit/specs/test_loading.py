@@ -1,4 +1,4 @@
-"""Strict specs: everything wrong is told at once, with file and line."""
+"""Strict specs: all mistakes are reported at once, with file and line."""
 
 import shutil
 from pathlib import Path
@@ -42,9 +42,9 @@ def test_a_misspelt_key_is_named_with_file_and_line(folder: Path) -> None:
     replace(folder / "vocabs/pubmed-uncased.yaml", "size:", "sise:")
     lines = (folder / "vocabs/pubmed-uncased.yaml").read_text().splitlines()
     line = next(number for number, text in enumerate(lines, 1) if text.startswith("sise:"))
-    told = mistakes(folder, "full")
-    assert f"specs/vocabs/pubmed-uncased.yaml:{line}: sise: unknown key" in told
-    assert "size: this key is required and missing" in told
+    message = mistakes(folder, "full")
+    assert f"specs/vocabs/pubmed-uncased.yaml:{line}: sise: unknown key" in message
+    assert "size: this key is required and missing" in message
 
 
 def test_an_unknown_key_deep_in_a_recipe_is_named(folder: Path) -> None:
@@ -55,15 +55,15 @@ def test_an_unknown_key_deep_in_a_recipe_is_named(folder: Path) -> None:
 def test_a_duplicate_key_is_named_with_both_lines(folder: Path) -> None:
     path = folder / "vocabs/pubmed-uncased.yaml"
     path.write_text(path.read_text() + "size: 5\n")
-    told = mistakes(folder)
-    assert "duplicate key 'size', first at specs/vocabs/pubmed-uncased.yaml:" in told
+    message = mistakes(folder)
+    assert "duplicate key 'size', first at specs/vocabs/pubmed-uncased.yaml:" in message
 
 
 def test_a_dangling_reference_is_named(folder: Path) -> None:
     replace(folder / "pretraining/pubmedbert-base.yaml", "vocab: pubmed-uncased", "vocab: pubmed-odd")
-    told = mistakes(folder)
-    assert "specs/pretraining/pubmedbert-base.yaml:" in told
-    assert "there is no specs/vocabs/pubmed-odd.yaml" in told
+    message = mistakes(folder)
+    assert "specs/pretraining/pubmedbert-base.yaml:" in message
+    assert "there is no specs/vocabs/pubmed-odd.yaml" in message
 
 
 def test_a_reason_for_missing_must_go_when_the_spec_has_come(folder: Path) -> None:
@@ -80,15 +80,15 @@ def test_a_file_called_otherwise_than_its_name(folder: Path) -> None:
     assert "specs/vocabs/other.yaml:1: name must be 'other'" in mistakes(folder)
 
 
-def test_all_mistakes_of_all_files_are_told_together(folder: Path) -> None:
+def test_all_mistakes_of_all_files_are_reported_together(folder: Path) -> None:
     replace(folder / "vocabs/pubmed-uncased.yaml", "kind: wordpiece", "kind: wordpice")
     replace(folder / "models/no-pretraining.yaml", "kind: random", "kind: randon")
     replace(folder / "datasets/bc2gm.yaml", "metric: entity_f1", "metric: f2")
     (folder / "protocols/bad.yaml").write_text("name: bad\n  wrong: [\n")
-    told = mistakes(folder)
+    message = mistakes(folder)
     for file in ("vocabs/pubmed-uncased", "models/no-pretraining", "datasets/bc2gm", "protocols/bad"):
-        assert f"specs/{file}.yaml:" in told
-    assert "not valid YAML" in told
+        assert f"specs/{file}.yaml:" in message
+    assert "not valid YAML" in message
 
 
 def test_a_scale_is_a_file(folder: Path) -> None:
@@ -110,10 +110,10 @@ def test_a_scale_that_overlays_what_does_not_exist(folder: Path) -> None:
     assert "there is no specs/models/nobody.yaml" in mistakes(folder)
 
 
-def test_a_mistake_in_a_scale_is_told_at_the_scale(folder: Path) -> None:
+def test_a_mistake_in_a_scale_is_reported_at_the_scale(folder: Path) -> None:
     replace(folder / "scales/small.yaml", "pubmed-uncased: {size: ", "pubmed-uncased: {size: many, x: ")
-    told = mistakes(folder)
-    assert "specs/scales/small.yaml:" in told and "size" in told
+    message = mistakes(folder)
+    assert "specs/scales/small.yaml:" in message and "size" in message
 
 
 def test_include_lays_local_keys_over_one_base(folder: Path) -> None:
@@ -165,7 +165,7 @@ def test_of_an_included_spec_nothing_stays_beside_what_replaces_it(folder: Path)
     assert start and start.model_dump(exclude_none=True) == {"model": "pubmedbert-base"}
 
 
-def test_a_mistake_is_told_in_the_file_that_has_it_and_once(folder: Path) -> None:
+def test_a_mistake_is_reported_in_the_file_that_has_it_and_once(folder: Path) -> None:
     including(
         folder, "datasets", "mine", "bc2gm", "label: x", "sources:", "  train: {git_blob: x}", "expekt: {}"
     )
@@ -201,23 +201,23 @@ def test_checkpoints_must_end_with_the_last_step(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("dropout: 0.1", "dropuot: 0.1", "hyperparameters: dropuot: unknown key"),
         ("weight_decay: 0.0", "metric: entity_f1", "metric: the dataset decides it"),
         ("epochs: 60", "epochs: many", "hyperparameters.epochs: on tokens"),
         ("tagging: bio", "tagging: oi", "Input should be 'bio', 'bioul' or 'io'"),
-        ("weight_decay: 0.0", "learning_rate: 1e-5", "the search decides learning_rate, too"),
+        ("weight_decay: 0.0", "learning_rate: 1e-5", "the search also decides learning_rate"),
     ],
 )
-def test_a_protocol_that_makes_no_recipe_is_told(folder: Path, old: str, new: str, told: str) -> None:
+def test_a_protocol_that_makes_no_recipe_is_reported(folder: Path, old: str, new: str, message: str) -> None:
     replace(folder / "protocols/blurb.yaml", old, new)
     found = mistakes(folder, "full")
-    assert "specs/protocols/blurb.yaml:" in found and told in found
+    assert "specs/protocols/blurb.yaml:" in found and message in found
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "key", "told"),
+    ("name", "old", "new", "key", "message"),
     [
         (
             "bc2gm",
@@ -231,7 +231,7 @@ def test_a_protocol_that_makes_no_recipe_is_told(folder: Path, old: str, new: st
             "metric: entity_f1",
             "metric: relaxed_f1",
             "metric",
-            "is one of entity_f1; relaxed_f1 chooses no weights, name it as a table's `metric`",
+            "is one of entity_f1; relaxed_f1 has no dev score to choose weights by; use it as",
         ),
         (
             "bc2gm",
@@ -253,7 +253,7 @@ def test_a_protocol_that_makes_no_recipe_is_told(folder: Path, old: str, new: st
             "metric: mrr",
             "metric: strict_accuracy",
             "metric",
-            "metric of factoid (span) is one of f1, mrr; strict_accuracy chooses no weights",
+            "metric of factoid (span) is one of f1, mrr; strict_accuracy has no dev score",
         ),
         ("bc2gm", "task: ner", "task: relation", "task", "task of kind tokens is one of ner, de-ident"),
         (
@@ -268,7 +268,7 @@ def test_a_protocol_that_makes_no_recipe_is_told(folder: Path, old: str, new: st
             'negative: "0"\n',
             "",
             "the file",
-            "needs `negative`: the label that it leaves out, or null",
+            "needs `negative`: the label that it ignores, or null",
         ),
         (
             "eu-adr@fold-1",
@@ -289,15 +289,15 @@ def test_a_protocol_that_makes_no_recipe_is_told(folder: Path, old: str, new: st
         ),
     ],
 )
-def test_keys_of_a_dataset_that_contradict_each_other_are_told(
-    folder: Path, name: str, old: str, new: str, key: str, told: str
+def test_keys_of_a_dataset_that_contradict_each_other_are_reported(
+    folder: Path, name: str, old: str, new: str, key: str, message: str
 ) -> None:
     path = folder / f"datasets/{name}.yaml"
     replace(path, old, new)
     lines = path.read_text().splitlines()
     last = key.rpartition(".")[2]
     line = next((n for n, text in enumerate(lines, 1) if text.lstrip().startswith(f"{last}:")), 1)
-    found = next(text for text in mistakes(folder, "full").splitlines() if told in text)
+    found = next(text for text in mistakes(folder, "full").splitlines() if message in text)
     assert f"specs/datasets/{name}.yaml:{line}: {key}: " in found
 
 
@@ -322,35 +322,35 @@ def test_a_count_that_is_null_takes_back_that_of_the_included_spec(folder: Path)
         ("  pearson: Pearson\n", "  pearson: Pearson\n  biomedical: PubMed\n", "biomedical"),
     ],
 )
-def test_words_that_no_cell_shows_are_told(folder: Path, old: str, new: str, word: str) -> None:
+def test_unused_words_are_reported(folder: Path, old: str, new: str, word: str) -> None:
     path = folder / "tables/gu2020/table03.yaml"
     replace(path, old, new)
     line = next(
         n for n, text in enumerate(path.read_text().splitlines(), 1) if f" {word}: " in text.replace("{", " ")
     )
-    told = f"specs/tables/gu2020/table03.yaml:{line}: no cell shows the word '{word}'"
-    assert told in mistakes(folder, "full")
+    message = f"specs/tables/gu2020/table03.yaml:{line}: no cell shows the word '{word}'"
+    assert message in mistakes(folder, "full")
 
 
-def test_a_setting_that_the_protocol_lacks_is_told(folder: Path) -> None:
+def test_a_setting_that_the_protocol_lacks_is_reported(folder: Path) -> None:
     replace(folder / "tables/gu2020/table06.yaml", "setting: standard", "setting: standart")
     assert "protocol blurb has no setting 'standart'" in mistakes(folder)
 
 
-def test_a_composite_of_strangers_is_told(folder: Path) -> None:
+def test_a_composite_of_unknown_rows_is_reported(folder: Path) -> None:
     replace(folder / "tables/gu2020/table06.yaml", "    sts: [biosses]", "    sts: [bioses]")
-    assert "the composite blurb is of what are no rows: bioses" in mistakes(folder)
+    assert "composite blurb names unknown rows: bioses" in mistakes(folder)
 
 
 def test_the_configuration_is_as_strict(root: Path) -> None:
     config = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
     check_study(config, root / "specs")
-    for wrong, told in (
+    for wrong, message in (
         ({"mirrors": "x"}, "mirrors: unknown key"),
         ({"scale": "tiny"}, "scale"),
         ({"models": ["bert-huge"]}, "models: there is no model 'bert-huge'; the nearest: "),
     ):
-        with pytest.raises(PubmillError, match=told):
+        with pytest.raises(PubmillError, match=message):
             check_study({**config, **wrong}, root / "specs")
 
 
@@ -363,7 +363,7 @@ def test_every_study_is_sound(root: Path, study: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         (
             "metric: relaxed_f1",
@@ -382,9 +382,9 @@ def test_every_study_is_sound(root: Path, study: Path) -> None:
         ),
     ],
 )
-def test_a_tables_metric_is_one_of_its_datasets(folder: Path, old: str, new: str, told: str) -> None:
+def test_a_tables_metric_is_one_of_its_datasets(folder: Path, old: str, new: str, message: str) -> None:
     replace(folder / "tables/tinn2021/table11.yaml", old, new)
-    assert told in mistakes(folder)
+    assert message in mistakes(folder)
 
 
 def test_the_metric_of_a_table_is_checked_on_folds_too(folder: Path) -> None:
@@ -397,17 +397,17 @@ def test_the_metric_of_a_table_is_checked_on_folds_too(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         (
             "[scispacy-jnlpba, scispacy-bc5cdr]",
             "[scispacy-jnlpba, scispacy]",
-            "made of scispacy, which are no col",
+            "names scispacy, not columns with runs",
         ),
         (
             "[scispacy-jnlpba, scispacy-bc5cdr]",
             "[scispacy-jnlpba, scispacy-max]",
-            "is made of scispacy-max, which",
+            "names scispacy-max, not columns",
         ),
         ("[scispacy-jnlpba, scispacy-bc5cdr]", "[scispacy-jnlpba]", "columns.2.best_of"),
         ("best_of:", "missing: x, best_of:", "remove `missing` and `setting`"),
@@ -418,9 +418,9 @@ def test_the_metric_of_a_table_is_checked_on_folds_too(folder: Path) -> None:
         ),
     ],
 )
-def test_a_column_is_the_best_of_other_columns(folder: Path, old: str, new: str, told: str) -> None:
+def test_a_column_is_the_best_of_other_columns(folder: Path, old: str, new: str, message: str) -> None:
     replace(folder / "tables/tinn2021/table10.yaml", old, new)
-    assert told in mistakes(folder)
+    assert message in mistakes(folder)
 
 
 def test_a_variant_has_no_hash_of_the_form_that_it_includes(root: Path) -> None:

@@ -1,4 +1,4 @@
-"""Protocols: what a run's recipe is made of, and that each mistake in one is told where it stands."""
+"""Protocols: how a run's recipe is combined, and that each mistake is reported with its line."""
 
 import shutil
 from pathlib import Path
@@ -12,7 +12,7 @@ from pubmill.errors import PubmillError
 from pubmill.graph import Targets
 from pubmill.recipes import FinetuningRecipe, build
 from pubmill.specs import ProtocolSpec, Specs
-from pubmill.specs.protocols import Equivalence
+from pubmill.specs.protocols import EquivalenceSpec
 from pubmill.specs.study import check_study
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -77,9 +77,9 @@ EQUIVALENCE = {"alpha": 0.05, "power": 0.8, "margins": {"default": {"points": 1,
     ],
 )
 def test_a_rule_of_equivalence_that_is_not_whole_is_refused(changes: dict[str, Any]) -> None:
-    assert Equivalence.model_validate(EQUIVALENCE).margins["default"].points == 1
+    assert EquivalenceSpec.model_validate(EQUIVALENCE).margins["default"].points == 1
     with pytest.raises(ValidationError):
-        Equivalence.model_validate(EQUIVALENCE | changes)
+        EquivalenceSpec.model_validate(EQUIVALENCE | changes)
 
 
 def test_values_are_laid_over_each_other_in_order(full: Specs) -> None:
@@ -173,7 +173,7 @@ def test_trials_never_learn_dev(full: Specs) -> None:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "dataset", "setting", "told"),
+    ("protocol", "dataset", "setting", "message"),
     [
         ("blurb", "bc2gm", "nothing", "has no setting 'nothing'; it has standard, "),
         ("blurb", "gad@blurb", "tagging=io", "setting tagging=io of protocol blurb is not for relation"),
@@ -185,10 +185,10 @@ def test_trials_never_learn_dev(full: Specs) -> None:
         ("shin2020", "gad@fold-1", "fc=1x512", "gad@fold-1 has no split to choose the best weights by"),
     ],
 )
-def test_runs_that_cannot_be_are_told(
-    full: Specs, protocol: str, dataset: str, setting: str, told: str
+def test_impossible_runs_are_reported(
+    full: Specs, protocol: str, dataset: str, setting: str, message: str
 ) -> None:
-    assert told in str(full.protocols[protocol].obstacle(full.datasets[dataset], "any", setting))
+    assert message in str(full.protocols[protocol].obstacle(full.datasets[dataset], "any", setting))
 
 
 def test_the_scored_split_never_chooses(full: Specs) -> None:
@@ -218,7 +218,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "line", "told"),
+    ("file", "old", "new", "line", "message"),
     [
         ("tinn2021", "values: {segments: single}\n    why", "values: {segment: single}\n    why",
          "segment: single", "overrides.optimal-pubmedqa.values: segment: unknown key"),
@@ -231,11 +231,11 @@ def folder(tmp_path: Path) -> Path:
         ("tinn2021", "models: [pubmedbert-base]", "models: [pubmedbert-bse]",
          "models: [pubmedbert-bse]", "there is no specs/models/pubmedbert-bse.yaml"),
         ("tinn2021", "future_models: [", "future_models: [pubmedbert-base, ",
-         "models: [pubmedbert-base]", "take it out of `future_models`"),
+         "models: [pubmedbert-base]", "remove it from `future_models`"),
         ("tinn2021", "datasets: [pubmedqa]", "datasets: [pubmedqaa]",
          "[pubmedqaa]", "there is no specs/datasets/pubmedqaa.yaml"),
         ("tinn2021", "tasks: [similarity]\n    values", "tasks: [similar]\n    values",
-         "tasks: [similar]", "similar: there are only"),
+         "tasks: [similar]", "similar: unknown; expected some of"),
         ("tinn2021", "settings: [layerwise-decay]", "settings: [decay]",
          "name: tinn2021", "override layerwise-decay: there are no settings decay"),
         ("tinn2021", "train+dev: {chosen_by: standard,", "train+dev: {chosen_by: train+dev,",
@@ -243,7 +243,7 @@ def folder(tmp_path: Path) -> Path:
         ("tinn2021", "batch_size: [16, 32]}", "batch_size: [16, 32], stop_after: [5]}",
          "name: tinn2021", "stop_after can't be in a grid"),
         ("tinn2021", "  models: each", "  models: [pubmedbert-base]",
-         "name: tinn2021", "layer-freeze-large: a grid of certain models needs a search of models: each"),
+         "name: tinn2021", "a grid for certain models needs a search with `models: each`"),
         ("tinn2021", "biosses: 10", "bioses: 10", "bioses: 10", "there is no specs/datasets/bioses.yaml"),
         ("blurb", "{default: 5, ", "{", "name: blurb", "final.seeds must have the key `default`"),
         ("blurb", "head_sizes: [384]", "head_sizes: [384, 384]",
@@ -251,15 +251,15 @@ def folder(tmp_path: Path) -> Path:
         ("lewis2020", "search: {grid: {}, models: each, seeds: 5}", "search: null",
          "name: lewis2020", "folds need a search"),
         ("lewis2020", "reported: [gad@fold-2,", "reported: [gad@fold-1,",
-         "name: lewis2020", "gad@fold-1 stand there twice"),
+         "name: lewis2020", "gad@fold-1 are listed twice"),
         ("lewis2020", "chosen_on: gad@fold-1", "chosen_on: gad@fold-11",
          "gad@fold-11", "there is no specs/datasets/gad@fold-11.yaml"),
         ("shin2020", "bioasq-factoid@7b-biobert: squad-v1}", "squad-v1: bioasq-factoid@7b}",
-         "name: shin2020", "in a circle: bioasq-factoid@7b -> squad-v1 -> bioasq-factoid@7b"),
+         "name: shin2020", "a cycle: bioasq-factoid@7b -> squad-v1 -> bioasq-factoid@7b"),
     ],
 )  # fmt: skip
-def test_mistakes_are_told_where_they_stand(
-    folder: Path, file: str, old: str, new: str, line: str, told: str
+def test_mistakes_are_reported_where_they_stand(
+    folder: Path, file: str, old: str, new: str, line: str, message: str
 ) -> None:
     path = folder / f"protocols/{file}.yaml"
     text = path.read_text()
@@ -268,12 +268,12 @@ def test_mistakes_are_told_where_they_stand(
     number = next(n for n, text in enumerate(path.read_text().splitlines(), 1) if line in text)
     with pytest.raises(PubmillError) as raised:
         specs.load(folder, "full")
-    said = next((text for text in str(raised.value).splitlines() if told in text), str(raised.value))
-    assert told in said
+    said = next((text for text in str(raised.value).splitlines() if message in text), str(raised.value))
+    assert message in said
     assert said.startswith(f"specs/protocols/{file}.yaml:{number}: ")
 
 
-def test_a_table_of_runs_that_cannot_be_is_told(folder: Path) -> None:
+def test_a_table_of_impossible_runs_is_reported(folder: Path) -> None:
     path = folder / "tables/gu2020/table06.yaml"
     path.write_text(path.read_text().replace("protocol: blurb", "protocol: lewis2020"))
     with pytest.raises(PubmillError, match="setting standard of protocol lewis2020 is not for similarity"):

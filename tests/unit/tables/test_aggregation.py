@@ -66,24 +66,26 @@ def test_a_fold_without_a_record_leaves_the_cell_without_a_median(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"data_sha256": "f" * 64}, "one row; they differ in data hash"),
         ({"recipe": {"stop_after": 3}}, "one cell; they differ in recipe: stop_after None against 3"),
     ],
 )
 def test_runs_of_one_fold_share_their_data_and_those_of_all_folds_their_recipe(
-    tmp_path: Path, changes: dict[str, Any], told: str
+    tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
     made_up.write(tmp_path, *(fold_record(number, 1, 0.8) for number in (2, 3)))
     made_up.write(tmp_path, fold_record(2, 2, 0.8, **changes))
-    with pytest.raises(PubmillError, match=told):
+    with pytest.raises(PubmillError, match=message):
         made_up.table(tmp_path, made_up.recipe(**folds()), OF_GAD)
 
 
 def test_a_record_of_another_dataset_than_the_rows_is_refused(tmp_path: Path) -> None:
     records = {"bert": {"gad": made_up.paths("bert", "gad@fold-1")}}
-    with pytest.raises(PubmillError, match="is of gad@fold-1, but the row gad is of gad@fold-2, gad@fold-3"):
+    with pytest.raises(
+        PubmillError, match="is a record on gad@fold-1, but the row gad needs gad@fold-2, gad@fold-3"
+    ):
         made_up.table(tmp_path, made_up.recipe(**folds(records=records)), OF_GAD)
 
 
@@ -108,7 +110,7 @@ def test_an_absent_record_and_a_failed_run_leave_the_cell_without_a_mean(tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"data_sha256": "e" * 64}, "data hash"),
         ({"trained_on_sha256": {"train": "b" * 64}}, "training data"),
@@ -117,30 +119,30 @@ def test_an_absent_record_and_a_failed_run_leave_the_cell_without_a_mean(tmp_pat
     ],
 )
 def test_mixtures_are_refused_and_both_files_named(
-    tmp_path: Path, changes: dict[str, Any], told: str
+    tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
     made_up.write_all(tmp_path)
     made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.9, **changes))
     with pytest.raises(PubmillError) as error:
         made_up.table(tmp_path)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "bert/bc2gm/standard/final/seed-1.json" in str(error.value)
     assert "ours/bc2gm/standard/final/seed-2.json" in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"model_sha256": "f" * 64}, f"model weights: None against {'f' * 64}"),
         ({"recipe": {"epochs": 9}}, "recipe: epochs None against 9"),
     ],
 )
 def test_seeds_of_other_weights_or_another_recipe_are_refused(
-    tmp_path: Path, changes: dict[str, Any], told: str
+    tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
     made_up.write_all(tmp_path)
     made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.9, **changes))
-    with pytest.raises(PubmillError, match=rf"one cell; they differ in {told}\.") as error:
+    with pytest.raises(PubmillError, match=rf"one cell; they differ in {message}\.") as error:
         made_up.table(tmp_path)
     assert "ours/bc2gm/standard/final/seed-1.json and " in str(error.value)
     assert "ours/bc2gm/standard/final/seed-2.json" in str(error.value)
@@ -171,7 +173,7 @@ def test_a_record_without_the_rows_metric_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("model,dataset\n", "table06.published.csv:1: the header"),
         (made_up.HEADER + "bert,bc2gm,entity_f1,8O.90,\n", ":2: the value '8O.90' is not a number"),
@@ -180,17 +182,17 @@ def test_a_record_without_the_rows_metric_is_refused(tmp_path: Path) -> None:
         (made_up.HEADER + "bert,bc2gm,entity_f1\n", ":2: expected 5 fields"),
         (
             made_up.HEADER + "bert,gad,micro_f1,80,\n" * 2,
-            ":3: bert / gad / micro_f1 stands here for",
+            ":3: duplicate entry bert / gad / micro_f1",
         ),
         (made_up.HEADER + "bert,bc2gm,micro_f1,80.9,\n", "without a cell: bert / bc2gm / micro_f1"),
         (made_up.HEADER + "bert,bc2gm,entity_f1,,\n", ":2: the value '' is not a number"),
         (made_up.PUBLISHED + "bret,bc2gm,entity_f1,80.9,\n", "values without a cell: bret / bc2gm"),
     ],
 )
-def test_malformed_published_values_are_refused(tmp_path: Path, text: str, told: str) -> None:
+def test_malformed_published_values_are_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(PubmillError) as error:
         made_up.table(tmp_path, published=text)
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 def scored(value: float | None) -> Cell:
@@ -228,7 +230,7 @@ def test_a_pipeline_stands_beside_fine_tuned_models(tmp_path: Path) -> None:
     assert table.cells["bert"]["bc2gm"].value == pytest.approx(81.0)
 
 
-def test_what_made_pipelines_is_told_apart_from_fine_tuning(tmp_path: Path) -> None:
+def test_pipelines_are_listed_apart_from_fine_tuning(tmp_path: Path) -> None:
     table = made_up.table_with_pipelines(tmp_path)
     made = table.provenance
     assert (made.runs, made.seconds, table.expected_runs) == (4, 40.0, 4)
@@ -266,7 +268,7 @@ def test_the_composite_of_the_best_is_of_its_own_cells() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"data_sha256": "e" * 64}, "one row; they differ in data hash"),
         ({"split": "dev"}, "one row; they differ in split: test against dev"),
@@ -275,42 +277,42 @@ def test_the_composite_of_the_best_is_of_its_own_cells() -> None:
     ],
 )
 def test_pipelines_that_were_scored_otherwise_are_refused(
-    tmp_path: Path, changes: dict[str, Any], told: str
+    tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
     """Also where all pipelines of the row agree with each other, and not with the fine-tuned models."""
     made_up.write_all(tmp_path)
     made_up.write(tmp_path, *(made_up.pipeline_record(model, **changes) for model in made_up.PIPELINES))
-    with pytest.raises(PubmillError, match=told) as error:
+    with pytest.raises(PubmillError, match=message) as error:
         made_up.table(tmp_path, made_up.recipe_with_pipelines())
     assert "bert/bc2gm/standard/final/seed-1.json" in str(error.value)
     assert "genes/bc2gm/as-it-is/final/seed-1.json" in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"versions": {"annotate": 2}}, "versions: annotate 1 against 2"),
         ({"data_sha256": "e" * 64}, "data hash"),
     ],
 )
 def test_pipelines_that_differ_among_themselves_are_refused(
-    tmp_path: Path, changes: dict[str, Any], told: str
+    tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
     made_up.write_all(tmp_path)
     made_up.write(tmp_path, made_up.pipeline_record("genes"), made_up.pipeline_record("drugs", **changes))
-    with pytest.raises(PubmillError, match=told):
+    with pytest.raises(PubmillError, match=message):
         made_up.table(tmp_path, made_up.recipe_with_pipelines())
 
 
 def test_fine_tuned_models_beside_pipelines_share_their_training_data_as_ever(tmp_path: Path) -> None:
     made_up.write_all(tmp_path)
     made_up.write(tmp_path, *(made_up.pipeline_record(model) for model in made_up.PIPELINES))
-    for changes, told in (
+    for changes, message in (
         ({"trained_on_sha256": {"train": "b" * 64}}, "training data"),
         ({"versions": {"finetune": 2}}, "versions: finetune 1 against 2"),
     ):
         made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.9, **changes))
-        with pytest.raises(PubmillError, match=told):
+        with pytest.raises(PubmillError, match=message):
             made_up.table(tmp_path, made_up.recipe_with_pipelines())
 
 
@@ -338,7 +340,7 @@ def test_a_printed_composite_that_its_parts_do_not_give_is_marked(tmp_path: Path
         assert published and published.recomputed == recomputed
 
 
-def test_blank_values_and_those_left_out_are_told(tmp_path: Path) -> None:
+def test_blank_and_omitted_values_are_reported(tmp_path: Path) -> None:
     text = made_up.PUBLISHED + "ours,bc2gm,entity_f1,,printed as X; not reported\nbert,ratio,ratio,4x,\n"
     table = made_up.table(tmp_path, made_up.recipe(left_out={"ratio": "not a score"}), text)
     assert table.cells["ours"]["bc2gm"].published is None
@@ -359,7 +361,7 @@ def test_records_found_on_disk_that_do_not_fit_their_row_are_left_out(tmp_path: 
     cells = made_up.table(tmp_path, recipe).cells
     assert cells["bert"]["bc2gm"].value == pytest.approx(51.5)
     assert cells["ours"]["bc2gm"].value is None and cells["ours"]["bc2gm"].missing == UNLIKE
-    with pytest.raises(PubmillError, match="must not stand in one row"):
+    with pytest.raises(PubmillError, match="must not share one row"):
         made_up.table(tmp_path, made_up.recipe())
 
 

@@ -46,7 +46,7 @@ def test_a_median_is_not_moved_by_one_run_and_says_so_where_it_is_missing() -> N
     )
 
 
-def test_a_run_of_a_fold_is_told_with_its_fold() -> None:
+def test_a_run_is_reported_with_its_fold() -> None:
     runs = [SeedScore(seed=1, value=None, failed="nan", fold="gad@fold-2"), *seeds(90.0)]
     assert [run.name for run in runs] == ["gad@fold-2 1", "1"]
     assert (
@@ -60,16 +60,16 @@ def test_one_seed_has_a_mean_but_no_spread() -> None:
 
 
 @pytest.mark.parametrize(
-    ("failure", "told"),
+    ("failure", "message"),
     [
         ("nan", "no mean: 1 of 2 seeds (failed, nan: seed 2)"),
         (NO_RECORD, "no mean: 1 of 2 seeds (no record: seed 2)"),
     ],
 )
-def test_a_missing_or_failed_seed_leaves_no_mean(failure: str, told: str) -> None:
+def test_a_missing_or_failed_seed_leaves_no_mean(failure: str, message: str) -> None:
     cell = cell_of_seeds(seeds(90.0, failure), 2, "", PublishedValue(value=90.5, printed="90.5", note=""))
     assert (cell.value, cell.spread, cell.difference) == (None, None, None)
-    assert (cell.n, cell.missing, len(cell.seeds)) == (1, told, 2)
+    assert (cell.n, cell.missing, len(cell.seeds)) == (1, message, 2)
 
 
 def test_nothing_expected_tells_the_given_reason() -> None:

@@ -52,8 +52,8 @@ def made(results: Path, seeds: int = 3, **changes: Any) -> Table:
             score = hold(results, path, contributions(10 * number + seed, share))
             write(results, record(model, "bc2gm", seed, score))
     columns = [column(model, model.title()) for model in MODELS]
-    told = recipe(**{"columns": columns, "records": records, "composites": []} | changes)
-    return table(results, told, "row,column,metric,value,note\n")
+    made_recipe = recipe(**{"columns": columns, "records": records, "composites": []} | changes)
+    return table(results, made_recipe, "row,column,metric,value,note\n")
 
 
 def compared(results: Path, one: Table) -> Comparisons:
@@ -85,12 +85,12 @@ def test_a_cell_that_is_not_complete_is_not_compared(tmp_path: Path) -> None:
     failed = paths("other", "bc2gm", 3)[1]
     write(tmp_path, record("other", "bc2gm", 2, 0.5, metrics=None, counts=None, failed="nan"))
     hold(tmp_path, failed, None)
-    told = recipe(
+    made_recipe = recipe(
         columns=[column(model, model.title()) for model in MODELS],
         records={model: {"bc2gm": paths(model, "bc2gm", 3)} for model in MODELS},
         composites=[],
     )
-    again = table(tmp_path, told, "row,column,metric,value,note\n")
+    again = table(tmp_path, made_recipe, "row,column,metric,value,note\n")
     (row,) = compared(tmp_path, again).rows
     assert [pair.other for pair in row.pairs] == ["bert"]
 
@@ -109,8 +109,8 @@ def test_a_pipeline_of_one_run_is_compared_too(tmp_path: Path) -> None:
     write(tmp_path, pipeline_record("genes", metrics={"entity_f1": score}))
     columns = [column("genes", "Genes", pipeline=True), column("ours", "Ours")]
     records = {"genes": {"bc2gm": [pipeline_path("genes")]}, "ours": {"bc2gm": paths("ours", "bc2gm", 3)}}
-    told = recipe(columns=columns, records=records, composites=[])
-    one = table(tmp_path, told, "row,column,metric,value,note\n")
+    made_recipe = recipe(columns=columns, records=records, composites=[])
+    one = table(tmp_path, made_recipe, "row,column,metric,value,note\n")
     (row,) = compared(tmp_path, one).rows
     assert (row.best, [pair.other for pair in row.pairs]) == ("ours", ["genes"])
 

@@ -105,7 +105,7 @@ def test_equal_and_differing_values_stand_beside_the_published_ones(tmp_path: Pa
     assert cells["drugs"]["t/test"].note == "counted elsewhere"
 
 
-def test_what_a_licensed_dataset_lacks_is_told_and_its_spec_still_speaks(tmp_path: Path) -> None:
+def test_a_licensed_dataset_that_is_absent_is_reported_and_its_spec_is_used(tmp_path: Path) -> None:
     cells = table(tmp_path, recipe()).cells["notes"]
     assert (cells["t/task"].value, cells["t/task"].equal) == ("Relation", True)
     assert (cells["t/blurb"].value, cells["t/blurb"].equal) == (False, True)
@@ -122,7 +122,7 @@ def test_a_dataset_that_there_is_not_has_its_reason_in_every_cell(tmp_path: Path
     assert {cell.value for cell in cells["conll"].values()} == {None}
 
 
-def test_the_tables_own_reason_goes_first_and_the_lack_of_one_is_told(tmp_path: Path) -> None:
+def test_the_tables_own_reason_goes_first_and_a_missing_one_is_reported(tmp_path: Path) -> None:
     said = row("drugs", why={"t/test": "counted otherwise"}, conflicts=("4244",))
     silent = row("notes")
     published = HEADER + "t/test,drugs,count,4244,\nt/test,notes,count,4244,\nt/task,notes,text,x,\n"
@@ -167,27 +167,27 @@ def test_two_rows_may_stand_beside_one_published_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("published", "told"),
+    ("published", "message"),
     [
         (HEADER + "t/task,drgs,text,ner,\n", "without a cell of their kind: drgs / t/task / text"),
         (HEADER + "t/tsk,drugs,text,ner,\n", "drugs / t/tsk"),
         (HEADER + "t/task,drugs,count,5,\n", "drugs / t/task"),
-        (HEADER + "t/train,drugs,count,5.5,\n", "csv:2: '5.5' is no 'count'"),
-        (HEADER + "t/blurb,drugs,boolean,yes,\n", "'yes' is no 'boolean'"),
-        (HEADER + "t/train,drugs,number,5,\n", "'5' is no 'number'"),
-        (HEADER + "t/task,drugs,text,,\n", "'' is no 'text'"),
-        (HEADER + "t/task,drugs,text,a,\n" * 2, "for the second time"),
+        (HEADER + "t/train,drugs,count,5.5,\n", "csv:2: '5.5' is not a valid 'count'"),
+        (HEADER + "t/blurb,drugs,boolean,yes,\n", "'yes' is not a valid 'boolean'"),
+        (HEADER + "t/train,drugs,number,5,\n", "'5' is not a valid 'number'"),
+        (HEADER + "t/task,drugs,text,,\n", "'' is not a valid 'text'"),
+        (HEADER + "t/task,drugs,text,a,\n" * 2, "duplicate entry t/task / drugs / text"),
         ("row,column\n", "the header is"),
         (HEADER + "t/task,drugs,text,a,b,c\n", "expected 5 fields"),
     ],
 )
-def test_wrong_published_values_are_told(tmp_path: Path, published: str, told: str) -> None:
-    with pytest.raises(PubmillError, match=told):
+def test_wrong_published_values_are_reported(tmp_path: Path, published: str, message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
         table(tmp_path, recipe(row("drugs")), published)
 
 
-def test_a_measure_that_is_not_counted_is_told(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match="'exampels'; what is counted of it in train is sentences"):
+def test_a_measure_that_is_not_counted_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="'exampels'; the measures counted in train are sentences"):
         table(tmp_path, recipe(row("drugs", measure="exampels")), HEADER)
 
 

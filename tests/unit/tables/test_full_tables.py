@@ -45,7 +45,7 @@ def recipe(name: str) -> TableRecipe:
     return full_tables.recipe(name)
 
 
-def told(name: str, story: Story) -> Records:
+def records_of(name: str, story: Story) -> Records:
     """The records of a table: every expected run, around the published value of its cell."""
     known, found = recipe(name), Records()
     rows = {row.key: row for row in known.rows}
@@ -115,7 +115,7 @@ def detectable(freedom: float) -> float:
 @pytest.mark.parametrize("story", STORIES)
 @pytest.mark.parametrize("name", TABLES)
 def test_every_cell_and_composite_has_its_verdict(name: str, story: str) -> None:
-    known, made = recipe(name), table(name, told(name, STORIES[story]))
+    known, made = recipe(name), table(name, records_of(name, STORIES[story]))
     for row, column, cell in made.read():
         wanted = expected(known, column, row.key, made.cells[column.key])
         assert (cell.verdict and cell.verdict.verdict) == wanted, (column.key, row.key)
@@ -131,7 +131,7 @@ def test_most_cells_are_tested_so() -> None:
     found = Counter(
         cell.verdict.verdict
         for name in TABLES
-        for *_, cell in table(name, told(name, STORIES["equal"])).read()
+        for *_, cell in table(name, records_of(name, STORIES["equal"])).read()
         if cell.verdict
     )
     assert found["reproduced"] > 900
@@ -140,7 +140,7 @@ def test_most_cells_are_tested_so() -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_at_another_scale_nothing_is_comparable(name: str) -> None:
-    made = table(name, told(name, STORIES["equal"]), comparable=False, scale_title="small scale")
+    made = table(name, records_of(name, STORIES["equal"]), comparable=False, scale_title="small scale")
     verdicts = [cell.verdict for *_, cell in made.read() if cell.verdict]
     assert {(one.verdict, one.why) for one in verdicts} == {("not comparable", "small scale")}
     assert made.heading.endswith("(small scale)")
@@ -156,7 +156,7 @@ def spot(name: str) -> tuple[str, str]:
 @pytest.mark.parametrize("name", TABLES)
 def test_a_run_without_score_leaves_its_cell_and_composites_empty(name: str, failed: bool) -> None:
     """A failed seed, or one without record: it is named, and all other cells are as before."""
-    records, (column, row) = told(name, STORIES["equal"]), spot(name)
+    records, (column, row) = records_of(name, STORIES["equal"]), spot(name)
     before, runs = table(name, records), records[column][row]
     last = list(runs)[-1]
     changes = {"metrics": None, "counts": None, "failed": "nan"}
@@ -178,12 +178,12 @@ def test_a_run_without_score_leaves_its_cell_and_composites_empty(name: str, fai
 @pytest.mark.parametrize("field", ["versions", "data_sha256", "split", "recipe", "model_sha256"])
 @pytest.mark.parametrize("name", TABLES)
 def test_records_that_were_made_differently_are_refused(name: str, field: str) -> None:
-    records, (column, row) = told(name, STORIES["equal"]), spot(name)
+    records, (column, row) = records_of(name, STORIES["equal"]), spot(name)
     last, one = list(records[column][row].items())[-1]
     assert one is not None
     other = {"versions": {"finetune": 9}, "recipe": {"epochs": 9}}.get(field, "other")
     records[column][row][last] = one.model_copy(update={field: other})
-    with pytest.raises(PubmillError, match="must not stand in one") as error:
+    with pytest.raises(PubmillError, match="must not share one") as error:
         table(name, records)
     assert recipe(name).records[column][row][-1] in str(error.value)
 

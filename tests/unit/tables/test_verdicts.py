@@ -12,7 +12,7 @@ from pubmill.statistics.equivalence import (
     combined,
     equivalence_p,
     minimal_detectable,
-    need,
+    pooled_seeds_needed,
     seeds_needed,
     uncertainty,
 )
@@ -99,11 +99,11 @@ def test_scores_that_never_vary_need_the_fewest_seeds() -> None:
 
 
 def test_the_spread_is_that_within_cells_of_three_runs_and_more() -> None:
-    found = need([[80.0, 81.0, 82.0], [90.0, 92.0, 94.0, 92.0], [10.0, 99.0]], 0.05, 0.8)
+    found = pooled_seeds_needed([[80.0, 81.0, 82.0], [90.0, 92.0, 94.0, 92.0], [10.0, 99.0]], 0.05, 0.8)
     assert found is not None
     assert found.spread == pytest.approx(math.sqrt((2 + 8) / 5))
     assert (found.freedom, found.seeds) == (5, seeds_needed(found.spread, 0.5, 0.05, 0.8))
-    assert need([[80.0, 81.0]], 0.05, 0.8) is None
+    assert pooled_seeds_needed([[80.0, 81.0]], 0.05, 0.8) is None
 
 
 def test_a_sum_of_two_equal_differences_has_the_freedom_of_both() -> None:

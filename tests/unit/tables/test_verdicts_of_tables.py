@@ -22,8 +22,8 @@ def made(results: Path, printed: str = "90.0", **changes: Any) -> Table:
         for seed, score in enumerate(scores, 1):
             write(results, record(model, "bc2gm", seed, score))
     records = {model: {"bc2gm": paths(model, "bc2gm", 3)} for model in SCORES}
-    told: dict[str, Any] = {"comparable": True, "records": records, "composites": []} | changes
-    return table(results, recipe(**told), PRINTED.format(printed))
+    fields: dict[str, Any] = {"comparable": True, "records": records, "composites": []} | changes
+    return table(results, recipe(**fields), PRINTED.format(printed))
 
 
 def said(one: Table, model: str = "ours", key: str = "bc2gm") -> str | None:
@@ -75,8 +75,8 @@ def test_without_ours_or_a_published_value_there_is_no_verdict(tmp_path: Path) -
     assert one.cells["ours"]["gad"].published is not None
     write(tmp_path, record("ours", "bc2gm", 2, 0.9, metrics=None, counts=None, failed="nan"))
     records = {"ours": {"bc2gm": paths("ours", "bc2gm", 3)}}
-    told = recipe(records=records, composites=[], comparable=True)
-    again = table(tmp_path, told, HEADER + "ours,bc2gm,entity_f1,90,\n")
+    made_recipe = recipe(records=records, composites=[], comparable=True)
+    again = table(tmp_path, made_recipe, HEADER + "ours,bc2gm,entity_f1,90,\n")
     assert said(again) is None
 
 
@@ -92,10 +92,10 @@ def composite(groups: dict[str, list[str]], printed: str, results: Path, **chang
     for seed, score in enumerate((0.78, 0.80, 0.82), 1):
         write(results, record("ours", "gad", seed, score, metric="micro_f1", metrics={"micro_f1": score}))
     records = {"ours": {name: paths("ours", name, 3) for name in ("bc2gm", "gad")}}
-    told = {"composites": [{"name": "blurb", "label": "BLURB", "groups": groups}], "records": records}
+    fields = {"composites": [{"name": "blurb", "label": "BLURB", "groups": groups}], "records": records}
     made(results)
     return table(
-        results, recipe(**told, comparable=True, **changes), HEADER + f"ours,blurb,score,{printed},\n"
+        results, recipe(**fields, comparable=True, **changes), HEADER + f"ours,blurb,score,{printed},\n"
     )
 
 
@@ -116,7 +116,7 @@ def test_a_composite_of_something_incomparable_is_not_comparable(tmp_path: Path)
     assert said(one, key="blurb") == "not comparable"
 
 
-def test_seeds_are_told_where_three_ran(tmp_path: Path) -> None:
+def test_seeds_are_reported_where_three_ran(tmp_path: Path) -> None:
     one = made(tmp_path)
     need = one.seeds_needed["bc2gm"]
     # (0.2 squared + 1 squared) / 2
@@ -129,7 +129,7 @@ def test_seeds_are_told_where_three_ran(tmp_path: Path) -> None:
     assert made(tmp_path, records=few).seeds_needed == {}
 
 
-def test_folds_are_told_each_by_itself(tmp_path: Path) -> None:
+def test_seeds_are_reported_for_each_fold_separately(tmp_path: Path) -> None:
     """Folds that differ by ten points, whose seeds differ by little."""
     folds = ("bc2gm@1", "bc2gm@2")
     rows = [row("bc2gm", "BC2GM", "ner", "entity_f1", folds=folds), recipe().rows[1]]
