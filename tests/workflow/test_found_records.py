@@ -16,7 +16,7 @@ from pubmill.metrics import METRICS, SCORERS
 from pubmill.metrics.contributions import write_items
 from pubmill.metrics.records import ScoringRecipe, score_run, write_record
 from pubmill.specs.study import check_study
-from pubmill.storage.files import read_jsonl_gz, write_json, write_jsonl_gz
+from pubmill.storage.files import read_json, read_jsonl_gz, sealed, write_json, write_jsonl_gz
 from tests.workflow.conftest import Project, copy_of
 from tests.workflow.planner import Planner
 from tests.workflow.test_reruns import DEMO, FIRST, REWRITTEN
@@ -70,7 +70,7 @@ def score_as_if_learnt(folder: Path) -> None:
                 for n, row in enumerate(read_jsonl_gz(examples))
             ),
         )
-        write_json(training, json.loads(training.read_text()) | {"failed": None})
+        write_json(training, sealed(read_json(training) | {"failed": None}))
         record, items = score_run(recipe, SCORERS[recipe.kind], predictions, examples, training)
         write_items(path.with_suffix(".items.npz"), items)
         write_record(path, record)
