@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.messages import commands
 from pubmill.storage.files import SEAL, read_json, sha256
 from pubmill.storage.parquet import is_damaged
 from pubmill.storage.result_paths import SOURCE_RECORD, source_of_record
@@ -46,7 +47,7 @@ def examine(results: Path) -> list[Finding]:
     return list(({finding.path: finding for finding in found} | known).values())
 
 
-def report(findings: Sequence[Finding], profile: str = "profiles/local") -> Iterator[str]:
+def report(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield the lines that list the damaged files and the command that builds them again."""
     damaged = [finding for finding in findings if finding.fault]
     bare = sum(finding.fault == "" for finding in findings)
@@ -56,9 +57,9 @@ def report(findings: Sequence[Finding], profile: str = "profiles/local") -> Iter
         f"{len(damaged):,} are damaged, {bare:,} have no checksum"
     )
     if damaged:
-        targets = " ".join(sorted({str(finding.target) for finding in damaged}))
+        targets = sorted({str(finding.target) for finding in damaged})
         yield "Build the damaged files again, with the configuration that they were built with:"
-        yield f"  .venv/bin/snakemake {targets} --profile {profile} --force"
+        yield f"  {commands.snakemake(*targets, options=['--force'])}"
 
 
 def _check(path: Path) -> Iterable[Finding]:

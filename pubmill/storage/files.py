@@ -18,6 +18,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from pubmill.errors import PubmillError
+from pubmill.messages import commands
 from pubmill.storage import privacy
 
 TEMPORARY = re.compile(r"\..+\.\d+\.tmp|.+\.part")
@@ -27,9 +28,7 @@ TEMPORARY = re.compile(r"\..+\.\d+\.tmp|.+\.part")
 SEAL = "content_sha256"
 """Key of a JSON object that holds the digest of all other keys."""
 
-REMAKE = (
-    "Delete it and run the same command again; `.venv/bin/python scripts/fsck.py` finds all damaged results."
-)
+REMAKE = f"Delete it and run the same command again; `{commands.script('fsck')}` finds all damaged results."
 """Advice in messages about damaged files."""
 
 

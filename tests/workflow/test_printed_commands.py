@@ -21,6 +21,7 @@ import pytest
 from pubmill.finetuning import task_model_cards as cards
 from pubmill.graph.base import how_to_bring
 from pubmill.graph.fact_tables import FactTableTargets
+from pubmill.inspection.damaged_results import Finding, report
 from pubmill.inspection.doctor import datasets as doctor
 from pubmill.inspection.explain import cells as explanation
 from pubmill.inspection.explain.cells import Explainer
@@ -264,10 +265,13 @@ def started_with(*configfiles: str) -> SimpleNamespace:
 FULL = "results/full/datasets/bc2gm/card.json"
 GONE = "https://ftp.ncbi.nlm.nih.gov/pubmed/baseline/pubmed20n0001.xml.gz"
 OWN = ".venv/bin/snakemake results/small/corpora/pubmed-abstracts/stats.json --configfile studies/small.yaml"
+CARD = Path("results/demo/datasets/bc5-chem/card.json")
+
 ADVICE: dict[str, Callable[[], str]] = {
     "requested_targets._why_lost": lambda: asked._why_lost(FULL, {}, targets(), ROOT / "studies"),  # type: ignore[arg-type]
     "base.how_to_bring": lambda: f"{OWN} {re.findall('--config[^,]*', how_to_bring('abstracts'))[0]}",
     "task_model_cards._use": lambda: cards._use(None),
+    "damaged_results.report": lambda: "\n".join(report([Finding(CARD, "changed", CARD)])),
     "dataset_pages.export": lambda: str(Page.export.fget(page())),  # type: ignore[attr-defined]
     "datasets._add_counts": counted_wrong,
     "datasets._examine": not_at_this_scale,
