@@ -47,6 +47,7 @@ KillWait=10
 OverTimeLimit=0
 MinJobAge=300
 MailProg=/bin/true
+TaskProlog=$ROOT/etc/task_prolog.sh
 GresTypes=gpu
 NodeName=node[1-$N] NodeHostname=$HOST NodeAddr=127.0.0.1 Port=[17001-$((17000 + N))] CPUs=$CPUS CoresPerSocket=$CPUS RealMemory=$MEM Gres=gpu:$GPUS State=UNKNOWN
 PartitionName=cpu Nodes=ALL Default=YES MaxTime=1-00:00:00 State=UP
@@ -57,6 +58,9 @@ printf 'Name=gpu File=%s/gpu/nvidia[0-%d]\n' "$ROOT" $((GPUS - 1)) > "$ROOT/etc/
 case "$(slurmd -V | sed 's/[^0-9]*//')" in 2[0-2].*) CGROUPS=cgroup/v1 ;; *) CGROUPS=disabled ;; esac
 printf 'CgroupPlugin=%s\n' "$CGROUPS" > "$ROOT/etc/cgroup.conf"
 chmod 644 "$ROOT"/etc/*.conf
+# The GPUs are made up, so each task computes on the processor: without this, training refuses to, as it should.
+printf '#!/bin/sh\necho export CUDA_VISIBLE_DEVICES=NoDevFiles\n' > "$ROOT/etc/task_prolog.sh"
+chmod 755 "$ROOT/etc/task_prolog.sh"
 # Snakemake takes SLURM_CONF out of the environment of a job's inner srun, which then looks here.
 install -d /etc/slurm
 for conf in "$ROOT"/etc/*.conf; do ln -sfn "$conf" "/etc/slurm/$(basename "$conf")"; done
