@@ -202,6 +202,8 @@ def test_the_part_grows_while_it_comes(tmp_path: Path) -> None:
         talk.head("200 OK", ("ETag", '"old"'), ("Content-Length", 3000))
         for number in range(3):
             talk.raw(OLD[number * 1000 : number * 1000 + 1000])
+            if number == 2:
+                return  # the client closes as soon as it has the last piece
             while not part.is_file() or part.stat().st_size < number * 1000 + 1000:
                 if not talk.waiting():
                     return
@@ -209,7 +211,7 @@ def test_the_part_grows_while_it_comes(tmp_path: Path) -> None:
             sizes.append(part.stat().st_size)
 
     fetched(answer, part)
-    assert sizes == [1000, 2000, 3000]
+    assert sizes == [1000, 2000] and part.stat().st_size == 3000
 
 
 @pytest.mark.parametrize("declared", [True, False])
