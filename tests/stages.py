@@ -60,7 +60,7 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
 }
 """Stage -> the files from which its sources are collected."""
 
-NO_SOURCES = ("pubmill.errors", "pubmill.specs", "pubmill.graph")
+NO_SOURCES = ("pubmill.errors", "pubmill.messages", "pubmill.specs", "pubmill.graph")
 """Not followed: printed errors are not an output, and a stage sees only its recipe, not the specs."""
 
 
