@@ -39,13 +39,13 @@ def read_notes(path: Path, brackets: str = "keep") -> Iterator[Document]:
     that is truncated or is not such a CSV, and with the ROW_ID for an invalid note.
     """
     line = 0
+    former_limit = csv.field_size_limit(LONGEST)
     try:
         with (
             open_gzip(path) if path.suffix == ".gz" else path.open("rb") as raw,
             io.TextIOWrapper(raw, encoding="utf-8", newline="") as text,
         ):
             rows = csv.reader(text, strict=True)
-            csv.field_size_limit(LONGEST)
             header = next(rows, [])
             places = _places(header, path)
             for row in rows:
@@ -64,6 +64,9 @@ def read_notes(path: Path, brackets: str = "keep") -> Iterator[Document]:
             f"{path}: truncated or damaged gzip after line {line}; compare its checksum with PhysioNet's "
             f"SHA256SUMS.txt and fetch it again"
         ) from None
+    finally:
+        # The limit belongs to the process: other readers of CSV keep theirs.
+        csv.field_size_limit(former_limit)
 
 
 def normalised(text: str) -> str:

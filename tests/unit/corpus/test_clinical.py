@@ -139,7 +139,9 @@ def test_a_missing_quotation_mark_does_not_fill_the_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clinical, "LONGEST", 1000)
+    limit = csv.field_size_limit()
     with pytest.raises(PubmillError, match=r"after line 3: .*field larger than field limit"):
         read(tmp_path, GOOD + b'3,"' + b"x" * 2000)
+    assert csv.field_size_limit() == limit
     with pytest.raises(PubmillError, match="does not exist"):
         list(read_notes(tmp_path / "no.csv"))
