@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from huggingface_hub import EvalResult, ModelCardData
+
 from pubmill.messages import commands
 from pubmill.storage.files import read_json
 
@@ -61,26 +63,35 @@ def _access(card: Mapping[str, Any], account: Mapping[str, Any]) -> str:
 
 
 def _metadata(name: str, account: Mapping[str, Any], data: str) -> str:
-    """The YAML at the top; JSON is YAML."""
-    dev, pipeline = account["dev"], PIPELINES[account["recipe"]["task"]]
-    metrics = [{"type": dev["metric"], "value": dev["best"], "name": f"{dev['metric']} on dev"}]
-    result = {
-        "task": {"type": pipeline},
-        "dataset": {"type": data, "name": data, "split": "dev"},
-        "metrics": metrics,
-    }
-    fields = {
-        "library_name": "transformers",
-        "pipeline_tag": pipeline,
-        "base_model": account["model"],
-        "datasets": [data],
-        "tags": ["pubmill", "biomedical"],
-        **({"pubmill_access": account["access"]} if "access" in account else {}),
-    }
-    if dev["best"] is not None:
-        fields["model-index"] = [{"name": name, "results": [result]}]
-    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items()]
-    return "\n".join(["---", *lines, "---"])
+    """The YAML at the top, which the hub and `pubmill.storage.privacy` read."""
+    access = {"pubmill_access": account["access"]} if "access" in account else {}
+    metadata = ModelCardData(
+        library_name="transformers",
+        pipeline_tag=PIPELINES[account["recipe"]["task"]],
+        base_model=account["model"],
+        datasets=[data],
+        tags=["pubmill", "biomedical"],
+        model_name=name,
+        eval_results=_dev_result(account, data),
+        **access,
+    )
+    return f"---\n{metadata.to_yaml()}\n---"
+
+
+def _dev_result(account: Mapping[str, Any], data: str) -> list[EvalResult] | None:
+    dev = account["dev"]
+    if dev["best"] is None:
+        return None
+    result = EvalResult(
+        task_type=PIPELINES[account["recipe"]["task"]],
+        dataset_type=data,
+        dataset_name=data,
+        dataset_split="dev",
+        metric_type=dev["metric"],
+        metric_value=dev["best"],
+        metric_name=f"{dev['metric']} on dev",
+    )
+    return [result]
 
 
 def _use(standard: str | None) -> str:

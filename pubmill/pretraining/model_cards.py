@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from huggingface_hub import ModelCardData
+
 from pubmill.errors import PubmillError
 from pubmill.storage.files import read_json
 from pubmill.storage.privacy import PUBLIC
@@ -64,8 +66,9 @@ def model_card(
     The same inputs give the same text: it holds no date but those of its sources.
     """
     trained = weights["kind"] == "pretraining"
-    label = f"pubmill_access: {access}\n" if access != PUBLIC else ""
-    top = f"---\nlibrary_name: transformers\n{label}---\n\n# {model}\n"
+    label: dict[str, Any] = {"pubmill_access": access} if access != PUBLIC else {}
+    metadata = ModelCardData(library_name="transformers", **label).to_yaml()
+    top = f"---\n{metadata}\n---\n\n# {model}\n"
     parts = [top, INTRODUCTIONS[weights["kind"]] + "\n", LICENSED_DATA if label else ""]
     if scale != "full":
         parts.append(f"**Scale `{scale}`: a reduced recipe, not comparable with published models.**\n")

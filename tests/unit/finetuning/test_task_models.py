@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from huggingface_hub import ModelCard
 from safetensors.torch import load_file, save_file
 from transformers import (
     AutoConfig,
@@ -30,9 +31,11 @@ from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.predicting import Predictor
 from pubmill.finetuning.run import Run, finetune, predict_kept
 from pubmill.finetuning.splits import encode_split, read_split
+from pubmill.finetuning.task_model_cards import task_model_card
 from pubmill.finetuning.task_models import base_model, keep, keep_account, load_task_model
 from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.files import read_json, read_jsonl_gz, write_json
+from pubmill.storage.privacy import access_of
 from pubmill.storage.weights_digest import folder_sha256
 from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
 from tests.unit.toy_tasks import OURS, RELATION, SPAN, SYLLABLES, TOKENS, write_dataset
@@ -180,9 +183,18 @@ def test_the_card_tells_what_it_was_made_of(model: Path, datasets: dict[str, Pat
     write_json(data / "card.json", {"dataset": "i2b2-9999", "access": "credentialed"})
     keep(tmp_path / "kept", run.task, run.model, run.account, data)
     card = (tmp_path / "kept/README.md").read_text()
-    top = dict(line.split(": ", 1) for line in card.split("---")[1].strip().splitlines())
-    assert json.loads(top["base_model"]) == "tiny" and json.loads(top["datasets"]) == ["i2b2-9999"]
-    [result] = json.loads(top["model-index"])[0]["results"]
+    top = ModelCard(card).data.to_dict()
+    assert {
+        name: top[name] for name in ("library_name", "pipeline_tag", "base_model", "datasets", "tags")
+    } == {
+        "library_name": "transformers",
+        "pipeline_tag": "token-classification",
+        "base_model": "tiny",
+        "datasets": ["i2b2-9999"],
+        "tags": ["pubmill", "biomedical"],
+    }
+    [result] = top["model-index"][0]["results"]
+    assert result["dataset"] == {"type": "i2b2-9999", "name": "i2b2-9999", "split": "dev"}
     assert result["metrics"][0]["value"] == run.account["dev"]["best"]
     assert "credentialed data" in card and "seed 1" in card
     for said in (
@@ -194,6 +206,9 @@ def test_the_card_tells_what_it_was_made_of(model: Path, datasets: dict[str, Pat
     ):
         assert said in card
     assert "isn't known" in (tmp_path / "unknown/README.md").read_text()
+    labelled = task_model_card("kept", run.account | {"access": "credentialed"}, data, None)
+    (tmp_path / "README.md").write_text(labelled)
+    assert access_of(tmp_path) == "credentialed"
 
 
 def test_a_kept_run_predicts_another_split_without_training(
