@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
-from pubmill.errors import PubmillError
+from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.hardware.precision import choose_precision
 from pubmill.pretraining.architectures import build_model, load_model
 from pubmill.pretraining.distributed import World
@@ -52,10 +52,6 @@ TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 65536}
 BYTES_KEPT, BYTES_RECOMPUTED = 52, 8
 HELD_OUT_SEQUENCES = 4096
 Sums = dict[str, float]
-
-
-class StopRequestedError(Exception):
-    """A step was given up between two micro-batches because the process was asked to stop."""
 
 
 class Pretraining:

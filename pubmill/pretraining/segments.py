@@ -11,13 +11,13 @@ from typing import Any
 
 import torch
 
-from pubmill.errors import PubmillError
+from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.hardware.provenance import provenance
 from pubmill.hardware.torch_setup import configure_cuda, cuda_settings, leave_uninitialized_memory
 from pubmill.pretraining import checkpoints
 from pubmill.pretraining.checkpoints import DamagedCheckpointError, Progress
 from pubmill.pretraining.distributed import World, join
-from pubmill.pretraining.engine import Pretraining, StopRequestedError, Sums
+from pubmill.pretraining.engine import Pretraining, Sums
 from pubmill.pretraining.flops import measured_rate
 from pubmill.pretraining.logs import Line, TensorBoard, log_line, means, progress_line, say
 from pubmill.pretraining.masking import Vocabulary, read_vocabulary
@@ -64,7 +64,8 @@ def pretrain(recipe: PretrainingRecipe, segment: Segment) -> None:
     A segment that was interrupted continues from its own last save, made every `save_minutes` (0: after each
     step), unless that belongs to other work: another recipe, other inputs or another `version` of the stage.
     Raises `PubmillError` where another process is at work on the segment, or the loss is no number any more
-    or rises (the last good save stays), and `SystemExit` after saving where it was asked to stop.
+    or rises (the last good save stays), and `StopRequestedError` after saving where a signal
+    asked it to stop.
     """
     world = join()
     with checkpoints.hold(segment.output) if world.first else nullcontext():
@@ -207,7 +208,7 @@ def train(work: Pretraining, progress: Progress, segment: Segment, known: dict[s
             held_out = judge(work, segment.tokens / HELD_OUT)
         except StopRequestedError:
             save_and_say(work, progress, segment, known, began)
-            raise SystemExit(128 + (stops[0] if stops else signal.SIGTERM)) from None
+            raise StopRequestedError(stops[0] if stops else signal.SIGTERM) from None
         checkpoints.save(segment.output, work, progress, known | {"held_out": held_out})
     if board:
         board.close()
