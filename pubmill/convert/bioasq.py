@@ -17,7 +17,7 @@ from pydantic import Field
 
 from pubmill.annotation.examples import Answer, SequenceExample, SpanExample
 from pubmill.convert import json_files, squad
-from pubmill.convert.source_files import Given, SpecError, check_id, one_line, quote
+from pubmill.convert.source_files import ConverterInput, SpecError, check_id, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import members
 
@@ -92,7 +92,7 @@ def _of_type(
             left_out[TYPES[question.type]] += 1
 
 
-def yes_no(given: Given) -> Iterator[SequenceExample]:
+def yes_no(given: ConverterInput) -> Iterator[SequenceExample]:
     """Yield yes/no questions with all their snippets, joined by spaces: BLURB's task (gu2020 section 4.6).
 
     The sources are the archives `train` and `test`. The option `dev_questions` lists the ids of the training
@@ -143,7 +143,7 @@ def _yes_no(question: BioasqQuestion, archive: Path) -> SequenceExample:
     )
 
 
-def factoid(given: Given) -> Iterator[SpanExample]:
+def factoid(given: ConverterInput) -> Iterator[SpanExample]:
     """Yield factoid questions, one example per snippet.
 
     The sources are the archives `train` and `test`. The context of the example QUESTION_NNN is the question's
@@ -184,7 +184,7 @@ def _of_snippets(question: BioasqQuestion, golds: list[str], left_out: Counter[s
         )
 
 
-def factoid_squad(given: Given) -> Iterator[SpanExample]:
+def factoid_squad(given: ConverterInput) -> Iterator[SpanExample]:
     """Yield factoid questions in the form of BioBERT's authors: SQuAD's JSON with abstracts as contexts.
 
     The sources are `train`, `test` and `golden`. An id is QUESTION_NNN. `train` includes its answers; `test`
@@ -199,7 +199,7 @@ def factoid_squad(given: Given) -> Iterator[SpanExample]:
         yield replace(example, document=None, group=_question_of(example.id, given.of_split()))
 
 
-def _with_golds(given: Given) -> Iterator[SpanExample]:
+def _with_golds(given: ConverterInput) -> Iterator[SpanExample]:
     test, archive = given.of_split(), given.input("golden")
     golden = {one.id: one for one in _of_type(questions(archive, Counter()), "factoid", Counter())}
     met: set[str] = set()

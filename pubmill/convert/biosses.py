@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from pubmill.annotation.examples import RegressionExample
-from pubmill.convert.source_files import Given, lines, quote
+from pubmill.convert.source_files import ConverterInput, lines, quote
 from pubmill.errors import PubmillError
 
 ANNOTATORS = [f"annotator_{letter}" for letter in "abcde"]
@@ -28,7 +28,7 @@ class RatedPair(NamedTuple):
     ratings: list[float]
 
 
-def read(given: Given) -> Iterator[RegressionExample]:
+def read(given: ConverterInput) -> Iterator[RegressionExample]:
     """Yield the examples of one split, from the sources `ratings` (the original file) and BLURB's list.
 
     The sentences are those of the list, which must differ from the original's only in white space (a no-break

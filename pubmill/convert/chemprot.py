@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.annotation.sentences import SentenceSplitter
-from pubmill.convert.source_files import Given, lines, one_line, quote
+from pubmill.convert.source_files import ConverterInput, lines, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.storage.whole_numbers import whole_number
 
@@ -42,7 +42,7 @@ class _Document:
     labels: dict[Pair, list[str]] = field(default_factory=dict)
 
 
-def read(given: Given) -> Iterator[SequenceExample]:
+def read(given: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of one split; ids are `PMID.FIRST.SECOND`, with the mentions in text order.
 
     Options: `sentences`, one of `SENTENCES`, and `labels`, one of `LABELS`. These are left out and counted:
@@ -157,7 +157,7 @@ LABELS: dict[str, _Choice] = {"last": _last, "each": _each}
 make a row for each group (BLUE)."""
 
 
-def _documents(given: Given) -> dict[str, _Document]:
+def _documents(given: ConverterInput) -> dict[str, _Document]:
     documents = _abstracts(given.of_split("abstracts"))
     _add_entities(documents, given.of_split("entities"))
     given.left_out["relations_not_evaluated"] += _add_relations(documents, given.of_split("relations"))

@@ -32,7 +32,15 @@ from typing import Any, NamedTuple
 from pubmill.annotation.examples import TokensExample
 from pubmill.annotation.tagging import to_labels, to_mentions
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import Given, SpecError, check_no_mark, lines, quote, show, withheld
+from pubmill.convert.source_files import (
+    ConverterInput,
+    SpecError,
+    check_no_mark,
+    lines,
+    quote,
+    show,
+    withheld,
+)
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import decode, members
 
@@ -88,7 +96,7 @@ class _ConllSentence(NamedTuple):
     labels: list[str]
 
 
-def read(given: Given) -> Iterator[TokensExample]:
+def read(given: ConverterInput) -> Iterator[TokensExample]:
     """Yield the examples of one split; their ids are `SPLIT-000001`, `SPLIT-000002`, ... in the file's order.
 
     A `PubmillError` names the file and line of anything that deviates from the form in the options.
@@ -128,9 +136,9 @@ def write(examples: Sequence[TokensExample], form: WriterOptions) -> Iterator[st
         yield "".join(f"{word}\t{label}\n" for word, label in rows) + "\n"
 
 
-def _form(given: Given) -> _Form:
+def _form(given: ConverterInput) -> _Form:
     given.check_options(*OPTIONS)
-    chosen = Given(given.split, given.inputs, {**_DEFAULTS, **given.options}, given.left_out)
+    chosen = ConverterInput(given.split, given.inputs, {**_DEFAULTS, **given.options}, given.left_out)
     columns, outside = chosen.options["columns"], chosen.options["outside"]
     if not _texts(columns) or sorted(columns) != sorted({*columns, "word", "label"}):
         raise SpecError(
@@ -154,7 +162,7 @@ def _form(given: Given) -> _Form:
     )
 
 
-def _types(given: Given) -> tuple[list[str], list[str]]:
+def _types(given: ConverterInput) -> tuple[list[str], list[str]]:
     """Return the options `types` and `keep`; empty ones allow, or keep, any type."""
     types, keep = given.options["types"], given.options["keep"]
     if not _texts(types) or not _texts(keep) or not set(keep) <= set(types or keep):
@@ -185,7 +193,7 @@ def _texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) and item for item in value)
 
 
-def _source(given: Given) -> tuple[Iterator[tuple[str, str]], Mapping[str, str]]:
+def _source(given: ConverterInput) -> tuple[Iterator[tuple[str, str]], Mapping[str, str]]:
     """Return the split's lines with their locations, and the bounds of its documents."""
     files = given.options.get("files")
     if files is None:
@@ -205,13 +213,13 @@ def _source(given: Given) -> tuple[Iterator[tuple[str, str]], Mapping[str, str]]
     return _lines_of_file(given, file["source"]), file
 
 
-def _lines_of_file(given: Given, role: str | None) -> Iterator[tuple[str, str]]:
+def _lines_of_file(given: ConverterInput, role: str | None) -> Iterator[tuple[str, str]]:
     path = given.input(role) if role else given.of_split()
     for number, line in lines(path):
         yield f"{path}:{number}", line
 
 
-def _lines_of_member(given: Given, role: str, name: str) -> Iterator[tuple[str, str]]:
+def _lines_of_member(given: ConverterInput, role: str, name: str) -> Iterator[tuple[str, str]]:
     """Yield the lines of the only member of an archive with this file name, in any folder."""
     archive = given.input(role)
     found = [(full, content) for full, content in members(archive) if full.split("/")[-1] == name]
@@ -246,7 +254,7 @@ def _between(
 
 
 def _of_types(
-    sentences: Iterable[_ConllSentence], keep: Sequence[str], given: Given, where: str
+    sentences: Iterable[_ConllSentence], keep: Sequence[str], given: ConverterInput, where: str
 ) -> Iterator[_ConllSentence]:
     """Yield the sentences with words of other types as O; an empty `keep` keeps all types.
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from pubmill.annotation.examples import KINDS, SPLITS, Example, write_examples
 from pubmill.convert.dataset_counts import OPEN, Counts, count, lengths, overlaps, unknown_names
-from pubmill.convert.source_files import Converter, Given, SpecError, check_id, show, withholding
+from pubmill.convert.source_files import Converter, ConverterInput, SpecError, check_id, show, withholding
 from pubmill.errors import PubmillError
 from pubmill.storage.files import sha256, write_json, writing_folder
 
@@ -72,12 +72,12 @@ def _read(
     for name in SPLITS:
         if name in recipe.splits:
             left_out[name] = Counter()
-            given = Given(name, inputs, recipe.options, left_out[name])
+            given = ConverterInput(name, inputs, recipe.options, left_out[name])
             splits[name] = _checked(recipe, given, _guarded(recipe, read, given))
     return splits, left_out
 
 
-def _guarded(recipe: ConversionRecipe, read: Converter, given: Given) -> list[Example]:
+def _guarded(recipe: ConversionRecipe, read: Converter, given: ConverterInput) -> list[Example]:
     """Return the examples; errors name the dataset and split.
 
     For a dataset that isn't public, an unforeseen error reports only its place, because its message may
@@ -104,7 +104,7 @@ def _guarded(recipe: ConversionRecipe, read: Converter, given: Given) -> list[Ex
         ) from None
 
 
-def _checked(recipe: ConversionRecipe, given: Given, examples: list[Example]) -> list[Example]:
+def _checked(recipe: ConversionRecipe, given: ConverterInput, examples: list[Example]) -> list[Example]:
     """Check that there are examples, that all are valid and of the kind, and that ids are unique.
 
     The ids of a dataset that isn't public must be identifiers, because they occur in messages and possibly in
@@ -129,7 +129,7 @@ def _in_spec(recipe: ConversionRecipe) -> str:
     return f"(in specs/datasets/{recipe.dataset}.yaml, or the spec that it includes)"
 
 
-def _own(given: Given) -> list[Path]:
+def _own(given: ConverterInput) -> list[Path]:
     """Return the split's source files: those whose role belongs to no other split; if none are left, all."""
     others = tuple(f"{split}_" for split in SPLITS if split != given.split)
     own = [path for role, path in given.inputs.items() if not f"{role}_".startswith(others)]

@@ -19,7 +19,7 @@ from lxml import etree
 
 from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert import safe_xml
-from pubmill.convert.source_files import Given, SpecError, lines, one_line, quote
+from pubmill.convert.source_files import ConverterInput, SpecError, lines, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import decode, members
 
@@ -41,7 +41,7 @@ class _DdiSentence:
     where: str
 
 
-def read(given: Given) -> Iterator[SequenceExample]:
+def read(given: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of one split: all pairs of the listed files, in order, with the pairs' ids.
 
     Sources: `archive`, and the lists `SPLIT_files`. Options: `folders`, the archive's folder for the first
@@ -80,7 +80,7 @@ _LAST_PIECE = {"span": -1, "first": 0}
 
 
 def _example(
-    given: Given, sentence: _DdiSentence, entities: dict[str, Entity], pair: etree._Element
+    given: ConverterInput, sentence: _DdiSentence, entities: dict[str, Entity], pair: etree._Element
 ) -> SequenceExample | None:
     where = _at(sentence, pair)
     name = _id(pair, sentence.id, where)
@@ -117,7 +117,7 @@ def _label(pair: etree._Element, where: str) -> str | None:
     )
 
 
-def _entities(given: Given, sentence: _DdiSentence, last: int) -> dict[str, Entity]:
+def _entities(given: ConverterInput, sentence: _DdiSentence, last: int) -> dict[str, Entity]:
     found: dict[str, Entity] = {}
     for element in sentence.element.iterchildren("entity"):
         where = _at(sentence, element)
@@ -149,7 +149,7 @@ def _ranges(offsets: str, sentence: _DdiSentence, where: str) -> list[tuple[int,
 
 
 def _check_text(
-    given: Given, sentence: _DdiSentence, text: str, ranges: list[tuple[int, int]], where: str
+    given: ConverterInput, sentence: _DdiSentence, text: str, ranges: list[tuple[int, int]], where: str
 ) -> None:
     """Check that the mention is the text at its offsets; spaces between pieces are ignored."""
     found = "".join(sentence.text[start:end] for start, end in ranges)
@@ -168,7 +168,7 @@ def _solid(text: str) -> str:
     return "".join(text.split())
 
 
-def _sentences(given: Given) -> Iterator[_DdiSentence]:
+def _sentences(given: ConverterInput) -> Iterator[_DdiSentence]:
     archive = given.input("archive")
     listed = _listed(given)
     contents = {name: content for name, content in members(archive) if name in listed}
@@ -187,7 +187,7 @@ def _sentences(given: Given) -> Iterator[_DdiSentence]:
             yield _DdiSentence(document, _id(element, document, at), text, element, place)
 
 
-def _listed(given: Given) -> dict[str, str]:
+def _listed(given: ConverterInput) -> dict[str, str]:
     """Return the names in the archive, in the list's order, and where they are listed."""
     folders = given.options.get("folders")
     if not isinstance(folders, dict) or not folders:

@@ -11,11 +11,11 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
-from pubmill.convert.source_files import Given, SpecError
+from pubmill.convert.source_files import ConverterInput, SpecError
 from pubmill.errors import PubmillError
 
 
-def split_members(given: Given, groups: Collection[str]) -> set[str]:
+def split_members(given: ConverterInput, groups: Collection[str]) -> set[str]:
     """Return the groups (documents, patients) of the training data that are in the split, `train` or `dev`.
 
     The option `dev` is `{share: 0.1, seed: 1}`; dev is that share of the groups, rounded up. Raises a

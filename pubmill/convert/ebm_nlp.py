@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 
 from pubmill.annotation.examples import TokensExample
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import Given, lines, quote
+from pubmill.convert.source_files import ConverterInput, lines, quote
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import decode, members
 
@@ -44,7 +44,7 @@ class _Tree(NamedTuple):
     labels: dict[str, dict[str, list[int]]]
 
 
-def read(given: Given) -> Iterator[TokensExample]:
+def read(given: ConverterInput) -> Iterator[TokensExample]:
     """Yield the examples of one split, with the ids `SPLIT-000001`, ...; sources: `archive`, `SPLIT_pmids`.
 
     `left_out.documents_without_LAYER` counts the documents that lack a layer. Raises a `PubmillError` for a

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pubmill.annotation.examples import LabelledSentence, MultilabelExample
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import Given, one_line, quote
+from pubmill.convert.source_files import ConverterInput, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import decode, members
 
@@ -35,7 +35,7 @@ MEMBER = re.compile(r"[^/]+/(text|labels)/([0-9]+)\.txt")
 LISTED = re.compile(r"([0-9]+)(\.txt)?")
 
 
-def read(given: Given) -> Iterator[MultilabelExample]:
+def read(given: ConverterInput) -> Iterator[MultilabelExample]:
     """Yield one example per abstract of a split, in the order of its list.
 
     The sources are `archive` and, for each split, a list (`PMID.txt`s joined by commas, as in BLURB, or one

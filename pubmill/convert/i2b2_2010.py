@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 
 from pubmill.annotation.examples import Entity, SequenceExample, TokensExample
 from pubmill.convert import dev_split, words
-from pubmill.convert.source_files import Given, one_line, quote
+from pubmill.convert.source_files import ConverterInput, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import decode, members
 
@@ -52,7 +52,7 @@ class Concept:
     type: str
 
 
-def concepts(given: Given) -> Iterator[TokensExample]:
+def concepts(given: ConverterInput) -> Iterator[TokensExample]:
     """Yield one example per line, `DOCUMENT.LINE`, with the types problem, test and treatment."""
     given.check_options("dev")
     for document, note, found in _documents(given, "con"):
@@ -66,7 +66,7 @@ def concepts(given: Given) -> Iterator[TokensExample]:
             )
 
 
-def relations(given: Given) -> Iterator[SequenceExample]:
+def relations(given: ConverterInput) -> Iterator[SequenceExample]:
     """Yield one example per pair of concepts in a line, of any types, in the order of the `.con` file.
 
     BLUE makes its candidates this way, and lewis2020 uses its files. The label is the relation between the
@@ -104,7 +104,7 @@ def _pair(
     )
 
 
-def _documents(given: Given, needed: str) -> Iterator[tuple[str, "_Note", list[Concept]]]:
+def _documents(given: ConverterInput, needed: str) -> Iterator[tuple[str, "_Note", list[Concept]]]:
     """Yield the split's documents by name, with their concepts; all must have a file of the kind `needed`."""
     files = _test_files(given) if given.split == "test" else _train_files(given)
     for document, kinds in sorted(files.items()):
@@ -124,7 +124,7 @@ _PACK = (
 )
 
 
-def _train_files(given: Given) -> Files:
+def _train_files(given: ConverterInput) -> Files:
     chosen: Files = {}
     for hospital in HOSPITALS:
         found = _files(given.input("train"), ("txt", "con", "rel"), hospital)
@@ -136,7 +136,7 @@ def _train_files(given: Given) -> Files:
     return chosen
 
 
-def _test_files(given: Given) -> Files:
+def _test_files(given: ConverterInput) -> Files:
     found = _files(given.input("test"), ("con", "rel"), None)
     for document, kinds in _files(given.input("test_texts"), ("txt",), None).items():
         found[document] |= kinds
@@ -230,7 +230,7 @@ def _concepts(note: _Note) -> list[Concept]:
     return found
 
 
-def _labels(given: Given, note: _Note, found: list[Concept]) -> dict[tuple[int, int], list[str]]:
+def _labels(given: ConverterInput, note: _Note, found: list[Concept]) -> dict[tuple[int, int], list[str]]:
     """Return the numbers of two concepts, the smaller first -> their relations in `.rel` order."""
     numbers: dict[Span, int] = {}
     for number, concept in enumerate(found, 1):

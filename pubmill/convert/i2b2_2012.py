@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from pubmill.annotation.examples import TokensExample
 from pubmill.convert import dev_split, i2b2_xml
-from pubmill.convert.source_files import Given, SpecError
+from pubmill.convert.source_files import ConverterInput, SpecError
 
 TYPES = {
     "EVENT": frozenset({"CLINICAL_DEPT", "EVIDENTIAL", "OCCURRENCE", "PROBLEM", "TEST", "TREATMENT"}),
@@ -20,7 +20,7 @@ OTHERS = frozenset({"SECTIME", "TLINK"})
 _NAME = re.compile(r"([0-9]+)\.xml")
 
 
-def read(given: Given) -> Iterator[TokensExample]:
+def read(given: ConverterInput) -> Iterator[TokensExample]:
     """Yield the examples of one split.
 
     Options: `tags`, which of EVENT and TIMEX3 are mentions; `dev` (`dev_split.split_members`); `differing`

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from pubmill.annotation.examples import TokensExample
 from pubmill.convert import dev_split, i2b2_xml
-from pubmill.convert.source_files import Given
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 
 CATEGORIES = ("NAME", "PROFESSION", "LOCATION", "AGE", "DATE", "CONTACT", "ID", "OTHER", "PHI")
@@ -24,7 +24,7 @@ TYPES = frozenset(
 _NAME = re.compile(r"([0-9]+-[0-9]+)\.xml")
 
 
-def read(given: Given) -> Iterator[TokensExample]:
+def read(given: ConverterInput) -> Iterator[TokensExample]:
     """Yield the examples of one split; options: `dev` (`dev_split`) and `differing` (`i2b2_xml`)."""
     given.check_options("dev", "differing")
     found: dict[str, i2b2_xml.Note] = {}

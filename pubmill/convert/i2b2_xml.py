@@ -27,7 +27,7 @@ from lxml import etree
 
 from pubmill.annotation.examples import TokensExample
 from pubmill.convert import safe_xml, words
-from pubmill.convert.source_files import Given, SpecError, quote
+from pubmill.convert.source_files import ConverterInput, SpecError, quote
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import decode, members
 
@@ -86,7 +86,7 @@ def notes(archive: Path, name: re.Pattern[str]) -> dict[str, Note]:
     return found
 
 
-def examples(given: Given, chosen: Iterable[Note], tags: Tags) -> Iterator[TokensExample]:
+def examples(given: ConverterInput, chosen: Iterable[Note], tags: Tags) -> Iterator[TokensExample]:
     """Yield the sentences of these notes, `DOCUMENT.LINE`, in the order of the documents' names.
 
     All annotations are checked before the first sentence is yielded.
@@ -114,7 +114,7 @@ def examples(given: Given, chosen: Iterable[Note], tags: Tags) -> Iterator[Token
             )
 
 
-def _differing(given: Given) -> list[str]:
+def _differing(given: ConverterInput) -> list[str]:
     value = given.options.get("differing", [])
     if not isinstance(value, list) or not all(isinstance(document, str) for document in value):
         raise SpecError("the converter's option `differing` must be a list of documents' names (in quotes)")

@@ -11,13 +11,13 @@ from typing import Any
 from pubmill.annotation.examples import SequenceExample, as_row
 from pubmill.convert import json_files
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import Given, SpecError, check_id, lines, one_line, quote
+from pubmill.convert.source_files import ConverterInput, SpecError, check_id, lines, one_line, quote
 from pubmill.errors import PubmillError
 
 _NEEDED, _OPTIONAL = ("text", "label"), ("text_pair", "id", "document")
 
 
-def read(given: Given) -> Iterator[SequenceExample]:
+def read(given: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of the split's file; without the option `id`, ids are `SPLIT-000001`, ...
 
     Labels, ids and documents may be strings or integers. A `PubmillError` names the file and line of anything
@@ -55,7 +55,7 @@ def write(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
         yield json.dumps(as_row(example), ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def _options(given: Given) -> tuple[dict[str, str], list[str]]:
+def _options(given: ConverterInput) -> tuple[dict[str, str], list[str]]:
     given.check_options(*_NEEDED, *_OPTIONAL, "labels")
     keys = {name: key for name, key in given.options.items() if name != "labels"}
     labels = given.options.get("labels")

@@ -16,7 +16,7 @@ from typing import Any
 
 from pubmill.annotation.examples import SequenceExample
 from pubmill.convert import json_files
-from pubmill.convert.source_files import Given, one_line, show
+from pubmill.convert.source_files import ConverterInput, one_line, show
 from pubmill.errors import PubmillError
 
 DECISIONS = ("yes", "no", "maybe")
@@ -25,7 +25,7 @@ SEED = 0
 FOLDS = 10
 
 
-def read(given: Given) -> Iterator[SequenceExample]:
+def read(given: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of a split.
 
     Its sources are `questions` (`ori_pqal.json`) and `ground_truth` (`test_ground_truth.json`).

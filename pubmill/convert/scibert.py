@@ -16,7 +16,7 @@ from pubmill.annotation.argument_transforms import markers
 from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert import json_files
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import Given, SpecError, lines, one_line, quote
+from pubmill.convert.source_files import ConverterInput, SpecError, lines, one_line, quote
 from pubmill.errors import PubmillError
 
 MARKS = (("<< ", " >>"), ("[[ ", " ]]"))
@@ -34,7 +34,7 @@ class _Line(json_files.JsonModel):
     metadata: Annotated[list[str], Field(max_length=0)]
 
 
-def read(given: Given) -> Iterator[SequenceExample]:
+def read(given: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of one split, with spans for marks; ids are `SPLIT-00001`, ... in the file's order.
 
     The option `labels` lists all labels. A `PubmillError` names the file and line of anything that deviates

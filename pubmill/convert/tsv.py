@@ -11,7 +11,15 @@ from typing import Any
 from pubmill import recipes
 from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import Given, SpecError, check_id, for_split, lines, one_line, quote
+from pubmill.convert.source_files import (
+    ConverterInput,
+    SpecError,
+    check_id,
+    for_split,
+    lines,
+    one_line,
+    quote,
+)
 from pubmill.errors import PubmillError
 
 READ = ("id", "document", "text", "text_pair", "label", "number", "skip")
@@ -77,7 +85,7 @@ class Layout:
         return self.labels if isinstance(self.labels, dict) else {label: label for label in self.labels}
 
 
-def read(given: Given) -> Iterator[SequenceExample]:
+def read(given: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of one split; `Layout` describes the options, which can differ by split.
 
     Ids are `SPLIT-000001`, ... if no column contains them. Rows of the file outside of the selected ones are
@@ -105,7 +113,7 @@ def read(given: Given) -> Iterator[SequenceExample]:
         )
 
 
-def _layout(given: Given) -> Layout:
+def _layout(given: ConverterInput) -> Layout:
     try:
         return recipes.build(Layout, for_split(given.options, given.split), "the converter's options")
     except PubmillError as error:

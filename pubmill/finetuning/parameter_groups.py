@@ -26,7 +26,7 @@ def schedule(step: int, total: int, warmup: float) -> float:
     return part / whole
 
 
-class Optimiser:
+class GroupedAdam:
     """Adam over a task model; weight decay, where the recipe has it, spares biases and layer norms.
 
     Frozen parameters are none of its business: they are neither clipped with the others nor decayed.

@@ -23,7 +23,7 @@ from pubmill.finetuning.task_models import (
 )
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.base import Task
-from pubmill.finetuning.training import Progress, Trainer, say
+from pubmill.finetuning.training import FinetuningProgress, Trainer, say
 from pubmill.hardware.provenance import provenance
 from pubmill.hardware.torch_setup import cuda_settings
 from pubmill.recipes import FinetuningRecipe
@@ -67,8 +67,8 @@ class Trained:
     """
 
     trainer: Trainer
-    progress: Progress
-    refit: Progress | None
+    progress: FinetuningProgress
+    refit: FinetuningProgress | None
     wanted: Split
     encoded: dict[str, int]
     head_from_start: bool | None
@@ -222,8 +222,8 @@ def _refit(
     learnt: list[Any],
     seed: int,
     device: torch.device,
-    progress: Progress,
-) -> tuple[Trainer, Progress]:
+    progress: FinetuningProgress,
+) -> tuple[Trainer, FinetuningProgress]:
     """Train anew with train and dev, as many passes as were best on dev (tinn2021 section 3.6)."""
     assert progress.best
     again = replace(recipe, keep="last", evaluate_every=None, train_on="train")
@@ -271,7 +271,7 @@ def _asked(data: Data, model: Path, seed: int, split: str, dev: str | None) -> d
 def _not_trained(recipe: FinetuningRecipe, data: Data, asked: dict[str, Any]) -> Outcome:
     """What comes of a run that could not begin, since one that it depends on diverged."""
     account = {
-        **_account(recipe, Progress(), None),
+        **_account(recipe, FinetuningProgress(), None),
         **provenance(),
         **asked,
         "head_from_start": None,
@@ -289,7 +289,9 @@ def _nothing(recipe: FinetuningRecipe, data: Data) -> list[dict[str, Any]]:
     return [{"id": example.id, TASKS[recipe.task].key: None} for example in data.wanted]
 
 
-def _account(recipe: FinetuningRecipe, progress: Progress, refit: Progress | None) -> dict[str, Any]:
+def _account(
+    recipe: FinetuningRecipe, progress: FinetuningProgress, refit: FinetuningProgress | None
+) -> dict[str, Any]:
     """The part of training.json on what was trained and how it went."""
     step, score = progress.best or (None, None)
     per_epoch = progress.steps_per_epoch

@@ -12,7 +12,7 @@ import torch
 from pubmill.finetuning.batch_sampling import epoch_size, training_batches
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import collate, moved
-from pubmill.finetuning.parameter_groups import Optimiser
+from pubmill.finetuning.parameter_groups import GroupedAdam
 from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.finetuning.splits import Split
 from pubmill.finetuning.tasks.base import Task
@@ -24,7 +24,7 @@ CHECK_STEPS = 50
 
 
 @dataclass(kw_only=True)
-class Progress:
+class FinetuningProgress:
     """What training has done so far; `dev`: (step, score) of each look; `losses`: the mean of each epoch."""
 
     losses: list[float] = field(default_factory=list)
@@ -44,9 +44,9 @@ class Trainer(Predictor):
     def __init__(self, recipe: FinetuningRecipe, task: Task[Any], model: TaskModel, seed: int) -> None:
         super().__init__(recipe, task, model)
         self.seed = seed
-        self.optimiser = Optimiser(model, recipe)
+        self.optimiser = GroupedAdam(model, recipe)
 
-    def train(self, train: Split, dev: Split | None, passes: float | None = None) -> Progress:
+    def train(self, train: Split, dev: Split | None, passes: float | None = None) -> FinetuningProgress:
         """Train for all epochs, or until the recipe's `stop_after`, or for so many `passes` over the data;
         the schedule is that of all epochs. The model ends with the weights that the recipe keeps.
 
@@ -54,7 +54,7 @@ class Trainer(Predictor):
         once a loss or a prediction is no number; the weights are then worth nothing.
         """
         per_epoch = math.ceil(self._size(train) / self.recipe.batch_size)
-        progress = Progress(steps_per_epoch=per_epoch)
+        progress = FinetuningProgress(steps_per_epoch=per_epoch)
         total = per_epoch * self.recipe.epochs
         wanted = max(1, round(passes * per_epoch)) if passes else self.recipe.stop_after
         last = min(total, wanted or total)
@@ -75,7 +75,7 @@ class Trainer(Predictor):
         every = self.recipe.evaluate_every or per_epoch
         return step % every == 0 or step == last
 
-    def _look(self, dev: Split, progress: Progress, last: int) -> None:
+    def _look(self, dev: Split, progress: FinetuningProgress, last: int) -> None:
         """Score dev; remember the weights if they are the best so far and the best are kept."""
         score = self.task.dev_score(dev.examples, self.predict(dev))
         progress.dev.append((progress.steps, score))
@@ -86,7 +86,7 @@ class Trainer(Predictor):
                 weights = self.model.state_dict()
                 progress.best_weights = {name: value.detach().clone() for name, value in weights.items()}
 
-    def _steps(self, train: Split, progress: Progress, total: int, last: int) -> Iterator[None]:
+    def _steps(self, train: Split, progress: FinetuningProgress, total: int, last: int) -> Iterator[None]:
         """Make one step after another, and give way to the caller after each."""
         lengths = train.lengths
         losses = torch.zeros((), device=self.device)

@@ -6,7 +6,7 @@ from pubmill.recipes import Architecture
 
 
 @dataclass(frozen=True)
-class Shape:
+class NetworkShape:
     """The sizes of an encoder. `embedding`: width of the embeddings; `projected`: whether a product brings
     them to `hidden`; `pieces`: of the vocabulary; `shared`: whether all layers have the same weights."""
 
@@ -19,10 +19,10 @@ class Shape:
     shared: bool = False
 
 
-def shape_of(architecture: Architecture, pieces: int) -> Shape:
+def shape_of(architecture: Architecture, pieces: int) -> NetworkShape:
     """The shape of a recipe's encoder."""
     width = architecture.embedding_size or architecture.hidden_size
-    return Shape(
+    return NetworkShape(
         layers=architecture.layers,
         hidden=architecture.hidden_size,
         intermediate=architecture.intermediate_size,
@@ -33,7 +33,9 @@ def shape_of(architecture: Architecture, pieces: int) -> Shape:
     )
 
 
-def operations(shape: Shape, tokens: float, squares: float, masked: float, whole: bool = False) -> float:
+def operations(
+    shape: NetworkShape, tokens: float, squares: float, masked: float, whole: bool = False
+) -> float:
     """Floating-point operations of the matrix products of an encoder's forward and backward pass.
 
     `tokens` are those of the batch, `squares` is the sum of the squared lengths of its sequences, `masked`
@@ -54,7 +56,7 @@ def operations(shape: Shape, tokens: float, squares: float, masked: float, whole
     return float(2 * 3 * forward)
 
 
-def parameters(shape: Shape) -> int:
+def parameters(shape: NetworkShape) -> int:
     """Weights of an encoder and its embeddings, without biases, positions and heads: about a hundredth."""
     layer = 4 * shape.hidden**2 + 2 * shape.hidden * shape.intermediate
     between = shape.embedding * shape.hidden * shape.projected

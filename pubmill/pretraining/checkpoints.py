@@ -52,7 +52,7 @@ MODEL = "model."
 
 
 @dataclass
-class Progress:
+class PretrainingProgress:
     """Updates done, lines of the log, and sums over the steps since its last line.
 
     `tokens` and `seconds` are those of the whole pretraining so far. `average` is the loss of masked tokens
@@ -88,7 +88,7 @@ class Progress:
         return self.average is not None and self.lowest is not None and self.average > self.lowest + limit
 
 
-STOOD = [part.name for part in fields(Progress) if part.name != "log"]
+STOOD = [part.name for part in fields(PretrainingProgress) if part.name != "log"]
 """What state.json has of a progress."""
 
 
@@ -100,7 +100,7 @@ def _damaged(path: Path, fault: object) -> DamagedCheckpointError:
     return DamagedCheckpointError(f"{path} is damaged: {fault}. {REMAKE}")
 
 
-def save(folder: Path, work: "Pretraining", progress: Progress, facts: dict[str, Any]) -> None:
+def save(folder: Path, work: "Pretraining", progress: PretrainingProgress, facts: dict[str, Any]) -> None:
     """Write a checkpoint, from the first process; all take part. `facts` (recipe, inputs, hardware) go into
     state.json as they are."""
     state = gathered(work)
@@ -153,7 +153,7 @@ def _in_order(work: "Pretraining") -> list[str]:
     return [names[id(weight)] for group in work.optimiser.param_groups for weight in group["params"]]
 
 
-def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Progress:
+def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> PretrainingProgress:
     """Put a checkpoint's weights and optimiser into `work`; return where it stood.
 
     Raises `PubmillError` where the checkpoint is damaged, or was made by another recipe; unless
@@ -174,7 +174,7 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Progres
     if not same_recipe:
         # on another corpus, or with other masks, the loss may well be higher
         stood |= {"average": None, "lowest": None}
-    return Progress(log=log, **stood)
+    return PretrainingProgress(log=log, **stood)
 
 
 def verified(folder: Path) -> tuple[dict[str, Any], Log]:
@@ -316,7 +316,9 @@ def partials(output: Path) -> list[Path]:
     return sorted(saves, key=lambda path: int(path.name.removeprefix("step-")), reverse=True)
 
 
-def save_partial(output: Path, work: "Pretraining", progress: Progress, facts: dict[str, Any]) -> Path:
+def save_partial(
+    output: Path, work: "Pretraining", progress: PretrainingProgress, facts: dict[str, Any]
+) -> Path:
     """Save a running segment; the last two saves are kept, and earlier ones go after the new one is whole."""
     folder = partial_folder(output)
     made = folder / f"step-{progress.step}"

@@ -27,10 +27,10 @@ from pubmill.pretraining.distributed import World
 from pubmill.pretraining.flops import flops_of_step
 from pubmill.pretraining.instances import (
     UNLABELLED,
-    Batch,
     Instances,
     Ints,
     Packed,
+    PackedBatch,
     Stream,
     generator,
     micro_batches,
@@ -82,7 +82,7 @@ class Pretraining:
         self.sharded = recipe.shard_optimiser and world.size > 1
         self.optimiser = build_optimiser(self.learner.parameters(), recipe.optimisation, self.sharded)
         self.pad = packed.special["pad"]
-        self._ahead: dict[int, Future[tuple[Batch, Masked]]] = {}
+        self._ahead: dict[int, Future[tuple[PackedBatch, Masked]]] = {}
         self._maker = ThreadPoolExecutor(1, "batches")
         self.at_once = max(1, tokens_at_once(recipe, world.device) // recipe.sequence_length)
         self.stop_asked: Callable[[], bool] = lambda: False
@@ -111,7 +111,7 @@ class Pretraining:
         self.optimiser.zero_grad(set_to_none=True)
         return sums
 
-    def _prepared(self, step: int) -> tuple[Batch, Masked]:
+    def _prepared(self, step: int) -> tuple[PackedBatch, Masked]:
         """The batch of a step; that of the next is made meanwhile, so that a GPU does not wait for it."""
         ahead = self._ahead
         self._ahead = {
@@ -120,7 +120,7 @@ class Pretraining:
         }
         return self._ahead[step].result()
 
-    def masked_batch(self, step: int) -> tuple[Batch, Masked]:
+    def masked_batch(self, step: int) -> tuple[PackedBatch, Masked]:
         """The batch of a step with the tokens that are hidden in it, whatever the number of processes."""
         recipe = self.recipe
         batch = self.instances.batch(step)
@@ -147,7 +147,7 @@ class Pretraining:
         self.learner.train()
         return sums
 
-    def _over(self, batch: Batch, hidden: Masked, random: tuple[int, int], learn: bool) -> Sums:
+    def _over(self, batch: PackedBatch, hidden: Masked, random: tuple[int, int], learn: bool) -> Sums:
         """Go over a batch; if the GPU's memory is too small, do it again with smaller micro-batches.
 
         The losses are sums over micro-batches, so the size of these changes results by rounding only (and
@@ -177,7 +177,7 @@ class Pretraining:
         self.at_once //= 2
         say(f"{found}; continuing with {self.at_once} at once")
 
-    def _once_over(self, batch: Batch, hidden: Masked, learn: bool) -> Sums:
+    def _once_over(self, batch: PackedBatch, hidden: Masked, learn: bool) -> Sums:
         """Go over a batch, gathering gradients if it is to learn from; return its sums over all processes."""
         counts = counted(batch, hidden)
         labels = hidden.everywhere(UNLABELLED)
@@ -206,7 +206,7 @@ class Pretraining:
         return self.trained.no_sync() if self.world.size > 1 else nullcontext()
 
     def _add(
-        self, batch: Batch, ids: Ints, labels: Ints, rows: Ints, counts: Sums, sums: Sums, learn: bool
+        self, batch: PackedBatch, ids: Ints, labels: Ints, rows: Ints, counts: Sums, sums: Sums, learn: bool
     ) -> None:
         """Add a micro-batch's sums, and its gradients if it is to learn from."""
         part = collate(batch, ids, labels, rows, self.pad, self.world.device)
@@ -224,7 +224,7 @@ class Pretraining:
         for name, value in zip(found, values, strict=True):
             sums[name] += value
 
-    def _flops(self, batch: Batch, sums: Sums) -> float:
+    def _flops(self, batch: PackedBatch, sums: Sums) -> float:
         squares = float((batch.lengths**2).sum())
         return flops_of_step(self.learner, sums["tokens"], squares, sums["masked"])
 
@@ -254,7 +254,7 @@ def build_learner(
     return learner.build(model, recipe, teacher)
 
 
-def counted(batch: Batch, hidden: Masked) -> Sums:
+def counted(batch: PackedBatch, hidden: Masked) -> Sums:
     """What losses are means over, in the whole batch."""
     return {
         "tokens": float(len(batch.ids)),

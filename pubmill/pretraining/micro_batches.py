@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pubmill.pretraining.instances import UNLABELLED, Batch, Ints
+from pubmill.pretraining.instances import UNLABELLED, Ints, PackedBatch
 
 LENGTH_MULTIPLE = 8
 
@@ -33,7 +33,7 @@ class Part:
 
 
 def collate(
-    batch: Batch, ids: Ints, labels: Ints, rows: NDArray[Any], pad: int, device: torch.device
+    batch: PackedBatch, ids: Ints, labels: Ints, rows: NDArray[Any], pad: int, device: torch.device
 ) -> Part:
     """Pad the sequences `rows` of a batch; `ids` and `labels` (tokens,) are its tokens with some masked, and
     what those were (`UNLABELLED` elsewhere)."""

@@ -15,7 +15,7 @@ from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.hardware.provenance import provenance
 from pubmill.hardware.torch_setup import configure_cuda, cuda_settings, leave_uninitialized_memory
 from pubmill.pretraining import checkpoints
-from pubmill.pretraining.checkpoints import DamagedCheckpointError, Progress
+from pubmill.pretraining.checkpoints import DamagedCheckpointError, PretrainingProgress
 from pubmill.pretraining.distributed import World, join
 from pubmill.pretraining.engine import Pretraining, Sums
 from pubmill.pretraining.flops import measured_rate
@@ -122,12 +122,12 @@ def facts(work: Pretraining, segment: Segment, packed: PackedTokens) -> dict[str
     }
 
 
-def resume(work: Pretraining, segment: Segment, known: dict[str, Any]) -> Progress:
+def resume(work: Pretraining, segment: Segment, known: dict[str, Any]) -> PretrainingProgress:
     """Put `work` where it stood: at the segment's own last save, else at its start, else at the beginning."""
     own = work.world.decide(lambda: own_save(segment.output, known))
     source = own or segment.previous or segment.other
     if source is None:
-        return Progress()
+        return PretrainingProgress()
     progress = checkpoints.load(source, work, same_recipe=source != segment.other)
     if progress.step > segment.to or (progress.step == segment.to and own is None):
         raise PubmillError(f"{source} is at step {progress.step} already, --to is {segment.to}")
@@ -179,7 +179,7 @@ def stop_requests() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def train(work: Pretraining, progress: Progress, segment: Segment, known: dict[str, Any]) -> None:
+def train(work: Pretraining, progress: PretrainingProgress, segment: Segment, known: dict[str, Any]) -> None:
     """Do the updates from `progress` up to the segment's end, saving on the way, and write the checkpoint."""
     peak = measured_rate(work.world.device, work.precision) * work.world.size
     board = (
@@ -217,7 +217,7 @@ def train(work: Pretraining, progress: Progress, segment: Segment, known: dict[s
 
 
 def save_and_say(
-    work: Pretraining, progress: Progress, segment: Segment, known: dict[str, Any], began: int
+    work: Pretraining, progress: PretrainingProgress, segment: Segment, known: dict[str, Any], began: int
 ) -> None:
     """Save a segment that was asked to stop, unless no step was completed since it started, at `began`."""
     if progress.step == began:
@@ -227,7 +227,7 @@ def save_and_say(
     say(f"asked to stop; saved {made}; the same command continues from there")
 
 
-def advance(work: Pretraining, progress: Progress, output: Path, peak: float) -> tuple[Line, bool]:
+def advance(work: Pretraining, progress: PretrainingProgress, output: Path, peak: float) -> tuple[Line, bool]:
     """Do one update and count it; return the line of the log as it stands, and whether it was kept."""
     began = time.monotonic()
     try:

@@ -24,7 +24,7 @@ from pubmill.finetuning.splits import Split, read_split
 from pubmill.finetuning.task_models import continue_head, keep, keep_account, load_task_model
 from pubmill.finetuning.tasks.base import Task
 from pubmill.finetuning.tasks.regression import Regression
-from pubmill.finetuning.training import Progress, Trainer
+from pubmill.finetuning.training import FinetuningProgress, Trainer
 from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.files import read_json, read_jsonl_gz, write_json
 from tests.unit.tiny_encoders import tiny_bert
@@ -229,7 +229,9 @@ def train_to(monkeypatch: pytest.MonkeyPatch, diverges: Sequence[bool]) -> list[
     """Trainings of which each diverges after its last look at dev, or doesn't; the examples of each."""
     original, seen = Trainer.train, []
 
-    def train(self: Trainer, train: Split, dev: Split | None, passes: float | None = None) -> Progress:
+    def train(
+        self: Trainer, train: Split, dev: Split | None, passes: float | None = None
+    ) -> FinetuningProgress:
         progress = original(self, train, dev, passes)
         progress.diverged = diverges[len(seen)]
         seen.append(len(train.examples))
@@ -304,7 +306,7 @@ def test_one_model_at_a_time_is_in_memory(model: Path, tokens: Path, monkeypatch
         held.extend(map(weakref.ref, trainer.model.parameters()))
         return made
 
-    progresses: list[Progress] = []
+    progresses: list[FinetuningProgress] = []
     refit = runs._refit
 
     def again(*arguments: Any) -> Any:
