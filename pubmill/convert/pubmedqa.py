@@ -25,7 +25,7 @@ SEED = 0
 FOLDS = 10
 
 
-def read(given: ConverterInput) -> Iterator[SequenceExample]:
+def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of a split.
 
     Its sources are `questions` (`ori_pqal.json`) and `ground_truth` (`test_ground_truth.json`).
@@ -33,15 +33,15 @@ def read(given: ConverterInput) -> Iterator[SequenceExample]:
     The contexts are joined by a space. Raises a `PubmillError` for an entry in another form, and for a test
     set that differs from the authors' list.
     """
-    given.check_options()
-    path = given.input("questions")
+    source.check_options()
+    path = source.input("questions")
     entries = json_files.read_object(path)
     for pmid, entry in entries.items():
         _check_entry(pmid, entry, str(path))
     decisions = {pmid: entry["final_decision"] for pmid, entry in entries.items()}
     splits = split(decisions, str(path))
-    _check_test(splits["test"], decisions, given.input("ground_truth"))
-    for pmid in splits[given.split]:
+    _check_test(splits["test"], decisions, source.input("ground_truth"))
+    for pmid in splits[source.split]:
         yield SequenceExample(
             id=pmid,
             document=pmid,

@@ -195,10 +195,10 @@ class AccessTargets(ModelTargets):
                 f"dataset {dataset} needs {whose}: {', '.join(files)}\nThen {how_to_bring(key)}"
             )
         if urls := self.unmirrored(dataset):
-            told = [
+            lines = [
                 f"dataset {dataset}: {url}: expected the file {path_in_mirror(url, self.study.mirror)}, "
                 f"which does not exist"
                 for url in urls
             ]
             advice = "Fetch what is missing on a machine with a network connection and put it there."
-            raise PubmillError("\n".join([*told, advice]))
+            raise PubmillError("\n".join([*lines, advice]))

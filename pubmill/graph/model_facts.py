@@ -91,10 +91,10 @@ class ModelFactTargets(TableTargets):
             "vocab.sized": learnt_from,
         }
         term = terms[column.value]
-        told = words.get(term, term)
+        label = words.get(term, term)
         if column.value == "vocab.sized" and isinstance(vocab, LearntVocabSpec):
-            return words.get(f"{vocab.size} {term}", f"{vocab.size} {told}")
-        return told
+            return words.get(f"{vocab.size} {term}", f"{vocab.size} {label}")
+        return label
 
     def _of_corpus(self, corpus: str) -> Source:
         built = {self.specs.pretraining[recipe].corpus for recipe in self.pretrainings()}
@@ -195,5 +195,5 @@ def _decided(protocol: ProtocolSpec) -> Iterator[tuple[str, dict[str, Any]]]:
 def _listed(table: FactTableSpec, row: FactRow, terms: list[str]) -> Source:
     """Terms in the table's words, each once."""
     words = {**table.words, **row.words}
-    told = dict.fromkeys(words.get(term, term) for term in terms)
-    return {"value": ", ".join(told)} if told else {"lacking": NOTHING_VARIED}
+    labels = dict.fromkeys(words.get(term, term) for term in terms)
+    return {"value": ", ".join(labels)} if labels else {"lacking": NOTHING_VARIED}

@@ -130,7 +130,7 @@ class Pretraining:
             batch.ids, batch.inner, batch.lengths, self.vocabulary, recipe.objective, rate, random
         )
 
-    def judge(self, held_out: Packed, masking: str) -> Sums | None:
+    def evaluate(self, held_out: Packed, masking: str) -> Sums | None:
         """Sums over documents that are not trained on, at most `HELD_OUT_SEQUENCES` sequences, with the masks
         of a `masking`: the same whatever the recipe. None where there are no such documents."""
         if not len(held_out.ids):
@@ -211,7 +211,7 @@ class Pretraining:
         """Add a micro-batch's sums, and its gradients if it is to learn from."""
         part = collate(batch, ids, labels, rows, self.pad, self.world.device)
         with torch.autocast(self.world.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
-            found = self.trained(part) if learn else self.learner.judge(part)
+            found = self.trained(part) if learn else self.learner.evaluate(part)
         if learn:
             parts = [
                 term.weight * found[f"{term.name}_loss"] / max(1.0, counts[term.per]) for term in self.terms

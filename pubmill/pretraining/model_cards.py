@@ -98,8 +98,8 @@ def _corpus(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """The pretraining corpus: its name, its size, what each source gave and what was rejected."""
     named = {"corpus": name} if (name := statistics.get("recipe", {}).get("corpus")) else {}
     size = {key: statistics[key] for key in ("documents", "words", "bytes") if key in statistics}
-    given = {source: found["documents"] for source, found in statistics.get("by_source", {}).items()}
-    parts = {"documents by source": given, "rejected": statistics.get("rejected", {})}
+    by_source = {source: found["documents"] for source, found in statistics.get("by_source", {}).items()}
+    parts = {"documents by source": by_source, "rejected": statistics.get("rejected", {})}
     return named | size | parts
 
 

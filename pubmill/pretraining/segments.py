@@ -205,7 +205,7 @@ def train(work: Pretraining, progress: PretrainingProgress, segment: Segment, kn
                 if work.world.first and now - reported > REPORT_SECONDS:
                     reported = now
                     say(progress_line(line, segment.to, work.recipe.steps, progress.seconds))
-            held_out = judge(work, segment.tokens / HELD_OUT)
+            held_out = held_out_losses(work, segment.tokens / HELD_OUT)
         except StopRequestedError:
             save_and_say(work, progress, segment, known, began)
             raise StopRequestedError(stops[0] if stops else signal.SIGTERM) from None
@@ -247,7 +247,7 @@ def advance(work: Pretraining, progress: PretrainingProgress, output: Path, peak
     return line, due
 
 
-def judge(work: Pretraining, folder: Path) -> dict[str, Any] | None:
+def held_out_losses(work: Pretraining, folder: Path) -> dict[str, Any] | None:
     """How well held-out documents are predicted: masked as the recipe has it, and by single subwords, so that
     recipes of one vocabulary can be compared. None where nothing is held out."""
     if not (folder / "index.json").is_file():
@@ -255,11 +255,11 @@ def judge(work: Pretraining, folder: Path) -> dict[str, Any] | None:
     packed, found = PackedTokens(folder), dict[str, Any]()
     packed.verify()
     for masking in dict.fromkeys((work.recipe.objective.masking, "subword")):
-        sums: Sums | None = work.judge(packed, masking)
+        sums: Sums | None = work.evaluate(packed, masking)
         if sums is None:
             return None
-        judged = [term for term in work.terms if sums[f"{term.name}_loss"]]
-        found[masking] = means(judged, sums) | {"masked": int(sums["masked"])}
+        terms = [term for term in work.terms if sums[f"{term.name}_loss"]]
+        found[masking] = means(terms, sums) | {"masked": int(sums["masked"])}
     return found
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.annotation.examples import KINDS, read_examples
-from pubmill.convert.dataset import convert, named
+from pubmill.convert.dataset import convert, load_function
 from pubmill.convert.source_files import ConverterInput, withholding
 from pubmill.errors import PubmillError
 from tests.clinical import given, pack, unpack, world, write_world
@@ -135,7 +135,7 @@ def damaged(dice: Dice, path: Path, damage: Callable[[Dice, bytes], bytes]) -> N
 
 def message(name: str, source: ConverterInput) -> str:
     """Return the error message for the source, "" if none; other errors than `PubmillError` are raised."""
-    read = named(spec_of(name).converter, "converter")
+    read = load_function(spec_of(name).converter, "converter")
     try:
         with withholding(True):
             list(read(source))
