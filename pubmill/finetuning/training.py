@@ -1,7 +1,6 @@
 """The loop of a fine-tuning: steps, looks at dev, predictions; the same for every task."""
 
 import math
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from pubmill.finetuning.parameter_groups import GroupedAdam
 from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.finetuning.splits import Split
 from pubmill.finetuning.tasks.base import Task
+from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
 
 REPORT_SECONDS = 5.0
@@ -79,7 +79,7 @@ class Trainer(Predictor):
         """Score dev; remember the weights if they are the best so far and the best are kept."""
         score = self.task.dev_score(dev.examples, self.predict(dev))
         progress.dev.append((progress.steps, score))
-        say(f"step {progress.steps}/{last}: dev {self.recipe.metric} {score:.4f}")
+        report_progress(f"step {progress.steps}/{last}: dev {self.recipe.metric} {score:.4f}")
         if progress.best is None or score > progress.best[1]:
             progress.best = (progress.steps, score)
             if self.recipe.keep == "best":
@@ -107,7 +107,7 @@ class Trainer(Predictor):
                     reported = progress.seconds
                     left = progress.seconds / progress.steps * (last - progress.steps)
                     mean = losses.item() / number
-                    say(f"step {progress.steps}/{last}: loss {mean:.4f}, {left:.0f} s left")
+                    report_progress(f"step {progress.steps}/{last}: loss {mean:.4f}, {left:.0f} s left")
                 yield
                 if progress.steps == last:
                     break
@@ -135,8 +135,3 @@ class Trainer(Predictor):
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimiser.step(step, total)
         return loss.detach()
-
-
-def say(message: str) -> None:
-    """Tell the person at the keyboard, or the log."""
-    print(message, file=sys.stderr, flush=True)

@@ -10,22 +10,14 @@ from pubmill.graph.stage_versions import VERSIONS
 from pubmill.metrics import METRICS, metrics_of
 from pubmill.specs import HubWeights, LearntVocabSpec, PretrainingSpec, RecipeWeights, ReleasedVocabSpec
 from pubmill.specs.models import SpacyWeights
-from pubmill.storage.model_folders import folder_fault
-from pubmill.storage.result_paths import BELOW, STATISTICS
+from pubmill.storage.model_folders import CHECKPOINT_FILES, CONFIG, TOKENIZER_FILES, WEIGHTS, folder_fault
+from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS
 
-VOCAB_FILES = ("tokenizer.json", "tokenizer_config.json", "diagnosis.json")
+VOCAB_FILES = (*TOKENIZER_FILES, DIAGNOSIS)
 """What a vocabulary of any kind has; its own adds vocab.txt, vocab.json and merges.txt, or spiece.model."""
 _PACKED = ("ids.bin", "sentences.npy", "documents.npy", "index.json")
 TOKEN_FILES = (*_PACKED, *(f"held-out/{name}" for name in _PACKED))
-CHECKPOINT_FILES = (
-    "model.safetensors",
-    "auxiliary.safetensors",
-    "optimizer.safetensors",
-    "config.json",
-    "log.jsonl",
-    "state.json",
-)
-MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "README.md")
+MODEL_FILES = (CONFIG, WEIGHTS, *TOKENIZER_FILES, "README.md")
 OFF_THE_SHELF, AS_IT_IS = "off-the-shelf", "as-it-is"
 """Names used as protocol and setting where nothing is trained."""
 PREDICTED = "test"

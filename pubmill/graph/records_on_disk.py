@@ -9,7 +9,8 @@ from pubmill.errors import PubmillError
 from pubmill.graph.models import OFF_THE_SHELF
 from pubmill.graph.record_digests import LineageTargets
 from pubmill.storage.files import read_json, sha256
-from pubmill.storage.result_paths import WEIGHTS, run_of
+from pubmill.storage.model_folders import WEIGHTS
+from pubmill.storage.result_paths import run_of
 from pubmill.storage.weights_digest import folder_sha256, hashed_files
 
 UNREADABLE = "can't be read"

@@ -32,18 +32,12 @@ from pubmill.pretraining.objectives import Term
 from pubmill.pretraining.tokens import PackedTokens
 from pubmill.recipes.pretraining import MEMORY_ONLY
 from pubmill.storage.files import REMAKE, locked, read_json, sealed, sha256, write_json, writing_folder
+from pubmill.storage.model_folders import CHECKPOINT_FILES
 
 if TYPE_CHECKING:
     from pubmill.pretraining.engine import Pretraining
 
 Log = list[dict[str, Any]]
-CHECKPOINT_FILES = (
-    "state.json",
-    "model.safetensors",
-    "auxiliary.safetensors",
-    "optimizer.safetensors",
-    "log.jsonl",
-)
 GENERATIONS = 2
 """How many saves of a running segment are kept: if the last one is damaged, the one before is continued."""
 

@@ -22,6 +22,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.hardware.precision import choose_precision
+from pubmill.messages.progress import report_progress
 from pubmill.pretraining.architectures import build_model, load_model
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.flops import flops_of_step
@@ -36,7 +37,6 @@ from pubmill.pretraining.instances import (
     micro_batches,
     seed_sequence,
 )
-from pubmill.pretraining.logs import say
 from pubmill.pretraining.masking import Masked, Vocabulary, mask, masking_rate
 from pubmill.pretraining.micro_batches import collate
 from pubmill.pretraining.objectives import kind_of
@@ -175,7 +175,7 @@ class Pretraining:
                 "continues from the last save"
             )
         self.at_once //= 2
-        say(f"{found}; continuing with {self.at_once} at once")
+        report_progress(f"{found}; continuing with {self.at_once} at once")
 
     def _once_over(self, batch: PackedBatch, hidden: Masked, learn: bool) -> Sums:
         """Go over a batch, gathering gradients if it is to learn from; return its sums over all processes."""

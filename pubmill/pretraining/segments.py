@@ -14,12 +14,13 @@ import torch
 from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.hardware.provenance import provenance
 from pubmill.hardware.torch_setup import configure_cuda, cuda_settings, leave_uninitialized_memory
+from pubmill.messages.progress import report_progress
 from pubmill.pretraining import checkpoints
 from pubmill.pretraining.checkpoints import DamagedCheckpointError, PretrainingProgress
 from pubmill.pretraining.distributed import World, join
 from pubmill.pretraining.engine import Pretraining, Sums
 from pubmill.pretraining.flops import measured_rate
-from pubmill.pretraining.logs import Line, TensorBoard, log_line, means, progress_line, say
+from pubmill.pretraining.logs import Line, TensorBoard, log_line, means, progress_line
 from pubmill.pretraining.masking import Vocabulary, read_vocabulary
 from pubmill.pretraining.optimisation import learning_rate
 from pubmill.pretraining.tokens import HELD_OUT, PackedTokens
@@ -133,7 +134,7 @@ def resume(work: Pretraining, segment: Segment, known: dict[str, Any]) -> Pretra
         raise PubmillError(f"{source} is at step {progress.step} already, --to is {segment.to}")
     if work.world.first:
         if own:
-            say(f"going on from step {progress.step}, which was saved when this was ended")
+            report_progress(f"going on from step {progress.step}, which was saved when this was ended")
         warn_of_changes(read_json(source / "state.json"), known)
     return progress
 
@@ -144,10 +145,12 @@ def own_save(output: Path, known: dict[str, Any]) -> Path | None:
         try:
             state, _ = checkpoints.verified(own)
         except DamagedCheckpointError as error:
-            say(f"{error} Now the save before it is continued, if there is one.")
+            report_progress(f"{error} Now the save before it is continued, if there is one.")
             continue
         if others := checkpoints.other_work(state, known):
-            say(f"{own} belongs to other work (differing: {', '.join(others)}): discarded, beginning anew")
+            report_progress(
+                f"{own} belongs to other work (differing: {', '.join(others)}): discarded, beginning anew"
+            )
             checkpoints.remove_partial(output)
             return None
         return own
@@ -160,7 +163,7 @@ def warn_of_changes(before: dict[str, Any], now: dict[str, Any]) -> None:
         for name in names:
             old, new = before.get(group, {}).get(name), now[group].get(name)
             if old != new:
-                say(f"{name} was {old}, is now {new}: last digits may differ")
+                report_progress(f"{name} was {old}, is now {new}: last digits may differ")
 
 
 @contextmanager
@@ -204,7 +207,7 @@ def train(work: Pretraining, progress: PretrainingProgress, segment: Segment, kn
                     board.add(line)
                 if work.world.first and now - reported > REPORT_SECONDS:
                     reported = now
-                    say(progress_line(line, segment.to, work.recipe.steps, progress.seconds))
+                    report_progress(progress_line(line, segment.to, work.recipe.steps, progress.seconds))
             held_out = held_out_losses(work, segment.tokens / HELD_OUT)
         except StopRequestedError:
             save_and_say(work, progress, segment, known, began)
@@ -221,10 +224,10 @@ def save_and_say(
 ) -> None:
     """Save a segment that was asked to stop, unless no step was completed since it started, at `began`."""
     if progress.step == began:
-        say("asked to stop before another step was complete; the same command continues")
+        report_progress("asked to stop before another step was complete; the same command continues")
         return
     made = checkpoints.save_partial(segment.output, work, progress, known)
-    say(f"asked to stop; saved {made}; the same command continues from there")
+    report_progress(f"asked to stop; saved {made}; the same command continues from there")
 
 
 def advance(work: Pretraining, progress: PretrainingProgress, output: Path, peak: float) -> tuple[Line, bool]:

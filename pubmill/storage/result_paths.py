@@ -16,7 +16,7 @@ RECORD, CONTRIBUTIONS = ".json", ".items.npz"
 SOURCE_RECORD = ".source.json"
 """Ending of the file that records where a source file came from."""
 CARD, STATISTICS, DIAGNOSIS = "card.json", "stats.json", "diagnosis.json"
-STATE, LOG, WEIGHTS = "state.json", "log.jsonl", "model.safetensors"
+STATE, LOG = "state.json", "log.jsonl"
 
 Number = int | str
 """A number, or the wildcard for one."""
