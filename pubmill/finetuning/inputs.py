@@ -1,4 +1,4 @@
-"""What an encoder reads: instances, and padded batches of them."""
+"""Inputs of an encoder: instances, and padded batches of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ import torch
 class Instance:
     """One input, made from an example or from a part of one.
 
-    `example`: the example's place in its split. `ids`: subword ids, special tokens included;
-    `segments`: one segment id each, None where the encoder has but one. `places`: where in `ids` the
-    encodings stand that the head reads. `groups`: lengths of consecutive runs of `places` that are
-    pooled to one encoding each; None: each place gives its own.
+    `example`: index of the example in its split. `ids`: subword ids, with special tokens. `segments`: one
+    segment id per subword; None if the encoder has no segments. `places`: indices in `ids` whose encodings
+    the head reads. `groups`: lengths of consecutive runs of `places`, each pooled to one encoding; None if
+    each place gives its own encoding.
     """
 
     example: int
@@ -26,7 +26,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoded:
-    """All instances of some examples, and how often something had to be done to them, by what it was."""
+    """All instances of some examples, with counts of changes that were needed to encode them, by kind."""
 
     instances: Sequence[Instance]
     counts: dict[str, int]
@@ -40,9 +40,9 @@ class Encoded:
 class Batch:
     """Padded tensors of some instances.
 
-    `ids`, `mask`, `segments`: instances x longest (int64; mask 1 for real tokens). `places`: those of all
-    instances, one after another, in the flattened instances x longest; `counts`: how many encodings each
-    instance gives after pooling. `groups`: lengths of the runs of `places` that are pooled, or None.
+    `ids`, `mask`, `segments`: instances x longest (int64; mask 1 for real tokens). `places`: the places of
+    all instances, one after another, in the flattened instances x longest. `counts`: number of encodings of
+    each instance after pooling. `groups`: lengths of the runs of `places` that are pooled, or None.
     """
 
     ids: torch.Tensor
@@ -54,7 +54,7 @@ class Batch:
 
 
 def collate(instances: Sequence[Instance], pad: int, device: torch.device) -> Batch:
-    """Pad instances to the longest of them; all or none of them have segments and groups."""
+    """Pad instances to the longest one; either all or none have segments and groups."""
     longest = max(len(instance.ids) for instance in instances)
     groups = [instance.groups for instance in instances if instance.groups is not None]
     segments = [instance.segments for instance in instances if instance.segments is not None]
@@ -79,5 +79,5 @@ def _padded(rows: Sequence[Sequence[int]], width: int, fill: int, device: torch.
 
 
 def moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """Return the tensor on the device; a copy to a GPU runs while the next one is made."""
+    """Return the tensor on the device; copies to a GPU are asynchronous."""
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
