@@ -1,4 +1,4 @@
-"""Micro-batches as tensors: some sequences of a batch, padded to the longest of them."""
+"""Micro-batches as tensors: some sequences of a batch, padded to the longest one."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,10 +17,9 @@ LENGTH_MULTIPLE = 8
 class Part:
     """Some sequences on a device.
 
-    `ids` and `segments` are (sequences, length); `mask` is of the same shape and true where there is a token,
-    or None where there is no padding. `rows` are positions in the flattened batch: first the [CLS] of each
-    sequence, to which `pair_labels` belong, then the masked ones, to which `labels` belong. `present` are
-    the positions of all tokens.
+    `ids` and `segments`: (sequences, length). `mask`: the same shape, true at tokens; None without padding.
+    `rows`: positions in the flattened batch: first the [CLS] of each sequence, to which `pair_labels` belong,
+    then the masked positions, to which `labels` belong. `present`: the positions of all tokens.
     """
 
     ids: Tensor
@@ -35,8 +34,8 @@ class Part:
 def collate(
     batch: Batch, ids: Ints, labels: Ints, rows: NDArray[Any], pad: int, device: torch.device
 ) -> Part:
-    """Pad the sequences `rows` of a batch; `ids` and `labels` (tokens,) are its tokens with some masked, and
-    what those were (`UNLABELLED` elsewhere)."""
+    """Pad the sequences `rows` of a batch; `ids` and `labels` (tokens,) are its tokens after masking and the
+    original ids of masked ones (`UNLABELLED` elsewhere)."""
     lengths, begin = batch.lengths[rows], (np.cumsum(batch.lengths) - batch.lengths)[rows]
     width = -(-int(lengths.max()) // LENGTH_MULTIPLE) * LENGTH_MULTIPLE
     present = np.arange(width) < lengths[:, None]
