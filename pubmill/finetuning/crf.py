@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from pubmill.finetuning.inputs import Batch
+from pubmill.hardware.torch_setup import to_device
 
 
 class LinearChain(nn.Module):
@@ -117,4 +118,4 @@ def _layout(counts: Sequence[int], device: torch.device) -> _Layout:
         ends - 1,
         np.delete(np.arange(ends[-1]), ends - lengths),
     )
-    return _Layout(*(torch.from_numpy(part).to(device, non_blocking=True) for part in parts))
+    return _Layout(*(to_device(torch.from_numpy(part), device) for part in parts))

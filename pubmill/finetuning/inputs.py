@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from pubmill.hardware.torch_setup import to_device
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
@@ -65,7 +67,7 @@ def collate(instances: Sequence[Instance], pad: int, device: torch.device) -> Ba
         ids=_padded(ids, longest, pad, device),
         mask=_padded([[1] * len(row) for row in ids], longest, 0, device),
         segments=_padded(segments, longest, 0, device) if segments else None,
-        places=moved(torch.tensor(places, dtype=torch.int64), device),
+        places=to_device(torch.tensor(places, dtype=torch.int64), device),
         counts=[len(unit) for unit in units],
         groups=[length for lengths in groups for length in lengths] if groups else None,
     )
@@ -75,9 +77,4 @@ def _padded(rows: Sequence[Sequence[int]], width: int, fill: int, device: torch.
     array = np.full((len(rows), width), fill, dtype=np.int64)
     for number, row in enumerate(rows):
         array[number, : len(row)] = row
-    return moved(torch.from_numpy(array), device)
-
-
-def moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """Return the tensor on the device; copies to a GPU are asynchronous."""
-    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
+    return to_device(torch.from_numpy(array), device)

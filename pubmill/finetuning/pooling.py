@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from pubmill.finetuning.inputs import Batch
+from pubmill.hardware.torch_setup import to_device
 
 
 class Concatenated(nn.Module):
@@ -40,10 +41,10 @@ def pooled(rows: torch.Tensor, lengths: Sequence[int], how: Literal["max", "aver
     starts = np.cumsum(sizes) - sizes
     real = columns < sizes[:, None]
     at = np.where(real, starts[:, None] + columns, starts[:, None])
-    index = torch.from_numpy(at.ravel()).to(rows.device, non_blocking=True)
-    padding = torch.from_numpy(~real[:, :, None]).to(rows.device, non_blocking=True)
+    index = to_device(torch.from_numpy(at.ravel()), rows.device)
+    padding = to_device(torch.from_numpy(~real[:, :, None]), rows.device)
     grid = rows.index_select(0, index).view(*real.shape, -1)
     if how == "max":
         return grid.masked_fill(padding, -torch.inf).amax(1)
-    counts = torch.from_numpy(sizes[:, None]).to(rows.device, rows.dtype, non_blocking=True)
+    counts = to_device(torch.from_numpy(sizes[:, None]), rows.device).to(rows.dtype)
     return grid.masked_fill(padding, 0.0).sum(1) / counts

@@ -59,14 +59,17 @@ class Predictor:
         self.model.eval()
         instances = split.encoded.instances
         outputs: list[torch.Tensor] = [torch.empty(0)] * len(instances)
+        finite = torch.ones((), dtype=torch.bool, device=self.device)
         for indices in prediction_batches(split.lengths, PREDICTION_TOKENS):
             batch = collate([instances[index] for index in indices], self.task.reader.pad, self.device)
             with self._autocast():
                 scores = self.model(batch)
-            if not torch.isfinite(scores).all():
-                raise DivergenceError
+            # Read once after the loop: each read makes a GPU wait.
+            finite &= torch.isfinite(scores).all()
             for index, output in zip(indices, self.task.outputs(self.model, scores, batch), strict=True):
                 outputs[index] = output
+        if not finite:
+            raise DivergenceError
         return self.task.predictions(split.examples, instances, outputs)
 
     def _autocast(self) -> AbstractContextManager[None]:

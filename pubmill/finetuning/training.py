@@ -11,11 +11,12 @@ import torch
 
 from pubmill.finetuning.batch_sampling import epoch_size, training_batches
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.inputs import collate, moved
+from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.parameter_groups import Optimiser
 from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.finetuning.splits import Split
 from pubmill.finetuning.tasks.base import Task
+from pubmill.hardware.torch_setup import to_device
 from pubmill.recipes import FinetuningRecipe
 
 REPORT_SECONDS = 5.0
@@ -131,7 +132,7 @@ class Trainer(Predictor):
         batch = collate(instances, self.task.reader.pad, self.device)
         with self._autocast():
             scores = self.model(batch)
-        loss = self.task.loss(self.model, scores, batch, moved(targets, self.device))
+        loss = self.task.loss(self.model, scores, batch, to_device(targets, self.device))
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimiser.step(step, total)
         return loss.detach()

@@ -122,3 +122,8 @@ def cuda_settings(device: torch.device) -> dict[str, Any]:
         "deterministic": modes[torch.get_deterministic_debug_mode()],
         "tf32": torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32,
     }
+
+
+def to_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Return the tensor on the device; copies to a GPU are asynchronous."""
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)

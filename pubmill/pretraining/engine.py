@@ -30,7 +30,6 @@ from pubmill.pretraining.instances import (
     UNLABELLED,
     Batch,
     Instances,
-    Ints,
     Packed,
     Stream,
     generator,
@@ -39,7 +38,7 @@ from pubmill.pretraining.instances import (
 )
 from pubmill.pretraining.logs import say
 from pubmill.pretraining.masking import Masked, Vocabulary, mask, masking_rate
-from pubmill.pretraining.micro_batches import collate
+from pubmill.pretraining.micro_batches import Part, collate
 from pubmill.pretraining.objectives import kind_of
 from pubmill.pretraining.objectives.learner import Learner
 from pubmill.pretraining.optimisation import build_optimiser, learning_rate, set_learning_rate
@@ -106,11 +105,9 @@ class Pretraining:
         recipe = self.recipe
         batch, hidden = self._prepared(step)
         sums = self._over(batch, hidden, (recipe.seed, step), learn=True)
-        norm = torch.nn.utils.clip_grad_norm_(
-            self.learner.parameters(), recipe.optimisation.max_gradient_norm
-        )
-        if not math.isfinite(sums["loss"] + norm.item()):
-            raise FloatingPointError(f"loss or gradient is not a number (gradient norm {norm.item()})")
+        norm = sums.pop("norm")
+        if not math.isfinite(sums["loss"] + norm):
+            raise FloatingPointError(f"loss or gradient is not a number (gradient norm {norm})")
         set_learning_rate(self.optimiser, learning_rate(recipe.optimisation, step, recipe.steps))
         self.optimiser.step()
         self.optimiser.zero_grad(set_to_none=True)
@@ -175,9 +172,8 @@ class Pretraining:
         help."""
         length = self.recipe.sequence_length
         found = f"the GPU has too little memory for {self.at_once} sequences of {length} tokens at once"
-        if (
-            self.at_once == 1 or self.world.size > 1
-        ):  # The other processes would wait for the gradients of this one.
+        # Other processes would wait for the gradients of this one.
+        if self.at_once == 1 or self.world.size > 1:
             raise PubmillError(
                 f"{found}; set recompute_activations: true or take GPUs with more memory. The same command "
                 "continues from the last save"
@@ -186,22 +182,40 @@ class Pretraining:
         say(f"{found}; continuing with {self.at_once} at once")
 
     def _once_over(self, batch: Batch, hidden: Masked, learn: bool) -> Sums:
-        """Process a batch, with gradients when learning; return its sums over all processes."""
+        """Process a batch, with clipped gradients when learning; return its sums over all processes.
+
+        Also returns `norm`, the norm of the gradients before they were clipped.
+        """
         counts = counted(batch, hidden)
         labels = hidden.everywhere(UNLABELLED)
         mine = micro_batches(batch.lengths, self.at_once, self.world.rank, self.world.size)
-        sums: Sums = dict.fromkeys(("padded", *names(self.learner)), 0.0)
+        measured = names(self.learner)
+        totals = torch.zeros(len(measured), dtype=torch.float64, device=self.world.device)
+        nothing, padded = totals.new_zeros(()), 0
         shared = len(batch.lengths) // self.world.size  # Every process has this many sequences, or one more.
         for number, rows in enumerate(mine):
-            if 0 < number * self.at_once < shared:  # So all processes ask each other equally often.
+            # Only up to `shared`, so that all processes ask each other equally often.
+            if 0 < number * self.at_once < shared:
                 self._give_up_if_asked()
+            part = collate(batch, hidden.ids, labels, rows, self.pad, self.world.device)
+            padded += part.ids.numel()
             with nullcontext() if number == len(mine) - 1 or not learn else self._unshared():
-                self._add(batch, hidden.ids, labels, rows, counts, sums, learn)
-        sums = self.world.total(sums) | counts
+                found = self._add(part, counts, learn)
+            totals += torch.stack([found.get(name, nothing).detach().double() for name in measured])
+        # The only values of a step that are read from the device, after all its work has been queued.
+        *values, norm = torch.cat([totals, self._clip(learn)]).tolist()
+        sums = self.world.total({"padded": float(padded), **dict(zip(measured, values, strict=True))}) | counts
         sums["loss"] = sum(
             term.weight * sums[f"{term.name}_loss"] / max(1.0, sums[term.per]) for term in self.terms
         )
-        return sums | {"flops": self._flops(batch, sums), "cut": float(batch.cut)}
+        return sums | {"flops": self._flops(batch, sums), "cut": float(batch.cut), "norm": norm}
+
+    def _clip(self, learn: bool) -> torch.Tensor:
+        """Clip the gradients, if any; return their norm before (1, float64)."""
+        if not learn:
+            return torch.zeros(1, dtype=torch.float64, device=self.world.device)
+        most = self.recipe.optimisation.max_gradient_norm
+        return torch.nn.utils.clip_grad_norm_(self.learner.parameters(), most).double().unsqueeze(0)
 
     def _give_up_if_asked(self) -> None:
         """Discard the step's gradients and raise `StopRequestedError` if any process was asked to stop."""
@@ -213,24 +227,17 @@ class Pretraining:
         """Keep gradients in this process, except those of the last micro-batch."""
         return self.trained.no_sync() if self.world.size > 1 else nullcontext()
 
-    def _add(
-        self, batch: Batch, ids: Ints, labels: Ints, rows: Ints, counts: Sums, sums: Sums, learn: bool
-    ) -> None:
-        """Add a micro-batch's sums, and its gradients when learning."""
-        part = collate(batch, ids, labels, rows, self.pad, self.world.device)
+    def _add(self, part: Part, counts: Sums, learn: bool) -> dict[str, torch.Tensor]:
+        """Return a micro-batch's sums; add its gradients when learning."""
         with torch.autocast(self.world.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
-            found = self.trained(part) if learn else self.learner.judge(part)
+            found: dict[str, torch.Tensor] = self.trained(part) if learn else self.learner.judge(part)
         if learn:
             parts = [
                 term.weight * found[f"{term.name}_loss"] / max(1.0, counts[term.per]) for term in self.terms
             ]
             # Gradients are averaged over processes, but each process has only its share of the batch.
             (torch.stack(parts).sum() * self.world.size).backward()  # type: ignore[no-untyped-call]
-        sums["padded"] += part.ids.numel()
-        # Read from the device once, after all its work has been queued.
-        values = torch.stack([value.detach().float() for value in found.values()]).tolist()
-        for name, value in zip(found, values, strict=True):
-            sums[name] += value
+        return found
 
     def _flops(self, batch: Batch, sums: Sums) -> float:
         squares = float((batch.lengths**2).sum())

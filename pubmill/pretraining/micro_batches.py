@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pubmill.hardware.torch_setup import to_device
 from pubmill.pretraining.instances import UNLABELLED, Batch, Ints
 
 LENGTH_MULTIPLE = 8
@@ -46,7 +47,7 @@ def collate(
     masked = labels[source] != UNLABELLED
 
     def there(array: NDArray[Any]) -> Tensor:
-        return torch.from_numpy(array).to(device)
+        return to_device(torch.from_numpy(array), device)
 
     return Part(
         ids=there(padded),
