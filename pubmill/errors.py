@@ -1,4 +1,4 @@
-"""Exceptions that end a program, and how programs report them."""
+"""Errors for the user, and how programs print them."""
 
 import signal
 from collections.abc import Callable
@@ -12,11 +12,10 @@ Result = TypeVar("Result")
 
 
 class PubmillError(Exception):
-    """Something the person at the keyboard can mend.
+    """An error that the user can correct.
 
-    The message says what was wrong, where (file, line, PMID, document), what was expected and
-    what to do; it is printed as it stands, without a traceback. Whatever it quotes, no control character
-    of a terminal is in it.
+    The message states what is wrong, where (file, line, PMID, document), what was expected and what to do. It
+    is printed without a traceback; control characters in quoted text are replaced.
     """
 
     def __init__(self, message: object) -> None:
@@ -32,7 +31,7 @@ class StopRequestedError(Exception):
 
 
 def plainly(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """The function, ending the program with the message of a `PubmillError` and status 1.
+    """Wrap a function so that a `PubmillError` prints its message and ends the program with status 1.
 
     Snakemake wraps every other exception into a traceback of its own.
     """
@@ -48,7 +47,7 @@ def plainly(function: Callable[Parameters, Result]) -> Callable[Parameters, Resu
 
 
 class Plain:
-    """An object whose methods end the program as `plainly` does."""
+    """Wrap an object so that its methods end the program as `plainly` does."""
 
     def __init__(self, of: Any) -> None:
         self._of = of

@@ -199,7 +199,7 @@ def _train(job: FinetuningJob, data: Data, device: torch.device) -> Trained:
 
 
 def _begin(job: FinetuningJob, learnt: list[Any], device: torch.device) -> tuple[Trainer, bool | None]:
-    """Return a trainer with a head on the encoder, and whether that starts from the head of the job's model."""
+    """Return a trainer with a head on the encoder, and whether it starts from the head of the job's model."""
     recipe, model = job.recipe, job.model
     tokenizer = load_tokenizer(model, words=recipe.task == "tokens")
     encoder = load_encoder(model, recipe.dropout, device)
