@@ -77,7 +77,7 @@ def relations(source: ConverterInput) -> Iterator[SequenceExample]:
     """
     source.check_options("dev")
     for document, note, found in _documents(source, "rel"):
-        labels = _labels(source, note, found)
+        labels = _labels(note, found)
         across = sum(concept.first_line != concept.last_line for concept in found)
         if across:
             source.left_out["concepts_across_lines"] += across
@@ -230,7 +230,7 @@ def _concepts(note: _Note) -> list[Concept]:
     return found
 
 
-def _labels(source: ConverterInput, note: _Note, found: list[Concept]) -> dict[tuple[int, int], list[str]]:
+def _labels(note: _Note, found: list[Concept]) -> dict[tuple[int, int], list[str]]:
     """Return the numbers of two concepts, the smaller first -> their relations in `.rel` order."""
     numbers: dict[Span, int] = {}
     for number, concept in enumerate(found, 1):
