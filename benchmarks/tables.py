@@ -105,8 +105,9 @@ def report(folder: Path) -> Used:
     known = graph()
     recipe = {
         "study": known.study.study, "title": known.study.title, "scale": "full", "scale_title": "full scale",
-        "comparable": True, "tables": known.requests.result_tables(), "fact_tables": [], "models": known.scope.models(),
-        "pretraining": {}, "corpora": [], "vocabs": [], "datasets": [], "sources": {},
+        "comparable": True, "tables": known.requests.result_tables(), "fact_tables": [],
+        "models": known.scope.models(), "pretraining": {}, "corpora": [], "vocabs": [], "datasets": [],
+        "sources": {},
     }  # fmt: skip
     for name in known.requests.result_tables():
         made = compared(read_table(folder / f"tables/{name}.json"))

@@ -91,7 +91,7 @@ def test_what_needs_the_whole_corpus(specs: Path, local: dict[str, str]) -> None
     assert made.selection.fingerprint_recipe("mixed", 0)["similar"] is True
     assert made.selection.duplicates_recipe("mixed") == {"similarity": 0.9}
     plain = targets(write(specs), local_files=local)
-    assert plain.selection_inputs("mixed") == {}
+    assert plain.selection.inputs("mixed") == {}
 
 
 def test_every_part_is_searched_for_texts_of_datasets_once(specs: Path, local: dict[str, str]) -> None:
