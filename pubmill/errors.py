@@ -47,14 +47,16 @@ def plainly(function: Callable[Parameters, Result]) -> Callable[Parameters, Resu
 
 
 class Plain:
-    """Wrap an object so that its methods end the program as `plainly` does."""
+    """Wrap an object so that its methods, and those of its parts, end the program as `plainly` does."""
 
     def __init__(self, of: Any) -> None:
         self._of = of
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._of, name)
-        return plainly(found) if callable(found) else found
+        if callable(found):
+            return plainly(found)
+        return Plain(found) if hasattr(found, "__dict__") else found  # text and numbers have none
 
 
 def run(main: Callable[[], None]) -> None:

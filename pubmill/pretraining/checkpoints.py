@@ -32,7 +32,7 @@ from pubmill.pretraining.objectives import Term
 from pubmill.pretraining.tokens import PackedTokens
 from pubmill.recipes.pretraining import MEMORY_ONLY
 from pubmill.storage.files import REMAKE, locked, read_json, sealed, sha256, write_json, writing_folder
-from pubmill.storage.model_folders import CHECKPOINT_FILES
+from pubmill.storage.result_paths import CHECKPOINT_FILES
 
 if TYPE_CHECKING:
     from pubmill.pretraining.engine import Pretraining

@@ -196,13 +196,12 @@ class Pretraining:
             part = collate(batch, hidden.ids, labels, rows, self.pad, self.world.device)
             padded += part.ids.numel()
             with nullcontext() if number == len(mine) - 1 or not learn else self._unshared():
-                found = self._add(part, counts, learn)
-            totals += torch.stack([found.get(name, nothing).detach().double() for name in measured])
+                terms = self._add(part, counts, learn)
+            totals += torch.stack([terms.get(name, nothing).detach().double() for name in measured])
         # The only values of a step that are read from the device, after all its work has been queued.
         *values, norm = torch.cat([totals, self._clip(learn)]).tolist()
-        sums = (
-            self.world.total({"padded": float(padded), **dict(zip(measured, values, strict=True))}) | counts
-        )
+        found = {"padded": float(padded), **dict(zip(measured, values, strict=True))}
+        sums = self.world.total(found) | counts
         sums["loss"] = sum(
             term.weight * sums[f"{term.name}_loss"] / max(1.0, sums[term.per]) for term in self.terms
         )

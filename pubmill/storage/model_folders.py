@@ -1,4 +1,4 @@
-"""Names of the files of models, tokenizers and checkpoints; the check of a model folder made elsewhere."""
+"""Names of the files of models and tokenizers; the check of a model folder made elsewhere."""
 
 from pathlib import Path
 
@@ -7,14 +7,6 @@ TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
 """Files of every tokenizer made here."""
 VOCABULARY_FILES = ("vocab.txt", "vocab.json", "merges.txt", "spiece.model")
 """Files that a tokenizer may have beside them, by its kind."""
-CHECKPOINT_FILES = (
-    WEIGHTS,
-    "auxiliary.safetensors",
-    "optimizer.safetensors",
-    CONFIG,
-    "log.jsonl",
-    "state.json",
-)
 COPIED = ("*.safetensors", "*.json", "*.txt", "*.model", "README.md", "LICENSE*")
 """Files copied from a model folder made elsewhere: weights and texts, no code."""
 PICKLED = "pytorch_model.bin"

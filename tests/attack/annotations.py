@@ -134,7 +134,7 @@ ATTACKS = (
     ),
     Attack(
         name="annotations-bioc",
-        fault="BioC files annotated by other taggers, with overlapping mentions, annotated by a model twice",
+        fault="BioC files with overlapping mentions by other taggers, annotated twice by a model",
         survived="what the model doesn't predict stays as it is; the second run gives the same bytes",
         case=kept_in_bioc,
         cases=2000,
