@@ -20,7 +20,7 @@ from pubmill.errors import PubmillError, run
 from pubmill.graph import Graph
 from pubmill.hardware.cores import cores
 from pubmill.inspection.data_check.checks import check_all, plan
-from pubmill.inspection.data_check.printing import print_outcomes
+from pubmill.inspection.data_check.data_check_printing import print_outcomes
 from pubmill.messages.progress import report_progress
 from pubmill.planning.terminal_tables import console
 from pubmill.specs import load, scales

@@ -10,8 +10,8 @@ import torch
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.job import FinetuningJob
 from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
 from pubmill.finetuning.splits import Split, encode_split, read_split, split_path
 from pubmill.finetuning.stabilisation import prepare_encoder
@@ -26,7 +26,7 @@ from pubmill.finetuning.task_models import (
 )
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.base import Task
-from pubmill.finetuning.training import FinetuningProgress, Trainer
+from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.hardware.provenance import provenance
 from pubmill.hardware.torch_setup import cuda_settings
 from pubmill.messages.progress import report_progress

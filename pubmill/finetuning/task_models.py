@@ -20,9 +20,9 @@ from transformers import AutoModelForQuestionAnswering, AutoModelForTokenClassif
 from pubmill.annotation.examples import SequenceExample
 from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import forward, load_encoder, load_tokenizer
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, Instance, collate
-from pubmill.finetuning.job import FinetuningJob
 from pubmill.finetuning.predicting import Predictor, make_reader
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.splits import read_split, split_path

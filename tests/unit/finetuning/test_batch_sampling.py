@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pubmill.annotation.examples import SequenceExample, write_examples
 from pubmill.finetuning.batch_sampling import POOL, POOLS, epoch_size, prediction_batches, training_batches
-from pubmill.finetuning.job import FinetuningJob
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.run import finetune
 from pubmill.recipes import FinetuningRecipe
 from tests.unit.finetuning.encoder_families import save_encoder

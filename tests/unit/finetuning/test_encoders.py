@@ -22,9 +22,9 @@ from pubmill.finetuning.encoders import (
     load_tokenizer,
     longest_input,
 )
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import collate
-from pubmill.finetuning.job import FinetuningJob
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune
 from pubmill.finetuning.tasks import TASKS

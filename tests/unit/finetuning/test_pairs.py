@@ -22,7 +22,7 @@ from pubmill.annotation.examples import (
     read_examples,
     write_examples,
 )
-from pubmill.finetuning.job import FinetuningJob
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.run import finetune
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import read_predictions

@@ -10,9 +10,9 @@ import torch
 
 from pubmill.annotation.examples import Entity, SequenceExample, read_examples, write_examples
 from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Instance, collate
-from pubmill.finetuning.job import FinetuningJob
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.recurrent import SequenceBiLstm
 from pubmill.finetuning.run import finetune

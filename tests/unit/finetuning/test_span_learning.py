@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.annotation.examples import SpanExample, write_examples
-from pubmill.finetuning.job import FinetuningJob
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.run import finetune
 from pubmill.metrics.answers import score_answers
 from tests.unit.finetuning.toy_spans import RECIPE, learnable, make_model

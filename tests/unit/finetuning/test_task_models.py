@@ -27,8 +27,8 @@ from transformers import (
 from pubmill.annotation.examples import SequenceExample, TokensExample
 from pubmill.annotation.tagging import to_mentions
 from pubmill.errors import PubmillError
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.inputs import collate
-from pubmill.finetuning.job import FinetuningJob
 from pubmill.finetuning.predicting import Predictor
 from pubmill.finetuning.run import Run, finetune, predict_kept
 from pubmill.finetuning.splits import encode_split, read_split

@@ -20,9 +20,9 @@ from pubmill.annotation.examples import (
 )
 from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, collate
-from pubmill.finetuning.job import FinetuningJob
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune
 from pubmill.finetuning.tasks import TASKS

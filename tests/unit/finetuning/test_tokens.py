@@ -16,9 +16,9 @@ from pubmill.annotation.examples import TokensExample, write_examples
 from pubmill.annotation.tagging import Scheme, to_labels, to_mentions
 from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import collate
-from pubmill.finetuning.job import FinetuningJob
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune
 from pubmill.finetuning.splits import read_split

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pubmill.annotation.examples import KINDS, Entity, LabelledSentence
 from pubmill.errors import PubmillError
-from pubmill.finetuning.job import FinetuningJob
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.predicting import DivergenceError
 from pubmill.finetuning.run import finetune
 from pubmill.finetuning.splits import read_split

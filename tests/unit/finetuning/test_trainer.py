@@ -17,9 +17,9 @@ from transformers import BertForPreTraining
 from pubmill.annotation.examples import TokensExample, write_examples
 from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import Layers, TaskModel
 from pubmill.finetuning.inputs import Encoded, collate
-from pubmill.finetuning.job import FinetuningJob
 from pubmill.finetuning.parameter_groups import schedule
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune as run
