@@ -1,6 +1,7 @@
 """Trials of mutations: the tests of a room, run in forked processes in a copy of the checkout."""
 
 import contextlib
+import gc
 import importlib
 import json
 import multiprocessing
@@ -29,26 +30,37 @@ _CHECKOUTS: list["Checkout"] = []
 """The copy of this process, if it tries mutations."""
 
 
+@dataclass(frozen=True)
+class Unchanged:
+    """A test file's run without any mutation: its time, and the modules that it has imported."""
+
+    seconds: float
+    modules: frozenset[str]
+
+
 @dataclass
 class Checkout:
     """A copy of a checkout in which one file at a time is changed.
 
     Attributes:
         folder: The copy.
-        seconds: The time of each test file that has been run without a mutation.
+        runs: The runs of test files without a mutation, so far as they were needed.
     """
 
     folder: Path
-    seconds: dict[str, float] = field(default_factory=dict)
+    runs: dict[str, Unchanged] = field(default_factory=dict)
 
     def catches(self, mutation: Mutation) -> bool:
         """Whether a test of the mutation's room fails with it; the file is restored afterwards."""
-        return any(
-            self._fails(mutation, files) for files in files_of_room(self.folder, mutation.path) if files
-        )
+        name = module_name(mutation.path)
+        for files in files_of_room(self.folder, mutation.path):
+            reaching = [file for file in files if name in self._unchanged(file).modules]
+            if reaching and self._fails(mutation, reaching):
+                return True
+        return False
 
     def _fails(self, mutation: Mutation, files: Sequence[str]) -> bool:
-        limit = 30 + 5 * sum(map(self._usual_seconds, files))
+        limit = 30 + 5 * sum(self._unchanged(file).seconds for file in files)
         path = self.folder / mutation.path
         text, unchanged = path.read_text(encoding="utf-8"), path.stat()
         path.write_text(mutation.apply(text), encoding="utf-8")
@@ -58,16 +70,16 @@ class Checkout:
             path.write_text(text, encoding="utf-8")
             os.utime(path, ns=(unchanged.st_atime_ns, unchanged.st_mtime_ns))  # its bytecode is valid again
 
-    def _usual_seconds(self, file: str) -> float:
-        """Run a test file without a mutation, unless that was done, and return its time."""
-        if file not in self.seconds:
+    def _unchanged(self, file: str) -> Unchanged:
+        if file not in self.runs:
             start = time.monotonic()
             loaded = self.folder.with_suffix(".loaded")
             if not passes(self.folder, [file], None, loaded):
                 raise SystemExit(f"{file} fails without any mutation: mend it first")
-            self.seconds[file] = time.monotonic() - start
-            _import_third_party(json.loads(loaded.read_text()))
-        return self.seconds[file]
+            modules = json.loads(loaded.read_text())
+            self.runs[file] = Unchanged(time.monotonic() - start, frozenset(modules))
+            _import_third_party(modules)
+        return self.runs[file]
 
 
 def survivors(root: Path, chosen: Sequence[Mutation], jobs: int = 1) -> list[Mutation]:
@@ -95,15 +107,19 @@ def copy_checkout(root: Path, folder: Path) -> Checkout:
     return Checkout(folder)
 
 
-def files_of_room(root: Path, module: Path) -> tuple[list[str], list[str]]:
-    """Return the test files of a module's room: those named after it or importing it, and the others."""
-    closest: list[str] = []
-    others: list[str] = []
-    name = ".".join(module.with_suffix("").parts).removesuffix(".__init__")
+def files_of_room(root: Path, module: Path) -> tuple[list[str], list[str], list[str]]:
+    """Return the test files of a module's room: those named after it, those importing it, and the others."""
+    groups: tuple[list[str], list[str], list[str]] = ([], [], [])
     for path in sorted((root / "tests/unit" / module.parts[1]).rglob("test_*.py")):
-        is_close = path.stem.startswith(f"test_{module.stem}") or name in imported(path)
-        (closest if is_close else others).append(path.relative_to(root).as_posix())
-    return closest, others
+        named = path.stem.startswith(f"test_{module.stem}")
+        group = 0 if named else 1 if module_name(module) in imported(path) else 2
+        groups[group].append(path.relative_to(root).as_posix())
+    return groups
+
+
+def module_name(path: Path) -> str:
+    """Return the name under which the file at a relative path is imported."""
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
 
 
 def passes(folder: Path, files: Sequence[str], limit: float | None, loaded: Path | None = None) -> bool:
@@ -146,3 +162,5 @@ def _import_third_party(names: Sequence[str]) -> None:
         if name not in sys.modules and name.partition(".")[0] not in OWN:
             with contextlib.suppress(Exception):
                 importlib.import_module(name)
+    gc.collect()
+    gc.freeze()  # no collection in a fork walks through, and so copies, all that is imported here

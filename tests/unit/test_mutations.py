@@ -91,6 +91,7 @@ def test_a_change_replaces_exactly_its_place(tmp_path: Path) -> None:
 def test_tests_close_to_the_module_come_first(checkout: Path) -> None:
     module = Path("pubmill/sums/counting.py")
     assert files_of_room(checkout, module) == (
+        [],
         ["tests/unit/sums/test_words.py"],
         ["tests/unit/sums/test_other.py"],
     )
