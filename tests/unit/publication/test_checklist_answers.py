@@ -167,7 +167,7 @@ def test_terms_and_citations_of_every_artefact() -> None:
         ("dataset bc2gm", "a paper"), ("dataset i2b2", "none given in its spec"),
         ("model ours", "none given in its spec"), ("model bert", "none given in its spec"),
     ]  # fmt: skip
-    licences = {artefact: licence for artefact, licence in rows(data.licences(made))}
+    licences = {row[0]: row[1] for row in rows(data.licences(made))}
     assert licences["dataset bc2gm"] == "CC BY 4.0" and licences["model ours"].startswith("made here")
     assert licences["model bert"].startswith("not recorded")
     assert data.people(made).text[0] == "Datasets of clinical text: i2b2. Not public: i2b2."
