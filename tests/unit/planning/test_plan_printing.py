@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 from rich.console import Console
 
-from pubmill.graph import Targets
+from pubmill.graph import Graph
 from pubmill.planning import costs, pubmed_plan
 from pubmill.planning.gpus import Gpus
 from pubmill.planning.plan import Plan, Training, hours
@@ -27,7 +27,7 @@ class Study:
 
 def lines(plan: Plan) -> list[str]:
     said = io.StringIO()
-    print_plan(Console(file=said, width=160, highlight=False), plan, cast(Targets, Study()), GPUS)
+    print_plan(Console(file=said, width=160, highlight=False), plan, cast(Graph, Study()), GPUS)
     return [" ".join(line.split()) for line in said.getvalue().splitlines() if line.strip(" ─━")]
 
 
