@@ -53,7 +53,7 @@ class Checkout:
     def catches(self, mutation: Mutation) -> bool:
         """Whether a test of the mutation's room fails with it; the file is restored afterwards."""
         name = module_name(mutation.path)
-        for files in files_of_room(self.folder, mutation.path):
+        for files in files_for(self.folder, mutation.path):
             reaching = [file for file in files if name in self._unchanged(file).modules]
             if reaching and self._fails(mutation, reaching):
                 return True
@@ -107,13 +107,18 @@ def copy_checkout(root: Path, folder: Path) -> Checkout:
     return Checkout(folder)
 
 
-def files_of_room(root: Path, module: Path) -> tuple[list[str], list[str], list[str]]:
-    """Return the test files of a module's room: those named after it, those importing it, and the others."""
-    groups: tuple[list[str], list[str], list[str]] = ([], [], [])
-    for path in sorted((root / "tests/unit" / module.parts[1]).rglob("test_*.py")):
-        named = path.stem.startswith(f"test_{module.stem}")
-        group = 0 if named else 1 if module_name(module) in imported(path) else 2
-        groups[group].append(path.relative_to(root).as_posix())
+def files_for(root: Path, module: Path) -> list[list[str]]:
+    """Return the test files of a module, the closest first: of its room those named after it, those importing
+    it, and the others; then those of other rooms that import it, unless it is a package."""
+    groups: list[list[str]] = [[], [], [], []]
+    for path in sorted((root / "tests/unit").rglob("test_*.py")):
+        in_room = path.is_relative_to(root / "tests/unit" / module.parts[1])
+        named = in_room and path.stem.startswith(f"test_{module.stem}")
+        imports = module_name(module) in imported(path)
+        if in_room:
+            groups[0 if named else 1 if imports else 2].append(path.relative_to(root).as_posix())
+        elif imports and module.name != "__init__.py":
+            groups[3].append(path.relative_to(root).as_posix())
     return groups
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutations.points import mutations
-from tests.mutations.trials import files_of_room, passes, survivors
+from tests.mutations.trials import files_for, passes, survivors
 
 CHECKOUT = {
     "pubmill/__init__.py": "",
@@ -88,13 +88,20 @@ def test_a_change_replaces_exactly_its_place(tmp_path: Path) -> None:
     assert found[2].apply(text) == "α = 'β'; x = 1 < y\nz = (3)\n"
 
 
-def test_tests_close_to_the_module_come_first(checkout: Path) -> None:
-    module = Path("pubmill/sums/counting.py")
-    assert files_of_room(checkout, module) == (
-        [],
+def test_the_closest_tests_come_first(checkout: Path) -> None:
+    """Those of other rooms count only if they import the module itself."""
+    folder = checkout / "tests/unit/tables"
+    folder.mkdir()
+    (folder / "test_a.py").write_text("import pubmill.sums.counting\n")
+    (folder / "test_counting.py").write_text("import pubmill.sums\n")
+    (folder.parent / "sums/test_counting_more.py").write_text("")
+    assert files_for(checkout, Path("pubmill/sums/counting.py")) == [
+        ["tests/unit/sums/test_counting_more.py"],
         ["tests/unit/sums/test_words.py"],
         ["tests/unit/sums/test_other.py"],
-    )
+        ["tests/unit/tables/test_a.py"],
+    ]
+    assert files_for(checkout, Path("pubmill/sums/__init__.py"))[3] == []
 
 
 def test_only_what_no_test_notices_survives(checkout: Path) -> None:
