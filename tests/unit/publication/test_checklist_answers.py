@@ -97,12 +97,14 @@ def test_labels_have_their_shares_and_data_without_labels_no_row() -> None:
 def test_links_name_the_first_file_and_how_many_more() -> None:
     datasets = {
         "one": Dataset(**DATASET),
+        "two": Dataset(**DATASET | {"links": ("https://a", "https://b")}),
         "three": Dataset(**DATASET | {"links": ("https://a", "https://b", "https://c"), "made_up": True}),
         "own": Dataset(**DATASET | {"links": (), "access": "credentialed", "apply": "https://apply"}),
     }
     answer = data.links(study({"datasets": {name: one.model_dump() for name, one in datasets.items()}}))
     assert rows(answer) == [
         ("one", "public", "https://a/b"),
+        ("two", "public", "https://a and 1 more; its page has all"),
         ("three", "public", "https://a and 2 more; its page has all"),
         ("own", "only for people who were granted access; apply at https://apply", "files of the user's own"),
     ]
