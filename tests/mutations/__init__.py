@@ -10,6 +10,6 @@ rooms that import it. A mutation that fails no test is a survivor: either a test
 no effect that anybody could see.
 
 A process that has imported the third-party packages forks for each mutation, in a copy of the checkout, so
-that a mutation costs about as much as the tests that it needs. Test files that fail without a mutation are left
-out. The time of the others sets the limit after which a mutation counts as caught: it made something endless.
+that a mutation costs about as much as the tests that it needs. Test files that fail without a mutation are
+left out. The time of the others sets the limit after which a mutation counts as caught, as it is endless.
 """
