@@ -18,7 +18,7 @@ are measured by the wall clock, and peak memory is shown.
 
 With --mirror (HOST/PATH of each source) the sentences are the real ones, split by a WordPiece vocabulary of
 8,000 that is learnt from them. Without it, they are made up, with the lengths of the real ones (`LENGTHS`).
-Token counts exclude padding. The Trainer needs accelerate: pip install --no-deps accelerate.
+Token counts exclude padding. The Trainer needs accelerate, which `make bench BENCH=finetuning` installs.
 The next lines are ratios of medians: examples per second of ours over those of the Trainer.
 
 With --mirror and without --quick, dynamic and ours are then trained on the same part of train with three
@@ -328,7 +328,7 @@ def main() -> None:
     if arguments.three_epochs and not ON_GPU:
         parser.error("--three-epochs needs a GPU that torch finds; on a processor it would take hours")
     if not arguments.three_epochs and importlib.util.find_spec("accelerate") is None:
-        parser.error("the Trainer needs accelerate: .venv/bin/python -m pip install --no-deps accelerate")
+        parser.error("the Trainer needs accelerate: run `make bench BENCH=finetuning`")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # of several, those that wait for each other would use processor time too
     transformers.logging.set_verbosity_error()
