@@ -43,6 +43,7 @@ from typing import Any
 # Replaces this folder, whose datasets.py transformers would import instead of the library of that name.
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
+import numpy as np
 import torch
 import transformers
 from transformers import TrainingArguments
@@ -79,7 +80,7 @@ def now() -> float:
     return time.process_time()
 
 
-class Clock(transformers.TrainerCallback):  # type: ignore[misc]
+class Clock(transformers.TrainerCallback):
     """Seconds of a training, excluding the Trainer's work before and after it."""
 
     begun = seconds = 0.0
@@ -150,7 +151,7 @@ class TrainersWay:
             return transformers.DataCollatorWithPadding(self.tokenizer)
         return transformers.DataCollatorForTokenClassification(self.tokenizer)
 
-    def features(self, examples: Examples) -> list[dict[str, Any]]:
+    def features(self, examples: Examples) -> Any:
         """Encode texts and labels as the example programs do: a word's first subword carries its label."""
         encoded = self.tokenizer(
             examples.texts,
@@ -180,7 +181,7 @@ class TrainersWay:
         """Of what is predicted of dev now."""
         examples, names = self.work.dev.of, list(CLASSES[self.work.name])
         features = self.features(self.work.dev)
-        found = self.trainer.predict(features).predictions.argmax(-1)
+        found = np.asarray(self.trainer.predict(features).predictions).argmax(-1)
         if self.sequence:
             return dev_score("micro_f1", "sequence", examples, [names[i] for i in found], "false")
         predicted = []

@@ -77,8 +77,8 @@ class Case:
 
     def tiny(self) -> "Case":
         """Return the same case with a tiny model."""
-        small = {"layers": 2, "hidden_size": 64, "attention_heads": 4, "intermediate_size": 128}
-        return replace(self, architecture=replace(self.architecture, **small), at_once=512)
+        small = replace(self.architecture, layers=2, hidden_size=64, attention_heads=4, intermediate_size=128)
+        return replace(self, architecture=small, at_once=512)
 
 
 CASES = [

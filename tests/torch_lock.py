@@ -1,4 +1,4 @@
-"""Hashes of PyTorch's wheels on the package index, of its CUDA build's dependencies, and of benchmarks' peers.
+"""Hashes of PyTorch's wheels on the package index, of its CUDA libraries, and of what benchmarks need.
 
     python -m tests.torch_lock --write      (make lock)
 
