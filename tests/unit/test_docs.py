@@ -29,7 +29,7 @@ def reported(page: str) -> dict[str, tuple[str, str]]:
     rows = re.findall(
         r"^\| (`[^|]+`) \| ([a-z-]+) \| [^|]* \| (public|registration|credentialed) \|$", page, re.M
     )
-    found = {}
+    found: dict[str, tuple[str, str]] = {}
     for names, task, access in rows:
         ends = re.findall(r"`([^`]+)`", names)
         found |= dict.fromkeys(between(*ends) if len(ends) == 2 else ends, (task, access))

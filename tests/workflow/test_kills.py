@@ -16,6 +16,7 @@ PRETRAINING = "results/demo/pretraining/pubmedbert-base"
 TOKENS = "results/demo/pretraining/tokens/pubmed-abstracts/pubmed-uncased"
 WEIGHTS = f"{PRETRAINING}/step-40/model.safetensors"
 PREDICTIONS = "results/demo/runs/blurb/*/*/standard/final/*.predictions.jsonl.gz"
+LONG = pytest.mark.long
 SAVED = f"{PRETRAINING}/.step-*.partial/*/state.json"
 
 
@@ -77,8 +78,8 @@ def test_a_pretraining_that_outlives_snakemake_is_waited_for(
 @pytest.mark.parametrize(
     "half_done",
     [
-        pytest.param("results/demo/sources/*/**/*", id="as the first downloads begin"),
-        pytest.param("results/demo/corpora/parsed/*/.pubmed*.tmp", id="parsing"),
+        pytest.param("results/demo/sources/*/**/*", id="as the first downloads begin", marks=LONG),
+        pytest.param("results/demo/corpora/parsed/*/.pubmed*.tmp", id="parsing", marks=LONG),
         pytest.param(TOKENS.replace("/pubmed-uncased", "/.pubmed-uncased.*.tmp"), id="packing"),
     ],
 )
@@ -94,6 +95,7 @@ def test_killed_while_preparing_the_same_command_gives_the_same_tokens(
         assert sha256(project.folder / path) == sha256(finished.folder / path)
 
 
+@pytest.mark.long
 def test_killed_in_fine_tuning_the_same_command_gives_the_same_table(
     copy: Project, finished: Project
 ) -> None:

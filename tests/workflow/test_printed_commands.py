@@ -196,7 +196,9 @@ def test_what_is_not_tried_is_still_printed() -> None:
 def test_the_usage_of_every_program_is_right(clone: Path) -> None:
     shown = usages()
     assert {path.name for path in (ROOT / "scripts").glob("*.py")} == {Path(name).name for name in shown}
-    tasks = {name: {"way": "usage", "words": shlex.split(text)} for name, text in shown.items()}
+    tasks: dict[str, dict[str, object]] = {
+        name: {"way": "usage", "words": shlex.split(text)} for name, text in shown.items()
+    }
     assert try_all(clone, tasks) == {}
 
 

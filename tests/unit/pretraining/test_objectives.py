@@ -159,6 +159,7 @@ def test_electra_tells_tokens_that_the_generator_got_wrong(data: Path, monkeypat
     found = made(part)
     place, ids = part.rows[len(part.pair_labels)], part.ids.flatten().clone()
     ids[part.rows[len(part.pair_labels) :]] = drawn
+    assert part.mask is not None
     logits = made.model(
         input_ids=ids.view_as(part.ids), token_type_ids=part.segments, attention_mask=part.mask.long()
     ).logits.flatten()
