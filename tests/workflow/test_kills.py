@@ -16,7 +16,6 @@ PRETRAINING = "results/demo/pretraining/pubmedbert-base"
 TOKENS = "results/demo/pretraining/tokens/pubmed-abstracts/pubmed-uncased"
 WEIGHTS = f"{PRETRAINING}/step-40/model.safetensors"
 PREDICTIONS = "results/demo/runs/blurb/*/*/standard/final/*.predictions.jsonl.gz"
-LONG = pytest.mark.long
 SAVED = f"{PRETRAINING}/.step-*.partial/*/state.json"
 
 
@@ -62,6 +61,7 @@ def orphans(packed: Project) -> Iterator[int]:
         os.killpg(group, signal.SIGKILL)
 
 
+@pytest.mark.long
 def test_a_pretraining_that_outlives_snakemake_is_waited_for(
     packed: Project, finished: Project, orphans: int
 ) -> None:
@@ -75,11 +75,12 @@ def test_a_pretraining_that_outlives_snakemake_is_waited_for(
     assert same_weights(packed, finished)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "half_done",
     [
-        pytest.param("results/demo/sources/*/**/*", id="as the first downloads begin", marks=LONG),
-        pytest.param("results/demo/corpora/parsed/*/.pubmed*.tmp", id="parsing", marks=LONG),
+        pytest.param("results/demo/sources/*/**/*", id="as the first downloads begin"),
+        pytest.param("results/demo/corpora/parsed/*/.pubmed*.tmp", id="parsing"),
         pytest.param(TOKENS.replace("/pubmed-uncased", "/.pubmed-uncased.*.tmp"), id="packing"),
     ],
 )
