@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -140,9 +141,12 @@ def planted(folder: Path) -> dict[str, Any]:
         "planted copy": lambda places: places + torch.zeros(1).to(GPU, non_blocking=True),
     }
     for name, fault in faults.items():
-        heads.Layers.forward = lambda self, places, batch, fault=fault: forward(self, fault(places), batch)
-        found[name] = outcome(COMMON, folder)
-    heads.Layers.forward = forward
+
+        def faulty(self: Any, places: torch.Tensor, batch: Any, fault: Any = fault) -> torch.Tensor:
+            return forward(self, fault(places), batch)
+
+        with patch.object(heads.Layers, "forward", faulty):
+            found[name] = outcome(COMMON, folder)
     return found
 
 
