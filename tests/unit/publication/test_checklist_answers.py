@@ -9,7 +9,7 @@ from pubmill.metrics.records import Record
 from pubmill.publication.checklist import data_answers as data
 from pubmill.publication.checklist import model_answers as models
 from pubmill.publication.checklist import search_answers as search
-from pubmill.publication.checklist.answers import BASES, ChecklistAnswer, value_text
+from pubmill.publication.checklist.checklist_answers import BASES, ChecklistAnswer, value_text
 from pubmill.publication.checklist.evidence import ChecklistRecipe, Dataset, Model, Search, StudyData
 from pubmill.publication.report import PretrainingSummary
 from pubmill.tables.dataset_cards import Card
