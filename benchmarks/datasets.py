@@ -24,10 +24,11 @@ from nltk.data import path as nltk_paths
 
 from pubmill import recipes
 from pubmill.convert.conll import read
-from pubmill.convert.dataset import ConversionRecipe, convert
+from pubmill.convert.dataset import convert
 from pubmill.convert.source_files import Given
 from pubmill.errors import PubmillError
 from pubmill.graph.dataset_recipes import conversion_recipe
+from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.specs import load
 from tests.dataset_specs import SPECS, inputs_of
 from tests.world import write_world

@@ -24,11 +24,12 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from benchmarks.baseline import Used, run
 from benchmarks.vocabs import make_texts
-from pubmill.corpus.contamination import Evaluated, write_index
+from pubmill.corpus.contamination import write_index
 from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select
 from pubmill.graph.selection import PARTS_AT_ONCE
+from pubmill.recipes.corpora import EvaluatedDataset
 from pubmill.specs import Selection
 from pubmill.storage.files import read_json, write_jsonl_gz
 
@@ -61,7 +62,9 @@ def prepare(folder: Path, count: int) -> None:
     select(shard, 0, latest, Selection(), folder / "part.parquet", folder / "part.json")
     rows = [{"id": str(number), "document": None, "text": text} for number, text in enumerate(evaluated)]
     write_jsonl_gz(folder / "d" / "test.jsonl.gz", rows)
-    write_index(folder / "index.parquet", [Evaluated(dataset="d", splits=["test"], pmids=False)], folder)
+    write_index(
+        folder / "index.parquet", [EvaluatedDataset(dataset="d", splits=("test",), pmids=False)], folder
+    )
 
 
 def find_copies(folder: Path, similar: bool) -> tuple[Used, Used]:

@@ -17,11 +17,12 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pubmill import recipes
-from pubmill.convert.exports import PublishedRecipe, publish
+from pubmill.convert.exports import publish
 from pubmill.errors import PubmillError, run
 from pubmill.graph.dataset_recipes import published_recipe
 from pubmill.messages import commands
 from pubmill.messages.nearest_names import unknown
+from pubmill.recipes.datasets import PublishedRecipe
 from pubmill.specs import load
 from pubmill.specs.study import study_of_scale
 from pubmill.storage.privacy import keep_private

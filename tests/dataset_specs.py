@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from pubmill import recipes
-from pubmill.convert.dataset import ConversionRecipe
-from pubmill.convert.exports import PublishedRecipe
 from pubmill.graph.dataset_recipes import conversion_recipe, published_recipe
+from pubmill.recipes.datasets import ConversionRecipe, PublishedRecipe
 from pubmill.specs import DatasetSpec, LocalFile
 from pubmill.specs.loading import with_base
 

@@ -1,31 +1,19 @@
 """Filters that reject documents from a corpus, each with a named reason.
 
-Each filter takes a document and the corpus's selection (`pubmill.specs.Selection`) and returns the reason for
-a rejection, or None. They apply in the order of `FILTERS`; the first reason counts.
+Each filter takes a document and the corpus's selection (`pubmill.recipes.corpora.Selection`) and returns the
+reason for a rejection, or None. They apply in the order of `FILTERS`; the first reason counts.
 
 gu2020 section 6.1 leaves out abstracts of fewer than 128 words as noise. Words here are the
 whitespace-separated words of the parts that the selection takes, without title and section labels.
 """
 
-import json
 from collections.abc import Callable
-
-from pydantic import ValidationError
 
 from pubmill.corpus.licences import flagged, licence
 from pubmill.corpus.shards import BOOK, UNREADABLE, Document, Sections, count_words
-from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import Selection
 
 Filter = Callable[[Document, Selection], str | None]
-
-
-def read_selection(argument: str) -> Selection:
-    """Read the `--recipe` of a selection: JSON text with the keys of `Selection`."""
-    try:
-        return Selection.model_validate(json.loads(argument))
-    except (json.JSONDecodeError, ValidationError) as error:
-        raise PubmillError(f"--recipe: not a selection: {error}") from None
 
 
 def chosen(document: Document, selection: Selection) -> Sections:

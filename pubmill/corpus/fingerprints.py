@@ -20,7 +20,7 @@ from pubmill.corpus.filters import chosen
 from pubmill.corpus.ngrams import plain_words
 from pubmill.corpus.rejection_reasons import judge
 from pubmill.corpus.shards import joined
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import Selection
 from pubmill.storage.files import writing
 from pubmill.storage.parquet import parquet_writer
 

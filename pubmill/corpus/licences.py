@@ -3,7 +3,7 @@
 import re
 
 from pubmill.corpus.shards import Document
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import Selection
 
 GROUPS = {
     "CC0": "commercial", "CC BY": "commercial", "CC BY-SA": "commercial", "CC BY-ND": "commercial",

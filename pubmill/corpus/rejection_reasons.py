@@ -8,7 +8,7 @@ from pubmill.corpus.document_versions import read_reasons
 from pubmill.corpus.filters import chosen, rejection
 from pubmill.corpus.shards import Document, joined, read_shard
 from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import Selection
 
 
 def judge(

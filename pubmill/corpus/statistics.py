@@ -14,7 +14,7 @@ from pubmill.corpus.filters import chosen
 from pubmill.corpus.rejection_reasons import judge
 from pubmill.corpus.shards import Document, count_words, is_private, joined, read_source
 from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import Selection
 from pubmill.storage.files import read_json, write_json, writing
 from pubmill.storage.parquet import open_parquet, parquet_writer
 

@@ -3,6 +3,7 @@
 import itertools
 import re
 from collections.abc import Iterator
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -247,4 +248,4 @@ class CorpusTargets(Base):
     def selection_recipe(self, corpus: str, part: int = 0) -> dict[str, Any]:
         """The filters of a corpus, as they are for the source of one of its parts."""
         source = self.shards(corpus)[part].source
-        return self.specs.corpora[corpus].selection_of(source).model_dump(mode="json")
+        return asdict(self.specs.corpora[corpus].selection_of(source))

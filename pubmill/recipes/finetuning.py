@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pubmill.recipes.base import FORBID_UNKNOWN, Precision
+from pubmill.recipes.base import FORBID_UNKNOWN, Kind, Precision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,7 @@ class FinetuningRecipe:
 
     __pydantic_config__ = FORBID_UNKNOWN
 
-    task: Literal["tokens", "sequence", "multilabel", "regression", "span"]
+    task: Kind
     metric: str
     negative: str | None = None
     dummies: Dummies | None = None
@@ -170,3 +170,15 @@ def _out_of_range(recipe: FinetuningRecipe) -> list[str]:
         *(f"head_sizes must be above 0, found {size}" for size in recipe.head_sizes if size <= 0),
         *(["layerwise_decay can be at most 1"] if recipe.layerwise_decay > 1 else []),
     ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoiceRecipe:
+    """The choice of a grid point: the split whose scores choose (`by`), and the keys that it decides."""
+
+    by: Literal["dev"]
+    decides: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.decides:
+            raise ValueError("decides must name at least one key of the recipe")

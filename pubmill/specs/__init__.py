@@ -7,7 +7,6 @@ from pubmill.specs.corpora import (
     PretrainingSpec,
     PubmedSource,
     ReleasedVocabSpec,
-    Selection,
     TextSource,
     VocabSpec,
 )
@@ -45,7 +44,6 @@ __all__ = [
     "RecipeWeights",
     "ReleasedVocabSpec",
     "ScaleSpec",
-    "Selection",
     "Spec",
     "Specs",
     "Strict",

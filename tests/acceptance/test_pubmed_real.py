@@ -14,7 +14,7 @@ from pubmill.corpus.json_lines import read_text
 from pubmill.corpus.medline import file_order, read_medline
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select, total, write_manifest
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import Selection
 
 # File: citations, deletions.
 FILES = {

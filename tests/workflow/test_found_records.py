@@ -14,7 +14,8 @@ from pubmill import recipes
 from pubmill.graph import VERSIONS, Targets
 from pubmill.metrics import METRICS, SCORERS
 from pubmill.metrics.contributions import write_items
-from pubmill.metrics.records import ScoringRecipe, score_run, write_record
+from pubmill.metrics.records import score_run, write_record
+from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.specs.study import check_study
 from pubmill.storage.files import read_json, read_jsonl_gz, sealed, write_json, write_jsonl_gz
 from tests.workflow.conftest import Project, copy_of

@@ -33,9 +33,10 @@ from pubmill.annotation.examples import (
     TokensExample,
     read_examples,
 )
-from pubmill.convert.dataset import ConversionRecipe, convert
+from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
 from pubmill.graph.dataset_recipes import conversion_recipe
+from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.specs import Specs, load
 from tests.damage import Damaged, damage
 from tests.dataset_specs import SPECS, inputs_of

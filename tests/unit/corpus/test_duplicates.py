@@ -16,7 +16,7 @@ from pubmill.corpus.fingerprints import digest, sketch, write_fingerprints
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select, total, write_manifest
 from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import Selection
 
 Found = dict[str, tuple[str, str]]
 CORPUS = Selection(min_words=3)

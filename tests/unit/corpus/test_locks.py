@@ -12,7 +12,7 @@ from pubmill.corpus.locks import LOCK, SourceFile, read_files, source_file, writ
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select, total, write_manifest
 from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import Selection
 from pubmill.storage.files import read_json
 
 FILES = [SourceFile("pubmed", "pubmed26n0001.xml.gz", "0" * 32, "1" * 64)]

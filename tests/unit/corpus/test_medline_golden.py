@@ -10,7 +10,7 @@ from pubmill.corpus.filters import rejection
 from pubmill.corpus.medline import file_order, read_medline
 from pubmill.corpus.shards import Document, joined, write_shard
 from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import Selection
 from tests.unit.corpus.test_medline import abstract, articles, citation, read, write
 
 MATHML = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'

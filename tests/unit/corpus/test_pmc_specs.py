@@ -11,7 +11,8 @@ from pubmill.corpus.pmc import shard_bounds
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
 from pubmill.graph.pmc_shards import packages, pmc_shards
-from pubmill.specs import PmcPackagesSource, PmcSource, Selection
+from pubmill.recipes.corpora import Selection
+from pubmill.specs import PmcPackagesSource, PmcSource
 
 
 def source(*articles: str, **more: object) -> PmcSource:

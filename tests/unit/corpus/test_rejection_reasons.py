@@ -13,7 +13,7 @@ from pubmill.corpus.duplicates import write_duplicates
 from pubmill.corpus.fingerprints import write_fingerprints
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select, total, write_manifest
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import Selection
 
 SECTION = st.tuples(
     st.sampled_from(["", "AIM"]), st.sampled_from(["one", "one two", "three four five", "..."])

@@ -10,7 +10,7 @@ from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select, total, write_manifest
 from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import Selection
 from pubmill.storage.files import read_json, write_json
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from pubmill import recipes
-from pubmill.convert.dataset import ConversionRecipe, convert
+from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
 from pubmill.graph import Targets
+from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.specs import File
 from pubmill.specs.study import check_study
 from tests.licensed import APPLY, FILES, KEY, NAME, add_to_demo, write_files

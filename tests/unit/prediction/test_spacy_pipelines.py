@@ -13,14 +13,10 @@ from pubmill.annotation.examples import TokensExample, write_examples
 from pubmill.errors import PubmillError
 from pubmill.graph import Targets
 from pubmill.metrics import SCORERS
-from pubmill.metrics.records import ScoringRecipe, score_run
-from pubmill.prediction.spacy_pipelines import (
-    AnnotationRecipe,
-    annotate,
-    check_folder,
-    load_pipeline,
-    pipeline_sha256,
-)
+from pubmill.metrics.records import score_run
+from pubmill.prediction.spacy_pipelines import annotate, check_folder, load_pipeline, pipeline_sha256
+from pubmill.recipes.prediction import AnnotationRecipe
+from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.specs.models import ModelSpec
 from pubmill.specs.study import check_study
 from pubmill.storage.files import read_jsonl_gz
