@@ -39,7 +39,9 @@ def build(recipe: type[Recipe], values: Any, where: str) -> Recipe:
     faults: list[str] = []
     made = _object(recipe, values, "", faults)
     if made is None:
-        raise PubmillError("\n".join([f"{where} is not a {recipe.__name__}:", *(f"  {f}" for f in faults)]))
+        raise PubmillError(
+            "\n".join([f"{where}: not a valid {recipe.__name__}:", *(f"  {f}" for f in faults)])
+        )
     return made
 
 
@@ -136,7 +138,7 @@ def _value(value: Any, hint: Any, place: str, faults: list[str]) -> Any:
         if expected is not None:
             pairs = enumerate(zip(value, expected, strict=True))
             return origin(_value(item, of, _within(place, i), faults) for i, (item, of) in pairs)
-    elif fits(value, hint):
+    elif origin is not dict and fits(value, hint):
         return value
     faults.append(f"{place}: expected {_words(hint)}, found {value!r:.100}")
     return None
@@ -164,14 +166,12 @@ def _alternative(value: Any, hints: tuple[Any, ...], place: str, faults: list[st
     if value is None and NoneType in hints:
         return None
     others = [hint for hint in hints if hint not in objects and hint is not NoneType]
-    for hint in others:
-        own: list[str] = []
-        found = _value(value, hint, place, own)
-        if not own:
-            return found
-        if len(others) == 1 and isinstance(value, (list, dict)):
-            faults += own  # more exact
-            return None
+    form = (list, tuple) if isinstance(value, list) else (type(value),)
+    alike = [hint for hint in others if get_origin(hint) in form]
+    if len(alike) == 1:
+        return _value(value, alike[0], place, faults)
+    if any(get_origin(hint) not in (list, tuple, dict) and fits(value, hint) for hint in others):
+        return value
     faults.append(f"{place}: expected {' or '.join(map(_words, hints))}, found {value!r:.100}")
     return None
 

@@ -136,11 +136,11 @@ def test_options_under_the_name_of_a_split_are_its_own(tmp_path: Path, examples:
             "no dummy is given for entities of type DRUG",
         ),
         ({"kind": "tokens"}, "train.jsonl.gz:1: example a: not a TokensExample"),
-        ({"options": {}}, "lacks .'columns'."),
+        ({"options": {}}, "columns: missing"),
         ({"options": {"columns": []}}, "columns is "),
         ({"options": {"columns": ["id", "word"]}}, "'word'. unknown; known are .*'dummies'"),
-        ({"options": {"columns": "id"}}, "columns must be list"),
-        ({"options": {**OPTIONS, "colour": "red"}}, "unknown keys .'colour'."),
+        ({"options": {"columns": "id"}}, "columns: expected a list"),
+        ({"options": {**OPTIONS, "colour": "red"}}, "colour: unknown key"),
         ({"options": {**OPTIONS, "header": ["one"]}}, "1 headings in `header`, 3 `columns`"),
         ({"options": {"columns": ["id", "score"]}}, "a SequenceExample lacks some of them"),
         ({"options": {**OPTIONS, "test": 5}}, "the option `test` is 5"),
@@ -316,7 +316,8 @@ def test_every_kind_has_a_general_form(tmp_path: Path, kind: str) -> None:
         {"name": "toy", "kind": kind, "task": task, "domain": "biomedical", "splits": ["test"], "expect": {},
          "sources": {"test": {"local": "toy", "file": "a.tsv"}}, "access": "credentialed", "licence": "none",
          "apply": "https://example.org/apply", "converter": "pubmill.convert.tsv:read", "duplicates": "keep",
-         "dummies": asdict(DUMMIES) if kind == "sequence" else None, "metric": metric, "negative": None, "version": 1}
+         "dummies": asdict(DUMMIES) if kind == "sequence" else None, "metric": metric, "negative": None,
+         "version": 1}
     )  # fmt: skip
     recipe = recipes.build(PublishedRecipe, published_recipe("toy", spec), "toy")
     example, written = GENERAL[kind]

@@ -13,7 +13,7 @@ from pubmill.errors import PubmillError
 from pubmill.graph import Targets
 from pubmill.publication.checklist.answers import ChecklistAnswer
 from pubmill.publication.checklist.document import QUESTIONS, Checklist, fill, to_html, to_markdown
-from pubmill.publication.checklist.evidence import count_parameters, read_study
+from pubmill.publication.checklist.evidence import count_parameters, read_study, run_paths
 from pubmill.publication.rendering import to_json
 from pubmill.recipes.publication import ChecklistRecipe
 from pubmill.recipes.reading import build
@@ -232,7 +232,7 @@ def test_the_recipe_is_what_the_specs_say(tmp_path: Path) -> None:
     }
     targets = Targets(Study.model_validate(study), load(ROOT / "specs", "demo"))
     made = build(ChecklistRecipe, json.loads(json.dumps(targets.checklist_recipe())), "here")
-    assert {f"{tmp_path}/demo/{path}" for path in made.run_paths()} == set(
+    assert {f"{tmp_path}/demo/{path}" for path in run_paths(made.runs)} == set(
         targets.record_files("gu2020/table06")
     )
     [search] = made.searches

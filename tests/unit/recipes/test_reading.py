@@ -81,14 +81,14 @@ def test_json_text_and_a_file_give_the_same(tmp_path: Path) -> None:
 )
 def test_wrong_values_are_reported(change: dict[str, Any], message: str) -> None:
     assert fault(PretrainingRecipe, PRETRAINING | change).startswith(
-        f"--recipe is not a PretrainingRecipe:\n  {message}"
+        f"--recipe: not a valid PretrainingRecipe:\n  {message}"
     )
 
 
 def test_all_wrong_keys_are_reported_together_with_their_place() -> None:
     values = {"parts": [{"name": "a"}, {"nmae": "b"}, 3], "by_name": {"x": [{"name": 1}]}, "pair": ["a"]}
     assert fault(Whole, values).splitlines() == [
-        "--recipe is not a Whole:",
+        "--recipe: not a valid Whole:",
         "  parts.1.nmae: unknown key; Part has the keys name, size",
         "  parts.1.name: missing",
         "  parts.2: expected an object, found 3",
@@ -116,7 +116,7 @@ def test_nested_lists_dicts_tuples_and_unions_are_built() -> None:
     ("change", "message"),
     [
         ({"pair": ["a", "b"]}, "pair.1: expected an integer, found 'b'"),
-        ({"listed": [["a", 1]]}, "listed.0: expected text or a list, found ['a', 1]"),
+        ({"listed": [["a", 1]]}, "listed.0.1: expected text, found 1"),
         ({"who": "all"}, "who: expected a list or 'each', found 'all'"),
         ({"sizes": {"huge": 1}}, "sizes: expected an object, found {'huge': 1}"),
         ({"one": True}, "one: expected 1 or null, found True"),
@@ -124,7 +124,7 @@ def test_nested_lists_dicts_tuples_and_unions_are_built() -> None:
     ],
 )
 def test_wrong_values_of_every_form_are_reported(change: dict[str, Any], message: str) -> None:
-    assert fault(Whole, {"parts": []} | change) == f"--recipe is not a Whole:\n  {message}"
+    assert fault(Whole, {"parts": []} | change) == f"--recipe: not a valid Whole:\n  {message}"
 
 
 def test_an_object_is_read_as_the_class_of_its_kind() -> None:
