@@ -28,9 +28,8 @@ from pubmill.corpus.contamination import write_index
 from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select
-from pubmill.graph.selection import PARTS_AT_ONCE
-from pubmill.recipes.corpora import EvaluatedDataset
-from pubmill.specs import Selection
+from pubmill.graph.contamination import PARTS_AT_ONCE
+from pubmill.recipes.corpora import EvaluatedDataset, Selection
 from pubmill.storage.files import read_json, write_jsonl_gz
 
 EVALUATED = 5_000

@@ -29,7 +29,7 @@ sys.path[0] = str(ROOT)
 
 from benchmarks.baseline import Used, run
 from pubmill.graph import as_json
-from pubmill.graph.models import OFF_THE_SHELF
+from pubmill.graph.pipelines import OFF_THE_SHELF
 from pubmill.metrics.records import Record, write_record
 from pubmill.publication.rendering import to_json
 from pubmill.tables.cells import read_table
