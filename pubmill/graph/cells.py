@@ -16,8 +16,8 @@ class Cells:
         self._pipelines = pipelines
 
     def records(self, table: TableSpec, column: ColumnSpec, row: str) -> list[str]:
-        """Return the records of one cell; none where the model is a pipeline that isn't for the row, or none of the
-        column's settings is."""
+        """Return the records of one cell; none where the model is a pipeline that isn't for the row, or none
+        of the column's settings is."""
         assert column.model
         parts = self._runs.parts(table.protocol, row)
         if column.model in self._pipelines.names():

@@ -50,7 +50,8 @@ class Checklist:
         self._report = report
 
     def runs(self) -> StudyRuns:
-        """Return the runs behind the study's tables: those that it makes, and those that tables show beside them."""
+        """Return the runs behind the study's tables: those that it makes, and those that tables show beside
+        them."""
         return _runs_of([*self._made_records(), *self._found_records()])
 
     def _made_records(self) -> list[str]:
@@ -97,7 +98,8 @@ class Checklist:
             yield from self._runs.selected(protocol, model, dataset, setting)
 
     def recipe(self) -> dict[str, Any]:
-        """Return the ChecklistRecipe of the study: values of its specs; measurements are read from the results."""
+        """Return the ChecklistRecipe of the study: values of its specs; measurements are read from the
+        results."""
         report = self._report.recipe()
         shared = (
             "study",

@@ -21,8 +21,8 @@ class Contamination:
         self._scope = scope
 
     def splits(self, corpus: str, use: str) -> dict[str, list[str]]:
-        """Return the splits whose texts are searched for in a corpus, by dataset: those that its spec excludes
-        (`use` is `excluded`), or dev and test of every dataset of the study (`contamination`)."""
+        """Return the splits whose texts are searched for in a corpus, by dataset: those that its spec
+        excludes (`use` is `excluded`), or dev and test of every dataset of the study (`contamination`)."""
         excludes = self._specs.corpora[corpus].contamination
         if use == "excluded":
             datasets, wanted = (excludes.datasets, excludes.splits) if excludes else ((), ())

@@ -56,8 +56,8 @@ class Crate:
         }
 
     def _conditions(self) -> dict[str, dict[str, str]]:
-        """Return the licences of the datasets' source files, and where to apply for them; for files that several
-        datasets share, those of the first."""
+        """Return the licences of the datasets' source files, and where to apply for them; for files that
+        several datasets share, those of the first."""
         licences: dict[str, str] = {}
         conditions: dict[str, str] = {}
         for dataset in self._scope.datasets():

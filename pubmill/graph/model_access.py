@@ -21,8 +21,8 @@ class ModelAccess:
         self._known: dict[str, str | None] = {}
 
     def obstacle(self, model: str) -> str | None:
-        """Return why a model is unavailable in this run, or None: a pipeline or weights whose folder is not named,
-        or weights that are pretrained here on notes that must be applied for."""
+        """Return why a model is unavailable in this run, or None: a pipeline or weights whose folder is not
+        named, or weights that are pretrained here on notes that must be applied for."""
         if model in self._pipelines.names():
             return self._pipelines.obstacle(model)
         if model not in self._known:

@@ -44,8 +44,8 @@ class Models:
         return chosen.model_dump(exclude_none=True)
 
     def last_steps(self, models: Iterable[str]) -> dict[str, int]:
-        """Return the recipes that pretrain some models, and those run before these, with the last step of each
-        that is needed; sorted by name."""
+        """Return the recipes that pretrain some models, and those run before these, with the last step of
+        each that is needed; sorted by name."""
         released = self._specs.scale.prefer == "released"
         weights = [self.weights(model) for model in models]
         waiting = [(w["recipe"], w["step"]) for w in weights if w["kind"] == "pretraining"]
@@ -103,8 +103,8 @@ class Models:
         return [*arguments, *(["--statistics", inputs["statistics"]] if "statistics" in inputs else [])]
 
     def folder_mistake(self, model: str) -> str | None:
-        """Return what is wrong with the folder that the user named for a model's weights; None if nothing is wrong,
-        if none is named, or if the weights are no folder."""
+        """Return what is wrong with the folder that the user named for a model's weights; None if nothing is
+        wrong, if none is named, or if the weights are no folder."""
         weights = self.weights(model)
         folder = self._folders.find(weights["local"]) if weights["kind"] == "folder" else None
         fault = folder_fault(folder) if folder else None
@@ -117,15 +117,16 @@ class Models:
         return [model for model in self._specs.models if self.weights(model)["kind"] == "folder"]
 
     def own_folder(self, model: str) -> Path:
-        """Return the folder of a model's weights; a `PubmillError` if the user has not named it, or it holds no
-        model."""
+        """Return the folder of a model's weights; a `PubmillError` if the user has not named it, or it holds
+        no model."""
         folder = self._folders.require(self.weights(model)["local"], f"model {model}")
         if mistake := self.folder_mistake(model):
             raise PubmillError(f"{mistake}; correct the path, or the folder")
         return folder
 
     def check_own_folder(self, model: str) -> list[str]:
-        """Check that the folder holds a model; return no inputs, as the model depends on its content alone."""
+        """Check that the folder holds a model; return no inputs, as the model depends on its content
+        alone."""
         self.own_folder(model)
         return []
 

@@ -33,8 +33,8 @@ class Pipelines:
         return [name for name, spec in self._specs.models.items() if isinstance(spec.weights, SpacyWeights)]
 
     def obstacle(self, model: str) -> str | None:
-        """Return why a pipeline cannot predict in this run: the user has not named its folder. None for all other
-        models. The reason appears in tables, so it names no folder of this machine."""
+        """Return why a pipeline cannot predict in this run: the user has not named its folder. None for all
+        other models. The reason appears in tables, so it names no folder of this machine."""
         weights = self._specs.models[model].weights
         if not isinstance(weights, SpacyWeights) or self._folders.find(weights.local) is not None:
             return None
@@ -78,7 +78,8 @@ class Pipelines:
         return OFF_THE_SHELF, model, dataset, AS_IT_IS, 1
 
     def records(self, model: str, dataset: str) -> list[str]:
-        """Return the record of a pipeline on a dataset, below the results folder; none if it is not for the dataset."""
+        """Return the record of a pipeline on a dataset, below the results folder; none if it is not for the
+        dataset."""
         known = dataset in self._weights(model).types
         record = BELOW.record(*self.run(model, dataset))
         return [record] if known else []

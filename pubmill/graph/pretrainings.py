@@ -33,7 +33,8 @@ class Pretrainings:
         raise PubmillError(f"no recipe in specs/pretraining has the corpus {corpus} and the vocab {vocab}")
 
     def tokens_folder(self, recipe: str) -> str:
-        """Return the folder of a recipe's packed tokens, which it shares with others on its corpus and vocabulary."""
+        """Return the folder of a recipe's packed tokens, which it shares with others on its corpus and
+        vocabulary."""
         spec = self._specs.pretraining[recipe]
         return self._paths.tokens(spec.corpus, spec.vocab)
 
@@ -42,7 +43,8 @@ class Pretrainings:
         return self._paths.token_files(spec.corpus, spec.vocab)
 
     def recipe(self, recipe: str) -> dict[str, Any]:
-        """Return the training recipe. Which checkpoints are kept is not in it: they cut the work, not its result."""
+        """Return the training recipe. Which checkpoints are kept is not in it: they cut the work, not its
+        result."""
         return asdict(self._specs.pretraining[recipe].recipe)
 
     def steps(self, recipe: str) -> list[int]:
@@ -53,7 +55,8 @@ class Pretrainings:
         return max((s for s in self.steps(recipe) if s < step), default=None)
 
     def segment_weights(self, recipe: str, step: int) -> dict[str, tuple[str, list[str]]]:
-        """Return the weights that a segment needs: the pretraining program's option -> their folder and its files.
+        """Return the weights that a segment needs: the pretraining program's option -> their folder and its
+        files.
 
         A first segment begins with what the spec says, others with the checkpoint before; a distillation has
         its teacher in all of them.

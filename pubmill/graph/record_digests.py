@@ -47,7 +47,8 @@ class RecordDigests:
         self._digests: dict[tuple[str, ...], str] = {}
 
     def made_by(self, protocol: str, model: str, dataset: str, setting: str) -> str:
-        """Return the digest of the recipes and stage versions behind the records of a run, whatever their seed."""
+        """Return the digest of the recipes and stage versions behind the records of a run, whatever their
+        seed."""
         if protocol == OFF_THE_SHELF:
             return self._once(self._annotated, model, dataset)
         return self._once(self._scored, protocol, model, dataset, setting)

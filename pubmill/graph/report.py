@@ -72,7 +72,8 @@ class Report:
         return {m: (w["recipe"], w["step"]) for m, w in weights.items() if w["kind"] == "pretraining"}
 
     def fits(self) -> dict[str, dict[str, str]]:
-        """Return the diagnoses of the models' vocabularies on datasets of labelled words: model -> dataset -> file."""
+        """Return the diagnoses of the models' vocabularies on datasets of labelled words: model -> dataset ->
+        file."""
         datasets = [name for name in self._scope.datasets() if self._specs.datasets[name].kind == "tokens"]
         vocabs = {model: self._vocabularies.of_model(model) for model in self._scope.models()}
         return {

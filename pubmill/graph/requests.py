@@ -30,7 +30,8 @@ class Requests:
         return self._study.datasets is None or dataset in self._study.datasets
 
     def models_to_add(self) -> dict[str, list[str]]:
-        """Return models whose spec names tables of the study, but that its `models:` lacks: model -> tables."""
+        """Return models whose spec names tables of the study, but that its `models:` lacks: model ->
+        tables."""
         tables = {
             name: [table for table in spec.tables if table in self._study.tables]
             for name, spec in self._specs.models.items()

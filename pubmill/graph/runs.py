@@ -100,7 +100,8 @@ class Runs:
         return Choice(model if spec.search.models == "each" else None, chosen_on, choosing)
 
     def selected(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
-        """Return the run's selected.json, a model's own or common to all models; none where nothing is chosen."""
+        """Return the run's selected.json, a model's own or common to all models; none where nothing is
+        chosen."""
         choice = self.choice(protocol, model, dataset, setting)
         return [self._paths.choice(protocol, *choice)] if choice else []
 
@@ -128,7 +129,8 @@ class Runs:
         return [model] if model is not None else list(search.models)
 
     def trial_training(self, protocol: str, model: str | None, dataset: str, setting: str) -> list[str]:
-        """Return training.json of every trial that a choice reads; `model` None: the choice for all models."""
+        """Return training.json of every trial that a choice reads; `model` None: the choice for all
+        models."""
         spec, models = self.protocol(protocol), self.searchers(protocol, model)
         self._check_names(protocol, models[0], dataset, setting)
         assert spec.search
@@ -148,7 +150,8 @@ class Runs:
         return self._paths.examples(dataset, self.scored_split(protocol, dataset))
 
     def split_arguments(self, protocol: str, dataset: str, trial: bool) -> list[str]:
-        """Return the fine-tuning program's arguments that name the split to predict and the one to choose by."""
+        """Return the fine-tuning program's arguments that name the split to predict and the one to choose
+        by."""
         dev = self.protocol(protocol).looked_at(self._specs.datasets[dataset], trial)
         predicted = dev if trial and dev else self.scored_split(protocol, dataset)
         return ["--split", predicted, "--dev", dev or "none"]
@@ -181,7 +184,8 @@ class Runs:
         return range(1, seeds.get(dataset, seeds.get(group, seeds["default"])) + 1)
 
     def parts(self, protocol: str, dataset: str) -> list[str]:
-        """Return the datasets behind a row of a table: folds that are reported together, or the dataset itself."""
+        """Return the datasets behind a row of a table: folds that are reported together, or the dataset
+        itself."""
         folds = self.protocol(protocol).folds.get(dataset)
         return list(folds.reported) if folds else [dataset]
 

@@ -44,8 +44,8 @@ class Scope:
         return list(dict.fromkeys(used + shown))
 
     def last_steps(self) -> dict[str, int]:
-        """Return the recipes that pretrain the study's models, and those run before these, with the last step of
-        each that is needed; sorted by name."""
+        """Return the recipes that pretrain the study's models, and those run before these, with the last step
+        of each that is needed; sorted by name."""
         return self._models.last_steps(self.models())
 
     def pretrainings(self) -> list[str]:

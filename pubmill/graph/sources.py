@@ -28,7 +28,8 @@ class Sources:
 
     @cached_property
     def _checks_by_url(self) -> dict[str, list[str]]:
-        """Return every URL that the specs name, with the download program's arguments that check its content."""
+        """Return every URL that the specs name, with the download program's arguments that check its
+        content."""
         return dict(self._find_checks())
 
     def _find_checks(self) -> Iterator[tuple[str, list[str]]]:

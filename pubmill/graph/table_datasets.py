@@ -57,7 +57,8 @@ class TableDatasets:
         return all(name in self._specs.datasets for name in parts) and self.row_obstacle(table, row) is None
 
     def row_obstacle(self, table: TableSpec, row: str) -> str | None:
-        """Return why a row whose datasets have specs is not run in this study: the first obstacle of one of them."""
+        """Return why a row whose datasets have specs is not run in this study: the first obstacle of one of
+        them."""
         if not self._requests.has_dataset(row):
             return NOT_RUN
         reasons = ((name, self._access.obstacle(name)) for name in self.behind(table, row))
@@ -73,8 +74,8 @@ class TableDatasets:
         return [name for name in named if name in self._specs.datasets and self.obstacle(name) is None]
 
     def wanted(self) -> list[str]:
-        """Return datasets with a spec that the study's tables name, and those that runs behind their rows need,
-        except those that its `datasets:` leaves out."""
+        """Return datasets with a spec that the study's tables name, and those that runs behind their rows
+        need, except those that its `datasets:` leaves out."""
         named = [name for table in self._study.tables for name in self._named(table)]
         tables = [self._specs.tables[table] for table in self._requests.result_tables()]
         rows = [(table, row.dataset) for table in tables for row in table.rows]
@@ -89,8 +90,8 @@ class TableDatasets:
         ]
 
     def left_out(self) -> list[str]:
-        """Return one line for each dataset that the study's tables request but that is unavailable, with the reason
-        and what to do."""
+        """Return one line for each dataset that the study's tables request but that is unavailable, with the
+        reason and what to do."""
         advice = "; fetch what is missing into the mirror, or set `mirror: null`"
         reasons = [(name, self._access.obstacle(name)) for name in self.wanted()]
         return [

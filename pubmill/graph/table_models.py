@@ -39,8 +39,8 @@ class TableModels:
         self._columns: dict[str, list[ColumnSpec]] = {}
 
     def columns(self, table: str) -> list[ColumnSpec]:
-        """Return the columns that a table names, then one for each added model: added by the study, or by its own
-        spec if the study requests it or records of it are on disk."""
+        """Return the columns that a table names, then one for each added model: added by the study, or by its
+        own spec if the study requests it or records of it are on disk."""
         if table not in self._columns:
             named = self._specs.tables[table].columns
             known = {column.model for column in named if column.setting is None}

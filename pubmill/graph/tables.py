@@ -109,7 +109,8 @@ class Tables:
         ]
 
     def contribution_files(self, table: str) -> list[str]:
-        """Return the contributions of documents to the records of a table; each file lies beside its record."""
+        """Return the contributions of documents to the records of a table; each file lies beside its
+        record."""
         return [self._paths.contributions(path) for path in self.record_files(table)]
 
     def recipe(self, table: str) -> dict[str, Any]:

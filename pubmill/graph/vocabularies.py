@@ -54,8 +54,8 @@ class Vocabularies:
         return [self._paths.word_counts(spec.corpus, spec.recipe.splitting(), part) for part in parts]
 
     def model(self, vocab: str) -> str:
-        """Return the model whose released tokenizer a vocabulary is; a `PubmillError` if this scale pretrains that
-        model with another vocabulary."""
+        """Return the model whose released tokenizer a vocabulary is; a `PubmillError` if this scale pretrains
+        that model with another vocabulary."""
         spec = self._specs.vocabs[vocab]
         assert isinstance(spec, ReleasedVocabSpec), vocab
         if self._models.weights(spec.model)["kind"] not in ("hub", "folder"):
@@ -66,7 +66,8 @@ class Vocabularies:
         return spec.model
 
     def of_model(self, model: str) -> str | None:
-        """Return the vocabulary that a model has at this scale: its recipe's, or the one it was released with."""
+        """Return the vocabulary that a model has at this scale: its recipe's, or the one it was released
+        with."""
         weights = self._models.weights(model)
         if "recipe" in weights:
             return self._specs.pretraining[weights["recipe"]].vocab

@@ -11,8 +11,8 @@ import pytest
 from lxml import html
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets
-from pubmill.publication.dataset_pages import FORMS, Page, make_page, read_page
+from pubmill.graph import checked_graph
+from pubmill.publication.dataset_pages import FORMS, Page, PageRecipe, make_page, read_page
 from pubmill.recipes.publication import PageRecipe
 from pubmill.recipes.reading import build
 from pubmill.recipes.writing import as_json
@@ -184,9 +184,9 @@ def test_every_dataset_has_a_page_recipe_without_paths(root: Path, tmp_path: Pat
         "tables": ["gu2020/table03"],
         "mirror": str(tmp_path),
     }
-    made = Targets(*check_study(config, root / "specs"))
+    made = checked_graph(*check_study(config, root / "specs"))
     for name, spec in made.specs.datasets.items():
-        parsed = build(PageRecipe, json.loads(as_json(made.page_recipe(name))), name)
+        parsed = build(PageRecipe, json.loads(as_json(made.pages.recipe(name))), "here")
         assert str(tmp_path) not in as_json(parsed)
         assert all(source.record.endswith(".source.json") for source in parsed.sources)
         assert [source.role for source in parsed.sources] == list(spec.sources)
@@ -195,8 +195,8 @@ def test_every_dataset_has_a_page_recipe_without_paths(root: Path, tmp_path: Pat
 
 def test_a_page_of_a_dataset_that_cannot_be_had_is_refused(root: Path) -> None:
     config = {"study": "x", "title": "x", "scale": "full", "tables": ["gu2020/table03"]}
-    made = Targets(*check_study(config, root / "specs"))
+    made = checked_graph(*check_study(config, root / "specs"))
     with pytest.raises(PubmillError, match="you apply for at"):
-        made.page_inputs("mednli")
+        made.pages.inputs("mednli")
     with pytest.raises(PubmillError, match="there is no specs/datasets/nothing"):
-        made.page_inputs("nothing")
+        made.pages.inputs("nothing")
