@@ -16,7 +16,8 @@ from pubmill.planning.gpus import read_gpus
 from pubmill.workflow.left_out import announce_left_out
 from pubmill.workflow.resources import resources
 from pubmill.specs.study import check_files, check_study
-from pubmill.graph import VERSIONS, as_arguments, as_json, checked_graph, published_values
+from pubmill.graph import VERSIONS, as_arguments, checked_graph, published_values
+from pubmill.recipes.writing import as_json
 from pubmill.workflow.failed_jobs import forget_failed_jobs
 from pubmill.workflow.rule_syntax import any_of, not_compared, shell_prefix
 

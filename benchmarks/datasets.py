@@ -22,7 +22,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from nltk.corpus.reader import ConllCorpusReader
 from nltk.data import path as nltk_paths
 
-from pubmill import recipes
 from pubmill.convert.conll import read
 from pubmill.convert.dataset import convert
 from pubmill.convert.source_files import Given
@@ -53,7 +52,7 @@ def main() -> None:
         for dataset, spec in load(SPECS.parent, "demo" if arguments.quick else "full").datasets.items():
             inputs = inputs_of(dataset, mirror)
             if all(path.is_file() for path in inputs.values()):
-                recipe = recipes.build(ConversionRecipe, conversion_recipe(dataset, spec), dataset)
+                recipe = conversion_recipe(dataset, spec)
                 print(f"{dataset}: {speed(recipe, inputs, Path(name) / 'output')}", flush=True)
         beside_nltk(mirror, Path(name))
 

@@ -29,7 +29,7 @@ from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select
 from pubmill.graph.contamination import PARTS_AT_ONCE
-from pubmill.recipes.corpora import EvaluatedDataset, Selection
+from pubmill.recipes.corpora import EvaluatedDataset, SelectionRecipe
 from pubmill.storage.files import read_json, write_jsonl_gz
 
 EVALUATED = 5_000
@@ -58,7 +58,7 @@ def prepare(folder: Path, count: int) -> None:
     evaluated = [text[:300] for text in make_texts(EVALUATED, 30_000, seed=2)]
     write_shard(shard, documents(make_texts(count, 30_000), evaluated), source="s", file="f", order=0)
     write_latest(latest, [shard], [0])
-    select(shard, 0, latest, Selection(), folder / "part.parquet", folder / "part.json")
+    select(shard, 0, latest, SelectionRecipe(), folder / "part.parquet", folder / "part.json")
     rows = [{"id": str(number), "document": None, "text": text} for number, text in enumerate(evaluated)]
     write_jsonl_gz(folder / "d" / "test.jsonl.gz", rows)
     write_index(

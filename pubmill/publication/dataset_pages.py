@@ -10,7 +10,7 @@ from pathlib import Path
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.publication.rendering import environment, escape_markdown, to_json
-from pubmill.recipes.datasets import FormFile
+from pubmill.recipes.datasets import PublishedFile
 from pubmill.recipes.publication import PageRecipe, PageSource
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
@@ -112,7 +112,7 @@ class Page(Shape):
         )
 
     @property
-    def published(self) -> list[tuple[str, FormFile]]:
+    def published(self) -> list[tuple[str, PublishedFile]]:
         """The files of the published form, by split."""
         files = self.recipe.published
         return [(split, files[split]) for split in self.card.splits if split in files]

@@ -51,6 +51,9 @@ class ClinicalParsingRecipe:
     brackets: Brackets
 
 
+ParsingRecipe = MedlineParsingRecipe | PmcParsingRecipe | TextParsingRecipe | ClinicalParsingRecipe
+
+
 @dataclass(frozen=True, kw_only=True)
 class SourceShards:
     """A source and the names of its shards, in the order of loading."""
@@ -87,7 +90,7 @@ class LockRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selection:
+class SelectionRecipe:
     """Parts of documents to use as text, and filters over documents; null turns a filter off.
 
     - `min_words`, `max_words`: limits on the words in the selected parts.
@@ -125,7 +128,7 @@ class Selection:
 class FingerprintRecipe:
     """The selection of a part, and whether to look for similar texts in addition to identical ones."""
 
-    selection: Selection
+    selection: SelectionRecipe
     similar: bool
 
 

@@ -1,12 +1,15 @@
 """Recipes of datasets: conversion, and published forms."""
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from pubmill.recipes.base import FORBID_UNKNOWN, Kind
 from pubmill.recipes.finetuning import Dummies
+from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
 
 Access = Literal["public", "registration", "credentialed"]
+_SHA256 = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,13 +30,19 @@ class ConversionRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FormFile:
+class PublishedFile:
     """A file of a published form, and its hash; null if the published bytes are not known."""
 
     __pydantic_config__ = FORBID_UNKNOWN
 
     name: str
-    sha256: str | None
+    sha256: str | None = None
+
+    def __post_init__(self) -> None:
+        if not fits(FILE, self.name):
+            raise ValueError(f"name must be {FILE_WORDS}, found {self.name!r}")
+        if self.sha256 is not None and not _SHA256.fullmatch(self.sha256):
+            raise ValueError(f"sha256 must be 64 hexadecimal digits, found {self.sha256!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,4 +59,4 @@ class PublishedRecipe:
     writer: str
     options: dict[str, Any]
     dummies: Dummies | None
-    files: dict[str, FormFile]
+    files: dict[str, PublishedFile]

@@ -1,19 +1,31 @@
 """Fine-tuning recipes."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Literal
 
 from pubmill.recipes.base import FORBID_UNKNOWN, Kind, Precision
 
+_OVERLAP = re.compile(r"[^{}]*(\{\}[^{}]*\{\}[^{}]*)?")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Dummies:
-    """Dummy words for mentions of each entity type and for overlapping mentions (`argument_transforms`)."""
+    """Dummy words that replace a mention of each entity type, and two overlapping mentions.
+
+    `overlap` is either a fixed text or has two `{}`, which are filled with the words of the two types'
+    dummies in the order of the entities: `@{}-{}$` becomes `@GENE-DRUG$` for a `@GENE$` and a `@DRUG$`
+    (`pubmill.annotation.argument_transforms`).
+    """
 
     __pydantic_config__ = FORBID_UNKNOWN
 
     types: dict[str, str]
     overlap: str
+
+    def __post_init__(self) -> None:
+        if not _OVERLAP.fullmatch(self.overlap):
+            raise ValueError(f"overlap must have two {{}} or no braces, found {self.overlap!r}")
 
 
 @dataclass(frozen=True, kw_only=True)

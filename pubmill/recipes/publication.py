@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pubmill.recipes.base import FORBID_UNKNOWN
-from pubmill.recipes.datasets import FormFile
+from pubmill.recipes.datasets import PublishedFile
 from pubmill.recipes.models import ModelWeights, PipelineWeights
 
-Listed = dict[str, tuple[str | tuple[str, ...], ...]]
-"""Folder -> its files, or parts of their names."""
-Runs = dict[str, dict[str, dict[str, dict[str, tuple[int, ...]]]]]
-"""protocol -> model -> setting -> dataset -> seeds."""
+Listed = dict[str, list[str | list[str]]]
+"""Folder -> file names, or runs of numbered names."""
+StudyRuns = dict[str, dict[str, dict[str, dict[str, list[int]]]]]
+"""protocol -> model -> setting -> dataset -> seeds: every run of a study, short enough for a command line."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +108,7 @@ class ChecklistRecipe:
     pretraining: dict[str, tuple[str, ...]]
     corpora: tuple[str, ...]
     vocabs: tuple[str, ...]
-    runs: Runs
+    runs: StudyRuns
     searches: tuple[SearchSummary, ...]
     protocols: dict[str, ProtocolSummary]
     models: dict[str, ModelSummary]
@@ -188,6 +188,6 @@ class PageRecipe:
     made_up: bool
     card: str
     sources: tuple[PageSource, ...]
-    published: dict[str, FormFile]
+    published: dict[str, PublishedFile]
     variants: tuple[str, ...]
     versions: dict[str, int]

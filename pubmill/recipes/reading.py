@@ -176,7 +176,7 @@ def _alternative(value: Any, hints: tuple[Any, ...], place: str, faults: list[st
     return None
 
 
-def _agrees(values: dict[str, Any], recipe: type[Any]) -> bool:
+def _agrees(values: dict[str, Any], recipe: Any) -> bool:
     """Return whether an object has the value of each key of a dataclass that has only one, as its `kind`."""
     constants = {
         name: hint

@@ -1,10 +1,11 @@
 """Write recipes as JSON text."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from pubmill.recipes.base import OMIT_DEFAULT
+from pubmill.recipes.base import OMIT_DEFAULT, PartialRecipe
 
 
 def as_json(recipe: Any) -> str:
@@ -16,8 +17,10 @@ def as_json(recipe: Any) -> str:
     return json.dumps(recipe, sort_keys=True, allow_nan=False, default=_keys)
 
 
-def _keys(recipe: Any) -> dict[str, Any]:
+def _keys(recipe: Any) -> Mapping[str, Any]:
     """Return the keys and values of a recipe, to be written as a JSON object."""
+    if isinstance(recipe, PartialRecipe):
+        return dict(recipe.values)
     if not is_dataclass(recipe) or isinstance(recipe, type):
         raise TypeError(f"{type(recipe).__name__} is not part of a recipe")
     values = ((field, getattr(recipe, field.name)) for field in fields(recipe))

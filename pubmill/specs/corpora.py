@@ -13,7 +13,7 @@ from pydantic import (
 )
 
 from pubmill.recipes import PretrainingRecipe, VocabRecipe
-from pubmill.recipes.corpora import Selection
+from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.specs.base import FileName, FilePattern, Https, LocalKey, Name, Spec, Strict
 from pubmill.specs.filtering import Contamination, Duplicates
 from pubmill.specs.mimic import MimicSource
@@ -68,11 +68,11 @@ def _written_keys(values: Any, validate: ValidatorFunctionWrapHandler) -> dict[s
 SelectionKeys = Annotated[
     dict[str, Any],
     GetPydanticSchema(
-        lambda _, handler: handler.generate_schema(Annotated[Selection, WrapValidator(_written_keys)])
+        lambda _, handler: handler.generate_schema(Annotated[SelectionRecipe, WrapValidator(_written_keys)])
     ),
-    PlainSerializer(lambda keys: asdict(Selection(**keys))),
+    PlainSerializer(lambda keys: asdict(SelectionRecipe(**keys))),
 ]
-"""Some keys of a `Selection`, which override those of another; written with the defaults of all others."""
+"""Some keys of a `SelectionRecipe`, which override those of another; dumped with defaults for the others."""
 
 
 class CorpusSpec(Spec):
@@ -80,13 +80,13 @@ class CorpusSpec(Spec):
     a source by name."""
 
     sources: tuple[Annotated[Source, Field(discriminator="kind")], ...]
-    selection: Selection
+    selection: SelectionRecipe
     selections: dict[Name, SelectionKeys] = {}
     duplicates: Duplicates | None = None
     contamination: Contamination | None = None
     lock: Lock | None = None
 
-    def selection_of(self, source: str) -> Selection:
+    def selection_of(self, source: str) -> SelectionRecipe:
         """The selection that applies to one of the sources."""
         return replace(self.selection, **self.selections.get(source, {}))
 

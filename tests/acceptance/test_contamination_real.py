@@ -13,12 +13,12 @@ from pubmill.corpus.fingerprints import write_fingerprints
 from pubmill.corpus.json_lines import read_text
 from pubmill.corpus.shards import write_shard
 from pubmill.corpus.statistics import select
-from pubmill.recipes.corpora import EvaluatedDataset, Selection
+from pubmill.recipes.corpora import EvaluatedDataset, SelectionRecipe
 from pubmill.storage.files import read_json
 from tests.dataset_specs import conversion_of, inputs_of
 
 DATASET = "chemprot@blurb"
-LONG = Selection(min_words=128)
+LONG = SelectionRecipe(min_words=128)
 
 
 def prepared(shared: Path, folder: Path, name: str) -> tuple[Path, Path]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pubmill import recipes
 from pubmill.convert.dataset import convert
 from pubmill.convert.exports import publish
 from pubmill.convert.source_files import withholding
@@ -134,9 +133,8 @@ def _why(spec: DatasetSpec, absent: list[Place]) -> str:
 
 
 def _task(name: str, spec: DatasetSpec, found: list[Place]) -> DatasetCheck:
-    recipe = recipes.build(ConversionRecipe, conversion_recipe(name, spec), name)
     form = published_recipe(name, spec) if spec.published else None
-    return DatasetCheck(name, recipe, recipes.build(PublishedRecipe, form, name) if form else None, found)
+    return DatasetCheck(name, conversion_recipe(name, spec), form, found)
 
 
 def check_all(tasks: list[DatasetCheck], processes: int) -> Iterator[CheckOutcome]:

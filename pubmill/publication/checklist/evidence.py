@@ -11,7 +11,7 @@ from safetensors import SafetensorError, safe_open
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_record
 from pubmill.publication.report import PretrainingSummary, read_pretraining
-from pubmill.recipes.publication import ChecklistRecipe, Runs
+from pubmill.recipes.publication import ChecklistRecipe, StudyRuns
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, WEIGHTS
 from pubmill.tables.cells import Table, read_table
@@ -21,7 +21,7 @@ OFF_THE_SHELF = "off-the-shelf"
 """Protocol name in the runs of finished pipelines."""
 
 
-def run_paths(runs: Runs) -> Iterator[str]:
+def run_paths(runs: StudyRuns) -> Iterator[str]:
     """Yield the paths of all runs' records, below the results folder."""
     for protocol, models in runs.items():
         for model, settings in models.items():

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill import recipes
 from pubmill.annotation.examples import (
     KINDS,
     Answer,
@@ -33,7 +32,7 @@ from pubmill.convert.tsv import WRITTEN, write
 from pubmill.errors import PubmillError
 from pubmill.graph.dataset_recipes import published_recipe
 from pubmill.metrics import dev_scores
-from pubmill.recipes.datasets import FormFile, PublishedRecipe
+from pubmill.recipes.datasets import PublishedFile, PublishedRecipe
 from pubmill.recipes.finetuning import Dummies
 from pubmill.specs import DatasetSpec
 from pubmill.specs.datasets import TASKS
@@ -56,8 +55,8 @@ RECIPE = PublishedRecipe(
     options=OPTIONS,
     dummies=DUMMIES,
     files={
-        "train": FormFile(name="train.tsv", sha256=hashlib.sha256(BYTES).hexdigest()),
-        "test": FormFile(name="test.tsv", sha256=None),
+        "train": PublishedFile(name="train.tsv", sha256=hashlib.sha256(BYTES).hexdigest()),
+        "test": PublishedFile(name="test.tsv", sha256=None),
     },
 )
 
@@ -106,7 +105,7 @@ def test_what_a_spec_asks_wrongly_is_reported_with_its_name(tmp_path: Path, exam
 def test_other_bytes_than_the_published_are_reported_and_nothing_is_written(
     tmp_path: Path, examples: Path
 ) -> None:
-    files = {"test": RECIPE.files["test"], "train": FormFile(name="train.tsv", sha256="0" * 64)}
+    files = {"test": RECIPE.files["test"], "train": PublishedFile(name="train.tsv", sha256="0" * 64)}
     with pytest.raises(PubmillError) as caught:
         publish(replace(RECIPE, files=files), examples, tmp_path / "out")
     message = str(caught.value)
@@ -144,7 +143,7 @@ def test_options_under_the_name_of_a_split_are_its_own(tmp_path: Path, examples:
         ({"options": {**OPTIONS, "header": ["one"]}}, "1 headings in `header`, 3 `columns`"),
         ({"options": {"columns": ["id", "score"]}}, "a SequenceExample lacks some of them"),
         ({"options": {**OPTIONS, "test": 5}}, "the option `test` is 5"),
-        ({"files": {"dev": FormFile(name="dev.tsv", sha256=None)}}, "dev.jsonl.gz does not exist"),
+        ({"files": {"dev": PublishedFile(name="dev.tsv", sha256=None)}}, "dev.jsonl.gz does not exist"),
     ],
 )
 def test_what_cannot_be_published(
@@ -319,7 +318,7 @@ def test_every_kind_has_a_general_form(tmp_path: Path, kind: str) -> None:
          "dummies": asdict(DUMMIES) if kind == "sequence" else None, "metric": metric, "negative": None,
          "version": 1}
     )  # fmt: skip
-    recipe = recipes.build(PublishedRecipe, published_recipe("toy", spec), "toy")
+    recipe = published_recipe("toy", spec)
     example, written = GENERAL[kind]
     write_examples(tmp_path / "test.jsonl.gz", [example])
     [result] = publish(recipe, tmp_path, tmp_path / "out").values()

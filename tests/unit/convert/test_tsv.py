@@ -13,7 +13,7 @@ from pubmill.convert.exports import WriterOptions, publish
 from pubmill.convert.source_files import Given, withholding
 from pubmill.convert.tsv import read, write
 from pubmill.errors import PubmillError
-from pubmill.recipes.datasets import FormFile, PublishedRecipe
+from pubmill.recipes.datasets import PublishedFile, PublishedRecipe
 from pubmill.recipes.finetuning import Dummies
 
 PLAIN: dict[str, Any] = {"columns": ["text", "label"], "labels": ["0", "1"]}
@@ -151,7 +151,7 @@ def test_the_published_form_follows_the_options_of_its_split(tmp_path: Path) -> 
             "test": {"header": ["index", "text", "label"], "columns": ["number", "text", "label"]},
         },
         dummies=DUMMIES,
-        files={split: FormFile(name=f"{split}.tsv", sha256=None) for split in ("train", "test")},
+        files={split: PublishedFile(name=f"{split}.tsv", sha256=None) for split in ("train", "test")},
     )
     publish(recipe, tmp_path, tmp_path / "out")
     assert (tmp_path / "out/train.tsv").read_text() == f"{RELATION}\t1\n" * 2

@@ -16,7 +16,7 @@ from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import PART, select
 from pubmill.errors import PubmillError
-from pubmill.recipes.corpora import EvaluatedDataset, Selection
+from pubmill.recipes.corpora import EvaluatedDataset, SelectionRecipe
 from pubmill.storage.files import read_json, write_jsonl_gz
 
 
@@ -146,7 +146,7 @@ def test_documents_with_excluded_texts_are_left_out_and_counted(index: Path, tmp
     write_shard(tmp_path / "s.parquet", documents, source="s", file="f", order=0)
     write_latest(tmp_path / "latest.parquet", [tmp_path / "s.parquet"], [0])
     select(
-        tmp_path / "s.parquet", 0, tmp_path / "latest.parquet", Selection(), tmp_path / "p.parquet",
+        tmp_path / "s.parquet", 0, tmp_path / "latest.parquet", SelectionRecipe(), tmp_path / "p.parquet",
         tmp_path / "p.json", EvaluationTexts(index),
     )  # fmt: skip
     statistics = read_json(tmp_path / "p.json")

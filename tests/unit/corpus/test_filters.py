@@ -8,7 +8,7 @@ from pubmill.corpus.filters import rejection
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
 from pubmill.recipes import read
-from pubmill.recipes.corpora import Selection
+from pubmill.recipes.corpora import SelectionRecipe
 
 
 def document(words: int = 128, published: str = "2001", languages: tuple[str, ...] = ("eng",)) -> Document:
@@ -58,7 +58,7 @@ def of(**fields: Any) -> Document:
     ],
 )
 def test_first_reason(given: Document, settings: dict[str, Any], reason: str | None) -> None:
-    assert rejection(given, Selection(**settings)) == reason
+    assert rejection(given, SelectionRecipe(**settings)) == reason
 
 
 @pytest.mark.parametrize(
@@ -73,4 +73,4 @@ def test_first_reason(given: Document, settings: dict[str, Any], reason: str | N
 )
 def test_bad_recipe(argument: str, message: str) -> None:
     with pytest.raises(PubmillError, match=f"--recipe.*\\s*{message}"):
-        read(Selection, argument)
+        read(SelectionRecipe, argument)

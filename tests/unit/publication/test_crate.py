@@ -13,7 +13,7 @@ import yaml
 
 from pubmill.errors import PubmillError
 from pubmill.graph import checked_graph
-from pubmill.publication.crate import PROFILES, CrateRecipe, write_crate
+from pubmill.publication.crate import PROFILES, write_crate
 from pubmill.publication.rendering import to_json
 from pubmill.recipes.publication import CrateRecipe
 from pubmill.recipes.reading import build

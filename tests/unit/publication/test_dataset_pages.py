@@ -12,7 +12,7 @@ from lxml import html
 
 from pubmill.errors import PubmillError
 from pubmill.graph import checked_graph
-from pubmill.publication.dataset_pages import FORMS, Page, PageRecipe, make_page, read_page
+from pubmill.publication.dataset_pages import FORMS, Page, make_page, read_page
 from pubmill.recipes.publication import PageRecipe
 from pubmill.recipes.reading import build
 from pubmill.recipes.writing import as_json
