@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph, as_json, checked_graph
+from pubmill.graph import Graph, checked_graph
 from pubmill.graph.pubmed_files import pubmed_files
+from pubmill.recipes.writing import as_json, as_values
 from pubmill.specs import PubmedSource
 from pubmill.specs.study import check_study
 from pubmill.tables.aggregation import OF_PREDICTING
@@ -96,8 +97,8 @@ def test_segments_start_from_the_checkpoint_before(root: Path) -> None:
 
 
 def test_full_scale_takes_released_weights_and_lower_scales_their_own(root: Path) -> None:
-    assert targets(root).models.weights("pubmedbert-base")["kind"] == "pretraining"
-    assert targets(root, scale="full").models.weights("pubmedbert-base")["kind"] == "hub"
+    assert targets(root).models.weights("pubmedbert-base").kind == "pretraining"
+    assert targets(root, scale="full").models.weights("pubmedbert-base").kind == "hub"
     assert targets(root, scale="full", models=None).scope.pretrainings() == []
 
 
@@ -125,7 +126,7 @@ def test_trials_are_named_by_their_point(root: Path) -> None:
         "seed-1.training.json"
     )
     run = ("blurb", "pubmedbert-base", "bc2gm", "standard")
-    point = made.runs.trial_recipe(*run, "batch_size=16+learning_rate=1e-05")
+    point = made.runs.trial_recipe(*run, "batch_size=16+learning_rate=1e-05").values
     assert (point["batch_size"], point["learning_rate"]) == (16, 1e-05)
     with pytest.raises(PubmillError, match="no trial 'batch_size=8' .* it has batch_size=16[+]"):
         made.runs.trial_recipe(*run, "batch_size=8")
@@ -138,16 +139,13 @@ def test_one_choice_for_all_models_or_each_its_own(root: Path) -> None:
     assert made.runs.selected("blurb", model, data, "standard") == [
         f"{runs}/blurb/selected/bc2gm/standard.json"
     ]
-    assert made.runs.choice_recipe("blurb", None, data, "standard")["decides"] == [
-        "batch_size",
-        "learning_rate",
-    ]
+    assert made.runs.choice_recipe("blurb", None, data, "standard").decides == ("batch_size", "learning_rate")
     own = [f"{runs}/tinn2021/{model}/bc2gm/layer-freeze/selected.json"]
     assert made.runs.selected("tinn2021", model, data, "layer-freeze") == own
     assert made.runs.selected_arguments("tinn2021", model, data, "layer-freeze") == ["--selected", *own]
-    assert made.runs.choice_recipe("tinn2021", model, data, "layer-freeze")["decides"] == [
+    assert made.runs.choice_recipe("tinn2021", model, data, "layer-freeze").decides == (
         "batch_size", "frozen_layers", "learning_rate",
-    ]  # fmt: skip
+    )  # fmt: skip
     assert len(made.runs.trial_training("tinn2021", model, data, "layer-freeze")) == 18
     with pytest.raises(PubmillError, match="blurb: the choice is common to all models"):
         made.runs.trial_training("blurb", model, data, "standard")
@@ -173,7 +171,7 @@ def test_folds_choose_their_steps_on_the_one_that_is_not_reported(root: Path) ->
     assert made.runs.trial_training(*run[:2], "gad@fold-1", "standard") == [
         f"{chosen}/trials/default/seed-{seed}.training.json" for seed in (1, 2)
     ]
-    assert made.runs.choice_recipe(*run[:2], "gad@fold-1", "standard")["decides"] == ["stop_after"]
+    assert made.runs.choice_recipe(*run[:2], "gad@fold-1", "standard").decides == ("stop_after",)
     assert made.runs.split_arguments("lewis2020", "gad@fold-1", trial=True) == [
         "--split",
         "test",
@@ -200,7 +198,7 @@ def test_splits_of_trials_and_runs(root: Path) -> None:
         "--dev",
         "none",
     ]
-    assert made.records.recipe("shin2020", "pubmedbert-base", "squad-v1", "standard", 1)["split"] == "dev"
+    assert made.records.recipe("shin2020", "pubmedbert-base", "squad-v1", "standard", 1).split == "dev"
     assert made.runs.scored_examples("shin2020", "pubmedbert-base", "squad-v1", "standard").endswith(
         "/squad-v1/dev.jsonl.gz"
     )
@@ -279,7 +277,10 @@ def test_a_whole_baseline_fits_on_a_command_line(root: Path) -> None:
 
 
 def test_checkpoints_and_saves_are_no_part_of_the_recipe(root: Path) -> None:
-    assert not {"checkpoints", "save_minutes"} & targets(root).pretrainings.recipe("pubmedbert-base").keys()
+    assert (
+        not {"checkpoints", "save_minutes"}
+        & as_values(targets(root).pretrainings.recipe("pubmedbert-base")).keys()
+    )
 
 
 def test_a_model_depends_on_the_content_of_its_own_folder(root: Path, tmp_path: Path) -> None:
@@ -363,8 +364,8 @@ def test_pipelines_are_scored_as_fine_tuned_models_are(root: Path) -> None:
     )
     common = [
         {
-            **{name: recipe[name] for name in ("split", "kind", "metric", "negative", "scale")},
-            **{stage: v for stage, v in recipe["versions"].items() if stage not in OF_PREDICTING},
+            **{name: getattr(recipe, name) for name in ("split", "kind", "metric", "negative", "scale")},
+            **{stage: v for stage, v in recipe.versions.items() if stage not in OF_PREDICTING},
         }
         for recipe in recipes
     ]
@@ -381,7 +382,7 @@ def test_a_pipeline_whose_folder_is_not_named_is_a_reason_and_ends_no_study(root
     assert missing["pubmedbert-large"] == "not run in this study"
     assert list(made.tables.records(TABLE10)) == ["scispacy-jnlpba", "no-pretraining"]
     assert made.left_out() == [f"left out of the tables: scispacy-bc5cdr ({told})"]
-    assert made.report.recipe()["models"] == ["scispacy-jnlpba", "no-pretraining"]
+    assert made.report.recipe().models == ("scispacy-jnlpba", "no-pretraining")
 
 
 def test_pipelines_that_the_study_leaves_out_are_not_asked_for(root: Path) -> None:
