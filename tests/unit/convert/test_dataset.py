@@ -18,7 +18,6 @@ from pubmill.convert.dataset import ConversionRecipe, convert
 from pubmill.convert.dataset_counts import unknown_names
 from pubmill.convert.source_files import ConverterInput, quote
 from pubmill.errors import PubmillError
-from pubmill.storage import files
 from pubmill.storage.files import read_json
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -296,7 +295,7 @@ def test_examples_of_licensed_data_are_their_owners_alone_before_anything_is_in_
             seen.add(os.fstat(self.fileno()).st_mode & 0o777)
             return super().write(data)
 
-    monkeypatch.setattr(files.gzip, "GzipFile", Packed)
+    monkeypatch.setattr("gzip.GzipFile", Packed)
     before = os.umask(0o022)
     try:
         convert(replace(RECIPE, access=access), inputs, tmp_path / "toy")

@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 
 from pubmill.annotation.sentences import FOLDER, TABLES
-from pubmill.corpus.shards import parquet_writer
 from pubmill.errors import PubmillError
 from pubmill.storage import privacy
 from pubmill.storage.corpus_parts import access_of_parts
 from pubmill.storage.files import read_json
+from pubmill.storage.parquet import parquet_writer
 from pubmill.storage.privacy import LABEL, access_of, keep_private
 from tests.unit.pretraining.toy_pretraining import changed
 from tests.unit.tiny_encoders import tiny_bert
