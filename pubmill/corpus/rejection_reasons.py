@@ -30,5 +30,5 @@ def with_reasons(
         reason = reason or rejection(document, selection)
         if reason is None and excluded is not None:
             text = f"{document.title}\n{joined(selected_sections(document, selection))}"
-            reason = "contamination" if excluded.found(document.pmid, text) else None
+            reason = "contamination" if excluded.matches(document.pmid, text) else None
         yield position, document, reason
