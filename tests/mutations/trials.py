@@ -114,7 +114,9 @@ def copy_checkout(root: Path, folder: Path) -> Checkout:
 
     def ignored(parent: str, names: list[str]) -> list[str]:
         below = Path(parent).relative_to(root)
-        return [name for name in names if below / name in NOT_COPIED or name.endswith("cache__")]
+        return [
+            name for name in names if below / name in NOT_COPIED or name.endswith(("_cache", "__pycache__"))
+        ]
 
     shutil.copytree(root, folder, ignore=ignored)
     return Checkout(folder)
