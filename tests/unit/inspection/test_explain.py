@@ -241,6 +241,23 @@ def test_a_composite_is_explained_by_its_parts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("table", "column", "parts"),
+    [
+        ("tinn2021/table10", "scispacy-max", ["scispacy-jnlpba", "scispacy-bc5cdr"]),
+        ("tinn2021/table07", "drop", ["pubmedbert-base", "removed-2", "removed-4", "removed-6"]),
+    ],
+)
+def test_a_column_without_runs_is_explained_by_the_columns_behind_it(
+    tmp_path: Path, table: str, column: str, parts: list[str]
+) -> None:
+    made = explainer(tmp_path, tables=[table])
+    row = made.graph.tables.recipe(table)["rows"][0]["key"]
+    found = explain(made, table, row, column)
+    keys = [re.sub(r".* \((.*)\)", r"\1", part.column) for part in found.parts]
+    assert keys == parts and {part.row for part in found.parts} == {found.row}
+
+
+@pytest.mark.parametrize(
     ("model", "reported"),
     [("bert-base-uncased", "models=[pubmedbert-base, bert-base-uncased]"), ("bluebert-base", "specs/models")],
 )
