@@ -23,8 +23,9 @@ import torch
 
 from pubmill.annotation.examples import Example, MultilabelExample, RegressionExample, TokensExample
 from pubmill.finetuning import heads, run
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.splits import encode_split
-from pubmill.finetuning.training import Trainer
+from pubmill.finetuning.trainer import Trainer
 from pubmill.recipes import FinetuningRecipe
 from tests.gpu.pretended_cuda import Watch, pretend
 from tests.unit.finetuning import toy_relations, toy_spans
@@ -103,7 +104,8 @@ MAKERS: dict[str, Callable[[random.Random, str], Example]] = {
 
 
 def begin(recipe: FinetuningRecipe, folder: Path, examples: list[Any]) -> Trainer:
-    trainer, _ = run._begin(recipe, folder, examples, 1, GPU)
+    job = FinetuningJob(recipe, folder, folder, 1, "test")
+    trainer, _ = run._begin(job, examples, GPU)
     return trainer
 
 
