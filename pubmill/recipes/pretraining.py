@@ -96,8 +96,8 @@ class Objective:
       comes from another document (`next-sentence`, BERT), or which of them came first (`sentence-order`,
       ALBERT, Megatron); two segments without a prediction (`unlabelled`, tinn2021 section 2.1); or one
       segment (`none`).
-    - `generator`: replaced-token detection (ELECTRA). `adversarial`, `distillation`: see these classes. at
-      most one of the three.
+    - `generator`: replaced-token detection (ELECTRA). `adversarial`, `distillation`: see these classes;
+      at most one of the three.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
