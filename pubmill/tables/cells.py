@@ -6,7 +6,7 @@ Scores are fractions (0..1) in records and percentages (0..100) everywhere here,
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean, median, stdev
+from statistics import fmean
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ValidationError
@@ -16,6 +16,7 @@ from pubmill.statistics.verdict_models import Aggregate, Equivalence, SeedsNeede
 from pubmill.storage.files import read_json
 from pubmill.storage.path_lists import paths_of
 
+NOT_RUN = "not run in this study"
 NO_RECORD = "no record"
 """`SeedScore.failed` of a run whose record does not exist."""
 
@@ -45,6 +46,11 @@ class Column(Shape):
     published: tuple[str, ...] = ()
     best_of: tuple[str, ...] = ()
     drop: Drop | None = None
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The columns that this column is computed from."""
+        return self.best_of or ((self.drop.start, *self.drop.of) if self.drop else ())
 
 
 class Row(Shape):
@@ -301,54 +307,6 @@ def _places(found: Mapping[str, Sequence[str]], printed: Mapping[str, int]) -> s
         for label, rows in found.items()
     )
     return "; ".join(parts)
-
-
-def cell_of_seeds(
-    seeds: Sequence[SeedScore],
-    expected: int,
-    reason: str,
-    published: PublishedValue | None,
-    aggregate: Aggregate = "mean",
-) -> Cell:
-    """The cell of one model on one dataset. `reason`: why no run is expected, if `expected` is 0."""
-    scores = [seed.value for seed in seeds if seed.value is not None and seed.failed is None]
-    whole = expected > 0 and len(scores) == expected
-    value = _together(scores, aggregate) if whole else None
-    return Cell(
-        value=value,
-        spread=stdev(scores) if whole and len(scores) > 1 else None,
-        n=len(scores),
-        expected=expected,
-        seeds=tuple(seeds),
-        missing=None if whole else _incomplete(seeds, expected, aggregate) or reason,
-        published=published,
-        difference=difference(value, published),
-    )
-
-
-def _together(scores: Sequence[float], aggregate: Aggregate) -> float:
-    return fmean(scores) if aggregate == "mean" else median(scores)
-
-
-def difference(value: float | None, published: PublishedValue | None) -> float | None:
-    """Ours minus published, or None if either is missing."""
-    return None if value is None or published is None else value - published.value
-
-
-def _incomplete(seeds: Sequence[SeedScore], expected: int, aggregate: Aggregate) -> str:
-    """Why a cell of `expected` seeds has no mean: `no mean: 4 of 5 seeds (failed, nan: seed 3)`."""
-    if not expected:
-        return ""
-    causes: dict[str, list[str]] = {}
-    for seed in seeds:
-        if seed.failed is not None:
-            causes.setdefault(seed.failed, []).append(seed.name)
-    failures = "; ".join(
-        f"{cause if cause == NO_RECORD else f'failed, {cause}'}: seed {', '.join(numbers)}"
-        for cause, numbers in causes.items()
-    )
-    good = sum(seed.failed is None for seed in seeds)
-    return f"no {aggregate}: {good} of {expected} seeds ({failures})"
 
 
 def parse(shape: type[AnyShape], value: Any, where: str) -> AnyShape:

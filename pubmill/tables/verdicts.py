@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Literal
 
+from pandas import DataFrame
+
 from pubmill.statistics.equivalence import (
     Uncertainty,
     combined,
@@ -74,21 +76,18 @@ def _uncertainty(recipe: TableRecipe, key: str, found: Mapping[str, Cell]) -> Un
     return uncertainty(cell.spread, cell.n, recipe.equivalence.runs[key], recipe.aggregate)
 
 
-def seeds_needed(recipe: TableRecipe, cells: Cells) -> dict[str, SeedsNeeded]:
+def seeds_needed(recipe: TableRecipe, runs: DataFrame) -> dict[str, SeedsNeeded]:
     """Seeds per row that resolve half a point between two fine-tuned models, where enough seeds were run.
 
     Each fold is a separate group, because scores differ between folds for other reasons.
     """
-    found = {}
-    for row in recipe.rows:
-        groups: dict[tuple[str, str], list[float]] = {}
-        for column in recipe.columns:
-            for seed in () if column.pipeline else cells[column.key][row.key].seeds:
-                if seed.value is not None:
-                    groups.setdefault((column.key, seed.fold), []).append(seed.value)
-        of = pooled_seeds_needed(list(groups.values()), recipe.equivalence.alpha, recipe.equivalence.power)
+    scored = runs[~runs["pipeline"] & runs["score"].notna()]
+    groups = scored.groupby(["row", "column", "fold"], sort=False)["score"].agg(list)
+    rule, found = recipe.equivalence, {}
+    for row, of_row in groups.groupby(level="row", sort=False):
+        of = pooled_seeds_needed(list(of_row), rule.alpha, rule.power)
         if of is not None:
-            found[row.key] = of
+            found[row] = of
     return found
 
 
