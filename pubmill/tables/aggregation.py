@@ -103,7 +103,7 @@ def _cells(recipe: TableRecipe, runs: DataFrame, published: PublishedCells) -> d
             value = published.get(key)
             others = {name: (columns[name].label, cells[name][row.key]) for name in column.sources}
             if column.best_of:
-                found[row.key] = best_cell([others[k] for k in column.best_of], value)
+                found[row.key] = best_cell([others[name] for name in column.sources], value)
             elif column.drop:
                 found[row.key] = drop_cell(
                     others[column.drop.start], [others[k] for k in column.drop.of], value
@@ -115,18 +115,19 @@ def _cells(recipe: TableRecipe, runs: DataFrame, published: PublishedCells) -> d
 
 def _cells_of_runs(runs: DataFrame, aggregate: Aggregate, published: PublishedCells) -> dict[CellKey, Cell]:
     """Build the cells that have runs."""
-    lines = aggregated(runs, aggregate).to_dict("index")
+    cells, seeds = aggregated(runs, aggregate), _seeds(runs)
     return {
-        key: _cell(published.get(key), seeds=_seeds(of_cell), **_without_nan(lines[key]))
-        for key, of_cell in runs.groupby(CELL, sort=False)
+        key: _cell(published.get(key), seeds=seeds[key], **_without_nan(line))
+        for key, line in cells.to_dict("index").items()
     }
 
 
-def _seeds(runs: DataFrame) -> tuple[SeedScore, ...]:
-    """Return the runs of a cell."""
+def _seeds(runs: DataFrame) -> dict[CellKey, tuple[SeedScore, ...]]:
+    """Return the runs of each cell."""
     lines = runs[["seed", "score", "failed", "fold", "path", "seconds"]]
     lines = lines.rename(columns={"score": "value", "path": "record"})
-    return tuple(SeedScore(**_without_nan(line)) for line in lines.to_dict("records"))
+    seeds = Series([SeedScore(**_without_nan(line)) for line in lines.to_dict("records")], runs.index, object)
+    return dict(seeds.groupby([runs[key] for key in CELL], sort=False).agg(tuple))
 
 
 def _without_nan(line: Mapping[Hashable, Any]) -> dict[str, Any]:
@@ -228,7 +229,7 @@ def provenance(runs: DataFrame) -> Provenance:
     packages = DataFrame(
         [item for found in known["packages"] for item in found.items()], columns=["name", "version"]
     )
-    files = map(_pipeline, of_pipelines["recipe"], of_pipelines["model_sha256"])
+    named = of_pipelines.apply(_pipeline, axis=1, result_type="reduce").astype("str")
     return Provenance(
         runs=len(trained),
         failed=int(trained["failed"].notna().sum()),
@@ -236,10 +237,7 @@ def provenance(runs: DataFrame) -> Provenance:
         commits=_distinct(known["commit"].dropna()),
         packages=packages["version"].groupby(packages["name"]).agg(_distinct).to_dict(),
         hardware=_distinct(known["hardware"].map(machine)),
-        pipelines=Series(list(files), dtype="str")
-        .groupby(of_pipelines["model"].tolist())
-        .agg(_distinct)
-        .to_dict(),
+        pipelines=named.groupby(of_pipelines["model"]).agg(_distinct).to_dict(),
     )
 
 
@@ -247,11 +245,11 @@ def _distinct(values: Series) -> tuple[str, ...]:
     return tuple(sorted(values.unique()))
 
 
-def _pipeline(recipe: Mapping[str, Any], sha256: str) -> str:
-    """Return a pipeline's own name and version, with the hash of its files."""
-    own = recipe.get("pipeline", {})
+def _pipeline(run: Series) -> str:
+    """Return the own name and version of a run's pipeline, with the hash of its files."""
+    own = run["recipe"].get("pipeline", {})
     named = (own.get("lang"), own.get("name"), own.get("version"))
-    return f"{' '.join(str(part) for part in named if part)} (SHA-256 {sha256})"
+    return f"{' '.join(str(part) for part in named if part)} (SHA-256 {run['model_sha256']})"
 
 
 def machine(hardware: Mapping[str, object]) -> str:

@@ -81,7 +81,9 @@ def seeds_needed(recipe: TableRecipe, runs: DataFrame) -> dict[str, SeedsNeeded]
 
     Each fold is a separate group, because scores differ between folds for other reasons.
     """
+    order = {column.key: number for number, column in enumerate(recipe.columns)}
     scored = runs[~runs["pipeline"] & runs["score"].notna()]
+    scored = scored.sort_values("column", key=lambda keys: keys.map(order), kind="stable")
     groups = scored.groupby(["row", "column", "fold"], sort=False)["score"].agg(list)
     rule, found = recipe.equivalence, {}
     for row, of_row in groups.groupby(level="row", sort=False):
