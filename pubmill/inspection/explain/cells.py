@@ -21,13 +21,14 @@ from pubmill.messages.nearest_names import unknown
 from pubmill.metrics.records import Record, read_record
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, run_of
-from pubmill.tables.aggregation import build, machine, read_records
+from pubmill.tables.aggregation import build, machine
 from pubmill.tables.cells import Cell, Column, Row, Table, TableRecipe, parse
 from pubmill.tables.fact_cells import build as build_facts
 from pubmill.tables.fact_cells import read_facts
 from pubmill.tables.fact_sources import read_artefacts
 from pubmill.tables.fact_table_models import FactTableColumn, FactTableRecipe, FactTableRow, Source
 from pubmill.tables.published_values import read_published
+from pubmill.tables.recorded_runs import load_runs
 
 Named = TypeVar("Named", Row, Column, FactTableRow, FactTableColumn)
 
@@ -153,11 +154,6 @@ def _find(what: str, name: str, among: Sequence[Named], key: Callable[[Any], str
     raise PubmillError(unknown(what, name, [_named(key(one), one.label) for one in among]))
 
 
-def _columns_behind(column: Column) -> tuple[str, ...]:
-    """Return the columns from which a column without runs is computed."""
-    return column.best_of or ((column.drop.start, *column.drop.of) if column.drop else ())
-
-
 def _rows_behind(recipe: TableRecipe, row: Row) -> tuple[str, ...]:
     """Return the rows from which a composite is computed."""
     found = next((one for one in recipe.composites if one.name == row.key and row.dataset is None), None)
@@ -166,7 +162,7 @@ def _rows_behind(recipe: TableRecipe, row: Row) -> tuple[str, ...]:
 
 def _build(explainer: Explainer, table: str, recipe: TableRecipe, row: Row, column: Column) -> Table:
     """Build the table with only the records that the cell needs."""
-    columns = _columns_behind(column) or (column.key,)
+    columns = column.sources or (column.key,)
     return _build_of(explainer, table, recipe, _rows_behind(recipe, row) or (row.key,), columns)
 
 
@@ -182,7 +178,7 @@ def _build_of(
     narrow = recipe.model_copy(update={"records": records})
     printed = Path(explainer.targets.published(table, explainer.specs))
     published = read_published(printed, recipe.left_out)
-    return build(narrow, published, read_records(narrow, explainer.results))
+    return build(narrow, published, load_runs(narrow, explainer.results))
 
 
 def _explain_cell(
@@ -198,7 +194,7 @@ def _explain_cell(
     rows = {one.key: one for one in recipe.rows}
     columns = {one.key: one for one in recipe.columns}
     behind = [(rows[name], column) for name in _rows_behind(recipe, row)] or [
-        (row, columns[name]) for name in _columns_behind(column)
+        (row, columns[name]) for name in column.sources
     ]
     shown = Explanation(
         table=table,
@@ -360,9 +356,9 @@ def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Ex
     alone = found_row.model_copy(update={"sources": {found_column.key: source}})
     recipe = recipe.model_copy(update={"rows": (alone,), "columns": (found_column,)})
     published = read_facts(Path(targets.published(table, explainer.specs)), recipe)
-    place: tuple[str, str, str] = (alone.published, found_column.published, found_column.kind)
-    own = {place: published[place]} if place in published else {}
-    made = build_facts(recipe, own, read_artefacts(recipe, explainer.results))
+    place = alone.published, found_column.published, found_column.kind
+    own = (published[["subject", "fact", "kind"]] == place).all(axis=1)
+    made = build_facts(recipe, published[own], read_artefacts(recipe, explainer.results))
     known = recipe.subjects == "datasets" and alone.subject in targets.specs.datasets
     return Explanation(
         table=table,
