@@ -6,11 +6,13 @@ from functools import cache
 from pathlib import Path
 from statistics import fmean, stdev
 
+from pandas import DataFrame
+
 from pubmill.graph.publication import PublicationTargets
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.tables.cells import Column, Row, TableRecipe
-from pubmill.tables.published_values import PrintedAt, PublishedValues, places, read_published
+from pubmill.tables.published_values import NAMES, PrintedAt, places, read_published
 
 SPECS = Path(__file__).resolve().parents[1] / "specs"
 
@@ -49,7 +51,7 @@ def recipe(name: str, seeds: int = 1) -> TableRecipe:
     return TableRecipe.model_validate(json.loads(json.dumps(targets(seeds).table_recipe(name))))
 
 
-def published(name: str) -> PublishedValues:
+def published(name: str) -> DataFrame:
     return read_published(SPECS / f"tables/{name}.published.csv", specs().tables[name].left_out)
 
 
@@ -59,8 +61,7 @@ def printed(paper: str) -> dict[PrintedAt, float]:
     found: dict[PrintedAt, float] = {}
     for name in sorted(specs().tables):
         if name.startswith(f"{paper}/"):
-            values = published(name).values
-            found = {place: value.value for place, value in values.items()} | found
+            found = published(name).dropna(subset="value").set_index(NAMES)["value"].to_dict() | found
     return found
 
 

@@ -95,7 +95,7 @@ def _cells(recipe: TableRecipe, runs: DataFrame, published: PublishedCells) -> d
     """Build the cells of all columns; those with runs first, because the others are computed from them."""
     cells: dict[str, dict[str, Cell]] = {}
     columns = {column.key: column for column in recipe.columns}
-    made = _cells_of_runs(runs, recipe.aggregate, published)
+    made = cells_of_runs(runs, recipe.aggregate, published)
     for column in sorted(recipe.columns, key=lambda column: bool(column.best_of or column.drop)):
         cells[column.key] = found = {}
         for row in recipe.rows:
@@ -113,7 +113,7 @@ def _cells(recipe: TableRecipe, runs: DataFrame, published: PublishedCells) -> d
     return cells
 
 
-def _cells_of_runs(runs: DataFrame, aggregate: Aggregate, published: PublishedCells) -> dict[CellKey, Cell]:
+def cells_of_runs(runs: DataFrame, aggregate: Aggregate, published: PublishedCells) -> dict[CellKey, Cell]:
     """Build the cells that have runs."""
     cells, seeds = aggregated(runs, aggregate), _seeds(runs)
     return {

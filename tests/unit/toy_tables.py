@@ -3,11 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+from pandas import DataFrame
+
 from pubmill.metrics.records import Record, write_record
-from pubmill.tables.aggregation import build, read_records
+from pubmill.tables.aggregation import build
 from pubmill.tables.cells import Heading, Table, TableRecipe
 from pubmill.tables.comparisons import Comparisons, ModelPair, RowComparisons
 from pubmill.tables.published_values import read_published
+from pubmill.tables.recorded_runs import load_runs
 
 HEADER = "row,column,metric,value,note\n"
 PUBLISHED = HEADER + "bert,bc2gm,entity_f1,80.90,\nbert,gad,micro_f1,77.72,from v5\nbert,blurb,score,79.31,\n"
@@ -109,7 +112,12 @@ def table(results: Path, made: TableRecipe | None = None, published: str = PUBLI
     made = made or recipe()
     path = results / "table06.published.csv"
     path.write_text(published)
-    return build(made, read_published(path, made.left_out), read_records(made, results))
+    return build(made, read_published(path, made.left_out), load_runs(made, results))
+
+
+def unpublished() -> DataFrame:
+    """The published values of a table that prints none."""
+    return DataFrame(columns=["row", "column", "metric", "value", "printed", "note"])
 
 
 def compared(one: Table) -> Comparisons:

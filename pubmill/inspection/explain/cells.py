@@ -356,7 +356,7 @@ def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Ex
     alone = found_row.model_copy(update={"sources": {found_column.key: source}})
     recipe = recipe.model_copy(update={"rows": (alone,), "columns": (found_column,)})
     published = read_facts(Path(targets.published(table, explainer.specs)), recipe)
-    place = alone.published, found_column.published, found_column.kind
+    place = [alone.published, found_column.published, found_column.kind]
     own = (published[["subject", "fact", "kind"]] == place).all(axis=1)
     made = build_facts(recipe, published[own], read_artefacts(recipe, explainer.results))
     known = recipe.subjects == "datasets" and alone.subject in targets.specs.datasets

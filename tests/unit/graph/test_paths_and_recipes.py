@@ -12,7 +12,7 @@ from pubmill.graph import Targets, as_json
 from pubmill.graph.corpora import pubmed_files
 from pubmill.specs import PubmedSource
 from pubmill.specs.study import check_study
-from pubmill.tables.aggregation import OF_PREDICTING
+from pubmill.tables.mixtures import OF_PREDICTING
 
 
 def targets(root: Path, **config: object) -> Targets:

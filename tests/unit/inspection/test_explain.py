@@ -19,9 +19,9 @@ from pubmill.metrics.records import Record
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.storage.files import write_json
-from pubmill.tables.aggregation import build, read_records
+from pubmill.tables.aggregation import build
 from pubmill.tables.cells import TableRecipe
-from pubmill.tables.published_values import PublishedValues
+from pubmill.tables.recorded_runs import load_runs
 from tests.conftest import ROOT
 from tests.unit import toy_tables as made_up
 
@@ -83,7 +83,7 @@ def compared(tmp_path: Path, column: str, *since: Record) -> Explanation:
             made_up.write(results, made_up.record(model, "bc2gm", seed, first, scale="demo"))
     made = explainer(tmp_path, models=[MODEL, OTHER])
     recipe = TableRecipe.model_validate(json.loads(json.dumps(made.targets.table_recipe(TABLE))))
-    table = build(recipe, PublishedValues(), read_records(recipe, results))
+    table = build(recipe, made_up.unpublished(), load_runs(recipe, results))
     write_json(results / f"tables/{TABLE}.comparisons.json", made_up.compared(table).model_dump(mode="json"))
     made_up.write(results, *since)
     return explain(made, TABLE, "bc2gm", column)
@@ -116,7 +116,7 @@ def test_a_cell_that_the_comparison_lacks_is_said_to_be_new(tmp_path: Path) -> N
     put_records(tmp_path / "demo", 0.8, 0.9)
     made = explainer(tmp_path, models=[MODEL, OTHER])
     recipe = TableRecipe.model_validate(json.loads(json.dumps(made.targets.table_recipe(TABLE))))
-    table = build(recipe, PublishedValues(), read_records(recipe, tmp_path / "demo"))
+    table = build(recipe, made_up.unpublished(), load_runs(recipe, tmp_path / "demo"))
     path = tmp_path / f"demo/tables/{TABLE}.comparisons.json"
     write_json(path, made_up.compared(table).model_dump(mode="json"))
     assert explain(made, TABLE, "bc2gm", MODEL).compared is None
