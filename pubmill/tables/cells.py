@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any, TypeVar
 
+from pandas import DataFrame, Series
 from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from pubmill.errors import PubmillError
@@ -286,27 +287,27 @@ TYPOGRAPHY = ("bold", "underlined", "our best")
 
 def printed_notes(table: Table) -> tuple[str, ...]:
     """The notes on published values, each once, with the cells that it applies to."""
-    of: dict[str, dict[str, list[str]]] = {}
-    printed: dict[str, int] = {}
-    for row, column, cell in table.read():
-        if cell.published is None:
-            continue
-        printed[column.label] = printed.get(column.label, 0) + 1
-        for piece in cell.published.note.split("; "):
-            if piece and piece not in TYPOGRAPHY:
-                of.setdefault(piece, {}).setdefault(column.label, []).append(row.label)
-    return tuple(f"{_places(found, printed)}: {piece}" for piece, found in of.items())
-
-
-def _places(found: Mapping[str, Sequence[str]], printed: Mapping[str, int]) -> str:
-    """Describe cells by column; a whole column by its label alone."""
-    if all(len(found.get(label, ())) == count for label, count in printed.items()):
-        return "All published values"
-    parts = (
-        label if len(rows) == printed[label] else f"{label}, {', '.join(rows)}"
-        for label, rows in found.items()
+    found = DataFrame(
+        [(c.label, r.label, cell.published.note) for r, c, cell in table.read() if cell.published],
+        columns=["column", "row", "note"],
     )
-    return "; ".join(parts)
+    printed = found.groupby("column").size()
+    notes = found.assign(note=found["note"].str.split("; ")).explode("note")
+    notes = notes[~notes["note"].isin(["", *TYPOGRAPHY])]
+    return tuple(
+        f"{_places(of_note, printed)}: {note}" for note, of_note in notes.groupby("note", sort=False)
+    )
+
+
+def _places(found: DataFrame, printed: Series) -> str:
+    """Describe the cells of a note by column; a whole column by its label alone."""
+    rows = found.groupby("column", sort=False)["row"].agg(list)
+    whole = rows.map(len) == printed.reindex(rows.index)
+    if len(rows) == len(printed) and whole.all():
+        return "All published values"
+    return "; ".join(
+        label if whole[label] else f"{label}, {', '.join(labels)}" for label, labels in rows.items()
+    )
 
 
 def parse(shape: type[AnyShape], value: Any, where: str) -> AnyShape:

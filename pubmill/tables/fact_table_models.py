@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from pandas import DataFrame
+
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
 from pubmill.tables.cells import Heading, parse
@@ -190,12 +192,13 @@ class FactTable(FactHeading):
     @property
     def _printed_notes(self) -> tuple[str, ...]:
         """The notes on individual published values, each once, with the lines that it applies to."""
-        lines: dict[str, dict[str, None]] = {}
-        for line in self.lines:
-            for cell in line.cells if not line.note else ():
-                for piece in filter(None, pieces(cell.note)):
-                    lines.setdefault(piece, {})[line.label] = None
-        return tuple(f"{', '.join(labels)}: {piece}" for piece, labels in lines.items())
+        notes = DataFrame(
+            [(line.label, cell.note) for line in self.lines if not line.note for cell in line.cells],
+            columns=["line", "note"],
+        )
+        notes = notes.assign(note=notes["note"].map(pieces)).explode("note").drop_duplicates()
+        groups = notes[notes["note"] != ""].groupby("note", sort=False)["line"]
+        return tuple(f"{', '.join(lines)}: {note}" for note, lines in groups)
 
 
 def pieces(note: str) -> list[str]:
