@@ -70,7 +70,7 @@ def published_lines(path: Path) -> DataFrame:
             encoding="utf-8",
         )
     except EmptyDataError:
-        lines = DataFrame(columns=[*COLUMNS, EXCESS], dtype="str")
+        raise PubmillError(f"{path}:1: the header is missing, expected {COLUMNS}") from None
     except (ParserError, UnicodeDecodeError) as error:
         raise PubmillError(f"{path}: not a CSV file in UTF-8: {error}") from None
     breaks = lines.fillna("").apply(lambda fields: fields.str.count(r"\r\n|\r|\n")).sum(axis=1)
