@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pandas import DataFrame, read_csv
-from pandas.errors import EmptyDataError, ParserError
+from pandas.errors import ParserError
 
 from pubmill.errors import PubmillError
 from pubmill.tables.cells import Column, Composite, PublishedValue, Row, TableRecipe
@@ -69,10 +69,10 @@ def published_lines(path: Path) -> DataFrame:
             on_bad_lines=lambda fields: fields[: len(COLUMNS) + 1],
             encoding="utf-8",
         )
-    except EmptyDataError:
-        raise PubmillError(f"{path}:1: the header is missing, expected {COLUMNS}") from None
     except (ParserError, UnicodeDecodeError) as error:
         raise PubmillError(f"{path}: not a CSV file in UTF-8: {error}") from None
+    if lines.empty:
+        raise PubmillError(f"{path}:1: the header is missing, expected {COLUMNS}")
     breaks = lines.fillna("").apply(lambda fields: fields.str.count(r"\r\n|\r|\n")).sum(axis=1)
     lines.index = [f"{path}:{number}" for number in (breaks + 1).cumsum()]
     header = lines.head(1).T.squeeze().dropna().tolist()

@@ -28,16 +28,11 @@ def test_all_records_below_a_folder_are_lines_with_the_fields_as_columns(tmp_pat
 def test_columns_keep_their_types_without_records_and_without_values(tmp_path: Path) -> None:
     made_up.write(tmp_path, made_up.pipeline_record("genes"))
     for records in (load_records(tmp_path), load_records(tmp_path, [])):
-        kinds = {
-            name: str(records[name].dtype) for name in ("model", "seed", "seconds", "dev_score", "max_length")
-        }
-        assert kinds == {
-            "model": "str", "seed": "int64", "seconds": "float64", "dev_score": "float64", "max_length": "Int64",
-        }  # fmt: skip
-        assert records["recipe"].dtype == object
-    assert load_records(tmp_path)[["dev_score", "max_length", "dev_split", "commit"]].isna().sum().tolist() == [
-        1, 1, 1, 0,
-    ]  # fmt: skip
+        kinds = {"model": "str", "commit": "str", "seed": "int64", "max_length": "Int64", "recipe": "object"}
+        kinds |= dict.fromkeys(("seconds", "dev_score"), "float64")
+        assert {name: str(records[name].dtype) for name in kinds} == kinds
+    lacking = load_records(tmp_path)[["dev_score", "max_length", "dev_split", "commit"]].isna()
+    assert lacking.values.tolist() == [[True, True, True, False]]
 
 
 def test_equal_mappings_are_one_object(tmp_path: Path) -> None:
@@ -69,9 +64,8 @@ def test_a_record_that_several_rows_show_is_scored_by_the_metric_of_each(tmp_pat
         made_up.row("bc2gm", "BC2GM", "ner", "precision", key="precision"),
     ]
     path = made_up.paths("bert", "bc2gm", 1)
-    made_up.write(
-        tmp_path, made_up.record("bert", "bc2gm", 1, 0.8, metrics={"entity_f1": 0.8, "precision": 0.75})
-    )
+    metrics = {"entity_f1": 0.8, "precision": 0.75}
+    made_up.write(tmp_path, made_up.record("bert", "bc2gm", 1, 0.8, metrics=metrics))
     recipe = made_up.recipe(rows=rows, records={"bert": {"bc2gm": path, "precision": path}}, composites=[])
     runs = load_runs(recipe, tmp_path)
     assert dict(zip(runs["row"], runs["score"], strict=True)) == {"bc2gm": 80.0, "precision": 75.0}
