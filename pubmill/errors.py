@@ -39,14 +39,16 @@ def plainly(function: Callable[Given, Made]) -> Callable[Given, Made]:
 
 
 class Plain:
-    """An object whose methods end the program as `plainly` does."""
+    """An object whose methods, and those of its parts, end the program as `plainly` does."""
 
     def __init__(self, of: Any) -> None:
         self._of = of
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._of, name)
-        return plainly(found) if callable(found) else found
+        if callable(found):
+            return plainly(found)
+        return Plain(found) if hasattr(found, "__dict__") else found  # text and numbers have none
 
 
 def run(main: Callable[[], None]) -> None:

@@ -8,11 +8,11 @@ from pubmill.corpus.document_versions import read_reasons
 from pubmill.corpus.filters import chosen, rejection
 from pubmill.corpus.shards import Document, joined, read_shard
 from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import SelectionRecipe
 
 
 def judge(
-    shard: Path, index: int, latest: Path, selection: Selection, excluded: EvaluationTexts | None
+    shard: Path, index: int, latest: Path, selection: SelectionRecipe, excluded: EvaluationTexts | None
 ) -> Iterator[tuple[int, Document, str | None]]:
     """Yield (position, document, reason or None) for each citation of a parsed shard.
 

@@ -3,45 +3,31 @@
 import itertools
 import re
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pubmill.errors import PubmillError
-from pubmill.graph.base import Base
 from pubmill.graph.pmc_shards import packages, pmc_shards
-from pubmill.specs import File, MimicSource, PmcPackagesSource, PmcSource, PubmedSource, Specs, TextSource
+from pubmill.graph.pubmed_files import pubmed_files
+from pubmill.graph.user_folders import UserFolders
+from pubmill.recipes.corpora import (
+    ClinicalParsingRecipe,
+    LatestRecipe,
+    LockRecipe,
+    MedlineParsingRecipe,
+    ParsingRecipe,
+    PmcParsingRecipe,
+    SourceFolder,
+    SourceShards,
+    StatisticsRecipe,
+    TextParsingRecipe,
+)
+from pubmill.specs import MimicSource, PmcPackagesSource, PmcSource, PubmedSource, Specs, TextSource
 from pubmill.specs.corpora import Source
-from pubmill.specs.study import Study
 from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
-
-_RANGE = re.compile(r"^(\d\d)n(\d{4,})(?:-(\d\d)n(\d{4,}))?$")
+from pubmill.storage.result_paths import Paths
 
 _ENDING = re.compile(r"(\.jsonl|\.txt|\.csv)?(\.gz)?$")
-
-
-def pubmed_files(source: PubmedSource) -> list[str]:
-    """Relative paths of a PubMed source's files in NCBI's order: baseline, then updates, by number."""
-    paths = []
-    for folder in ("baseline", "updatefiles"):
-        for written in source.files.get(folder, ()):
-            matched = _RANGE.match(written)
-            last = matched and (matched[3] or matched[1], int(matched[4] or matched[2]))
-            if not matched or not last or last < (matched[1], int(matched[2])) or last[0] != matched[1]:
-                raise PubmillError(
-                    f"source {source.name}: {folder}: {written!r} is no range of PubMed files; "
-                    f"write 26n0001 or 26n0001-26n1334 (one year)"
-                )
-            numbers = range(int(matched[2]), last[1] + 1)
-            paths += [f"{folder}/pubmed{matched[1]}n{number:04d}.xml.gz" for number in numbers]
-    return paths
-
-
-def _check(file: File) -> list[str]:
-    """The download program's arguments that check a dataset's file."""
-    if file.git_blob:
-        return ["--git-blob", file.git_blob]
-    return ["--sha256", file.sha256] if file.sha256 else []
 
 
 class Shard(NamedTuple):
@@ -52,66 +38,36 @@ class Shard(NamedTuple):
     file: str
 
 
-class CorpusTargets(Base):
+class Corpora:
     """Sources, shards and parts of corpora."""
 
-    def __init__(self, study: Study, specs: Specs) -> None:
-        super().__init__(study, specs)
+    def __init__(self, specs: Specs, paths: Paths, folders: UserFolders) -> None:
+        self._specs = specs
+        self._paths = paths
+        self._folders = folders
         self._shards: dict[str, list[Shard]] = {}
         self._files: dict[tuple[str, str], dict[str, str]] = {}
 
-    def source(self, url: str) -> str:
-        """Return the path of the copy of the file of a URL."""
-        return self.paths.source_of_url(url)
-
-    @cached_property
-    def _checks(self) -> dict[str, list[str]]:
-        """Every URL that the specs name, with the download program's arguments that check its content."""
-        return dict(self._find_checks())
-
-    def _find_checks(self) -> Iterator[tuple[str, list[str]]]:
-        for corpus in self.specs.corpora.values():
-            for source in corpus.sources:
-                if isinstance(source, PubmedSource):
-                    for path in pubmed_files(source):
-                        yield f"{source.url}/{path}", ["--md5-beside"]
-                if isinstance(source, PmcPackagesSource):
-                    for path in source.packages:
-                        yield f"{source.url}/{path}.tar.gz", []
-                        yield f"{source.url}/{path}.filelist.csv", []
-        for recipe in self.specs.pretraining.values():
-            yield recipe.sentence_splitter, []
-        for dataset in self.specs.datasets.values():
-            for file in dataset.sources.values():
-                if isinstance(file, File):
-                    yield file.url, _check(file)
-
-    def download_checks(self, url: str) -> list[str]:
-        """The download program's arguments that say how the content of a URL is checked."""
-        if url not in self._checks:
-            raise PubmillError(f"no spec names {url}, so pubmill does not know how to check it")
-        return self._checks[url]
-
-    def parse_recipe(self, source: str, shard: str) -> dict[str, Any]:
+    def parse_recipe(self, source: str, shard: str) -> ParsingRecipe:
         """Return the parsing recipe of a file of a source; corpora that share a source agree on it."""
-        spec = self.source_spec(source)
-        recipe: dict[str, Any] = {"source": source}
-        # Only what differs from the default is named, so that a new choice reruns nothing.
-        if isinstance(spec, PubmedSource) and spec.parser != "pubmill":
-            recipe["parser"] = spec.parser
-        if isinstance(spec, PmcSource | PmcPackagesSource):
-            recipe |= {"parser": spec.parser, "leave_out": sorted(spec.leave_out)}
-            if shard in spec.unreadable:
-                recipe["unreadable"] = sorted(spec.unreadable[shard])
-        if isinstance(spec, TextSource):
-            recipe |= spec.model_dump(include={"documents", "language"}, exclude_defaults=True)
-        if isinstance(spec, MimicSource):
-            recipe["brackets"] = spec.brackets
-        return recipe
+        spec = self.source(source)
+        match spec:
+            case PubmedSource():
+                return MedlineParsingRecipe(source=source, parser=spec.parser)
+            case TextSource():
+                return TextParsingRecipe(source=source, documents=spec.documents, language=spec.language)
+            case MimicSource():
+                return ClinicalParsingRecipe(source=source, brackets=spec.brackets)
+        return PmcParsingRecipe(
+            source=source,
+            parser=spec.parser,
+            leave_out=tuple(sorted(spec.leave_out)),
+            unreadable=tuple(sorted(spec.unreadable.get(shard, ()))),
+        )
 
-    def source_spec(self, name: str) -> Source:
+    def source(self, name: str) -> Source:
         """The spec of a source, by its name."""
-        for corpus in self.specs.corpora.values():
+        for corpus in self._specs.corpora.values():
             for source in corpus.sources:
                 if source.name == name:
                     return source
@@ -124,7 +80,7 @@ class CorpusTargets(Base):
         return self._shards[corpus]
 
     def _find_shards(self, corpus: str) -> Iterator[Shard]:
-        for source in self.specs.corpora[corpus].sources:
+        for source in self._specs.corpora[corpus].sources:
             yield from self._shards_of(corpus, source)
 
     def _shards_of(self, corpus: str, source: Source) -> Iterator[Shard]:
@@ -132,23 +88,23 @@ class CorpusTargets(Base):
         if isinstance(source, PubmedSource):
             for path in pubmed_files(source):
                 name = Path(path).name.removesuffix(".xml.gz")
-                yield Shard(source.name, name, self.source(f"{source.url}/{path}"))
+                yield Shard(source.name, name, self._paths.source_of_url(f"{source.url}/{path}"))
         elif isinstance(source, PmcSource):
             for name in pmc_shards(source):
-                yield Shard(source.name, name, self.paths.pmc_archive(source.name, name))
+                yield Shard(source.name, name, self._paths.pmc_archive(source.name, name))
         elif isinstance(source, PmcPackagesSource):
             for name, path in packages(source).items():
-                yield Shard(source.name, name, self.source(f"{source.url}/{path}.tar.gz"))
+                yield Shard(source.name, name, self._paths.source_of_url(f"{source.url}/{path}.tar.gz"))
         else:
             pattern, who = (source.files, corpus) if isinstance(source, TextSource) else (
                 source.file, f"{corpus} (MIMIC-III, to be applied for at {source.apply})"
             )  # fmt: skip
             for name, file in self._local_files(who, source.local, pattern).items():
-                yield Shard(source.name, name, self.paths.local_source(source.local, file.name))
+                yield Shard(source.name, name, self._paths.local_source(source.local, file.name))
 
     def _local_files(self, corpus: str, key: str, pattern: str) -> dict[str, Path]:
         """Name of the shard -> file of the user's own."""
-        folder = self.local(key, f"corpus {corpus}")
+        folder = self._folders.require(key, f"corpus {corpus}")
         files = sorted(folder.glob(pattern))
         if not files:
             raise PubmillError(
@@ -170,7 +126,7 @@ class CorpusTargets(Base):
 
     def raw(self, source: str, shard: str) -> str:
         """The raw file behind a parsed shard."""
-        for corpus, spec in self.specs.corpora.items():
+        for corpus, spec in self._specs.corpora.items():
             for one in spec.sources:
                 found = self._files_of(corpus, one) if one.name == source else {}
                 if shard in found:
@@ -186,14 +142,14 @@ class CorpusTargets(Base):
 
     def filelists(self, source: str, shard: str) -> list[str]:
         """The file list beside the package behind a parsed shard; none where the source has no packages."""
-        spec = self.source_spec(source)
+        spec = self.source(source)
         if not isinstance(spec, PmcPackagesSource):
             return []
-        return [self.source(f"{spec.url}/{packages(spec)[shard]}.filelist.csv")]
+        return [self._paths.source_of_url(f"{spec.url}/{packages(spec)[shard]}.filelist.csv")]
 
     def source_names(self, kind: str) -> list[str]:
         """Names of all sources of a kind."""
-        return sorted({s.name for c in self.specs.corpora.values() for s in c.sources if s.kind == kind})
+        return sorted({s.name for c in self._specs.corpora.values() for s in c.sources if s.kind == kind})
 
     def parsed(self, corpus: str) -> list[str]:
         """Parsed shards of a corpus, in the order of `shards`."""
@@ -202,49 +158,49 @@ class CorpusTargets(Base):
     def parsed_part(self, corpus: str, part: int) -> str:
         """The parsed shard behind one part: a job of a part doesn't go through all the others."""
         shard = self.shards(corpus)[part]
-        return self.paths.parsed_shard(shard.source, shard.name)
+        return self._paths.parsed_shard(shard.source, shard.name)
 
     def parts(self, corpus: str) -> list[str]:
         """Parts of a corpus, one a shard."""
-        return [self.paths.part(corpus, i) for i in range(len(self.shards(corpus)))]
+        return [self._paths.part(corpus, i) for i in range(len(self.shards(corpus)))]
 
-    def latest_recipe(self, corpus: str) -> dict[str, Any]:
-        """Which sources, in order of authority, with the names of their shards in NCBI's order.
-
-        The names stand here, and not on the command line as paths: those of a whole baseline would be
-        longer than a shell command may be.
-        """
+    def latest_recipe(self, corpus: str) -> LatestRecipe:
+        """Return which sources, in order of authority, with the names of their shards in NCBI's order."""
         runs = itertools.groupby(self.shards(corpus), key=lambda shard: shard.source)
-        return {"sources": [{"name": name, "shards": [shard.name for shard in run]} for name, run in runs]}
+        return LatestRecipe(
+            sources=tuple(
+                SourceShards(name=name, shards=tuple(shard.name for shard in run)) for name, run in runs
+            )
+        )
 
-    def lock_recipe(self, corpus: str) -> dict[str, Any]:
-        """The source files of a corpus, in order of loading; those of one folder together, to be short."""
+    def lock_recipe(self, corpus: str) -> LockRecipe:
+        """Return the source files of a corpus, in order of loading, by folder to keep the text short."""
         places = [(shard.source, Path(shard.file)) for shard in self.shards(corpus)]
         runs = itertools.groupby(places, key=lambda place: (place[0], place[1].parent))
-        sources = self.paths.sources()
-        return {
-            "files": [
-                {
-                    "source": source,
-                    "folder": folder.relative_to(sources).as_posix(),
-                    "names": [path.name for _, path in run],
-                }
+        sources = self._paths.sources()
+        return LockRecipe(
+            files=tuple(
+                SourceFolder(
+                    source=source,
+                    folder=folder.relative_to(sources).as_posix(),
+                    names=tuple(path.name for _, path in run),
+                )
                 for (source, folder), run in runs
-            ]
-        }
+            )
+        )
+
+    @staticmethod
+    def statistics_recipe(corpus: str) -> StatisticsRecipe:
+        """Return the recipe of a corpus's totals: its name."""
+        return StatisticsRecipe(corpus=corpus)
 
     def locked(self) -> list[str]:
         """Corpora that are built again from a lock."""
-        return [name for name, spec in self.specs.corpora.items() if spec.lock]
+        return [name for name, spec in self._specs.corpora.items() if spec.lock]
 
     def lock(self, corpus: str) -> str:
         """Where the copy of the lock lies that a corpus is built again from."""
-        lock = self.specs.corpora[corpus].lock
+        lock = self._specs.corpora[corpus].lock
         if lock is None:
             raise PubmillError(f"corpus {corpus} names no lock; write `lock: {{local: KEY}}` into its spec")
-        return self.paths.local_source(lock.local, lock.file)
-
-    def selection_recipe(self, corpus: str, part: int = 0) -> dict[str, Any]:
-        """The filters of a corpus, as they are for the source of one of its parts."""
-        source = self.shards(corpus)[part].source
-        return self.specs.corpora[corpus].selection_of(source).model_dump(mode="json")
+        return self._paths.local_source(lock.local, lock.file)

@@ -162,6 +162,15 @@ class PretrainingRecipe:
             raise ValueError("; ".join(faults))
 
 
+@dataclass(frozen=True, kw_only=True)
+class PackingRecipe:
+    """Packed tokens: whether titles are text, and the share of documents held out of training for
+    evaluation."""
+
+    title: bool = False
+    held_out: float = 0.005
+
+
 MEMORY_ONLY = ("recompute_activations", "shard_optimiser")
 """Keys of a PretrainingRecipe that affect memory only, not the result."""
 

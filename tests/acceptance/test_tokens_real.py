@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from pubmill.annotation.examples import TokensExample, read_examples
-from pubmill.convert.dataset import ConversionRecipe, convert
+from pubmill.convert.dataset import convert
 from pubmill.convert.ebm_nlp import FOLDERS, LAYERS
 from pubmill.convert.exports import publish
+from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.storage.files import sha256
 from tests.dataset_specs import conversion_of, inputs_of, published_of, spec_of
 from tests.world.archives import tarball

@@ -18,7 +18,7 @@ ROOMS: dict[str, str] = {
     "metrics": "annotation hardware recipes storage",
     "pretraining": "annotation hardware optimisers recipes storage",
     "specs": "annotation messages metrics pretraining recipes storage",
-    "corpus": "specs storage",
+    "corpus": "recipes storage",
     "vocabs": "annotation recipes storage",
     "convert": "annotation recipes storage",
     "finetuning": "annotation hardware messages metrics optimisers recipes storage",

@@ -14,10 +14,11 @@ import pytest
 
 from pubmill.annotation.examples import Example, SequenceExample, TokensExample, read_examples
 from pubmill.convert import conll
-from pubmill.convert.dataset import ConversionRecipe, convert
+from pubmill.convert.dataset import convert
 from pubmill.convert.dataset_counts import unknown_names
 from pubmill.convert.source_files import Given, quote
 from pubmill.errors import PubmillError
+from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.storage import files
 from pubmill.storage.files import read_json
 

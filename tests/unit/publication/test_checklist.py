@@ -10,15 +10,16 @@ import pytest
 from lxml import html
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets
+from pubmill.graph import checked_graph
 from pubmill.publication.checklist.answers import ChecklistAnswer
 from pubmill.publication.checklist.document import QUESTIONS, Checklist, fill, to_html, to_markdown
-from pubmill.publication.checklist.evidence import ChecklistRecipe, count_parameters, read_study
+from pubmill.publication.checklist.evidence import count_parameters, read_study, run_paths
 from pubmill.publication.rendering import to_json
+from pubmill.recipes.publication import ChecklistRecipe
+from pubmill.recipes.reading import build
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.storage.files import write_json
-from pubmill.tables.cells import parse
 from tests.conftest import ROOT
 from tests.unit import toy_tables as made_up
 from tests.unit.publication import toy_cards as made_up_cards
@@ -60,7 +61,7 @@ def recipe(**changes: Any) -> ChecklistRecipe:
         "datasets": {"bc2gm": dataset},
         "versions": {"checklist": 1},
     }  # fmt: skip
-    return ChecklistRecipe.model_validate(values | changes)
+    return build(ChecklistRecipe, values | changes, "here")
 
 
 @pytest.fixture
@@ -229,10 +230,10 @@ def test_the_recipe_is_what_the_specs_say(tmp_path: Path) -> None:
         "tables": ["gu2020/table06"],
         "results": str(tmp_path),
     }
-    targets = Targets(Study.model_validate(study), load(ROOT / "specs", "demo"))
-    made = parse(ChecklistRecipe, json.loads(json.dumps(targets.checklist_recipe())), "here")
-    assert {f"{tmp_path}/demo/{path}" for path in made.run_paths()} == set(
-        targets.record_files("gu2020/table06")
+    targets = checked_graph(Study.model_validate(study), load(ROOT / "specs", "demo"))
+    made = build(ChecklistRecipe, json.loads(json.dumps(targets.checklist.recipe())), "here")
+    assert {f"{tmp_path}/demo/{path}" for path in run_paths(made.runs)} == set(
+        targets.tables.record_files("gu2020/table06")
     )
     [search] = made.searches
     assert search.grid == {"batch_size": (16,), "learning_rate": (2e-3,)} and search.models == (
@@ -240,6 +241,6 @@ def test_the_recipe_is_what_the_specs_say(tmp_path: Path) -> None:
     )
     assert "runs/blurb/selected/bc2gm/standard.json" in search.selected
     assert made.datasets["bc2gm"].made_up and made.datasets["bc2gm"].links
-    wanted = set(targets.checklist_inputs())
+    wanted = set(targets.checklist.inputs())
     assert all(f"{tmp_path}/demo/{path}" in wanted for path in search.selected)
-    assert set(targets.checklist_files()) < set(targets.everything())
+    assert set(targets.paths.checklist_files(targets.study.study)) < set(targets.publication.everything())
