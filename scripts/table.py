@@ -13,11 +13,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from pubmill import recipes
 from pubmill.errors import run
 from pubmill.publication.rendering import FORMS
+from pubmill.recipes.tables import TableRecipe
 from pubmill.storage.files import writing
 from pubmill.tables.aggregation import build
-from pubmill.tables.cells import TableRecipe, parse_argument
 from pubmill.tables.published_values import read_published
 from pubmill.tables.recorded_runs import load_runs
 
@@ -31,7 +32,7 @@ def main() -> None:
     parser.add_argument("--results", required=True, type=Path, help="results folder with the records")
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
-    recipe = parse_argument(TableRecipe, arguments.recipe)
+    recipe = recipes.read(TableRecipe, arguments.recipe)
     published = read_published(arguments.published, recipe.left_out)
     table = build(recipe, published, load_runs(recipe, arguments.results))
     for form, render in FORMS.items():

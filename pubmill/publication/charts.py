@@ -10,7 +10,8 @@ from pandas import DataFrame
 
 from pubmill.publication.figures import CURVE_HEIGHT, EDGE, WIDTH, Axis
 from pubmill.publication.rendering import metric, number, printed
-from pubmill.tables.cells import Cell, Column, Row, Table
+from pubmill.recipes.tables import Column, Row
+from pubmill.tables.cells import Cell, Table
 
 LEFT, BOTTOM = 44, 38
 TOP = 24

@@ -9,14 +9,14 @@ paper), and from remarks on other papers in the tables' specs (`elsewhere`).
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from pandas import DataFrame, concat
 
 from pubmill.publication.rendering import environment, escape_markdown, to_json
-from pubmill.statistics.verdict_models import Aggregate, Shape
+from pubmill.recipes.tables import Aggregate, ContradictionsRecipe, PublishedTable
+from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
-from pubmill.tables.cells import Column, Composite, Row, parse
+from pubmill.tables.cells import parse
 from pubmill.tables.published_values import half_unit, published_of_cells, read_published
 
 NO_REASON = "no reason is found in the paper"
@@ -24,33 +24,6 @@ ANY = "any"
 """The key of `elsewhere` that applies to all datasets of a table."""
 FAMILY = {"entity_f1": "f1", "micro_f1": "f1", "macro_f1": "f1"}
 """Metric -> family; papers print the metrics of a family under each other's names."""
-
-
-class PublishedTable(Shape):
-    """The published side of a result table. `metric`: the table's own, if it has one; `columns`: those in its
-    own setting; `elsewhere`: paper or table -> dataset, or `any` -> why this table's values differ from those
-    there."""
-
-    name: str
-    paper: str
-    number: int
-    file: str
-    protocol: str
-    aggregate: Aggregate
-    metric: str | None
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-    composites: tuple[Composite, ...]
-    left_out: dict[str, str]
-    elsewhere: dict[str, dict[str, str]]
-
-
-class ContradictionsRecipe(Shape):
-    """The input of the job that builds the page. `models`: name -> label."""
-
-    tables: tuple[PublishedTable, ...]
-    models: dict[str, str]
-    versions: dict[str, Any]
 
 
 class Printed(Shape):

@@ -13,11 +13,12 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from pandas import DataFrame, Series
-from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
 
 from pubmill.messages.control_characters import escape_controls
 from pubmill.metrics import METRICS
-from pubmill.tables.cells import Row, Table
+from pubmill.recipes.tables import Row
+from pubmill.tables.cells import Table
 from pubmill.tables.table_frames import cell_frame
 
 MINUS = "\N{MINUS SIGN}"
@@ -237,9 +238,9 @@ def environment(escape: Callable[[str], str] | None = None) -> Environment:
     return made
 
 
-def to_json(shown: BaseModel) -> str:
-    """Render the JSON that the report reads."""
-    values = shown.model_dump(mode="json", by_alias=True)
+def to_json(shown: Any) -> str:
+    """Render the JSON that the report reads; `shown`: a data model."""
+    values = to_jsonable_python(shown)
     return json.dumps(values, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 

@@ -9,17 +9,15 @@ from typing import Any
 
 from pandas import DataFrame, Series, isna
 
-from pubmill.statistics.verdict_models import Aggregate
+from pubmill.recipes.tables import Aggregate, Composite, ResultHeading, TableRecipe, values_of
 from pubmill.tables.cells import (
     NO_RECORD,
     NOT_RUN,
     Cell,
-    Composite,
     Provenance,
     PublishedValue,
     SeedScore,
     Table,
-    TableRecipe,
 )
 from pubmill.tables.mixtures import refuse_mixtures, without_unlike
 from pubmill.tables.published_values import (
@@ -50,9 +48,8 @@ def build(recipe: TableRecipe, published: DataFrame, runs: DataFrame) -> Table:
         for column, found in _cells(recipe, runs, shown).items()
     }
     cells = with_verdicts(recipe, cells)
-    heading = recipe.model_dump(exclude={"records", "found", "missing", "versions", "composites", "left_out"})
     return Table(
-        **heading,
+        **values_of(ResultHeading, recipe),
         composites=composites,
         cells=cells,
         silences=silences(recipe, published),

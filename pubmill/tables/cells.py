@@ -1,156 +1,28 @@
-"""Data models of a table: its input recipe and its output.
+"""Data models of a finished table of results.
 
 Scores are fractions (0..1) in records and percentages (0..100) everywhere here, as in the papers.
 """
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from statistics import fmean
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 from pandas import DataFrame, Series
-from pydantic import BaseModel, BeforeValidator, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.statistics.verdict_models import Aggregate, Equivalence, SeedsNeeded, Shape, Verdict
+from pubmill.recipes.tables import Column, ResultHeading, Row
+from pubmill.statistics.verdict_models import SeedsNeeded, Shape, Verdict, rule_in_words
 from pubmill.storage.files import read_json
-from pubmill.storage.path_lists import paths_of
 
 NOT_RUN = "not run in this study"
 NO_RECORD = "no record"
 """`SeedScore.failed` of a run whose record does not exist."""
 
 
-AnyShape = TypeVar("AnyShape", bound=BaseModel)
-
-
-class Drop(Shape):
-    """The largest loss in a row: the lowest of the columns `of` minus the column `start`."""
-
-    start: str
-    of: tuple[str, ...]
-
-
-class Column(Shape):
-    """A model in a setting; or a column without runs: the best of other columns in each row (`best_of`), a
-    `drop` between them, or published values alone.
-
-    `pipeline`: whether the model is a finished pipeline that is not fine-tuned. `published`: its names among
-    the published values; in each row, the first name with a value is used.
-    """
-
-    key: str
-    label: str
-    model: str | None = None
-    pipeline: bool = False
-    published: tuple[str, ...] = ()
-    best_of: tuple[str, ...] = ()
-    drop: Drop | None = None
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The columns that this column is computed from."""
-        return self.best_of or ((self.drop.start, *self.drop.of) if self.drop else ())
-
-
-class Row(Shape):
-    """A dataset scored with a metric, or a composite, which has no dataset.
-
-    - `published`, `printed`: names of the dataset and the metric among the published values.
-    - `conflicts`: contradictory published counts of the dataset, and which of them is used.
-    - `folds`: for cross-validation, the datasets whose runs share one cell.
-    - `shown`: false for rows that only contribute to a composite.
-    - `not_comparable`: why our value must not be compared with the published one.
-    """
-
-    key: str
-    dataset: str | None = None
-    label: str
-    group: str = ""
-    metric: str
-    published: str
-    printed: str
-    shown: bool = True
-    not_comparable: str | None = None
-    conflicts: tuple[str, ...] = ()
-    folds: tuple[str, ...] = ()
-
-
-class Composite(Shape):
-    """A mean over groups of the mean over each group's rows (gu2020, caption of Table 6)."""
-
-    name: str
-    label: str
-    groups: dict[str, tuple[str, ...]]
-
-    def mean(self, values: Mapping[str, float]) -> float:
-        """The mean over groups of the means of their rows' values."""
-        return fmean(fmean(values[name] for name in group) for group in self.groups.values())
-
-    @property
-    def row(self) -> Row:
-        """The composite's row in the table."""
-        metric = "score" if len(self.groups) > 1 else "mean"
-        return Row(key=self.name, label=self.label, metric=metric, published=self.name, printed="score")
-
-
-class Heading(Shape):
-    """The heading of any table. `scale_title`: the scale in words. Numbers from a scale that is not
-    `comparable` must never be read as the paper's."""
-
-    paper: str
-    table: str
-    title: str
-    caption: str
-    citation: str = ""
-    notes: tuple[str, ...] = ()
-    scale: str
-    scale_title: str
-    comparable: bool
-
-    @property
-    def warning(self) -> str:
-        """The warning that every title at this scale must show; empty at the paper's scale."""
-        return "" if self.comparable else self.scale_title
-
-    @property
-    def heading(self) -> str:
-        """The title, with the scale's warning so that small results are not mistaken for full ones."""
-        return f"{self.title} ({self.warning})" if self.warning else self.title
-
-
-class ResultHeading(Heading):
-    """The heading of a result table."""
-
-    protocol: str
-    setting: str
-    aggregate: Aggregate
-    equivalence: Equivalence
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-
-
-def _all_paths(value: Any) -> Any:
-    """Expand paths that a recipe lists by folder to keep the command line short."""
-    return tuple(paths_of(value)) if isinstance(value, Mapping) else value
-
-
-class TableRecipe(ResultHeading):
-    """The input of the job that builds a table.
-
-    - `records`: column -> row -> paths of the expected records, below the results folder.
-    - `found`: `column/row` of records found on disk, which no job of the study makes.
-    - `missing`: column, row or `column/row` -> why there is no value of ours.
-    - `left_out`: `column` or `column/metric` of the published file -> why it is not shown.
-    """
-
-    composites: tuple[Composite, ...] = ()
-    left_out: dict[str, str] = {}
-    records: dict[str, dict[str, Annotated[tuple[str, ...], BeforeValidator(_all_paths)]]] = {}
-    found: tuple[str, ...] = ()
-    missing: dict[str, str] = {}
-    versions: dict[str, Any] = {}
+Parsed = TypeVar("Parsed")
 
 
 class SeedScore(Shape):
@@ -214,6 +86,7 @@ class Provenance(Shape):
     pipelines: dict[str, tuple[str, ...]] = {}
 
 
+@dataclass(frozen=True, kw_only=True)
 class Table(ResultHeading):
     """A complete table: `cells[column][row]`, with composites under their own names. `silences`: notes on
     values that the paper leaves blank or that are not shown here; `seeds_needed`: by row, where known."""
@@ -243,7 +116,7 @@ class Table(ResultHeading):
         source = (f"Source of the published values: {self.citation}",) if self.citation else ()
         conflicts = tuple(f"{row.label}: {conflict}" for row in self.rows for conflict in row.conflicts)
         labels = {row.key: row.label for row in (*self.rows, *self.composites)}
-        rules = (self.equivalence.description(self.aggregate, labels), *self._seeds_note())
+        rules = (rule_in_words(self.equivalence, self.aggregate, labels), *self._seeds_note())
         return source + rules + self.notes + printed_notes(self) + self.silences + conflicts
 
     def _seeds_note(self) -> tuple[str, ...]:
@@ -310,21 +183,20 @@ def _places(found: DataFrame, printed: Series) -> str:
     )
 
 
-def parse(shape: type[AnyShape], value: Any, where: str) -> AnyShape:
+def parse(kind: type[Parsed], value: Any, where: str) -> Parsed:
     """Validate parsed JSON against a data model; a `PubmillError` names `where` and every wrong key."""
+    model: Any = kind
     try:
-        return shape.model_validate(value)
+        parsed: Parsed = _adapter(model).validate_python(value)
     except ValidationError as error:
         faults = [f"  {'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
-        raise PubmillError("\n".join([f"{where} is not a {shape.__name__}:", *faults])) from None
+        raise PubmillError("\n".join([f"{where} is not a {kind.__name__}:", *faults])) from None
+    return parsed
 
 
-def parse_argument(shape: type[AnyShape], text: str) -> AnyShape:
-    """Read the `--recipe` argument of a program."""
-    try:
-        return parse(shape, json.loads(text), "--recipe")
-    except json.JSONDecodeError as error:
-        raise PubmillError(f"--recipe: not valid JSON: {error.msg} at character {error.pos}") from None
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 def read_table(path: Path) -> Table:

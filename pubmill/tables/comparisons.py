@@ -6,6 +6,7 @@ do not show whether it would also be the best on another one.
 
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +15,12 @@ from pandas import DataFrame
 from pubmill.errors import PubmillError
 from pubmill.metrics import METRICS
 from pubmill.metrics.contributions import Contributions, Items, contributions_read_by, read_items
+from pubmill.recipes.tables import Heading, Row, values_of
 from pubmill.statistics.resampling import CONFIDENCE, RESAMPLINGS, Comparison, compare, fold, holm, observed
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW
-from pubmill.tables.cells import Heading, Row, Table, parse
+from pubmill.tables.cells import Table, parse
 from pubmill.tables.table_frames import run_frame
 
 
@@ -50,6 +52,7 @@ class RowComparisons(Shape):
     pairs: tuple[ModelPair, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
 class Comparisons(Heading):
     """Comparisons in all rows of a table with at least two complete cells; labels are by key."""
 
@@ -77,12 +80,12 @@ class Comparisons(Heading):
 def comparisons(table: Table, results: Path) -> Comparisons:
     """Compare the models of every row, from the contribution files beside the records."""
     rows = [row for row in table.rows if row.shown]
-    heading = {name: getattr(table, name) for name in (*Heading.model_fields, "aggregate")}
     runs = run_frame(table)
     of_rows = dict(list(runs[runs["complete"]].groupby("row")))
     found = (_of_row(table, row, of_rows[row.key], results) for row in rows if row.key in of_rows)
     return Comparisons(
-        **heading,
+        **values_of(Heading, table),
+        aggregate=table.aggregate,
         resamplings=RESAMPLINGS,
         confidence=CONFIDENCE,
         row_labels={row.key: row.label for row in rows},

@@ -6,19 +6,18 @@ says so.
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from pandas import DataFrame
 
 from pubmill.errors import PubmillError
+from pubmill.recipes.tables import FactHeading, FactTableColumn, FactTableRecipe, FactTableRow, values_of
 from pubmill.tables.fact_sources import Artefacts, found, machines
 from pubmill.tables.fact_table_models import (
     FactCell,
     FactTable,
-    FactTableColumn,
-    FactTableRecipe,
-    FactTableRow,
     pieces,
 )
 from pubmill.tables.printed_facts import FORMS, is_equal, is_of_kind
@@ -68,10 +67,14 @@ def build(recipe: FactTableRecipe, published: DataFrame, artefacts: Artefacts) -
         (one.subject, one.fact, one.kind): PublishedFact(one.printed or None, one.note)
         for one in published.itertuples()
     }
-    heading = recipe.model_dump(exclude={"lists_members", "versions"})
+    rows = tuple(
+        replace(row, sources={key: source.complete for key, source in row.sources.items()})
+        for row in recipe.rows
+    )
+    heading = values_of(FactHeading, recipe) | {"rows": rows}
     cells = {
         row.subject: {column.key: _cell(recipe, row, column, artefacts, facts) for column in recipe.columns}
-        for row in recipe.rows
+        for row in rows
     }
     return FactTable(**heading, cells=cells, machines=machines(artefacts))
 
@@ -99,7 +102,7 @@ def _cell(
 ) -> FactCell:
     source = row.sources[column.key]
     value, lacking = source.value, source.lacking
-    if source.files:
+    if source.paths:
         value, lacking = found(row, column, artefacts)
     fact = published.get((row.published, column.published, column.kind))
     printed = fact.printed if fact else None

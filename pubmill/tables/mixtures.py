@@ -1,11 +1,13 @@
 """Refuse records that were made differently and must not share a row or a cell."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pandas import DataFrame
 
 from pubmill.errors import PubmillError
-from pubmill.tables.cells import NOT_RUN, TableRecipe
+from pubmill.recipes.tables import TableRecipe
+from pubmill.tables.cells import NOT_RUN
 from pubmill.tables.recorded_runs import CELL
 
 UNLIKE = f"{NOT_RUN}; its records on disk are of other data, weights or versions than those of its row"
@@ -60,7 +62,7 @@ def without_unlike(recipe: TableRecipe, runs: DataFrame) -> tuple[TableRecipe, D
             kept |= own
         except PubmillError:
             missing[cell] = UNLIKE
-    return recipe.model_copy(update={"missing": missing}), runs[kept]
+    return replace(recipe, missing=missing), runs[kept]
 
 
 def _refuse_differences(where: str, keys: list[str], fields: Mapping[str, str], runs: DataFrame) -> None:

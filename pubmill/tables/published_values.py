@@ -17,7 +17,8 @@ from pandas import DataFrame, read_csv
 from pandas.errors import ParserError
 
 from pubmill.errors import PubmillError
-from pubmill.tables.cells import Column, Composite, PublishedValue, Row, TableRecipe
+from pubmill.recipes.tables import Composite, PublishedColumn, PublishedRow, TableRecipe
+from pubmill.tables.cells import PublishedValue
 
 NAMES = ["row", "column", "metric"]
 """Columns that identify a published value."""
@@ -86,14 +87,13 @@ def published_lines(path: Path) -> DataFrame:
     return lines[COLUMNS]
 
 
-def places(column: Column, row: Row) -> list[PrintedAt]:
-    """Names under which the published value of a cell may be; the metric of a drop is `delta`."""
-    metric = "delta" if column.drop else row.printed
-    return [(name, row.published, metric) for name in column.published]
+def places(column: PublishedColumn, row: PublishedRow) -> list[PrintedAt]:
+    """Names under which the published value of a cell may be."""
+    return [(name, row.published, column.printed_metric(row)) for name in column.published]
 
 
 def published_of_cells(
-    columns: Sequence[Column], rows: Sequence[Row], published: DataFrame
+    columns: Sequence[PublishedColumn], rows: Sequence[PublishedRow], published: DataFrame
 ) -> dict[tuple[str, str], PublishedValue]:
     """Return the published values of cells by the keys of column and row; of several, the first name's."""
     known = published.dropna(subset="value").set_index(NAMES)
@@ -104,7 +104,7 @@ def published_of_cells(
     }
 
 
-def _cells(columns: Sequence[Column], rows: Sequence[Row]) -> DataFrame:
+def _cells(columns: Sequence[PublishedColumn], rows: Sequence[PublishedRow]) -> DataFrame:
     """Return one line per cell and name under which its published value may be."""
     lines = [
         (column.key, row.key, *place) for column in columns for row in rows for place in places(column, row)

@@ -23,8 +23,9 @@ from pandas import DataFrame, Series
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_record
+from pubmill.recipes.tables import Row, TableRecipe
 from pubmill.storage.result_paths import run_of
-from pubmill.tables.cells import NO_RECORD, Row, TableRecipe
+from pubmill.tables.cells import NO_RECORD
 
 CELL = ["column", "row"]
 """Columns that identify a cell."""
@@ -95,7 +96,7 @@ def _expected_runs(recipe: TableRecipe) -> DataFrame:
     pipelines = {column.key for column in recipe.columns if column.pipeline}
     runs = [
         {"column": column, "row": row, "pipeline": column in pipelines, "path": path, **_run(rows[row], path)}
-        for column, found in recipe.records.items()
+        for column, found in recipe.record_paths.items()
         for row, paths in found.items()
         for path in paths
     ]

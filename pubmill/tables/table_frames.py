@@ -17,10 +17,11 @@ from typing import Any
 
 from pandas import DataFrame
 
+from pubmill.recipes.tables import Column, FactTableColumn, FactTableRow, Row
 from pubmill.statistics.verdict_models import Verdict
 from pubmill.storage.result_paths import run_of
-from pubmill.tables.cells import Cell, Column, Row, Table
-from pubmill.tables.fact_table_models import FactCell, FactTable, FactTableColumn, FactTableRow
+from pubmill.tables.cells import Cell, Table
+from pubmill.tables.fact_table_models import FactCell, FactTable
 
 RUN = ["column", "row", "dataset", "fold", "seed", "record", "score", "failed", "seconds", "complete"]
 

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pandas import DataFrame
 
+from pubmill.recipes.tables import Column, Composite, Equivalence, TableRecipe
 from pubmill.statistics.equivalence import (
     Uncertainty,
     combined,
@@ -13,8 +14,8 @@ from pubmill.statistics.equivalence import (
     pooled_seeds_needed,
     uncertainty,
 )
-from pubmill.statistics.verdict_models import Equivalence, SeedsNeeded, Verdict
-from pubmill.tables.cells import Cell, Column, Composite, TableRecipe
+from pubmill.statistics.verdict_models import SeedsNeeded, Verdict
+from pubmill.tables.cells import Cell
 
 Cells = Mapping[str, Mapping[str, Cell]]
 """Column -> row or composite -> cell."""

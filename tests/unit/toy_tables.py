@@ -6,8 +6,9 @@ from typing import Any
 from pandas import DataFrame
 
 from pubmill.metrics.records import Record, write_record
+from pubmill.recipes.tables import Heading, TableRecipe
 from pubmill.tables.aggregation import build
-from pubmill.tables.cells import Heading, Table, TableRecipe
+from pubmill.tables.cells import Table
 from pubmill.tables.comparisons import Comparisons, ModelPair, RowComparisons
 from pubmill.tables.published_values import read_published
 from pubmill.tables.recorded_runs import load_runs

@@ -10,12 +10,13 @@ from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
 from pubmill.graph.model_facts import NO_CORPUS, NOT_PRETRAINED, RELEASED
 from pubmill.metrics.records import Record
+from pubmill.recipes.tables import FactTableRecipe
 from pubmill.specs.fact_tables import FactTableSpec
 from pubmill.specs.study import check_study
 from pubmill.storage.files import write_json
 from pubmill.tables.fact_cells import UNEXPLAINED, build, read_facts
 from pubmill.tables.fact_sources import NO_MENTIONS, read_artefacts
-from pubmill.tables.fact_table_models import FactTable, FactTableRecipe
+from pubmill.tables.fact_table_models import FactTable
 from tests.unit import toy_tables as made_up
 
 OF_DATASETS = [

@@ -16,11 +16,11 @@ from pubmill.inspection.explain.cells import Explainer, Explanation, explain
 from pubmill.inspection.explain.origins import source_folders
 from pubmill.inspection.explain.printing import print_explanation, to_json
 from pubmill.metrics.records import Record
+from pubmill.recipes.tables import TableRecipe
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.storage.files import write_json
 from pubmill.tables.aggregation import build
-from pubmill.tables.cells import TableRecipe
 from pubmill.tables.recorded_runs import load_runs
 from tests.conftest import ROOT
 from tests.unit import toy_tables as made_up

@@ -10,10 +10,10 @@ from pubmill.publication.contradictions import (
     FORMS,
     NO_REASON,
     Contradiction,
-    ContradictionsRecipe,
     find_contradictions,
     read_contradictions,
 )
+from pubmill.recipes.tables import ContradictionsRecipe
 from pubmill.specs import load
 from pubmill.specs.study import Study
 

@@ -8,18 +8,9 @@ from hypothesis import strategies as st
 from pandas import DataFrame
 
 from pubmill.errors import PubmillError
-from pubmill.statistics.verdict_models import Aggregate
+from pubmill.recipes.tables import Aggregate, Column, TableRecipe
 from pubmill.tables.aggregation import best_cell, cells_of_runs
-from pubmill.tables.cells import (
-    NO_RECORD,
-    Cell,
-    Column,
-    PublishedValue,
-    SeedScore,
-    TableRecipe,
-    parse,
-    parse_argument,
-)
+from pubmill.tables.cells import NO_RECORD, Cell, PublishedValue, SeedScore, parse, parse_argument
 
 KEY = ("bert", "bc2gm")
 

@@ -12,8 +12,9 @@ from scipy import optimize, stats
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, write_record
+from pubmill.recipes.tables import Column, Row, TableRecipe
 from pubmill.tables.aggregation import build
-from pubmill.tables.cells import Cell, Column, Row, Table, TableRecipe
+from pubmill.tables.cells import Cell, Table
 from pubmill.tables.recorded_runs import load_runs, record_frame, with_records
 from tests import full_tables
 from tests.full_tables import around, published, value_of

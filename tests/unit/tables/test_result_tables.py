@@ -7,10 +7,11 @@ import pytest
 
 from pubmill.graph import Graph, as_json, checked_graph
 from pubmill.metrics.records import Record
+from pubmill.recipes.tables import Column, Row, TableRecipe
 from pubmill.specs.study import Study
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.aggregation import build
-from pubmill.tables.cells import Column, Row, Table, TableRecipe
+from pubmill.tables.cells import Table
 from pubmill.tables.published_values import read_published
 from pubmill.tables.recorded_runs import record_frame, with_records
 from tests.full_tables import SPECS, specs, value_of

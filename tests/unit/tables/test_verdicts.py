@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from pubmill.recipes.tables import Aggregate, Equivalence
 from pubmill.statistics.equivalence import (
     Uncertainty,
     combined,
@@ -16,7 +17,6 @@ from pubmill.statistics.equivalence import (
     seeds_needed,
     uncertainty,
 )
-from pubmill.statistics.verdict_models import Aggregate, Equivalence
 from pubmill.tables.verdicts import judged
 
 RULE = Equivalence(alpha=0.05, power=0.8, margins={}, runs={})
