@@ -1,6 +1,5 @@
 """All result tables at full scale, as if nothing were missing, for tests and benchmarks."""
 
-import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -9,7 +8,9 @@ from statistics import fmean, stdev
 from pandas import DataFrame
 
 from pubmill.graph import Graph
+from pubmill.recipes.reading import read
 from pubmill.recipes.tables import Column, Row, TableRecipe
+from pubmill.recipes.writing import as_json
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.tables.published_values import NAMES, PrintedAt, places, read_published
@@ -44,7 +45,7 @@ def graph(seeds: int = 1) -> Graph:
 
 def recipe(name: str, seeds: int = 1) -> TableRecipe:
     """Return the recipe of a table, as its program reads it."""
-    return TableRecipe.model_validate(json.loads(json.dumps(graph(seeds).tables.recipe(name))))
+    return read(TableRecipe, as_json(graph(seeds).tables.recipe(name)))
 
 
 def published(name: str) -> DataFrame:

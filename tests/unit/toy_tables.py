@@ -6,7 +6,10 @@ from typing import Any
 from pandas import DataFrame
 
 from pubmill.metrics.records import Record, write_record
-from pubmill.recipes.tables import Heading, TableRecipe
+from pubmill.recipes.reading import read
+from pubmill.recipes.tables import Heading, TableRecipe, values_of
+from pubmill.recipes.writing import as_json
+from pubmill.storage.path_lists import by_folder
 from pubmill.tables.aggregation import build
 from pubmill.tables.cells import Table
 from pubmill.tables.comparisons import Comparisons, ModelPair, RowComparisons
@@ -45,7 +48,10 @@ def recipe(**changes: Any) -> TableRecipe:
         "records": {model: {"bc2gm": paths(model, "bc2gm")} for model in ("bert", "ours")},
         "missing": {"gad": "relation extraction is not run"},
     }
-    return TableRecipe.model_validate(values | changes)
+    values |= changes
+    found = values["records"].items()
+    records = {column: {row: by_folder(paths) for row, paths in rows.items()} for column, rows in found}
+    return read(TableRecipe, as_json(values | {"records": records}))
 
 
 def row(dataset: str, label: str, group: str, metric: str, **more: Any) -> dict[str, Any]:
@@ -143,9 +149,9 @@ def compared(one: Table) -> Comparisons:
         )
         if pairs:
             found.append(RowComparisons(row=row.key, unit="document", units=60, best=best, pairs=pairs))
-    heading = {name: getattr(one, name) for name in (*Heading.model_fields, "aggregate")}
     return Comparisons(
-        **heading,
+        **values_of(Heading, one),
+        aggregate=one.aggregate,
         resamplings=1000,
         confidence=0.95,
         row_labels={row.key: row.label for row in rows},
@@ -170,7 +176,7 @@ def recipe_with_pipelines(**changes: Any) -> TableRecipe:
         *(column(model, model.title(), pipeline=True) for model in PIPELINES),
         *(column(model, model.title()) for model in ("bert", "ours")),
     ]
-    records = recipe().records | {model: {"bc2gm": [pipeline_path(model)]} for model in PIPELINES}
+    records = recipe().record_paths | {model: {"bc2gm": [pipeline_path(model)]} for model in PIPELINES}
     return recipe(**{"columns": columns, "records": records} | changes)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic_core import to_jsonable_python
 from rich.console import Console
 
 from pubmill.errors import PubmillError
@@ -16,7 +17,6 @@ from pubmill.inspection.explain.cells import Explainer, Explanation, explain
 from pubmill.inspection.explain.origins import source_folders
 from pubmill.inspection.explain.printing import print_explanation, to_json
 from pubmill.metrics.records import Record
-from pubmill.recipes.tables import TableRecipe
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.storage.files import write_json
@@ -85,9 +85,9 @@ def compared(tmp_path: Path, column: str, *since: Record) -> Explanation:
         for seed in (1, 2):
             made_up.write(results, made_up.record(model, "bc2gm", seed, first, scale="demo"))
     made = explainer(tmp_path, models=[MODEL, OTHER])
-    recipe = TableRecipe.model_validate(json.loads(json.dumps(made.graph.tables.recipe(TABLE))))
+    recipe = made.graph.tables.recipe(TABLE)
     table = build(recipe, made_up.unpublished(), load_runs(recipe, results))
-    write_json(results / f"tables/{TABLE}.comparisons.json", made_up.compared(table).model_dump(mode="json"))
+    write_json(results / f"tables/{TABLE}.comparisons.json", to_jsonable_python(made_up.compared(table)))
     made_up.write(results, *since)
     return explain(made, TABLE, "bc2gm", column)
 
@@ -118,10 +118,10 @@ def test_a_cell_that_the_comparison_lacks_is_said_to_be_new(tmp_path: Path) -> N
     """The comparison was made before a second model had runs."""
     put_records(tmp_path / "demo", 0.8, 0.9)
     made = explainer(tmp_path, models=[MODEL, OTHER])
-    recipe = TableRecipe.model_validate(json.loads(json.dumps(made.graph.tables.recipe(TABLE))))
+    recipe = made.graph.tables.recipe(TABLE)
     table = build(recipe, made_up.unpublished(), load_runs(recipe, tmp_path / "demo"))
     path = tmp_path / f"demo/tables/{TABLE}.comparisons.json"
-    write_json(path, made_up.compared(table).model_dump(mode="json"))
+    write_json(path, to_jsonable_python(made_up.compared(table)))
     assert explain(made, TABLE, "bc2gm", MODEL).compared is None
     made_up.write(tmp_path / "demo", anew(OTHER, 1, 0.5), anew(OTHER, 2, 0.5))
     for column in (MODEL, OTHER):

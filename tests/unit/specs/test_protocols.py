@@ -12,7 +12,6 @@ from pubmill.errors import PubmillError
 from pubmill.graph import checked_graph
 from pubmill.recipes import FinetuningRecipe, build
 from pubmill.specs import ProtocolSpec, Specs
-from pubmill.specs.protocols import EquivalenceSpec
 from pubmill.specs.study import check_study
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -77,9 +76,12 @@ EQUIVALENCE = {"alpha": 0.05, "power": 0.8, "margins": {"default": {"points": 1,
     ],
 )
 def test_a_rule_of_equivalence_that_is_not_whole_is_refused(changes: dict[str, Any]) -> None:
-    assert EquivalenceSpec.model_validate(EQUIVALENCE).margins["default"].points == 1
-    with pytest.raises(ValidationError):
-        EquivalenceSpec.model_validate(EQUIVALENCE | changes)
+    values = {"name": "p", "hyperparameters": {}, "search": None, "settings": {"standard": {}}}
+    values["final"] = {"seeds": {"default": 1}, "aggregate": "mean", "split": "test"}
+    whole = ProtocolSpec.model_validate(values | {"equivalence": EQUIVALENCE})
+    assert whole.equivalence.margins["default"].points == 1
+    with pytest.raises(ValidationError, match="equivalence"):
+        ProtocolSpec.model_validate(values | {"equivalence": EQUIVALENCE | changes})
 
 
 def test_values_are_laid_over_each_other_in_order(full: Specs) -> None:

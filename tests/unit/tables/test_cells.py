@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from pandas import DataFrame
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.tables import Aggregate, Column, TableRecipe
+from pubmill.recipes.tables import Aggregate
 from pubmill.tables.aggregation import best_cell, cells_of_runs
-from pubmill.tables.cells import NO_RECORD, Cell, PublishedValue, SeedScore, parse, parse_argument
+from pubmill.tables.cells import NO_RECORD, Cell, PublishedValue, SeedScore, Table, parse
 
 KEY = ("bert", "bc2gm")
 
@@ -90,10 +90,12 @@ def test_a_cell_has_a_mean_or_a_reason_and_never_both(values: list[float | str])
 
 
 def test_wrong_json_names_the_key() -> None:
-    with pytest.raises(PubmillError, match=r"somewhere is not a Column:\n  key: Field required\n  label"):
-        parse(Column, {"model": "m"}, "somewhere")
-    with pytest.raises(PubmillError, match="--recipe: not valid JSON"):
-        parse_argument(TableRecipe, "{")
+    with pytest.raises(PubmillError, match=r"somewhere is not a SeedScore:\n  value: Field required"):
+        parse(SeedScore, {"seed": 1, "failed": None}, "somewhere")
+    with pytest.raises(
+        PubmillError, match=r"x\.json is not a Table:\n  paper: Field required\n  table"
+    ):
+        parse(Table, {"other": 1}, "x.json")
 
 
 def test_the_best_of_several_cells_has_no_spread_and_no_seeds() -> None:

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ def records_of(name: str, story: Story) -> Records:
     known, found = recipe(name), Records()
     rows = {row.key: row for row in known.rows}
     for column in known.columns:
-        for key, paths in known.records.get(column.key, {}).items():
+        for key, paths in known.record_paths.get(column.key, {}).items():
             row, margin = rows[key], known.equivalence.margins[key].points
             value = value_of(known.paper, column, row)
             centre = UNPUBLISHED if value is None else value
@@ -72,7 +72,7 @@ def owners(name: str) -> dict[str, tuple[str, str]]:
     """Path of a record -> column and row of the first cell that shows it, around whose value it scores."""
     found: dict[str, tuple[str, str]] = {}
     for column in recipe(name).columns:
-        for key, paths in recipe(name).records.get(column.key, {}).items():
+        for key, paths in recipe(name).record_paths.get(column.key, {}).items():
             for path in paths:
                 found.setdefault(path, (column.key, key))
     return found
@@ -86,7 +86,7 @@ def run(path: str, row: Row, score: float) -> Record:
 
 
 def table(name: str, records: Records, **changes: Any) -> Table:
-    made = recipe(name).model_copy(update=changes)
+    made = replace(recipe(name), **changes)
     return build(made, published(name), with_records(made, record_frame(records.items())))
 
 
@@ -167,7 +167,7 @@ def test_at_another_scale_nothing_is_comparable(name: str) -> None:
 
 def spot(name: str) -> tuple[str, str]:
     """The column and row of the first cell of several runs."""
-    records = recipe(name).records
+    records = recipe(name).record_paths
     return next((c, r) for c, rows in records.items() for r, paths in rows.items() if len(paths) > 1)
 
 
@@ -177,7 +177,7 @@ def test_a_run_without_score_leaves_its_cell_and_composites_empty(name: str, fai
     """A failed seed, or one without record: it is named, and all other cells are as before."""
     records, (column, row) = records_of(name, STORIES["equal"]), spot(name)
     before, known = table(name, records), recipe(name)
-    runs = known.records[column][row]
+    runs = known.record_paths[column][row]
     one = records.pop(runs[-1])
     if failed:
         changes = {"metrics": None, "counts": None, "failed": "nan"}
@@ -189,7 +189,7 @@ def test_a_run_without_score_leaves_its_cell_and_composites_empty(name: str, fai
     aggregate = known.aggregate
     assert cell.missing == f"no {aggregate}: {len(runs) - 1} of {len(runs)} seeds ({why}: seed {seed})"
     assert (cell.value, cell.difference, cell.verdict) == (None, None, None)
-    touched = {key for key, paths in known.records[column].items() if runs[-1] in paths}
+    touched = {key for key, paths in known.record_paths[column].items() if runs[-1] in paths}
     touched |= {one.name for one in known.composites if touched & set(sum(one.groups.values(), ()))}
     for key, other in made.cells[column].items():
         assert (other.value is None) if key in touched else (other == before.cells[column][key]), key
@@ -200,7 +200,7 @@ def test_a_run_without_score_leaves_its_cell_and_composites_empty(name: str, fai
 @pytest.mark.parametrize("name", TABLES)
 def test_records_that_were_made_differently_are_refused(name: str, field: str) -> None:
     records, (column, row) = records_of(name, STORIES["equal"]), spot(name)
-    last = recipe(name).records[column][row][-1]
+    last = recipe(name).record_paths[column][row][-1]
     other = {"versions": {"finetune": 9}, "recipe": {"epochs": 9}}.get(field, "other")
     records[last] = records[last].model_copy(update={field: other})
     with pytest.raises(PubmillError, match="must not share one") as error:
@@ -212,7 +212,7 @@ def test_records_that_were_made_differently_are_refused(name: str, field: str) -
 def test_a_record_of_another_scale_is_refused(name: str, tmp_path: Path) -> None:
     column, row = spot(name)
     known = recipe(name)
-    path = known.records[column][row][0]
+    path = known.record_paths[column][row][0]
     made = run(path, next(one for one in known.rows if one.key == row), UNPUBLISHED)
     write_record(tmp_path / path, made.model_copy(update={"scale": "small"}))
     with pytest.raises(PubmillError, match="scale is 'small', expected 'full'"):
