@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from pandas import DataFrame
+from pydantic_core import to_jsonable_python
 
 from pubmill.metrics.records import Record, write_record
-from pubmill.recipes.reading import read
+from pubmill.recipes.reading import build as build_recipe
 from pubmill.recipes.tables import Heading, TableRecipe, values_of
-from pubmill.recipes.writing import as_json
 from pubmill.storage.path_lists import by_folder
 from pubmill.tables.aggregation import build
 from pubmill.tables.cells import Table
@@ -51,7 +51,7 @@ def recipe(**changes: Any) -> TableRecipe:
     values |= changes
     found = values["records"].items()
     records = {column: {row: by_folder(paths) for row, paths in rows.items()} for column, rows in found}
-    return read(TableRecipe, as_json(values | {"records": records}))
+    return build_recipe(TableRecipe, to_jsonable_python(values | {"records": records}), "here")
 
 
 def row(dataset: str, label: str, group: str, metric: str, **more: Any) -> dict[str, Any]:
