@@ -66,7 +66,7 @@ class Corpora:
         )
 
     def source(self, name: str) -> Source:
-        """The spec of a source, by its name."""
+        """Return the spec of a source, by its name."""
         for corpus in self._specs.corpora.values():
             for source in corpus.sources:
                 if source.name == name:
@@ -74,7 +74,7 @@ class Corpora:
         raise PubmillError(f"no corpus has a source {name!r}")
 
     def shards(self, corpus: str) -> list[Shard]:
-        """The shards of a corpus, in order of authority and then in NCBI's order."""
+        """Return the shards of a corpus, in order of authority and then in NCBI's order."""
         if corpus not in self._shards:
             self._shards[corpus] = list(self._find_shards(corpus))
         return self._shards[corpus]
@@ -84,7 +84,7 @@ class Corpora:
             yield from self._shards_of(corpus, source)
 
     def _shards_of(self, corpus: str, source: Source) -> Iterator[Shard]:
-        """The shards of one source."""
+        """Yield the shards of one source."""
         if isinstance(source, PubmedSource):
             for path in pubmed_files(source):
                 name = Path(path).name.removesuffix(".xml.gz")
@@ -103,7 +103,7 @@ class Corpora:
                 yield Shard(source.name, name, self._paths.local_source(source.local, file.name))
 
     def _local_files(self, corpus: str, key: str, pattern: str) -> dict[str, Path]:
-        """Name of the shard -> file of the user's own."""
+        """Return the user's files of a source, by the names of their shards."""
         folder = self._folders.require(key, f"corpus {corpus}")
         files = sorted(folder.glob(pattern))
         if not files:
@@ -125,7 +125,7 @@ class Corpora:
         return dict(zip(names, files, strict=True))
 
     def raw(self, source: str, shard: str) -> str:
-        """The raw file behind a parsed shard."""
+        """Return the raw file behind a parsed shard."""
         for corpus, spec in self._specs.corpora.items():
             for one in spec.sources:
                 found = self._files_of(corpus, one) if one.name == source else {}
@@ -134,34 +134,34 @@ class Corpora:
         raise PubmillError(f"no corpus has a source {source!r} with a shard {shard!r}")
 
     def _files_of(self, corpus: str, source: Source) -> dict[str, str]:
-        """Raw files of one source by shard; the corpus's other sources may not be at hand."""
+        """Return raw files of one source by shard; the corpus's other sources may be unavailable."""
         key = (corpus, source.name)
         if key not in self._files:
             self._files[key] = {shard.name: shard.file for shard in self._shards_of(corpus, source)}
         return self._files[key]
 
     def filelists(self, source: str, shard: str) -> list[str]:
-        """The file list beside the package behind a parsed shard; none where the source has no packages."""
+        """Return the file list of the package behind a parsed shard; none if the source has no packages."""
         spec = self.source(source)
         if not isinstance(spec, PmcPackagesSource):
             return []
         return [self._paths.source_of_url(f"{spec.url}/{packages(spec)[shard]}.filelist.csv")]
 
     def source_names(self, kind: str) -> list[str]:
-        """Names of all sources of a kind."""
+        """Return the names of all sources of a kind."""
         return sorted({s.name for c in self._specs.corpora.values() for s in c.sources if s.kind == kind})
 
     def parsed(self, corpus: str) -> list[str]:
-        """Parsed shards of a corpus, in the order of `shards`."""
+        """Return the parsed shards of a corpus, in the order of `shards`."""
         return [self.parsed_part(corpus, part) for part in range(len(self.shards(corpus)))]
 
     def parsed_part(self, corpus: str, part: int) -> str:
-        """The parsed shard behind one part: a job of a part doesn't go through all the others."""
+        """Return the parsed shard behind one part, without visiting the other parts."""
         shard = self.shards(corpus)[part]
         return self._paths.parsed_shard(shard.source, shard.name)
 
     def parts(self, corpus: str) -> list[str]:
-        """Parts of a corpus, one a shard."""
+        """Return the parts of a corpus, one for each shard."""
         return [self._paths.part(corpus, i) for i in range(len(self.shards(corpus)))]
 
     def latest_recipe(self, corpus: str) -> LatestRecipe:
@@ -195,11 +195,11 @@ class Corpora:
         return StatisticsRecipe(corpus=corpus)
 
     def locked(self) -> list[str]:
-        """Corpora that are built again from a lock."""
+        """Return the corpora that are rebuilt from a lock."""
         return [name for name, spec in self._specs.corpora.items() if spec.lock]
 
     def lock(self, corpus: str) -> str:
-        """Where the copy of the lock lies that a corpus is built again from."""
+        """Return the copy of the lock from which a corpus is rebuilt."""
         lock = self._specs.corpora[corpus].lock
         if lock is None:
             raise PubmillError(f"corpus {corpus} names no lock; write `lock: {{local: KEY}}` into its spec")

@@ -24,7 +24,7 @@ class Absent(NamedTuple):
 
 
 def local_names(spec: DatasetSpec) -> dict[str, list[str]]:
-    """The files that the user brings, by the key of `local_files`, in the order of the spec."""
+    """Return the files that the user supplies, by the key of `local_files`, in the order of the spec."""
     found: dict[str, list[str]] = {}
     for file in spec.sources.values():
         if isinstance(file, LocalFile) and file.file not in found.setdefault(file.local, []):
@@ -33,7 +33,7 @@ def local_names(spec: DatasetSpec) -> dict[str, list[str]]:
 
 
 class DatasetAccess:
-    """Users' files and a mirror's files, and the messages where they are missing."""
+    """Availability of users' files and of a mirror's files, and the messages about missing ones."""
 
     def __init__(self, study: Study, specs: Specs, paths: Paths, folders: UserFolders) -> None:
         self._study = study
@@ -43,11 +43,11 @@ class DatasetAccess:
         self._unmirrored: dict[str, list[str]] = {}
 
     def exists(self, dataset: str) -> bool:
-        """Whether the scale has the dataset at all: made-up data are those that the scale's overlay names."""
+        """Return whether the scale has the dataset; with made-up data, those that its overlay names."""
         return not self._specs.scale.made_up or dataset in self._specs.scale.datasets
 
     def absent(self, dataset: str) -> list[Absent]:
-        """The user's files that the dataset needs and that aren't there, by key."""
+        """Return the user's files that the dataset needs but that do not exist, by key."""
         return list(self._absent(dataset))
 
     def _absent(self, dataset: str) -> Iterator[Absent]:
@@ -64,10 +64,10 @@ class DatasetAccess:
                 yield Absent(key, folder, missing, elsewhere)
 
     def unmirrored(self, dataset: str) -> list[str]:
-        """URLs of the dataset's public files that neither the results nor the mirror have.
+        """Return URLs of the dataset's public files that neither the results nor the mirror have.
 
-        None without a mirror: the network is taken to have them. They are looked for once, so that a run
-        doesn't change its mind while files come.
+        None without a mirror: the network is assumed to have them. The search is made once, so that files
+        that arrive during a run do not change it.
         """
         if dataset not in self._unmirrored:
             sources = self._specs.datasets[dataset].sources.values()
@@ -82,9 +82,9 @@ class DatasetAccess:
         return mirrored is not None and mirrored.is_file()
 
     def obstacle(self, dataset: str) -> str | None:
-        """Why the dataset's files can't be had in this run, and where to apply for them; None if they can.
+        """Return why the dataset's files are unavailable in this run, and where to apply for them; or None.
 
-        It names no folder of this machine: it stands in tables.
+        The reason appears in tables, so it names no folder of this machine.
         """
         if not self.exists(dataset):
             return "is not among the made-up data of this scale"
@@ -135,10 +135,10 @@ class DatasetAccess:
                 f"dataset {dataset} needs {whose}: {', '.join(files)}\nThen {how_to_bring(key)}"
             )
         if urls := self.unmirrored(dataset):
-            told = [
+            faults = [
                 f"dataset {dataset}: {url}: expected the file {path_in_mirror(url, self._study.mirror)}, "
                 f"which does not exist"
                 for url in urls
             ]
             advice = "Fetch what is missing on a machine with a network connection and put it there."
-            raise PubmillError("\n".join([*told, advice]))
+            raise PubmillError("\n".join([*faults, advice]))

@@ -1,7 +1,5 @@
 """Pages of datasets."""
 
-from typing import Any
-
 from pubmill.graph.datasets import Datasets
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.recipes.publication import PageRecipe, PageSource
@@ -50,21 +48,19 @@ class DatasetPages:
 
     def _sources(self, dataset: str) -> tuple[PageSource, ...]:
         """Return the source files: a list, as the order of a mapping would be lost on the way to the page."""
+        inputs = self._datasets.inputs(dataset)
         return tuple(
-            PageSource(role=role, **_place(file), record=self._source_record(dataset, role))
+            _source(role, file, self._paths.source_record(self._paths.below(inputs[role])))
             for role, file in self._specs.datasets[dataset].sources.items()
         )
 
-    def _source_record(self, dataset: str, role: str) -> str:
-        """Return the path, below the results, of the record of origin of the file of a role."""
-        return self._paths.source_record(self._paths.below(self._datasets.inputs(dataset)[role]))
 
-
-def _place(file: File | LocalFile) -> dict[str, Any]:
+def _source(role: str, file: File | LocalFile, record: str) -> PageSource:
     """Return where a source file is from, in words that hold on every machine, and how it is checked."""
     if isinstance(file, LocalFile):
         place = f"{file.file}, in the folder local_files.{file.local}"
-        return {"place": place, "url": None, "check": "sha256" if file.sha256 else None}
+        check = "sha256" if file.sha256 else None
+        return PageSource(role=role, place=place, url=None, check=check, record=record)
     known = "sha256" if file.sha256 else "git_blob"
     check = f"not checked: {file.unchecked}" if file.unchecked else known
-    return {"place": file.url, "url": file.url, "check": check}
+    return PageSource(role=role, place=file.url, url=file.url, check=check, record=record)

@@ -50,7 +50,7 @@ class ModelFacts:
         self._scope = scope
 
     def of_model(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
-        """Where a fact of a model is from: its recipe, its vocabulary, its corpus or a run."""
+        """Return the source of a fact of a model: its recipe, its vocabulary, its corpus or a run."""
         if column.fact == "recipe":
             return self._of_finetuning(table, row, column)
         if row.subject not in self._specs.models:
@@ -73,12 +73,12 @@ class ModelFacts:
         return FactSource(value=self._of_recipe(table, row, column, recipe), scaled=self._scaled())
 
     def _scaled(self) -> str | None:
-        """What to say of what the scale makes different from the paper."""
+        """Return the note on a fact that differs from the paper's because of the scale."""
         scale = self._specs.scale
         return None if scale.comparable else f"as made at this scale, and not as in the paper: {scale.title}"
 
     def _pretraining(self, model: str) -> PretrainingSpec | None:
-        """The recipe that a model is made by, if any, even where the scale prefers released weights."""
+        """Return the recipe that pretrains a model, if any, even if the scale prefers released weights."""
         weights = self._specs.models[model].weights
         if isinstance(weights, RecipeWeights) and weights.kind == "pretraining":
             return self._specs.pretraining[weights.recipe]
@@ -92,7 +92,7 @@ class ModelFacts:
     def _of_recipe(
         self, table: FactTableSpec, row: FactRow, column: FactColumn, recipe: PretrainingSpec
     ) -> str | int | float:
-        """A fact that a recipe of pretraining says."""
+        """Return a value of a pretraining recipe."""
         steps, baseline = self._steps_of(row.subject, recipe), table.baseline
         figures = {
             "steps": steps,
@@ -114,10 +114,10 @@ class ModelFacts:
             "vocab.sized": learnt_from,
         }
         term = terms[column.value]
-        told = words.get(term, term)
+        phrase = words.get(term, term)
         if column.value == "vocab.sized" and isinstance(vocab, LearntVocabSpec):
-            return words.get(f"{vocab.size} {term}", f"{vocab.size} {told}")
-        return told
+            return words.get(f"{vocab.size} {term}", f"{vocab.size} {phrase}")
+        return phrase
 
     def _of_corpus(self, corpus: str) -> FactSource:
         built = {self._specs.pretraining[recipe].corpus for recipe in self._scope.pretrainings()}
@@ -126,7 +126,7 @@ class ModelFacts:
         return FactSource(files=(BELOW.corpus(corpus, STATISTICS),), scaled=self._scaled())
 
     def _weights_obstacle(self, model: str) -> str | None:
-        """Why a model isn't at hand in this study; None if it is."""
+        """Return why a model's weights are unavailable in this study; None if they are available."""
         if not self._requests.has_model(model):
             return NOT_WANTED
         if lacking := self._model_access.obstacle(model):
@@ -143,7 +143,7 @@ class ModelFacts:
         return None
 
     def _of_vocab(self, model: str, dataset: str | None) -> FactSource:
-        """The diagnosis of a model's vocabulary, or how it fits a dataset."""
+        """Return the source of a diagnosis of a model's vocabulary, by itself or on a dataset."""
         vocab = self._vocabularies.of_model(model)
         lacking = self._weights_obstacle(model) or (None if vocab else NO_VOCAB)
         if dataset is not None:
@@ -156,7 +156,7 @@ class ModelFacts:
         return FactSource(files=(file,), scaled=self._scaled() if made_here else None)
 
     def _of_runs(self, table: FactTableSpec, column: FactColumn, models: list[str]) -> FactSource:
-        """The records of one run of each of these models."""
+        """Return the records of one run of each of these models, as a source."""
         assert column.dataset and table.protocol and table.setting
         reasons = (self._table_datasets.obstacle(column.dataset), *map(self._weights_obstacle, models))
         if lacking := next(filter(None, reasons), None):
@@ -165,7 +165,7 @@ class ModelFacts:
         return FactSource(files=tuple(records), scaled=self._scaled())
 
     def _of_finetuning(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
-        """A value of the recipe that a model is fine-tuned by, also of one that only the protocol names."""
+        """Return a value of a model's fine-tuning recipe; only the protocol need name the model."""
         assert table.protocol and table.setting and column.dataset
         protocol = self._specs.protocols[table.protocol]
         named = {model for override in protocol.overrides.values() for model in override.models or ()}
@@ -176,7 +176,7 @@ class ModelFacts:
         return FactSource(value=recipe[column.value.partition(".")[2]], scaled=self._scaled())
 
     def of_task(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
-        """The kinds of a task's examples, or what a protocol varies for it."""
+        """Return the kinds of a task's examples, or what a protocol varies for it."""
         data = [spec for spec in self._specs.datasets.values() if spec.task == row.subject]
         if column.value == "kind":
             return _listed(table, row, sorted({spec.kind for spec in data}))
@@ -185,7 +185,7 @@ class ModelFacts:
         return _listed(table, row, _varied(protocol, settings))
 
     def of_protocol(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
-        """What the settings of a protocol vary."""
+        """Return what the settings of a protocol vary."""
         if row.subject not in self._specs.protocols:
             return FactSource(lacking=row.missing)
         protocol = self._specs.protocols[row.subject]
@@ -193,13 +193,13 @@ class ModelFacts:
 
 
 def _varied(protocol: ProtocolSpec, settings: set[str]) -> list[str]:
-    """The keys of FinetuningRecipe that these settings decide, in its order."""
+    """Return the keys of FinetuningRecipe that these settings decide, in its order."""
     keys = {key for name, values in _decided(protocol) if name in settings for key in values}
     return [field.name for field in fields(FinetuningRecipe) if field.name in keys]
 
 
 def _decided(protocol: ProtocolSpec) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Setting -> the values and grids that it has, itself or by an override that is for it."""
+    """Yield each setting with its values and grids, its own or from an override for it."""
     for name, setting in protocol.settings.items():
         yield name, setting.values
         for override in protocol.overrides.values():
@@ -208,7 +208,7 @@ def _decided(protocol: ProtocolSpec) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _listed(table: FactTableSpec, row: FactRow, terms: list[str]) -> FactSource:
-    """Terms in the table's words, each once."""
+    """Return terms in the table's words, each once."""
     words = {**table.words, **row.words}
-    told = dict.fromkeys(words.get(term, term) for term in terms)
-    return FactSource(value=", ".join(told)) if told else FactSource(lacking=NOTHING_VARIED)
+    listed = dict.fromkeys(words.get(term, term) for term in terms)
+    return FactSource(value=", ".join(listed)) if listed else FactSource(lacking=NOTHING_VARIED)

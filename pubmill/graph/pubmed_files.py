@@ -9,7 +9,7 @@ _RANGE = re.compile(r"^(\d\d)n(\d{4,})(?:-(\d\d)n(\d{4,}))?$")
 
 
 def pubmed_files(source: PubmedSource) -> list[str]:
-    """Relative paths of a PubMed source's files in NCBI's order: baseline, then updates, by number."""
+    """Return relative paths of a PubMed source's files in NCBI's order: baseline, then updates, by number."""
     paths = []
     for folder in ("baseline", "updatefiles"):
         for written in source.files.get(folder, ()):

@@ -164,8 +164,8 @@ class PretrainingRecipe:
 
 @dataclass(frozen=True, kw_only=True)
 class PackingRecipe:
-    """Packed tokens: whether titles are text, and the share of documents held out of training for
-    evaluation."""
+    """Options that determine the packed tokens besides corpus, vocabulary and Punkt: whether titles are
+    included, and the share of documents that are held out."""
 
     title: bool = False
     held_out: float = 0.005

@@ -34,7 +34,7 @@ ROOMS: dict[str, str] = {
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
 
-RULES_MAY = {"errors", "graph", "inspection", "planning", "specs", "storage", "workflow"}
+RULES_MAY = {"errors", "graph", "inspection", "planning", "recipes", "specs", "storage", "workflow"}
 BARE = {"filelock", "torch", "transformers", "numpy", "tokenizers", "safetensors", "tqdm", "yaml", "pubmill"}
 
 

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from pubmill import recipes
 from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
-from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.specs import File
 from pubmill.specs.study import check_study
 from tests.licensed import APPLY, FILES, KEY, NAME, add_to_demo, write_files
@@ -187,8 +185,7 @@ def test_a_known_hash_is_checked(specs: Path, folder: Path) -> None:
 
 def converted(specs: Path, folder: Path, output: Path) -> Path:
     made = targets(specs, local_files={KEY: str(folder)})
-    recipe = recipes.build(ConversionRecipe, made.datasets.recipe(NAME), NAME)
-    convert(recipe, {split: folder / name for split, name in FILES.items()}, output)
+    convert(made.datasets.recipe(NAME), {split: folder / name for split, name in FILES.items()}, output)
     return output
 
 

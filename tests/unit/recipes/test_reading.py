@@ -9,7 +9,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.recipes import FinetuningRecipe, PretrainingRecipe, build, fits, read
-from pubmill.recipes.base import OMIT_DEFAULT
+from pubmill.recipes.base import OMIT_DEFAULT, PartialRecipe
 from pubmill.recipes.corpora import EvaluatedDataset, IndexRecipe, PmcParsingRecipe
 from pubmill.recipes.models import ExportRecipe, PretrainedWeights, ReleasedWeights, TrainingStart
 from pubmill.recipes.writing import as_json, as_values
@@ -196,6 +196,13 @@ def test_text_is_sorted_and_complete_but_for_omitted_defaults() -> None:
     unreadable = PmcParsingRecipe(source="s", parser="pubmill", leave_out=(), unreadable=("PMC1.1",))
     assert '"unreadable": ["PMC1.1"]' in as_json(unreadable)
     assert as_values(build(ExportRecipe, EXPORT, "here"))["weights"] == EXPORT["weights"]
+
+
+def test_a_partial_recipe_is_written_with_its_own_keys_only() -> None:
+    partial = PartialRecipe(FinetuningRecipe, {"task": "tokens", "epochs": 3})
+    assert as_json([partial]) == '[{"epochs": 3, "task": "tokens"}]'
+    with pytest.raises(ValueError, match="FinetuningRecipe has no keys epoch"):
+        PartialRecipe(FinetuningRecipe, {"epoch": 3})
 
 
 def test_only_recipes_are_written() -> None:

@@ -92,9 +92,7 @@ def test_a_cell_has_a_mean_or_a_reason_and_never_both(values: list[float | str])
 def test_wrong_json_names_the_key() -> None:
     with pytest.raises(PubmillError, match=r"somewhere is not a SeedScore:\n  value: Field required"):
         parse(SeedScore, {"seed": 1, "failed": None}, "somewhere")
-    with pytest.raises(
-        PubmillError, match=r"x\.json is not a Table:\n  paper: Field required\n  table"
-    ):
+    with pytest.raises(PubmillError, match=r"x\.json is not a Table:\n  paper: Field required\n  table"):
         parse(Table, {"other": 1}, "x.json")
 
 
