@@ -12,7 +12,7 @@ from pubmill.graph.model_facts import NO_CORPUS, NOT_PRETRAINED, RELEASED
 from pubmill.metrics.records import Record
 from pubmill.recipes.reading import read
 from pubmill.recipes.tables import FactSource, FactTableRecipe
-from pubmill.recipes.writing import as_json
+from pubmill.recipes.writing import as_json, as_values
 from pubmill.specs.fact_tables import FactTableSpec
 from pubmill.specs.study import check_study
 from pubmill.storage.files import write_json
@@ -116,8 +116,9 @@ def test_a_study_names_its_datasets_and_the_others_are_not_part_of_it(root: Path
     assert made.report.recipe().datasets == ("bc2gm",)
 
 
-def sources(targets: Graph, name: str, subject: str) -> dict[str, Any]:
-    return targets.fact_tables.sources(name)[subject]
+def sources(targets: Graph, name: str, subject: str) -> Any:
+    """The sources of a subject's facts, as the recipe's JSON text has them."""
+    return as_values(targets.fact_tables.sources(name)[subject])
 
 
 def test_a_vocabulary_is_the_released_one_or_the_one_learnt_here(full: Graph, demo: Graph) -> None:
