@@ -15,7 +15,7 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 @dataclass(frozen=True, kw_only=True)
 class ConversionRecipe:
     """Everything that determines a dataset's examples; `expect` is split -> measure -> count. `duplicates`:
-    repetitions are kept and measured in every dataset."""
+    every dataset keeps its repetitions, which are measured."""
 
     dataset: str
     kind: Kind
