@@ -15,7 +15,8 @@ from pubmill.publication.checklist.document import QUESTIONS, Checklist, fill, t
 from pubmill.publication.checklist.evidence import count_parameters, read_study, run_paths
 from pubmill.publication.rendering import to_json
 from pubmill.recipes.publication import ChecklistRecipe
-from pubmill.recipes.reading import build
+from pubmill.recipes.reading import build, read
+from pubmill.recipes.writing import as_json
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.storage.files import write_json
@@ -231,7 +232,7 @@ def test_the_recipe_is_what_the_specs_say(tmp_path: Path) -> None:
         "results": str(tmp_path),
     }
     targets = checked_graph(Study.model_validate(study), load(ROOT / "specs", "demo"))
-    made = build(ChecklistRecipe, json.loads(json.dumps(targets.checklist.recipe())), "here")
+    made = read(ChecklistRecipe, as_json(targets.checklist.recipe()))
     assert {f"{tmp_path}/demo/{path}" for path in run_paths(made.runs)} == set(
         targets.tables.record_files("gu2020/table06")
     )
