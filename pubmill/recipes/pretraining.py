@@ -169,6 +169,15 @@ class PretrainingRecipe:
             raise ValueError("; ".join(faults))
 
 
+@dataclass(frozen=True, kw_only=True)
+class PackingRecipe:
+    """Options that determine the packed tokens besides corpus, vocabulary and Punkt: whether titles are
+    included, and the share of documents that are held out."""
+
+    title: bool = False
+    held_out: float = 0.005
+
+
 MEMORY_ONLY = ("recompute_activations", "shard_optimiser")
 """Keys of a PretrainingRecipe that affect memory only, not the result."""
 

@@ -15,7 +15,7 @@ from pubmill.corpus.json_lines import read_text
 from pubmill.corpus.medline import file_order, read_medline
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select, total, write_manifest
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import SelectionRecipe
 
 # File: citations, deletions.
 FILES = {
@@ -137,7 +137,7 @@ def test_versions_deletions_and_selection(
             shard,
             index,
             tmp_path / "latest.parquet",
-            Selection(min_words=128),
+            SelectionRecipe(min_words=128),
             part,
             part.with_suffix(".json"),
         )

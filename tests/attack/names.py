@@ -9,7 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from pubmill.errors import PubmillError
-from pubmill.graph import as_json, checked_graph
+from pubmill.graph import checked_graph
+from pubmill.recipes.writing import as_json
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from tests.attack import Attack

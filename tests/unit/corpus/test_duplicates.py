@@ -16,10 +16,10 @@ from pubmill.corpus.fingerprints import digest, sketch, write_fingerprints
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select, total, write_manifest
 from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import SelectionRecipe
 
 Found = dict[str, tuple[str, str]]
-CORPUS = Selection(min_words=3)
+CORPUS = SelectionRecipe(min_words=3)
 
 
 def document(name: str, text: str) -> Document:
@@ -161,7 +161,7 @@ def test_missing_fingerprints_and_a_list_of_another_selection(tmp_path: Path) ->
     corpus = Corpus(tmp_path, [[document("a", "w1 w2 w3"), document("b", "w1 w2 w3")]], None)
     with pytest.raises(PubmillError, match="made with other filters"):
         select(
-            corpus.shards[0], 0, corpus.latest, Selection(min_words=9), tmp_path / "part.parquet",
+            corpus.shards[0], 0, corpus.latest, SelectionRecipe(min_words=9), tmp_path / "part.parquet",
             tmp_path / "part.json", None, corpus.duplicates,
         )  # fmt: skip
     assert not (tmp_path / "part.parquet").exists()

@@ -13,7 +13,7 @@ from pubmill.corpus.locks import LOCK, SourceFile, read_files, source_file, writ
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select, total, write_manifest
 from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.storage.files import read_json
 
 FILES = [SourceFile("pubmed", "pubmed26n0001.xml.gz", "0" * 32, "1" * 64)]
@@ -37,7 +37,7 @@ def build(folder: Path, year: int, files: list[list[Document]], lock: Path | Non
         write_latest(latest, shards, ranks)
     parts = [folder / f"part-{index:04d}.parquet" for index in range(len(shards))]
     for index, (shard, part) in enumerate(zip(shards, parts, strict=True)):
-        select(shard, index, latest, Selection(min_words=3), part, part.with_suffix(".json"))
+        select(shard, index, latest, SelectionRecipe(min_words=3), part, part.with_suffix(".json"))
     kept = write_manifest(folder / "manifest.parquet", parts)
     write_lock(folder / "corpus.lock", folder / "manifest.parquet", FILES)
     rejected: dict[str, int] = total([part.with_suffix(".json") for part in parts], kept)["rejected"]

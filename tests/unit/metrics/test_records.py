@@ -23,15 +23,9 @@ from pubmill.annotation.examples import (
 from pubmill.errors import PubmillError
 from pubmill.hardware.provenance import commit, provenance
 from pubmill.metrics import SCORERS
-from pubmill.metrics.records import (
-    Record,
-    ScoringRecipe,
-    read_predictions,
-    read_record,
-    score_run,
-    write_record,
-)
+from pubmill.metrics.records import Record, read_predictions, read_record, score_run, write_record
 from pubmill.recipes import build
+from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.storage.files import read_json, sha256, write_json, write_jsonl_gz
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -12,12 +12,13 @@ from pubmill.errors import PubmillError
 from pubmill.graph import checked_graph
 from pubmill.publication.checklist.checklist_answers import ChecklistAnswer
 from pubmill.publication.checklist.document import QUESTIONS, Checklist, fill, to_html, to_markdown
-from pubmill.publication.checklist.evidence import ChecklistRecipe, count_parameters, read_study
+from pubmill.publication.checklist.evidence import count_parameters, read_study, run_paths
 from pubmill.publication.rendering import to_json
+from pubmill.recipes.publication import ChecklistRecipe
+from pubmill.recipes.reading import build
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.storage.files import write_json
-from pubmill.tables.cells import parse
 from tests.conftest import ROOT
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up
@@ -60,7 +61,7 @@ def recipe(**changes: Any) -> ChecklistRecipe:
         "datasets": {"bc2gm": dataset},
         "versions": {"checklist": 1},
     }  # fmt: skip
-    return ChecklistRecipe.model_validate(values | changes)
+    return build(ChecklistRecipe, values | changes, "here")
 
 
 @pytest.fixture
@@ -230,8 +231,8 @@ def test_the_recipe_is_what_the_specs_say(tmp_path: Path) -> None:
         "results": str(tmp_path),
     }
     targets = checked_graph(Study.model_validate(study), load(ROOT / "specs", "demo"))
-    made = parse(ChecklistRecipe, json.loads(json.dumps(targets.checklist.recipe())), "here")
-    assert {f"{tmp_path}/demo/{path}" for path in made.run_paths()} == set(
+    made = build(ChecklistRecipe, json.loads(json.dumps(targets.checklist.recipe())), "here")
+    assert {f"{tmp_path}/demo/{path}" for path in run_paths(made.runs)} == set(
         targets.tables.record_files("gu2020/table06")
     )
     [search] = made.searches

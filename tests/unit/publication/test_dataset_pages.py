@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import as_json, checked_graph
-from pubmill.publication.dataset_pages import FORMS, Page, PageRecipe, make_page, read_page
+from pubmill.graph import checked_graph
+from pubmill.publication.dataset_pages import FORMS, Page, make_page, read_page
+from pubmill.recipes.publication import PageRecipe
+from pubmill.recipes.reading import build
+from pubmill.recipes.writing import as_json
 from pubmill.specs.study import check_study
 from tests.pages import parsed
 from tests.unit.publication import toy_cards as made_up
@@ -55,7 +58,7 @@ def recipe(**changes: Any) -> PageRecipe:
         "variants": ["drugs@blue"],
         "versions": {},
     }
-    return PageRecipe.model_validate(values | changes)
+    return build(PageRecipe, values | changes, "here")
 
 
 def put_record(results: Path, sha256: str = "5" * 64) -> None:
@@ -164,7 +167,7 @@ def test_the_program_reads_no_examples(tmp_path: Path, root: Path) -> None:
     with gzip.open(tmp_path / "datasets/drugs@blurb/train.jsonl.gz", "wt") as file:
         file.write("not an example: CANARY\n")
     command = [
-        sys.executable, str(root / "scripts/dataset_page.py"), "--recipe", recipe().model_dump_json(),
+        sys.executable, str(root / "scripts/dataset_page.py"), "--recipe", as_json(recipe()),
         "--results", str(tmp_path), "--output", str(tmp_path / "pages/drugs@blurb"),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True)
@@ -183,8 +186,8 @@ def test_every_dataset_has_a_page_recipe_without_paths(root: Path, tmp_path: Pat
     }
     made = checked_graph(*check_study(config, root / "specs"))
     for name, spec in made.specs.datasets.items():
-        parsed = PageRecipe.model_validate_json(as_json(made.pages.recipe(name)))
-        assert str(tmp_path) not in parsed.model_dump_json()
+        parsed = build(PageRecipe, json.loads(as_json(made.pages.recipe(name))), "here")
+        assert str(tmp_path) not in as_json(parsed)
         assert all(source.record.endswith(".source.json") for source in parsed.sources)
         assert [source.role for source in parsed.sources] == list(spec.sources)
         assert parsed.published.keys() == (spec.published.files.keys() if spec.published else set())
