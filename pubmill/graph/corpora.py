@@ -10,7 +10,16 @@ from typing import Any, NamedTuple
 from pubmill.errors import PubmillError
 from pubmill.graph.base import Base
 from pubmill.graph.pmc_shards import packages, pmc_shards
-from pubmill.specs import File, MimicSource, PmcPackagesSource, PmcSource, PubmedSource, Specs, TextSource
+from pubmill.specs import (
+    ArchiveWeights,
+    File,
+    MimicSource,
+    PmcPackagesSource,
+    PmcSource,
+    PubmedSource,
+    Specs,
+    TextSource,
+)
 from pubmill.specs.corpora import Source
 from pubmill.specs.study import Study
 from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
@@ -85,6 +94,10 @@ class CorpusTargets(Base):
             for file in dataset.sources.values():
                 if isinstance(file, File):
                     yield file.url, _check(file)
+        for model in self.specs.models.values():
+            if isinstance(model.released, ArchiveWeights):
+                found = model.released.sha256
+                yield model.released.url, ["--sha256", found] if found else []
 
     def download_checks(self, url: str) -> list[str]:
         """The download program's arguments that say how the content of a URL is checked."""

@@ -8,9 +8,18 @@ from pubmill.errors import PubmillError
 from pubmill.graph.corpora import CorpusTargets
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.metrics import METRICS, metrics_of
-from pubmill.specs import HubWeights, LearntVocabSpec, PretrainingSpec, RecipeWeights, ReleasedVocabSpec
+from pubmill.specs import (
+    ArchiveWeights,
+    HubWeights,
+    LearntVocabSpec,
+    PretrainingSpec,
+    RecipeWeights,
+    ReleasedVocabSpec,
+)
 from pubmill.specs.models import SpacyWeights
+from pubmill.storage.files import read_json
 from pubmill.storage.model_folders import folder_fault
+from pubmill.storage.release_pins import PINNED
 from pubmill.storage.result_paths import BELOW, STATISTICS
 
 VOCAB_FILES = ("tokenizer.json", "tokenizer_config.json", "diagnosis.json")
@@ -75,7 +84,7 @@ class ModelTargets(CorpusTargets):
         model here, with another one."""
         spec = self.specs.vocabs[vocab]
         assert isinstance(spec, ReleasedVocabSpec), vocab
-        if self.weights(spec.model)["kind"] not in ("hub", "folder"):
+        if self.weights(spec.model)["kind"] not in (*PINNED, "folder"):
             raise PubmillError(
                 f"vocabulary {vocab}: at scale {self.study.scale} the model {spec.model} is made here, with "
                 f"a vocabulary of its own; the released one is at hand at scale full"
@@ -157,8 +166,8 @@ class ModelTargets(CorpusTargets):
     def weights(self, model: str) -> dict[str, Any]:
         """Return the source of a model's weights at this scale, with the step of those pretrained here."""
         chosen = self.specs.models[model].preferred(self.specs.scale.prefer == "released")
-        if isinstance(chosen, HubWeights):
-            return {"kind": "hub", **chosen.model_dump()}
+        if isinstance(chosen, HubWeights | ArchiveWeights):
+            return {"kind": chosen.kind, **chosen.model_dump()}
         if isinstance(chosen, RecipeWeights) and chosen.kind == "pretraining":
             return {**chosen.model_dump(), "step": chosen.step or self.steps(chosen.recipe)[-1]}
         return chosen.model_dump(exclude_none=True)
@@ -192,14 +201,39 @@ class ModelTargets(CorpusTargets):
             raise PubmillError(
                 f"{model} is a spaCy pipeline, which can't be fine-tuned; it predicts as it is"
             )
-        if weights["kind"] == "hub":
-            return {}
+        if weights["kind"] in PINNED:
+            return self._release_inputs(model)
         pretraining = self.specs.pretraining[weights["recipe"]]
         inputs: dict[str, Any] = {"vocab": self.vocab_files(pretraining.vocab)}
         if weights["kind"] == "pretraining":
             inputs["checkpoint"] = self.checkpoint_files(weights["recipe"], weights["step"])
             inputs["statistics"] = self.paths.corpus(pretraining.corpus, STATISTICS)
         return inputs
+
+    def _release_inputs(self, model: str) -> dict[str, Any]:
+        """Named inputs of the export of released weights: the archive; the pin, unless the spec has one."""
+        weights = self.weights(model)
+        inputs = {"archive": self.source(weights["url"])} if weights["kind"] == "archive" else {}
+        if weights.get(PINNED.get(weights["kind"], "kind")) is None:
+            inputs["pin"] = self.paths.release_pin(model)
+        return inputs
+
+    def release(self, model: str) -> dict[str, str]:
+        """The release that is pinned by its first download: its kind, and id or url."""
+        if "pin" not in self._release_inputs(model):
+            raise PubmillError(f"model {model} has no released weights to be pinned at this scale")
+        return {key: value for key, value in self.weights(model).items() if value is not None}
+
+    def released_archive(self, model: str) -> list[str]:
+        """The file that a pin is made from; none for weights of the hub."""
+        self.release(model)
+        return [path for name, path in self._release_inputs(model).items() if name == "archive"]
+
+    def pin_of(self, model: str) -> dict[str, Any]:
+        """The pin that the first download of a model's weights left; {} if there is none yet, or its spec has
+        the commit or hash."""
+        pin = Path(self._release_inputs(model).get("pin", ""))
+        return read_json(pin) if pin.is_file() else {}
 
     def folder_mistake(self, model: str) -> str | None:
         """What is wrong with the folder that the user named for a model's weights; None if nothing is, if
@@ -216,7 +250,9 @@ class ModelTargets(CorpusTargets):
         for name in ("vocab", "checkpoint"):
             if inputs.get(name):
                 arguments += [f"--{name}", str(Path(inputs[name][0]).parent)]
-        return [*arguments, *(["--statistics", inputs["statistics"]] if "statistics" in inputs else [])]
+        for name in ("statistics", "archive", "pin"):
+            arguments += [f"--{name}", inputs[name]] if name in inputs else []
+        return arguments
 
     def own_models(self) -> list[str]:
         """The models whose weights are in a folder of the user's own at this scale."""

@@ -9,10 +9,13 @@ from pubmill.graph import Targets
 from pubmill.planning import costs
 from pubmill.planning.gpus import Gpus
 from pubmill.planning.job import Job
+from pubmill.specs import RecipeWeights
+from pubmill.specs.pretraining_checks import needed_before
+from pubmill.storage.release_pins import PINNED
 from pubmill.storage.sources import path_in_mirror
 
 STAGES = {
-    "sources": ("download", "take_local", "plan_pmc", "fetch_pmc"),
+    "sources": ("download", "take_local", "pin_weights", "plan_pmc", "fetch_pmc"),
     "corpora": (
         "parse_medline", "parse_text", "parse_clinical", "parse_pmc", "latest_versions", "locked_versions",
         "lock_corpus", "fingerprint", "find_duplicates", "select_documents", "corpus_statistics",
@@ -51,7 +54,8 @@ class Plan:
     """Jobs that a study still has to run, and what they need.
 
     `there`: jobs of each stage whose output exists. `bytes_known` and `bytes_assumed` will be downloaded, and
-    `files_unknown` files of unknown size; `disk` is an assumed number of bytes.
+    `files_unknown` files of unknown size; `disk` is an assumed number of bytes. `saved`: the
+    pretrainings that released weights replace.
     """
 
     to_do: Counter[str] = field(default_factory=Counter)
@@ -64,12 +68,13 @@ class Plan:
     disk: float = 0.0
     pretraining: dict[str, Training] = field(default_factory=dict)
     finetuning: dict[str, Training] = field(default_factory=dict)
+    saved: list[Training] = field(default_factory=list)
     runs_there: list[str] = field(default_factory=list)
 
 
 def make_plan(jobs: Iterable[Job], targets: Targets, gpus: Gpus) -> Plan:
     """Add up what the jobs that still have to run need."""
-    plan = Plan()
+    plan = Plan(saved=pretrainings_saved(targets, gpus))
     for job in jobs:
         stage = STAGE_OF.get(job.rule, "other")
         if not job.to_do:
@@ -118,8 +123,8 @@ def _add_finetuning(plan: Plan, job: Job, targets: Targets, gpus: Gpus) -> None:
 def _add_bytes(plan: Plan, job: Job, targets: Targets) -> None:
     """Add the bytes that a job downloads, and those that it leaves on disk."""
     if job.rule == "download":
-        size = _size(f"https://{job.wildcards['path']}", targets.study.mirror)
-        assumed = costs.PUBMED_FILE if "/pubmed/" in job.wildcards["path"] else None
+        url = f"https://{job.wildcards['path']}"
+        size, assumed = _size(url, targets.study.mirror), costs.bytes_of_url(targets, url)
         plan.bytes_known += size or 0
         plan.bytes_assumed += (assumed or 0) if size is None else 0
         plan.files_unknown += size is None and assumed is None
@@ -145,6 +150,33 @@ def _size(url: str, mirror: str | None) -> int | None:
     """Return the bytes of a file in the mirror; None if the mirror does not have it."""
     path: Path | None = path_in_mirror(url, mirror)
     return path.stat().st_size if path and path.is_file() else None
+
+
+def pretrainings_saved(targets: Targets, gpus: Gpus) -> list[Training]:
+    """Return the pretrainings that the study would need if its models' weights had not been released."""
+    needed, saved = targets.last_steps(), []
+    for name, last in _steps_behind_released(targets).items():
+        first = max(costs.first_step(targets, name), needed.get(name, 0))
+        if last > first:
+            segments = sum(first < step <= last for step in targets.steps(name))
+            operations = costs.operations_of_pretraining(targets, name, first, last)
+            share = costs.share_of_pretraining(targets, gpus, name)
+            saved.append(Training(name, share, segments, 0, operations))
+    return saved
+
+
+def _steps_behind_released(targets: Targets) -> dict[str, int]:
+    """Recipes of the study's released models and those that run before them -> the last step needed."""
+    models, found = targets.specs.models, dict[str, int]()
+    own = [models[name].weights for name in targets.models() if targets.weights(name)["kind"] in PINNED]
+    trained = [one for one in own if isinstance(one, RecipeWeights) and one.kind == "pretraining"]
+    waiting = [(one.recipe, one.step) for one in trained]
+    while waiting:
+        name, step = waiting.pop()
+        found[name] = max(step or targets.steps(name)[-1], found.get(name, 0))
+        before = needed_before(targets.specs.pretraining[name], models, released=True)
+        waiting += [(one.recipe, one.step) for one in before]
+    return dict(sorted(found.items()))
 
 
 def recipes_at_full(targets: Targets, gpus: Gpus) -> list[Training]:

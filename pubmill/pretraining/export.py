@@ -1,15 +1,17 @@
 """Models as Hugging Face folders, whatever their weights come from.
 
 `pretraining`: a checkpoint of this project. `random`: the same architecture freshly initialised. `folder`: a
-folder of the user's own. `hub`: a pinned revision of a public model. Every folder loads with `AutoModel`,
-`AutoModelForMaskedLM`, `AutoModelForTokenClassification` and `AutoTokenizer`, and has a model card.
+folder of the user's own. `hub`: a pinned revision of a public model. `archive`: a public archive with a model
+folder. Every folder loads with `AutoModel`, `AutoModelForMaskedLM`, `AutoModelForTokenClassification` and
+`AutoTokenizer`, and has a model card.
 """
 
 import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +33,11 @@ from pubmill.pretraining.model_folder_checks import (
     weight_files,
 )
 from pubmill.recipes import PretrainingRecipe, build
-from pubmill.storage.files import read_json, writing_folder
+from pubmill.storage.files import read_json, sha256, writing_folder
+from pubmill.storage.model_archives import unpack_model
 from pubmill.storage.model_folders import COPIED, PICKLED, folder_fault
 from pubmill.storage.privacy import label_of_process
+from pubmill.storage.release_pins import COMMIT, PINNED, pinned
 
 TOKENIZER_FILES = (
     "tokenizer.json",
@@ -50,7 +54,8 @@ class ExportRecipe:
     """A model: its name, where its weights come from, and what its card says.
 
     `weights` is {"kind": "pretraining" | "random" | "folder"} (with the
-    checkpoint's "step", if that is to be checked) or {"kind": "hub", "id", "revision"};
+    checkpoint's "step", if that is to be checked), {"kind": "hub", "id", "revision"} or
+    {"kind": "archive", "url", "sha256"}; a revision or sha256 of null is that of the pin.
     `lowercase` is how the tokenizer must treat capitals: released folders often don't say, and are then
     read differently by different versions of transformers. `pretraining` are the values of a
     `PretrainingRecipe` (needed for random weights), `seed` is the one of random weights.
@@ -71,12 +76,17 @@ def export(
     vocab: Path | None = None,
     folder: Path | None = None,
     statistics: Path | None = None,
+    archive: Path | None = None,
+    pin: Path | None = None,
 ) -> None:
     """Write the model folder `output`; nothing is left there if the result does not load.
 
-    `statistics` is the stats.json of the corpus that the model was pretrained on, for the card.
+    `statistics` is the stats.json of the corpus that the model was pretrained on, for the card; `pin` is what
+    the first download of released weights found (`pubmill.storage.release_pins`).
     """
     kind = recipe.weights.get("kind")
+    if kind in PINNED:
+        recipe = replace(recipe, weights=pinned(recipe.weights, pin))
     with writing_folder(output) as temporary:
         if kind == "pretraining":
             _copy_checkpoint(recipe, _needed(checkpoint, kind, "--checkpoint"), temporary)
@@ -89,9 +99,13 @@ def export(
             _copy_released(_needed(folder, kind, "--folder"), temporary, recipe.model)
         elif kind == "hub":
             _copy_released(_download(recipe), temporary, recipe.model)
+        elif kind == "archive":
+            with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=temporary) as beside:
+                unpacked = _unpack(recipe, archive, Path(beside) / "model")
+                _copy_released(unpacked, temporary, recipe.model)
         else:
             raise PubmillError(
-                f"{recipe.model}: weights.kind is {kind!r}; pretraining, random, folder or hub"
+                f"{recipe.model}: weights.kind is {kind!r}; pretraining, random, folder, hub or archive"
             )
         check_model(temporary, recipe.model, exact=kind in ("pretraining", "random"))
         _set_lowercase(temporary, recipe)
@@ -123,8 +137,14 @@ def check_model(folder: Path, name: str, exact: bool) -> None:
     check_shapes(folder, read_shapes(weights, name), name)
     check_finite(weights, name)
     with reported(f"{name}: transformers can't load this model folder"):
-        pieces = len(AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False))
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        pieces = len(tokenizer)
         rows = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False).vocab_size
+    if pieces <= len(tokenizer.all_special_ids):
+        raise PubmillError(
+            f"{name}: the tokenizer has {pieces} pieces, all of them special: transformers found no file of "
+            f"its vocabulary in this folder; add it"
+        )
     if pieces > rows or (exact and pieces != rows):
         raise PubmillError(
             f"{name}: the tokenizer has {pieces} pieces, the model {rows} embeddings; was it trained with "
@@ -212,10 +232,23 @@ def _make_random(recipe: ExportRecipe, vocab: Path, target: Path) -> None:
     build_model(*form).save_pretrained(target)
 
 
+def _unpack(recipe: ExportRecipe, archive: Path | None, output: Path) -> Path:
+    """The model folder of an archive, unpacked; the archive must be the one that was pinned."""
+    if archive is None or not archive.is_file():
+        raise PubmillError(f"{recipe.model}: weights of kind archive need --archive, a file; got {archive}")
+    if (found := sha256(archive)) != recipe.weights["sha256"]:
+        raise PubmillError(
+            f"{recipe.model}: {archive} has the sha256 {found}, expected {recipe.weights['sha256']}; "
+            f"fetch it again"
+        )
+    unpack_model(archive, output)
+    return output
+
+
 def _download(recipe: ExportRecipe) -> Path:
     """A pinned revision of a public model, in the hub's own cache."""
     name, revision = str(recipe.weights.get("id")), str(recipe.weights.get("revision"))
-    if not re.fullmatch("[0-9a-f]{40}", revision):
+    if not re.fullmatch(COMMIT, revision):
         raise PubmillError(f"{recipe.model}: the hub's revision must be a full commit hash, not {revision!r}")
     try:
         found = huggingface_hub.snapshot_download(

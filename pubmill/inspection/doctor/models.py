@@ -1,16 +1,19 @@
 """Doctor for models: where their weights come from, and whether those are available."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import huggingface_hub
 
 from pubmill.graph.base import how_to_bring
 from pubmill.graph.tables import TableTargets
+from pubmill.storage.release_pins import PINNED
+from pubmill.storage.sources import path_in_mirror
 
 
 @dataclass(frozen=True)
 class ModelFinding:
-    """State of one model; `available` is None if only the hub may have it."""
+    """State of one model; `available` is None if only the network may have it."""
 
     model: str
     source: str
@@ -30,8 +33,8 @@ def examine_models(targets: TableTargets) -> list[ModelFinding]:
 def _examine(name: str, targets: TableTargets) -> ModelFinding:
     weights = targets.weights(name)
     kind = weights["kind"]
-    if kind == "hub":
-        return _on_the_hub(name, weights["id"], weights["revision"])
+    if kind in PINNED:
+        return _released(name, targets)
     if kind in ("folder", "spacy"):
         what = "a folder" if kind == "folder" else "a spaCy pipeline"
         if (found := targets.find_local(weights["local"])) is not None and found.is_dir():
@@ -41,11 +44,33 @@ def _examine(name: str, targets: TableTargets) -> ModelFinding:
     return ModelFinding(name, f"{made}, recipe {weights['recipe']}")
 
 
-def _on_the_hub(name: str, model: str, revision: str) -> ModelFinding:
-    """Return the finding on a pinned revision: in the hub's cache, or still to fetch."""
-    source = f"the hub's {model} at {revision[:12]}"
-    if isinstance(huggingface_hub.try_to_load_from_cache(model, "config.json", revision=revision), str):
+def _released(name: str, targets: TableTargets) -> ModelFinding:
+    """Return the finding on released weights: at hand or still to fetch, and whether they are pinned."""
+    weights = targets.weights(name)
+    pin, key = targets.pin_of(name), PINNED[weights["kind"]]
+    version = weights[key] or pin.get(key)
+    state = f" at {version[:12]}" if version else ""
+    if weights[key] is None:
+        found = f"the first download, {pin['found']}, is kept" if pin else "the first download will be kept"
+        state += f", not pinned: {found}"
+    if weights["kind"] == "archive":
+        return _in_an_archive(name, f"the archive {weights['url']}{state}", targets)
+    source = f"the hub's {weights['id']}{state}"
+    if version and isinstance(
+        huggingface_hub.try_to_load_from_cache(weights["id"], "config.json", revision=version), str
+    ):
         return ModelFinding(name, f"{source}, in the cache")
     return ModelFinding(
         name, source, None, "without network: put its files into a folder and set that in the model's spec"
     )
+
+
+def _in_an_archive(name: str, source: str, targets: TableTargets) -> ModelFinding:
+    url = targets.weights(name)["url"]
+    mirrored = path_in_mirror(url, targets.study.mirror)
+    if Path(targets.source(url)).is_file() or (mirrored and mirrored.is_file()):
+        return ModelFinding(name, f"{source}, in the results or the mirror")
+    to_do = (
+        f"put it into the mirror as {mirrored}" if mirrored else "without network: use a mirror that has it"
+    )
+    return ModelFinding(name, source, False if mirrored else None, to_do)

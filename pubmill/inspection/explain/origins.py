@@ -95,7 +95,7 @@ def _pair(pair: ModelPair) -> Account:
 def weights_account(targets: TableTargets, model: str) -> Account:
     """Describe a model's weights: the release, or the recipe, corpus and vocabulary behind them."""
     weights = targets.weights(model)
-    account = {"model": model, **weights}
+    account = {"model": model, **weights, **targets.pin_of(model)}
     if weights["kind"] == "pretraining":
         account |= _recipe_account(targets, weights["recipe"], weights["step"])
     elif weights["kind"] == "random":

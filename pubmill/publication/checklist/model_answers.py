@@ -12,6 +12,7 @@ from pubmill.publication.rendering import count, duration, metric, number
 from pubmill.tables.aggregation import machine
 
 NO_WEIGHTS = "weights not at hand when this was written"
+FROZEN = "the version of the first download, which the model's card states"
 
 
 def description(study: StudyData) -> ChecklistAnswer:
@@ -27,7 +28,9 @@ def description(study: StudyData) -> ChecklistAnswer:
 def _weights(model: Model) -> str:
     match model.weights:
         case {"kind": "hub", "id": name, "revision": revision}:
-            return f"released: {name} at {revision}"
+            return f"released: {name} at {revision or FROZEN}"
+        case {"kind": "archive", "url": url, "sha256": sha256}:
+            return f"released: {url}, {f'sha256 {sha256}' if sha256 else FROZEN}"
         case {"kind": "pretraining", "recipe": recipe, "step": step}:
             return f"pretrained here: recipe {recipe}, step {step}"
         case {"kind": "random", "recipe": recipe}:
