@@ -228,6 +228,16 @@ def test_released_weights_are_reported_by_id_and_revision(tmp_path: Path) -> Non
     assert found.choice and found.choice["chosen"] == "not yet"
 
 
+def test_the_commit_of_unpinned_weights_is_shown_once_it_is_found(tmp_path: Path) -> None:
+    made = explainer(tmp_path, scale="full", tables=["shin2020/table02"], models=None)
+    weights = explain(made, "shin2020/table02", "mrr", "biobert-large").weights
+    assert weights and weights["revision"] is None
+    pin = {"kind": "hub", "revision": "ab" * 20, "found": "2026-01-02"}
+    write_json(tmp_path / "full/sources/released/biobert-large.json", pin)
+    weights = explain(made, "shin2020/table02", "mrr", "biobert-large").weights
+    assert weights and weights["revision"] == "ab" * 20 and weights["found"] == "2026-01-02"
+
+
 def test_a_composite_is_explained_by_its_parts(tmp_path: Path) -> None:
     put_records(tmp_path / "demo", 0.8, 0.9)
     found = explain(explainer(tmp_path), TABLE, "BLURB score", MODEL)
@@ -241,13 +251,16 @@ def test_a_composite_is_explained_by_its_parts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "reported"),
-    [("bert-base-uncased", "models=[pubmedbert-base, bert-base-uncased]"), ("bluebert-base", "specs/models")],
+    ("table", "row", "model", "reported"),
+    [
+        (TABLE, "bc2gm", "bert-base-uncased", "models=[pubmedbert-base, bert-base-uncased]"),
+        ("shin2020/table07", "squad-v1", "megatron-3.9b", "specs/models"),
+    ],
 )
 def test_a_model_that_is_not_run_has_the_command_that_would(
-    tmp_path: Path, model: str, reported: str
+    tmp_path: Path, table: str, row: str, model: str, reported: str
 ) -> None:
-    found = explain(explainer(tmp_path), TABLE, "bc2gm", model)
+    found = explain(explainer(tmp_path, tables=[table]), table, row, model)
     assert found.value["missing"] and not found.runs
     [to_do] = found.to_do
     assert reported in to_do
