@@ -14,11 +14,12 @@ from pubmill.storage.release_pins import COMMIT
 from pubmill.storage.sources import read
 
 HUB = "https://huggingface.co"
+API = f"{HUB}/api/models"
 
 
 def commit_url(model: str) -> str:
     """Return the URL at which the hub states the newest commit of a model's main branch."""
-    return f"{HUB}/api/models/{model}/revision/main"
+    return f"{API}/{model}/revision/main"
 
 
 def newest_commit(model: str, mirror: str | None = None) -> str:

@@ -45,7 +45,7 @@ def other_mirror(folder: Path) -> str:
 def test_the_commit_comes_from_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     body = json.dumps({"sha": FIRST}).encode()
     with serving(lambda talk: talk.body(body, '"1"')) as asked:
-        monkeypatch.setattr(release_freezing, "HUB", asked.url.rstrip("/"))
+        monkeypatch.setattr(release_freezing, "API", f"{asked.url.rstrip('/')}/api/models")
         assert newest_commit("lab/bert") == FIRST
     assert asked.requests[0][0] == "/api/models/lab/bert/revision/main"
 
