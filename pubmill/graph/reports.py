@@ -58,6 +58,7 @@ class ReportTargets(ContradictionTargets):
             *(path for dataset in self.datasets() for path in self.dataset_inputs(dataset).values()),
             *(shard.file for spec in specs for shard in self.shards(spec.corpus)),
             *(self.source(spec.sentence_splitter) for spec in specs),
+            *(self.source(one["url"]) for one in map(self.weights, self.models()) if "url" in one),
         ]
         return sorted({self.paths.source_record(self.paths.below(path)) for path in files})
 
