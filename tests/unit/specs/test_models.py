@@ -29,7 +29,7 @@ PRETRAINED = {
     },
     "alrowili2021": {
         "biom-albert-xxlarge@215k", "biom-bert-large@100k", "biom-bert-large@400k",
-        "biomegatron-345m@bio-50k",
+        "biomegatron-345m@bert-uncased", "biomegatron-345m@bio-50k",
     },
 }  # fmt: skip
 """Paper -> models that a study of its tables pretrains at full scale, without files of the user's own."""
