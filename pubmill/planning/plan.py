@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pubmill.graph import Targets
+from pubmill.graph import Graph
 from pubmill.planning import costs
 from pubmill.planning.gpus import Gpus
 from pubmill.planning.job import Job
@@ -72,9 +72,9 @@ class Plan:
     runs_there: list[str] = field(default_factory=list)
 
 
-def make_plan(jobs: Iterable[Job], targets: Targets, gpus: Gpus) -> Plan:
+def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
     """Add up what the jobs that still have to run need."""
-    plan = Plan(saved=pretrainings_saved(targets, gpus))
+    plan = Plan(saved=pretrainings_saved(graph, gpus))
     for job in jobs:
         stage = STAGE_OF.get(job.rule, "other")
         if not job.to_do:
@@ -84,12 +84,12 @@ def make_plan(jobs: Iterable[Job], targets: Targets, gpus: Gpus) -> Plan:
             continue
         plan.to_do[stage] += 1
         if job.rule == "pretrain":
-            _add_pretraining(plan, job, targets, gpus)
+            _add_pretraining(plan, job, graph, gpus)
         elif job.rule in TRAINED:
-            _add_finetuning(plan, job, targets, gpus)
+            _add_finetuning(plan, job, graph, gpus)
         else:
             _add_processor(plan, job, stage)
-        _add_bytes(plan, job, targets)
+        _add_bytes(plan, job, graph)
     return plan
 
 
@@ -99,48 +99,48 @@ def _add_processor(plan: Plan, job: Job, stage: str) -> None:
     plan.sources.setdefault(stage, set()).add(known.source)
 
 
-def _add_pretraining(plan: Plan, job: Job, targets: Targets, gpus: Gpus) -> None:
+def _add_pretraining(plan: Plan, job: Job, graph: Graph, gpus: Gpus) -> None:
     name, step = job.wildcards["recipe"], int(job.wildcards["step"])
-    share = costs.share_of_pretraining(targets, gpus, name)
+    share = costs.share_of_pretraining(graph, gpus, name)
     training = plan.pretraining.setdefault(name, Training(name, share))
     training.jobs += 1
-    training.operations += costs.operations_of_segment(targets, name, step)
+    training.operations += costs.operations_of_segment(graph, name, step)
 
 
-def _add_finetuning(plan: Plan, job: Job, targets: Targets, gpus: Gpus) -> None:
+def _add_finetuning(plan: Plan, job: Job, graph: Graph, gpus: Gpus) -> None:
     protocol, model, dataset, setting = (
         job.wildcards[key] for key in ("protocol", "model", "dataset", "setting")
     )
     name = f"{protocol}, {'trials' if job.rule == 'trial' else 'runs'}"
-    share = costs.share_of_finetuning(targets, gpus, model)
+    share = costs.share_of_finetuning(graph, gpus, model)
     training = plan.finetuning.setdefault(name, Training(name, share))
     training.jobs += 1
-    needed = costs.operations_of_finetuning(targets, protocol, model, dataset, setting)
+    needed = costs.operations_of_finetuning(graph, protocol, model, dataset, setting)
     training.operations += needed or 0
     training.unknown += needed is None
 
 
-def _add_bytes(plan: Plan, job: Job, targets: Targets) -> None:
+def _add_bytes(plan: Plan, job: Job, graph: Graph) -> None:
     """Add the bytes that a job downloads, and those that it leaves on disk."""
     if job.rule == "download":
         url = f"https://{job.wildcards['path']}"
-        size, assumed = _size(url, targets.study.mirror), costs.bytes_of_url(targets, url)
+        size, assumed = _size(url, graph.study.mirror), costs.bytes_of_url(graph, url)
         plan.bytes_known += size or 0
         plan.bytes_assumed += (assumed or 0) if size is None else 0
         plan.files_unknown += size is None and assumed is None
         plan.disk += size or assumed or 0
     elif job.rule in ("export_model", "take_model"):
         model = job.wildcards["model"]
-        from_hub = targets.weights(model)["kind"] == "hub"
-        plan.bytes_assumed += costs.bytes_of_model(targets, model) if from_hub else 0
-        plan.disk += costs.bytes_of_model(targets, model)
+        from_hub = graph.models.weights(model)["kind"] == "hub"
+        plan.bytes_assumed += costs.bytes_of_model(graph, model) if from_hub else 0
+        plan.disk += costs.bytes_of_model(graph, model)
     elif job.rule == "pretrain":
         name = job.wildcards["recipe"]
-        plan.disk += costs.bytes_of_checkpoint(targets, name)
+        plan.disk += costs.bytes_of_checkpoint(graph, name)
     elif job.rule == "task_model":
-        plan.disk += costs.bytes_of_model(targets, job.wildcards["model"])
+        plan.disk += costs.bytes_of_model(graph, job.wildcards["model"])
     elif job.rule == "pack":
-        plan.disk += costs.PACKED * len(targets.shards(job.wildcards["corpus"]))
+        plan.disk += costs.PACKED * len(graph.corpora.shards(job.wildcards["corpus"]))
     else:
         plan.disk += costs.BYTES.get(job.rule, 0)
         plan.bytes_assumed += costs.BYTES["fetch_pmc"] if job.rule == "fetch_pmc" else 0
@@ -152,40 +152,40 @@ def _size(url: str, mirror: str | None) -> int | None:
     return path.stat().st_size if path and path.is_file() else None
 
 
-def pretrainings_saved(targets: Targets, gpus: Gpus) -> list[Training]:
+def pretrainings_saved(graph: Graph, gpus: Gpus) -> list[Training]:
     """Return the pretrainings that the study would need if its models' weights had not been released."""
-    needed, saved = targets.last_steps(), []
-    for name, last in _steps_behind_released(targets).items():
-        first = max(costs.first_step(targets, name), needed.get(name, 0))
+    needed, saved = graph.scope.last_steps(), []
+    for name, last in _steps_behind_released(graph).items():
+        first = max(costs.first_step(graph, name), needed.get(name, 0))
         if last > first:
-            segments = sum(first < step <= last for step in targets.steps(name))
-            operations = costs.operations_of_pretraining(targets, name, first, last)
-            share = costs.share_of_pretraining(targets, gpus, name)
+            segments = sum(first < step <= last for step in graph.pretrainings.steps(name))
+            operations = costs.operations_of_pretraining(graph, name, first, last)
+            share = costs.share_of_pretraining(graph, gpus, name)
             saved.append(Training(name, share, segments, 0, operations))
     return saved
 
 
-def _steps_behind_released(targets: Targets) -> dict[str, int]:
+def _steps_behind_released(graph: Graph) -> dict[str, int]:
     """Recipes of the study's released models and those that run before them -> the last step needed."""
-    models, found = targets.specs.models, dict[str, int]()
-    own = [models[name].weights for name in targets.models() if targets.weights(name)["kind"] in PINNED]
+    specs, found = graph.specs.models, dict[str, int]()
+    own = [specs[n].weights for n in graph.scope.models() if graph.models.weights(n)["kind"] in PINNED]
     trained = [one for one in own if isinstance(one, RecipeWeights) and one.kind == "pretraining"]
     waiting = [(one.recipe, one.step) for one in trained]
     while waiting:
         name, step = waiting.pop()
-        found[name] = max(step or targets.steps(name)[-1], found.get(name, 0))
-        before = needed_before(targets.specs.pretraining[name], models, released=True)
+        found[name] = max(step or graph.pretrainings.steps(name)[-1], found.get(name, 0))
+        before = needed_before(graph.specs.pretraining[name], specs, released=True)
         waiting += [(one.recipe, one.step) for one in before]
     return dict(sorted(found.items()))
 
 
-def recipes_at_full(targets: Targets, gpus: Gpus) -> list[Training]:
+def recipes_at_full(graph: Graph, gpus: Gpus) -> list[Training]:
     """Return one training for each pretraining recipe, from its first to its last step."""
     found = []
-    for name, spec in targets.specs.pretraining.items():
-        first = costs.first_step(targets, name)
-        share = costs.share_of_pretraining(targets, gpus, name)
-        needed = costs.operations_of_pretraining(targets, name, first, spec.recipe.steps)
+    for name, spec in graph.specs.pretraining.items():
+        first = costs.first_step(graph, name)
+        share = costs.share_of_pretraining(graph, gpus, name)
+        needed = costs.operations_of_pretraining(graph, name, first, spec.recipe.steps)
         found.append(Training(name, share, len(spec.checkpoints), 0, needed))
     return found
 

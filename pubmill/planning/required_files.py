@@ -10,7 +10,7 @@ import huggingface_hub
 import requests
 from huggingface_hub.constants import HF_HUB_CACHE
 
-from pubmill.graph import Targets
+from pubmill.graph import Graph
 from pubmill.planning.job import Job
 from pubmill.storage.release_freezing import HUB, commit_url, newest_commit
 from pubmill.storage.sources import path_in_mirror
@@ -39,26 +39,26 @@ class RequiredFiles:
     pmc: dict[str, int] = field(default_factory=dict)
 
 
-def required_files(jobs: Iterable[Job], targets: Targets) -> RequiredFiles:
+def required_files(jobs: Iterable[Job], graph: Graph) -> RequiredFiles:
     """Return the files and models that these jobs fetch."""
     found = RequiredFiles()
     for job in jobs:
         if job.rule == "download":
             url = f"https://{job.wildcards['path']}"
-            found.urls[url] = targets.download_checks(url)
+            found.urls[url] = graph.sources.checks(url)
             if "--md5-beside" in found.urls[url]:
                 found.urls[f"{url}.md5"] = []
         elif job.rule == "fetch_pmc":
             source = job.wildcards["source"]
             found.pmc[source] = found.pmc.get(source, 0) + 1
         elif job.rule == "export_model":
-            weights = targets.weights(job.wildcards["model"])
+            weights = graph.models.weights(job.wildcards["model"])
             if weights["kind"] == "hub":
-                name, pin = job.wildcards["model"], targets.pin_of(job.wildcards["model"])
+                name, pin = job.wildcards["model"], graph.models.pin(job.wildcards["model"])
                 revision = weights["revision"] or pin.get("revision")
                 found.models.append(HubModel(name, weights["id"], revision))
         elif job.rule == "pin_weights":
-            release = targets.release(job.wildcards["model"])
+            release = graph.models.release(job.wildcards["model"])
             found.urls |= {commit_url(release["id"]): []} if release["kind"] == "hub" else {}
     return RequiredFiles(dict(sorted(found.urls.items())), sorted(found.models), found.pmc)
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import huggingface_hub
 
-from pubmill.graph.base import how_to_bring
-from pubmill.graph.tables import TableTargets
+from pubmill.graph import Graph
+from pubmill.graph.user_folders import how_to_bring
 from pubmill.storage.release_pins import PINNED
 from pubmill.storage.sources import path_in_mirror
 
@@ -25,36 +25,36 @@ class ModelFinding:
         return self.available is not False
 
 
-def examine_models(targets: TableTargets) -> list[ModelFinding]:
+def examine_models(graph: Graph) -> list[ModelFinding]:
     """Examine every model in the study's tables of results."""
-    return [_examine(name, targets) for name in targets.wanted_models()]
+    return [_examine(name, graph) for name in graph.table_models.wanted()]
 
 
-def _examine(name: str, targets: TableTargets) -> ModelFinding:
-    weights = targets.weights(name)
+def _examine(name: str, graph: Graph) -> ModelFinding:
+    weights = graph.models.weights(name)
     kind = weights["kind"]
     if kind in PINNED:
-        return _released(name, targets)
+        return _released(name, graph)
     if kind in ("folder", "spacy"):
         what = "a folder" if kind == "folder" else "a spaCy pipeline"
-        if (found := targets.find_local(weights["local"])) is not None and found.is_dir():
+        if (found := graph.folders.find(weights["local"])) is not None and found.is_dir():
             return ModelFinding(name, f"{what} of your own, {found}")
         return ModelFinding(name, f"{what} of your own", False, f"bring it: {how_to_bring(weights['local'])}")
     made = "pretrained here" if kind == "pretraining" else "random weights"
     return ModelFinding(name, f"{made}, recipe {weights['recipe']}")
 
 
-def _released(name: str, targets: TableTargets) -> ModelFinding:
+def _released(name: str, graph: Graph) -> ModelFinding:
     """Return the finding on released weights: at hand or still to fetch, and whether they are pinned."""
-    weights = targets.weights(name)
-    pin, key = targets.pin_of(name), PINNED[weights["kind"]]
+    weights = graph.models.weights(name)
+    pin, key = graph.models.pin(name), PINNED[weights["kind"]]
     version = weights[key] or pin.get(key)
     state = f" at {version[:12]}" if version else ""
     if weights[key] is None:
         found = f"the first download, {pin['found']}, is kept" if pin else "the first download will be kept"
         state += f", not pinned: {found}"
     if weights["kind"] == "archive":
-        return _in_an_archive(name, f"the archive {weights['url']}{state}", targets)
+        return _in_an_archive(name, f"the archive {weights['url']}{state}", graph)
     source = f"the hub's {weights['id']}{state}"
     if version and isinstance(
         huggingface_hub.try_to_load_from_cache(weights["id"], "config.json", revision=version), str
@@ -65,10 +65,10 @@ def _released(name: str, targets: TableTargets) -> ModelFinding:
     )
 
 
-def _in_an_archive(name: str, source: str, targets: TableTargets) -> ModelFinding:
-    url = targets.weights(name)["url"]
-    mirrored = path_in_mirror(url, targets.study.mirror)
-    if Path(targets.source(url)).is_file() or (mirrored and mirrored.is_file()):
+def _in_an_archive(name: str, source: str, graph: Graph) -> ModelFinding:
+    url = graph.models.weights(name)["url"]
+    mirrored = path_in_mirror(url, graph.study.mirror)
+    if Path(graph.paths.source_of_url(url)).is_file() or (mirrored and mirrored.is_file()):
         return ModelFinding(name, f"{source}, in the results or the mirror")
     to_do = (
         f"put it into the mirror as {mirrored}" if mirrored else "without network: use a mirror that has it"

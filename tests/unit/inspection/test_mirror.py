@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets
+from pubmill.graph import Graph, checked_graph
 from pubmill.inspection.mirror import fetching as mirroring
 from pubmill.inspection.mirror.fetching import MODELS, fetch_all, listed
 from pubmill.planning import required_files as module
@@ -21,8 +21,8 @@ MODEL = HubModel("bert", "who/bert", "0" * 40)
 
 
 @pytest.fixture(scope="module")
-def targets(root: Path) -> Targets:
-    return Targets(Study(study="x", title="x", scale="full", tables=()), load(root / "specs", "full"))
+def targets(root: Path) -> Graph:
+    return checked_graph(Study(study="x", title="x", scale="full", tables=()), load(root / "specs", "full"))
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def silent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_answers", lambda host: False)
 
 
-def test_jobs_say_what_is_needed(targets: Targets) -> None:
+def test_jobs_say_what_is_needed(targets: Graph) -> None:
     jobs = [
         Job("download", {"path": PUBMED}, True),
         Job("export_model", {"model": "bert-base-uncased"}, True),
@@ -75,7 +75,7 @@ def test_one_silent_host_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert out_of_reach(RequiredFiles({"https://a.org/1": [], "https://b.org/2": []}), None) == []
 
 
-def test_the_commit_of_unpinned_weights_is_needed_too(targets: Targets) -> None:
+def test_the_commit_of_unpinned_weights_is_needed_too(targets: Graph) -> None:
     jobs = [Job(rule, {"model": "biobert-large"}, True) for rule in ("pin_weights", "export_model")]
     jobs += [Job("pin_weights", {"model": "bio-lm-base"}, True)]  # of an archive, which is a download
     found = required_files(jobs, targets)

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets
+from pubmill.graph import checked_graph
 from pubmill.specs import ArchiveWeights, HubWeights, ModelSpec, RecipeWeights, load
 from pubmill.specs.study import check_study
 
@@ -83,12 +83,12 @@ def test_what_is_not_pinned_is_known(root: Path) -> None:
 @pytest.mark.parametrize("paper", PAPERS)
 def test_no_table_pretrains_what_was_released(root: Path, paper: str) -> None:
     config = yaml.safe_load((root / f"studies/{paper}.yaml").read_text())
-    targets = Targets(*check_study(config, root / "specs"))
-    kinds = {name: targets.weights(name)["kind"] for name in targets.models()}
+    graph = checked_graph(*check_study(config, root / "specs"))
+    kinds = {name: graph.models.weights(name)["kind"] for name in graph.scope.models()}
     assert {name for name, kind in kinds.items() if kind == "pretraining"} == PRETRAINED[paper]
-    for name, spec in targets.specs.models.items():
+    for name, spec in graph.specs.models.items():
         if spec.released:
-            assert targets.weights(name)["kind"] in ("hub", "archive")
+            assert graph.models.weights(name)["kind"] in ("hub", "archive")
 
 
 def test_released_models_are_made_here_at_lower_scales(root: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets
+from pubmill.graph import Graph, checked_graph
 from pubmill.specs.study import check_study
 
 PAPERS = sorted(path.name for path in (Path(__file__).parents[3] / "specs/tables").iterdir())
@@ -19,18 +19,18 @@ def test_the_study_of_a_paper_has_all_its_tables(root: Path, paper: str) -> None
     assert study["tables"] == tables and len(tables) > 3
 
 
-def study(root: Path, *pretrain: str) -> Targets:
+def study(root: Path, *pretrain: str) -> Graph:
     config = {"study": "x", "title": "x", "scale": "full", "tables": ["tinn2021/table02"]}
-    return Targets(*check_study({**config, "pretrain": list(pretrain)}, root / "specs"))
+    return checked_graph(*check_study({**config, "pretrain": list(pretrain)}, root / "specs"))
 
 
 def test_a_study_may_pretrain_what_was_released(root: Path) -> None:
     before, after = study(root), study(root, "pubmedelectra-base")
-    assert before.weights("pubmedelectra-base")["kind"] == "hub"
-    assert after.weights("pubmedelectra-base") == {
+    assert before.models.weights("pubmedelectra-base")["kind"] == "hub"
+    assert after.models.weights("pubmedelectra-base") == {
         "kind": "pretraining", "recipe": "pubmedelectra-base", "step": 62_500,
     }  # fmt: skip
-    assert set(after.pretrainings()) - set(before.pretrainings()) == {"pubmedelectra-base"}
+    assert set(after.scope.pretrainings()) - set(before.scope.pretrainings()) == {"pubmedelectra-base"}
     for name, problem in (("biobert-base", "no recipe makes the weights of biobert-base"), ("x", "x")):
         with pytest.raises(PubmillError, match=f"configuration: pretrain: .*{problem}"):
             study(root, name)
