@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import WEIGHTS, members
-from pubmill.storage.model_folders import COPIED, PICKLED, SETTINGS
+from pubmill.storage.model_folders import CONFIG, COPIED, PICKLED
 from pubmill.storage.name_patterns import FILE, fits
 
 
@@ -25,11 +25,11 @@ def unpack_model(archive: Path, output: Path) -> None:
             folder = folders.setdefault(inside, output.with_name(f"{output.name}.{len(folders)}"))
             folder.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content)
-            models += [inside] if name == SETTINGS else []
+            models += [inside] if name == CONFIG else []
     if len(models) != 1:
         found = ", ".join(sorted(models)) or "none"
         raise PubmillError(
-            f"{archive}: expected one folder with a {SETTINGS}, found {found}; is it a model in the form of "
+            f"{archive}: expected one folder with a {CONFIG}, found {found}; is it a model in the form of "
             f"Transformers? Checkpoints of fairseq, TensorFlow, Megatron and NeMo are not read here"
         )
     folders[models[0]].rename(output)

@@ -1,14 +1,18 @@
-"""Required files of a Hugging Face model folder, checked before any job and again at the export."""
+"""Names of the files of models and tokenizers; the check of a model folder made elsewhere."""
 
 from pathlib import Path
 
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
+"""Files of every tokenizer made here."""
+VOCABULARY_FILES = ("vocab.txt", "vocab.json", "merges.txt", "spiece.model")
+"""Files that a tokenizer may have beside them, by its kind."""
 COPIED = ("*.safetensors", "*.json", "*.txt", "*.model", "README.md", "LICENSE*")
 """Files copied from a model folder made elsewhere: weights and texts, no code."""
 PICKLED = "pytorch_model.bin"
 """Weights as a pickle, which are only read as tensors and written as safetensors."""
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
 """A tokenizer has at least one of these files; without any, transformers would make an empty tokenizer."""
-SETTINGS = "config.json"
 
 
 def folder_fault(folder: Path) -> str | None:
@@ -20,7 +24,7 @@ def folder_fault(folder: Path) -> str | None:
     except OSError as error:
         return f"can't be read ({error.strerror})"
     lacking = {
-        SETTINGS: SETTINGS in found,
+        CONFIG: CONFIG in found,
         f"weights (*.safetensors or {PICKLED})": any(
             name == PICKLED or name.endswith(".safetensors") for name in found
         ),

@@ -25,6 +25,7 @@ from pubmill.pretraining.export import ExportRecipe, export
 from pubmill.pretraining.model_cards import model_card
 from pubmill.recipes import Architecture, Objective
 from pubmill.storage.files import sha256, write_json
+from pubmill.storage.model_folders import TOKENIZER_FILES, VOCABULARY_FILES
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL, make_tokenizer, save
 from tests.unit.finetuning.encoder_families import save_encoder, sentence
@@ -218,7 +219,7 @@ def test_a_wrong_folder_is_refused(tmp_path: Path, vocab: Path, damage: str) -> 
     if damage == "no weights":
         (theirs / "model.safetensors").rename(theirs / "pytorch_model.bin")
     elif damage == "no tokenizer":
-        for name in exporting.TOKENIZER_FILES:
+        for name in (*TOKENIZER_FILES, *VOCABULARY_FILES):
             (theirs / name).unlink(missing_ok=True)
     elif damage == "remote code":
         write_json(theirs / "config.json", config | {"auto_map": {"AutoModel": "modeling.Model"}})
@@ -353,7 +354,7 @@ def test_an_archive_is_the_one_that_was_pinned(tmp_path: Path) -> None:
 def test_a_tokenizer_without_pieces_is_refused(tmp_path: Path, vocab: Path) -> None:
     """transformers makes an empty one of a BERT whose folder has only another family's file."""
     export(recipe("random"), tmp_path / "theirs", vocab=vocab)
-    for name in exporting.TOKENIZER_FILES:
+    for name in (*TOKENIZER_FILES, *VOCABULARY_FILES):
         (tmp_path / "theirs" / name).unlink(missing_ok=True)
     learn_sentencepiece(tmp_path / "theirs/spiece", 45)
     with pytest.raises(PubmillError, match="all of them special"):
