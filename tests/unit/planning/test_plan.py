@@ -102,6 +102,8 @@ def test_sizes_are_declared_and_no_name_decides(root: Path) -> None:
     assert architecture_of(found, "roberta-base") is architecture_of(found, "my-small-one") is BASE
     assert architecture_of(found, "megatron-345m-cased") is LARGE
     assert architecture_of(found, "pubmedbert-large").layers == 24
+    xxlarge = shape_of(architecture_of(found, "albert-xxlarge"), 30_000)
+    assert parameters(xxlarge) == pytest.approx(223e6, rel=0.1), "Lan et al. 2020, Table 1"
 
 
 def with_model(specs: Specs, like: str, name: str, **changes: object) -> Specs:
