@@ -4,7 +4,7 @@
         [--checkpoint pretraining/RECIPE/step-N] [--statistics corpora/CORPUS/stats.json]
         [--vocab vocabs/VOCAB] [--folder PATH] [--archive FILE] [--pin FILE]
 
-Inputs: the recipe (pubmill.pretraining.export.ExportRecipe); --checkpoint and --vocab for pretrained weights,
+Inputs: the recipe (pubmill.recipes.models.ExportRecipe); --checkpoint and --vocab for pretrained weights,
 --vocab for random ones, --folder for your own model, --archive for a released one, and --pin, which
 scripts/pin_weights.py writes, if the recipe names no commit or hash of released weights.
 Output: the folder models/MODEL with config.json, model.safetensors, tokenizer files and the model card,
@@ -20,7 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.hardware.process_limits import limited
-from pubmill.pretraining.export import ExportRecipe, export
+from pubmill.pretraining.export import export
+from pubmill.recipes.models import ExportRecipe
 from pubmill.storage.privacy import keep_private
 
 
@@ -49,7 +50,7 @@ def main() -> None:
         arguments.archive,
         arguments.pin,
     )
-    print(f"{arguments.output}: {recipe.model}, weights of kind {recipe.weights['kind']}")
+    print(f"{arguments.output}: {recipe.model}, weights of kind {recipe.weights.kind}")
 
 
 if __name__ == "__main__":

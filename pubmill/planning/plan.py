@@ -9,9 +9,9 @@ from pubmill.graph import Graph
 from pubmill.planning import costs
 from pubmill.planning.gpus import Gpus
 from pubmill.planning.job import Job
+from pubmill.recipes.models import ArchivedWeights, ReleasedWeights
 from pubmill.specs import RecipeWeights
 from pubmill.specs.pretraining_checks import needed_before
-from pubmill.storage.release_pins import PINNED
 from pubmill.storage.sources import path_in_mirror
 
 STAGES = {
@@ -131,7 +131,7 @@ def _add_bytes(plan: Plan, job: Job, graph: Graph) -> None:
         plan.disk += size or assumed or 0
     elif job.rule in ("export_model", "take_model"):
         model = job.wildcards["model"]
-        from_hub = graph.models.weights(model)["kind"] == "hub"
+        from_hub = isinstance(graph.models.weights(model), ReleasedWeights)
         plan.bytes_assumed += costs.bytes_of_model(graph, model) if from_hub else 0
         plan.disk += costs.bytes_of_model(graph, model)
     elif job.rule == "pretrain":
@@ -168,7 +168,9 @@ def pretrainings_saved(graph: Graph, gpus: Gpus) -> list[Training]:
 def _steps_behind_released(graph: Graph) -> dict[str, int]:
     """Recipes of the study's released models and those that run before them -> the last step needed."""
     specs, found = graph.specs.models, dict[str, int]()
-    own = [specs[n].weights for n in graph.scope.models() if graph.models.weights(n)["kind"] in PINNED]
+    sources = {name: graph.models.weights(name) for name in graph.scope.models()}
+    released = [name for name, one in sources.items() if isinstance(one, ReleasedWeights | ArchivedWeights)]
+    own = [specs[name].weights for name in released]
     trained = [one for one in own if isinstance(one, RecipeWeights) and one.kind == "pretraining"]
     waiting = [(one.recipe, one.step) for one in trained]
     while waiting:

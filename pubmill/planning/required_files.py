@@ -12,6 +12,7 @@ from huggingface_hub.constants import HF_HUB_CACHE
 
 from pubmill.graph import Graph
 from pubmill.planning.job import Job
+from pubmill.recipes.models import ReleasedWeights
 from pubmill.storage.model_folders import CONFIG, PICKLED, WEIGHTS
 from pubmill.storage.release_freezing import HUB, commit_url, newest_commit
 from pubmill.storage.sources import path_in_mirror
@@ -54,10 +55,10 @@ def required_files(jobs: Iterable[Job], graph: Graph) -> RequiredFiles:
             found.pmc[source] = found.pmc.get(source, 0) + 1
         elif job.rule == "export_model":
             weights = graph.models.weights(job.wildcards["model"])
-            if weights["kind"] == "hub":
-                name, pin = job.wildcards["model"], graph.models.pin(job.wildcards["model"])
-                revision = weights["revision"] or pin.get("revision")
-                found.models.append(HubModel(name, weights["id"], revision))
+            if isinstance(weights, ReleasedWeights):
+                pin = graph.models.pin(job.wildcards["model"])
+                revision = weights.revision or pin.get("revision")
+                found.models.append(HubModel(job.wildcards["model"], weights.id, revision))
         elif job.rule == "pin_weights":
             release = graph.models.release(job.wildcards["model"])
             found.urls |= {commit_url(release["id"]): []} if release["kind"] == "hub" else {}

@@ -97,7 +97,7 @@ def _damaged(path: Path, fault: object) -> DamagedCheckpointError:
 def save(folder: Path, work: "Pretraining", progress: PretrainingProgress, facts: dict[str, Any]) -> None:
     """Write a checkpoint from the first process; all processes must call this. `facts` (recipe, inputs,
     hardware) are copied into state.json."""
-    state = gathered(work)
+    state = gather_state(work)
     if not work.world.first:
         return
     with writing_folder(folder) as temporary:
@@ -121,7 +121,7 @@ def save(folder: Path, work: "Pretraining", progress: PretrainingProgress, facts
         write_json(temporary / "state.json", sealed(stood | ends | facts | digests))
 
 
-def gathered(work: "Pretraining") -> dict[str, torch.Tensor]:
+def gather_state(work: "Pretraining") -> dict[str, torch.Tensor]:
     """Return the optimiser's state by weight name, gathered from all processes if it is sharded."""
     if work.sharded:
         work.optimiser.consolidate_state_dict(0)  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,16 @@ from pubmill.pretraining.model_folder_checks import (
     take_settings,
     weight_files,
 )
-from pubmill.recipes import PretrainingRecipe, build
+from pubmill.recipes.models import (
+    ArchivedWeights,
+    ExportRecipe,
+    LocalWeights,
+    ModelWeights,
+    PretrainedWeights,
+    RandomWeights,
+    ReleasedWeights,
+)
+from pubmill.recipes.writing import as_values
 from pubmill.storage.files import read_json, sha256, writing_folder
 from pubmill.storage.model_archives import unpack_model
 from pubmill.storage.model_folders import (
@@ -45,27 +54,7 @@ from pubmill.storage.model_folders import (
     folder_fault,
 )
 from pubmill.storage.privacy import label_of_process
-from pubmill.storage.release_pins import COMMIT, PINNED, pinned
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExportRecipe:
-    """A model: its name, where its weights come from, and what its card says.
-
-    `weights` is {"kind": "pretraining" | "random" | "folder"} (with the
-    checkpoint's "step", if that is to be checked), {"kind": "hub", "id", "revision"} or
-    {"kind": "archive", "url", "sha256"}; a revision or sha256 of null is that of the pin.
-    `lowercase` is how the tokenizer must treat capitals: released folders often don't say, and are then
-    read differently by different versions of transformers. `pretraining` are the values of a
-    `PretrainingRecipe` (needed for random weights), `seed` is the one of random weights.
-    """
-
-    model: str
-    lowercase: bool
-    weights: dict[str, Any]
-    pretraining: dict[str, Any] | None = None
-    scale: str = "full"
-    seed: int = 1
+from pubmill.storage.release_pins import COMMIT, read_pin
 
 
 def export(
@@ -83,46 +72,57 @@ def export(
     `statistics` is the stats.json of the pretraining corpus, for the card; `pin` is what the first download
     of released weights found (`pubmill.storage.release_pins`).
     """
-    kind = recipe.weights.get("kind")
-    if kind in PINNED:
-        recipe = replace(recipe, weights=pinned(recipe.weights, pin))
+    weights, facts = _pinned(recipe.weights, pin)
+    made_here = isinstance(weights, PretrainedWeights | RandomWeights)
     with writing_folder(output) as temporary:
-        if kind == "pretraining":
-            _copy_checkpoint(recipe, _needed(checkpoint, kind, "--checkpoint"), temporary)
-            _copy(_needed(vocab, kind, "--vocab"), (*TOKENIZER_FILES, *VOCABULARY_FILES), temporary)
-        elif kind == "random":
-            vocab = _needed(vocab, kind, "--vocab")
-            _copy(vocab, (*TOKENIZER_FILES, *VOCABULARY_FILES), temporary)
-            _make_random(recipe, vocab, temporary)
-        elif kind == "folder":
-            _copy_released(_needed(folder, kind, "--folder"), temporary, recipe.model)
-        elif kind == "hub":
-            _copy_released(_download(recipe), temporary, recipe.model)
-        elif kind == "archive":
-            with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=temporary) as beside:
-                unpacked = _unpack(recipe, archive, Path(beside) / "model")
-                _copy_released(unpacked, temporary, recipe.model)
-        else:
-            raise PubmillError(
-                f"{recipe.model}: weights.kind is {kind!r}; pretraining, random, folder, hub or archive"
-            )
-        check_model(temporary, recipe.model, exact=kind in ("pretraining", "random"))
+        match weights:
+            case PretrainedWeights():
+                source = _needed(checkpoint, weights.kind, "--checkpoint")
+                _copy_checkpoint(recipe.model, weights.step, source, temporary)
+                vocab = _needed(vocab, weights.kind, "--vocab")
+                _copy(vocab, (*TOKENIZER_FILES, *VOCABULARY_FILES), temporary)
+            case RandomWeights():
+                vocab = _needed(vocab, weights.kind, "--vocab")
+                _copy(vocab, (*TOKENIZER_FILES, *VOCABULARY_FILES), temporary)
+                _make_random(recipe, vocab, temporary)
+            case LocalWeights():
+                _copy_released(_needed(folder, weights.kind, "--folder"), temporary, recipe.model)
+            case ReleasedWeights():
+                _copy_released(_download(recipe.model, weights), temporary, recipe.model)
+            case ArchivedWeights():
+                with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=temporary) as beside:
+                    unpacked = _unpack(recipe.model, weights, archive, Path(beside) / "model")
+                    _copy_released(unpacked, temporary, recipe.model)
+        check_model(temporary, recipe.model, exact=made_here)
         _set_lowercase(temporary, recipe)
         if (temporary / "README.md").exists():
             (temporary / "README.md").rename(temporary / "README.original.md")
         (temporary / "README.md").write_text(
             model_card(
                 recipe.model,
-                recipe.weights,
+                facts,
                 recipe.scale,
                 read_json(statistics) if statistics else {},
-                recipe.pretraining,
+                as_values(recipe.pretraining),
                 checkpoint,
                 vocab,
                 temporary / "README.original.md",
                 **label_of_process(),
             )
         )
+
+
+def _pinned(weights: ModelWeights, pin: Path | None) -> tuple[ModelWeights, dict[str, Any]]:
+    """Return weights with their commit or hash, and their facts for the card. What the recipe does not name,
+    the pin does."""
+    match weights:
+        case ReleasedWeights(revision=None):
+            found = read_pin(weights.release, pin)
+            return replace(weights, revision=found["revision"]), found
+        case ArchivedWeights(sha256=None):
+            found = read_pin(weights.release, pin)
+            return replace(weights, sha256=found["sha256"]), found
+    return weights, as_values(weights)
 
 
 def check_model(folder: Path, name: str, exact: bool) -> None:
@@ -205,12 +205,10 @@ def _set_lowercase(folder: Path, recipe: ExportRecipe) -> None:
         )
 
 
-def _copy_checkpoint(recipe: ExportRecipe, checkpoint: Path, target: Path) -> None:
+def _copy_checkpoint(model: str, expected: int, checkpoint: Path, target: Path) -> None:
     step = read_json(checkpoint / "state.json")["step"]
-    if recipe.weights.get("step", step) != step:
-        raise PubmillError(
-            f"{recipe.model}: step {recipe.weights['step']} expected, {checkpoint} is step {step}"
-        )
+    if step != expected:
+        raise PubmillError(f"{model}: step {expected} expected, {checkpoint} is step {step}")
     # Not optimizer.safetensors, which would be mistaken for weights.
     _copy(checkpoint, (CONFIG, WEIGHTS), target)
 
@@ -220,42 +218,41 @@ def _make_random(recipe: ExportRecipe, vocab: Path, target: Path) -> None:
         raise PubmillError(
             f"{recipe.model}: random weights need the pretraining recipe for their architecture"
         )
-    pretraining = build(PretrainingRecipe, recipe.pretraining, f"{recipe.model}: pretraining")
     tokenizer = AutoTokenizer.from_pretrained(vocab, local_files_only=True, trust_remote_code=False)
     special = {
         "pad": tokenizer.pad_token_id,
         "cls": tokenizer.cls_token_id,
         "sep": tokenizer.sep_token_id,
     }
-    form = pretraining.architecture, pretraining.objective, len(tokenizer), special, recipe.seed
+    made = recipe.pretraining
+    form = made.architecture, made.objective, len(tokenizer), special, recipe.seed
     build_model(*form).save_pretrained(target)
 
 
-def _unpack(recipe: ExportRecipe, archive: Path | None, output: Path) -> Path:
-    """The model folder of an archive, unpacked; the archive must be the one that was pinned."""
+def _unpack(model: str, weights: ArchivedWeights, archive: Path | None, output: Path) -> Path:
+    """Unpack the model folder of an archive, which must be the one that was pinned."""
     if archive is None or not archive.is_file():
-        raise PubmillError(f"{recipe.model}: weights of kind archive need --archive, a file; got {archive}")
-    if (found := sha256(archive)) != recipe.weights["sha256"]:
+        raise PubmillError(f"{model}: weights of kind archive need --archive, a file; got {archive}")
+    if (found := sha256(archive)) != weights.sha256:
         raise PubmillError(
-            f"{recipe.model}: {archive} has the sha256 {found}, expected {recipe.weights['sha256']}; "
-            f"fetch it again"
+            f"{model}: {archive} has the sha256 {found}, expected {weights.sha256}; fetch it again"
         )
     unpack_model(archive, output)
     return output
 
 
-def _download(recipe: ExportRecipe) -> Path:
+def _download(model: str, weights: ReleasedWeights) -> Path:
     """Return a pinned revision of a public model, from the hub's own cache."""
-    name, revision = str(recipe.weights.get("id")), str(recipe.weights.get("revision"))
+    name, revision = weights.id, str(weights.revision)
     if not re.fullmatch(COMMIT, revision):
-        raise PubmillError(f"{recipe.model}: the hub's revision must be a full commit hash, not {revision!r}")
+        raise PubmillError(f"{model}: the hub's revision must be a full commit hash, not {revision!r}")
     try:
         found = huggingface_hub.snapshot_download(
             name, revision=revision, allow_patterns=[*COPIED, PICKLED], ignore_patterns=["*/*"]
         )
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         raise PubmillError(
-            f"{recipe.model}: {name} at {revision} can't be fetched from the hub ({type(error).__name__}). "
+            f"{model}: {name} at {revision} can't be fetched from the hub ({type(error).__name__}). "
             f"Without network, put its files into a folder and give this model `weights: {{kind: folder}}`."
         ) from None
     return Path(found)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pandas import DataFrame, concat
+
 from pubmill.errors import PubmillError
 from pubmill.publication.charts import Chart, agreement, fragmentation, learning
 from pubmill.publication.contradictions import Contradictions, read_contradictions
@@ -15,7 +17,7 @@ from pubmill.publication.fact_rendering import fact_marks
 from pubmill.publication.figures import Curve, Strip, curve, strips
 from pubmill.publication.rendering import environment, reasons
 from pubmill.publication.training_times import ModelTimes, time_strip, times
-from pubmill.statistics.verdict_models import Shape
+from pubmill.recipes.publication import ReportRecipe
 from pubmill.storage.files import read_json
 from pubmill.storage.path_lists import paths_of
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, below_sources, source_of_record
@@ -24,6 +26,7 @@ from pubmill.tables.cells import Table, read_table
 from pubmill.tables.comparisons import Comparisons, read_comparisons
 from pubmill.tables.dataset_cards import Card
 from pubmill.tables.fact_table_models import FactTable, read_fact_table
+from pubmill.tables.table_frames import run_frame
 
 LISTED_FILES = 20
 """Source folders with more files are shown as one line with one digest."""
@@ -32,31 +35,6 @@ COUNTS = ("parsed", "documents", "words", "bytes", "rejected", "samples", "by_so
 PIECES = ("size", "documents", "distinct_words", "subwords_per_word", "split_words", "unknown_words")
 STATE = ("step", "tokens", "seconds", "hardware")
 SOURCE = ("url", "bytes", "sha256", "origin", "retrieved")
-
-
-class ReportRecipe(Shape):
-    """The input of the job that builds a report; all paths are below the results folder.
-
-    - `sources`: .source.json records of the study's raw files, shortened by `pubmill.storage.path_lists`.
-    - `checkpoints`: model -> recipe and step of its weights.
-    - `fits`: model -> dataset -> diagnosis of the model's vocabulary on it.
-    """
-
-    study: str
-    title: str
-    scale: str
-    scale_title: str
-    comparable: bool
-    tables: tuple[str, ...]
-    fact_tables: tuple[str, ...]
-    pretraining: dict[str, tuple[str, ...]]
-    corpora: tuple[str, ...]
-    vocabs: tuple[str, ...]
-    models: tuple[str, ...]
-    checkpoints: dict[str, tuple[str, int]] = {}
-    fits: dict[str, dict[str, str]] = {}
-    datasets: tuple[str, ...]
-    sources: dict[str, tuple[str | tuple[str, ...], ...]]
 
 
 @dataclass(frozen=True)
@@ -134,13 +112,8 @@ class Report:
     @property
     def runs(self) -> dict[str, float]:
         """Record -> seconds of every recorded fine-tuning, each once even if several tables show it."""
-        return {
-            seed.record: seed.seconds
-            for table in self.tables.values()
-            for _, column, cell in table.read()
-            for seed in cell.seeds
-            if seed.seconds is not None and not column.pipeline
-        }
+        runs = [_timed_runs(table) for table in self.tables.values()]
+        return dict(concat(runs).drop_duplicates("record").set_index("record")["seconds"]) if runs else {}
 
     @property
     def times(self) -> dict[str, list[ModelTimes]]:
@@ -165,6 +138,13 @@ class Report:
         for name, page in self.datasets.items():
             groups.setdefault(page.card.sizes, {})[name] = page.card
         return groups
+
+
+def _timed_runs(table: Table) -> DataFrame:
+    """Return the runs of a table's fine-tuned models that have a record."""
+    pipelines = [column.key for column in table.columns if column.pipeline]
+    runs = run_frame(table).dropna(subset="seconds")
+    return runs[~runs["column"].isin(pipelines)]
 
 
 def read_report(recipe: ReportRecipe, results: Path) -> Report:

@@ -13,13 +13,10 @@ PINNED = {"hub": "revision", "archive": "sha256"}
 """Kind of released weights -> the key that pins them."""
 
 
-def pinned(weights: Mapping[str, Any], pin: Path | None) -> dict[str, Any]:
-    """Return released weights with the commit or hash of their spec, or else of their pin."""
-    key = PINNED[weights["kind"]]
-    if weights.get(key) is not None:
-        return dict(weights)
+def read_pin(release: Mapping[str, str], pin: Path | None) -> dict[str, Any]:
+    """Return the pin of released weights; a `PubmillError` without one, or for that of other weights."""
     found = read_json(pin) if pin and pin.is_file() else {}
-    named = {name: value for name, value in weights.items() if name != key}
-    if not found or any(found.get(name) != value for name, value in named.items()):
-        raise PubmillError(f"{weights['kind']} weights without a {key} need --pin, the pin of their download")
-    return {**found}
+    if not found or any(found.get(name) != value for name, value in release.items()):
+        kind = release["kind"]
+        raise PubmillError(f"{kind} weights without a {PINNED[kind]} need --pin, the pin of their download")
+    return dict(found)

@@ -7,6 +7,13 @@ import huggingface_hub
 
 from pubmill.graph import Graph
 from pubmill.graph.user_folders import how_to_bring
+from pubmill.recipes.models import (
+    ArchivedWeights,
+    LocalWeights,
+    PipelineWeights,
+    PretrainedWeights,
+    ReleasedWeights,
+)
 from pubmill.storage.release_pins import PINNED
 from pubmill.storage.sources import path_in_mirror
 
@@ -32,32 +39,33 @@ def examine_models(graph: Graph) -> list[ModelFinding]:
 
 def _examine(name: str, graph: Graph) -> ModelFinding:
     weights = graph.models.weights(name)
-    kind = weights["kind"]
-    if kind in PINNED:
-        return _released(name, graph)
-    if kind in ("folder", "spacy"):
-        what = "a folder" if kind == "folder" else "a spaCy pipeline"
-        if (found := graph.folders.find(weights["local"])) is not None and found.is_dir():
-            return ModelFinding(name, f"{what} of your own, {found}")
-        return ModelFinding(name, f"{what} of your own", False, f"bring it: {how_to_bring(weights['local'])}")
-    made = "pretrained here" if kind == "pretraining" else "random weights"
-    return ModelFinding(name, f"{made}, recipe {weights['recipe']}")
+    match weights:
+        case ReleasedWeights() | ArchivedWeights():
+            return _released(name, weights, graph)
+        case LocalWeights() | PipelineWeights():
+            what = "a folder" if isinstance(weights, LocalWeights) else "a spaCy pipeline"
+            if (found := graph.folders.find(weights.local)) is not None and found.is_dir():
+                return ModelFinding(name, f"{what} of your own, {found}")
+            return ModelFinding(
+                name, f"{what} of your own", False, f"bring it: {how_to_bring(weights.local)}"
+            )
+    made = "pretrained here" if isinstance(weights, PretrainedWeights) else "random weights"
+    return ModelFinding(name, f"{made}, recipe {weights.recipe}")
 
 
-def _released(name: str, graph: Graph) -> ModelFinding:
+def _released(name: str, weights: ReleasedWeights | ArchivedWeights, graph: Graph) -> ModelFinding:
     """Return the finding on released weights: at hand or still to fetch, and whether they are pinned."""
-    weights = graph.models.weights(name)
-    pin, key = graph.models.pin(name), PINNED[weights["kind"]]
-    version = weights[key] or pin.get(key)
+    pin = graph.models.pin(name)
+    version = weights.version or pin.get(PINNED[weights.kind])
     state = f" at {version[:12]}" if version else ""
-    if weights[key] is None:
+    if weights.version is None:
         found = f"the first download, {pin['found']}, is kept" if pin else "the first download will be kept"
         state += f", not pinned: {found}"
-    if weights["kind"] == "archive":
-        return _in_an_archive(name, f"the archive {weights['url']}{state}", graph)
-    source = f"the hub's {weights['id']}{state}"
+    if isinstance(weights, ArchivedWeights):
+        return _in_an_archive(name, weights.url, f"the archive {weights.url}{state}", graph)
+    source = f"the hub's {weights.id}{state}"
     if version and isinstance(
-        huggingface_hub.try_to_load_from_cache(weights["id"], "config.json", revision=version), str
+        huggingface_hub.try_to_load_from_cache(weights.id, "config.json", revision=version), str
     ):
         return ModelFinding(name, f"{source}, in the cache")
     return ModelFinding(
@@ -65,8 +73,7 @@ def _released(name: str, graph: Graph) -> ModelFinding:
     )
 
 
-def _in_an_archive(name: str, source: str, graph: Graph) -> ModelFinding:
-    url = graph.models.weights(name)["url"]
+def _in_an_archive(name: str, url: str, source: str, graph: Graph) -> ModelFinding:
     mirrored = path_in_mirror(url, graph.study.mirror)
     if Path(graph.paths.source_of_url(url)).is_file() or (mirrored and mirrored.is_file()):
         return ModelFinding(name, f"{source}, in the results or the mirror")

@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from pubmill.inspection.data_check.printing import incomparable, print_outcomes, totals
 from rich.console import Console
 
 from pubmill.inspection.data_check.checks import CheckOutcome, SplitCheck, Unchecked
+from pubmill.inspection.data_check.data_check_printing import incomparable, print_outcomes, totals
 
 
 def split(name: str = "train", **changes: Any) -> SplitCheck:

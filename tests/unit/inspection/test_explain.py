@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic_core import to_jsonable_python
 from rich.console import Console
 
 from pubmill.errors import PubmillError
@@ -16,12 +17,11 @@ from pubmill.inspection.explain.cell_explanations import Explainer, Explanation,
 from pubmill.inspection.explain.explanation_printing import print_explanation, to_json
 from pubmill.inspection.explain.origins import source_folders
 from pubmill.metrics.records import Record
-from pubmill.specs import Specs, load
+from pubmill.specs import HubWeights, Specs, load
 from pubmill.specs.study import Study
 from pubmill.storage.files import write_json
-from pubmill.tables.aggregation import build, read_records
-from pubmill.tables.cells import TableRecipe
-from pubmill.tables.published_values import PublishedValues
+from pubmill.tables.aggregation import build
+from pubmill.tables.recorded_runs import load_runs
 from tests.conftest import ROOT
 from tests.unit import toy_tables as made_up
 
@@ -60,10 +60,7 @@ def test_a_cell_has_its_runs_and_what_they_were_run_with(tmp_path: Path) -> None
     found = explain(explainer(tmp_path), TABLE, "BC2GM", MODEL)
     assert found.value["value"] == pytest.approx(85) and found.value["n"] == 2 and not found.to_do
     assert found.value["published"]["value"] == 84.52
-    assert [(run.seed, run.score) for run in found.runs] == [
-        (1, pytest.approx(80)),
-        (2, pytest.approx(90)),
-    ]
+    assert {run.seed: run.score for run in found.runs} == pytest.approx({1: 80, 2: 90})
     assert found.runs[0].file == f"runs/blurb/{MODEL}/bc2gm/standard/final/seed-1.json"
     assert found.recipe == {"learning_rate": 2e-3}
     assert found.setting == {"protocol": "blurb", "setting": "standard"}
@@ -85,9 +82,9 @@ def compared(tmp_path: Path, column: str, *since: Record) -> Explanation:
         for seed in (1, 2):
             made_up.write(results, made_up.record(model, "bc2gm", seed, first, scale="demo"))
     made = explainer(tmp_path, models=[MODEL, OTHER])
-    recipe = TableRecipe.model_validate(json.loads(json.dumps(made.graph.tables.recipe(TABLE))))
-    table = build(recipe, PublishedValues(), read_records(recipe, results))
-    write_json(results / f"tables/{TABLE}.comparisons.json", made_up.compared(table).model_dump(mode="json"))
+    recipe = made.graph.tables.recipe(TABLE)
+    table = build(recipe, made_up.unpublished(), load_runs(recipe, results))
+    write_json(results / f"tables/{TABLE}.comparisons.json", to_jsonable_python(made_up.compared(table)))
     made_up.write(results, *since)
     return explain(made, TABLE, "bc2gm", column)
 
@@ -118,10 +115,10 @@ def test_a_cell_that_the_comparison_lacks_is_said_to_be_new(tmp_path: Path) -> N
     """The comparison was made before a second model had runs."""
     put_records(tmp_path / "demo", 0.8, 0.9)
     made = explainer(tmp_path, models=[MODEL, OTHER])
-    recipe = TableRecipe.model_validate(json.loads(json.dumps(made.graph.tables.recipe(TABLE))))
-    table = build(recipe, PublishedValues(), read_records(recipe, tmp_path / "demo"))
+    recipe = made.graph.tables.recipe(TABLE)
+    table = build(recipe, made_up.unpublished(), load_runs(recipe, tmp_path / "demo"))
     path = tmp_path / f"demo/tables/{TABLE}.comparisons.json"
-    write_json(path, made_up.compared(table).model_dump(mode="json"))
+    write_json(path, to_jsonable_python(made_up.compared(table)))
     assert explain(made, TABLE, "bc2gm", MODEL).compared is None
     made_up.write(tmp_path / "demo", anew(OTHER, 1, 0.5), anew(OTHER, 2, 0.5))
     for column in (MODEL, OTHER):
@@ -225,7 +222,7 @@ def test_weights_made_here_are_reported_down_to_the_corpus(tmp_path: Path) -> No
 def test_released_weights_are_reported_by_id_and_revision(tmp_path: Path) -> None:
     found = explain(explainer(tmp_path, scale="full"), TABLE, "bc2gm", MODEL)
     released = specs("full").models[MODEL].released
-    assert found.weights and released
+    assert found.weights and isinstance(released, HubWeights)
     assert (found.weights["id"], found.weights["revision"]) == (released.id, released.revision)
     assert found.recipe and found.recipe["epochs"] == 60, "the recipe as it would be run"
     assert found.choice and found.choice["chosen"] == "not yet"
@@ -251,6 +248,23 @@ def test_a_composite_is_explained_by_its_parts(tmp_path: Path) -> None:
     commands = [command for command in found.to_do if command.startswith(".venv/bin/snakemake ")]
     assert len(commands) == 1 and "biosses" in commands[0] and "bc2gm" not in commands[0]
     assert "85.00" in printed(found)
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "parts"),
+    [
+        ("tinn2021/table10", "scispacy-max", ["scispacy-jnlpba", "scispacy-bc5cdr"]),
+        ("tinn2021/table07", "drop", ["pubmedbert-base", "removed-2", "removed-4", "removed-6"]),
+    ],
+)
+def test_a_column_without_runs_is_explained_by_the_columns_behind_it(
+    tmp_path: Path, table: str, column: str, parts: list[str]
+) -> None:
+    made = explainer(tmp_path, tables=[table])
+    row = made.graph.tables.recipe(table).rows[0].key
+    found = explain(made, table, row, column)
+    keys = [re.sub(r".* \((.*)\)", r"\1", part.column) for part in found.parts]
+    assert keys == parts and {part.row for part in found.parts} == {found.row}
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from pubmill.graph import Graph, checked_graph
 from pubmill.inspection.mirror import fetching as mirroring
 from pubmill.inspection.mirror.fetching import MODELS, fetch_all, listed
 from pubmill.planning import required_files as module
+from pubmill.planning.job import Job
 from pubmill.planning.required_files import HubModel, RequiredFiles, out_of_reach, required_files
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.storage.release_freezing import commit_url
-from pubmill.workflow.jobs import Job
 
 PUBMED = "ftp.ncbi.nlm.nih.gov/pubmed/baseline/pubmed26n0001.xml.gz"
 MODEL = HubModel("bert", "who/bert", "0" * 40)
@@ -107,13 +107,13 @@ def test_a_mirror_states_the_commit_of_unpinned_weights(
         for file in ("config.json", "pytorch_model.bin"):
             (snapshot / file).touch()
 
-    monkeypatch.setattr(mirroring.huggingface_hub, "snapshot_download", download)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     assert fetch_all(wanted, tmp_path) == fetch_all(wanted, tmp_path) == []
     assert asked == [(model.id, MODEL.revision)]
 
 
 def test_a_cached_model_has_its_configuration_and_weights(tmp_path: Path) -> None:
-    folder = tmp_path / "models--who--bert/snapshots" / MODEL.revision
+    folder = tmp_path / "models--who--bert/snapshots" / str(MODEL.revision)
     folder.mkdir(parents=True)
     assert not module.is_cached(MODEL, tmp_path)
     (folder / "config.json").touch()

@@ -5,6 +5,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -20,6 +21,7 @@ from pubmill.planning.costs import (
     operations_of_pretraining,
 )
 from pubmill.planning.gpus import Gpus, read_gpus
+from pubmill.planning.job import Job
 from pubmill.planning.plan import STAGE_OF, make_plan, recipes_at_full
 from pubmill.planning.plan_printing import print_plan, recipes_as_markdown
 from pubmill.pretraining.arithmetic import parameters, shape_of
@@ -27,7 +29,6 @@ from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Adversarial, Generator, Objective, Optimisation, PretrainingRecipe
 from pubmill.specs import ArchiveWeights, Specs, load
 from pubmill.specs.study import Study, study_file
-from pubmill.workflow.jobs import Job
 
 GPUS = Gpus({"A": 1e12, "B": 2e12}, {"pretraining": 0.5, "finetuning": 0.25})
 RECIPE = PretrainingRecipe(
@@ -53,7 +54,7 @@ def targets(root: Path) -> Graph:
     return checked_graph(Study(study="x", title="x", scale="full", tables=()), load(root / "specs", "full"))
 
 
-def with_objective(**changes: object) -> PretrainingRecipe:
+def with_objective(**changes: Any) -> PretrainingRecipe:
     return replace(RECIPE, objective=replace(RECIPE.objective, **changes))
 
 

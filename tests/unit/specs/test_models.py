@@ -84,11 +84,11 @@ def test_what_is_not_pinned_is_known(root: Path) -> None:
 def test_no_table_pretrains_what_was_released(root: Path, paper: str) -> None:
     config = yaml.safe_load((root / f"studies/{paper}.yaml").read_text())
     graph = checked_graph(*check_study(config, root / "specs"))
-    kinds = {name: graph.models.weights(name)["kind"] for name in graph.scope.models()}
+    kinds = {name: graph.models.weights(name).kind for name in graph.scope.models()}
     assert {name for name, kind in kinds.items() if kind == "pretraining"} == PRETRAINED[paper]
     for name, spec in graph.specs.models.items():
         if spec.released:
-            assert graph.models.weights(name)["kind"] in ("hub", "archive")
+            assert graph.models.weights(name).kind in ("hub", "archive")
 
 
 def test_released_models_are_made_here_at_lower_scales(root: Path) -> None:

@@ -7,6 +7,7 @@ import yaml
 
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
+from pubmill.recipes.models import PretrainedWeights
 from pubmill.specs.study import check_study
 
 PAPERS = sorted(path.name for path in (Path(__file__).parents[3] / "specs/tables").iterdir())
@@ -26,10 +27,9 @@ def study(root: Path, *pretrain: str) -> Graph:
 
 def test_a_study_may_pretrain_what_was_released(root: Path) -> None:
     before, after = study(root), study(root, "pubmedelectra-base")
-    assert before.models.weights("pubmedelectra-base")["kind"] == "hub"
-    assert after.models.weights("pubmedelectra-base") == {
-        "kind": "pretraining", "recipe": "pubmedelectra-base", "step": 62_500,
-    }  # fmt: skip
+    assert before.models.weights("pubmedelectra-base").kind == "hub"
+    own = PretrainedWeights(recipe="pubmedelectra-base", step=62_500)
+    assert after.models.weights("pubmedelectra-base") == own
     assert set(after.scope.pretrainings()) - set(before.scope.pretrainings()) == {"pubmedelectra-base"}
     for name, problem in (("biobert-base", "no recipe makes the weights of biobert-base"), ("x", "x")):
         with pytest.raises(PubmillError, match=f"configuration: pretrain: .*{problem}"):

@@ -10,7 +10,7 @@ from pubmill.errors import PubmillError
 from pubmill.storage import release_freezing
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.release_freezing import commit_url, freeze, newest_commit
-from pubmill.storage.release_pins import pinned
+from pubmill.storage.release_pins import read_pin
 from tests.servers import serving
 
 FIRST, SECOND = "1" * 40, "2" * 40
@@ -73,11 +73,10 @@ def test_a_changed_archive_is_refused(tmp_path: Path) -> None:
     assert freeze(ARCHIVE, pin, archive=archive)["sha256"] == sha256(archive)
 
 
-def test_weights_are_pinned_by_their_spec_or_else_by_the_first_download(tmp_path: Path) -> None:
+def test_a_pin_is_that_of_the_weights(tmp_path: Path) -> None:
     pin = tmp_path / "pin.json"
     freeze(RELEASE, pin, put(tmp_path, json.dumps({"sha": FIRST})))
-    assert pinned({**RELEASE, "revision": SECOND}, None) == {**RELEASE, "revision": SECOND}
-    assert pinned({**RELEASE, "revision": None}, pin)["revision"] == FIRST
-    for weights, path in (({**RELEASE, "revision": None}, None), ({**ARCHIVE, "sha256": None}, pin)):
+    assert read_pin(RELEASE, pin)["revision"] == FIRST
+    for release, path in ((RELEASE, None), (RELEASE, tmp_path / "none.json"), (ARCHIVE, pin)):
         with pytest.raises(PubmillError, match="need --pin"):
-            pinned(weights, path)
+            read_pin(release, path)
