@@ -14,6 +14,7 @@ from pubmill.graph import VERSIONS, Graph, checked_graph
 from pubmill.metrics import METRICS, SCORERS
 from pubmill.metrics.contributions import write_items
 from pubmill.metrics.records import score_run, write_record
+from pubmill.recipes.tables import TableRecipe
 from pubmill.specs.study import check_study
 from pubmill.storage.files import read_json, read_jsonl_gz, sealed, write_json, write_jsonl_gz
 from tests.workflow.conftest import Project, copy_of

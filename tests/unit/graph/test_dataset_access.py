@@ -50,7 +50,7 @@ def test_what_the_mirror_lacks_is_left_out_and_the_cells_say_so(specs: Path, tmp
     made = targets(specs, mirror=str(mirror), tables=[TABLE, "gu2020/table03"], results=str(tmp_path / "r"))
     assert made.scope.datasets() == []
     lacking = {
-        dataset: found["blurb/train"]["lacking"]
+        dataset: found["blurb/train"].lacking
         for dataset, found in made.fact_tables.sources("gu2020/table03").items()
     }
     for reason in (made.tables.recipe(TABLE).missing["bc2gm"], lacking["bc2gm"]):
