@@ -19,6 +19,7 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -168,8 +169,8 @@ def measure(folder: Path, texts: list[str], punkt: Path, quick: bool) -> None:
         "packing": noted("packing", lambda: write(texts, vocab, splitter, folder / "packed")),
     }
     for name, other in others.items():
-        works[f"{name} calls"] = lambda other=other: calls(texts, other)
-        works[name] = lambda other=other: write(texts, other, Lines(), folder / "packed")
+        works[f"{name} calls"] = partial(calls, texts, other)
+        works[name] = partial(write, texts, other, Lines(), folder / "packed")
     seconds = interleaved(3, works)
     megabytes = sum(map(len, texts)) / 1e6
     for name, value in seconds.items():

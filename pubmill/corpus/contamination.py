@@ -125,7 +125,7 @@ class EvaluationTexts:
         hashes = runs.flatten().to_numpy(zero_copy_only=False)
         self._runs = _Runs(hashes, np.repeat(np.arange(len(counts)), counts))
 
-    def found(self, pmid: str, text: str) -> list[Match]:
+    def matches(self, pmid: str, text: str) -> list[Match]:
         """Return the texts that a document with this PMID ("" for none) and text contains, in index order."""
         by_pmid = set(self._of_pmid.get(pmid, ()))
         by_words = self._held(ngram_hashes(self._words(plain_words(text)), RUN))

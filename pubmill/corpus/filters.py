@@ -16,7 +16,7 @@ from pubmill.recipes.corpora import SelectionRecipe
 Filter = Callable[[Document, SelectionRecipe], str | None]
 
 
-def chosen(document: Document, selection: SelectionRecipe) -> Sections:
+def selected_sections(document: Document, selection: SelectionRecipe) -> Sections:
     """Return the sections of a document that the selection takes, in the document's order."""
     parts = {"abstract": document.sections, "body": document.body}
     return tuple(section for part in selection.parts for section in parts[part])
@@ -24,7 +24,7 @@ def chosen(document: Document, selection: SelectionRecipe) -> Sections:
 
 def text(document: Document, selection: SelectionRecipe) -> str | None:
     """Keep documents with text in a part that the selection takes."""
-    if chosen(document, selection):
+    if selected_sections(document, selection):
         return None
     return "no_abstract" if selection.parts == ("abstract",) else "no_text"
 
@@ -95,7 +95,7 @@ def length(document: Document, selection: SelectionRecipe) -> str | None:
     """Keep documents of at least `min_words` and at most `max_words` words."""
     if selection.min_words is None and selection.max_words is None:
         return None
-    words = count_words(chosen(document, selection))
+    words = count_words(selected_sections(document, selection))
     if selection.min_words is not None and words < selection.min_words:
         return "too_short"
     return "too_long" if selection.max_words is not None and words > selection.max_words else None

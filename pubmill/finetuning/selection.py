@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.storage.files import read_json
 
 STEPS = "stop_after"
 """The key that is no part of a grid: the steps after which the chosen point was best on dev, the mean of its
@@ -48,6 +49,19 @@ def select(trials: Iterable[Training], decides: Sequence[str]) -> dict[str, Any]
         chosen = {**chosen, STEPS: _steps(tried)}
     mean = considered[best]["mean_dev"]
     return {"chosen": chosen, "failed": None, "mean_dev": mean, "considered": considered}
+
+
+def read_choice(path: Path) -> tuple[Point, list[str] | None]:
+    """Return the chosen values for the recipe, and if all trials failed the undecided keys, else None.
+
+    If all trials failed, the values are those of the first trial, because the recipe must still be valid.
+    """
+    selected = read_json(path)
+    chosen = chosen_values(path, selected)
+    if chosen is not None:
+        return chosen, None
+    first = first_tried(path, selected)
+    return first, list(first)
 
 
 def chosen_values(path: Path, selected: Any) -> Point | None:

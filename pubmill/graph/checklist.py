@@ -8,7 +8,7 @@ from pathlib import Path
 from pubmill.graph.datasets import Datasets
 from pubmill.graph.models import Models
 from pubmill.graph.pipelines import OFF_THE_SHELF
-from pubmill.graph.report import Report
+from pubmill.graph.report import ReportJobs
 from pubmill.graph.requests import Requests
 from pubmill.graph.runs import Runs
 from pubmill.graph.scope import Scope
@@ -27,7 +27,7 @@ from pubmill.specs.study import Study
 from pubmill.storage.result_paths import Paths, run_of
 
 
-class Checklist:
+class ChecklistJobs:
     """Recipe and inputs of the reproducibility checklist."""
 
     def __init__(
@@ -41,7 +41,7 @@ class Checklist:
         tables: Tables,
         requests: Requests,
         scope: Scope,
-        report: Report,
+        report: ReportJobs,
     ) -> None:
         self._study = study
         self._specs = specs

@@ -12,7 +12,7 @@ from pubmill.recipes.tables import (
 from pubmill.specs import Specs
 
 
-class Contradictions:
+class ContradictionJobs:
     """Recipe of the page of contradictions."""
 
     def __init__(self, specs: Specs, tables: Tables) -> None:

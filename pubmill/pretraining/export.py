@@ -37,17 +37,16 @@ from pubmill.recipes.models import (
 )
 from pubmill.recipes.writing import as_values
 from pubmill.storage.files import read_json, writing_folder
-from pubmill.storage.model_folders import COPIED, PICKLED, folder_fault
-from pubmill.storage.privacy import label_of_process
-
-TOKENIZER_FILES = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-    "spiece.model",
+from pubmill.storage.model_folders import (
+    CONFIG,
+    COPIED,
+    PICKLED,
+    TOKENIZER_FILES,
+    VOCABULARY_FILES,
+    WEIGHTS,
+    folder_fault,
 )
+from pubmill.storage.privacy import label_of_process
 
 
 def export(
@@ -69,10 +68,11 @@ def export(
             case PretrainedWeights():
                 source = _needed(checkpoint, weights.kind, "--checkpoint")
                 _copy_checkpoint(recipe.model, weights.step, source, temporary)
-                _copy(_needed(vocab, weights.kind, "--vocab"), TOKENIZER_FILES, temporary)
+                vocab = _needed(vocab, weights.kind, "--vocab")
+                _copy(vocab, (*TOKENIZER_FILES, *VOCABULARY_FILES), temporary)
             case RandomWeights():
                 vocab = _needed(vocab, weights.kind, "--vocab")
-                _copy(vocab, TOKENIZER_FILES, temporary)
+                _copy(vocab, (*TOKENIZER_FILES, *VOCABULARY_FILES), temporary)
                 _make_random(recipe, vocab, temporary)
             case LocalWeights():
                 _copy_released(_needed(folder, weights.kind, "--folder"), temporary, recipe.model)
@@ -176,7 +176,7 @@ def _copy_checkpoint(model: str, expected: int, checkpoint: Path, target: Path) 
     if step != expected:
         raise PubmillError(f"{model}: step {expected} expected, {checkpoint} is step {step}")
     # Not optimizer.safetensors, which would be mistaken for weights.
-    _copy(checkpoint, ("config.json", "model.safetensors"), target)
+    _copy(checkpoint, (CONFIG, WEIGHTS), target)
 
 
 def _make_random(recipe: ExportRecipe, vocab: Path, target: Path) -> None:

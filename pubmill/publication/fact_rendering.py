@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
+from pubmill.publication.latex_escaping import escape_tex
 from pubmill.publication.rendering import (
     csv_text,
     environment,
     escape_markdown,
-    escape_tex,
     marks,
     to_json,
 )

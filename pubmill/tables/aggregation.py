@@ -21,9 +21,9 @@ from pubmill.tables.cells import (
 )
 from pubmill.tables.mixtures import refuse_mixtures, without_unlike
 from pubmill.tables.published_values import (
+    check_keys,
+    notes_on_missing,
     published_of_cells,
-    refuse_strangers,
-    silences,
     with_recomputed,
 )
 from pubmill.tables.recorded_runs import CELL
@@ -40,7 +40,7 @@ def build(recipe: TableRecipe, published: DataFrame, runs: DataFrame) -> Table:
     """Build the table: every cell, the composites, and the provenance of its records."""
     recipe, runs = without_unlike(recipe, runs)
     refuse_mixtures(runs)
-    refuse_strangers(recipe, published)
+    check_keys(recipe, published)
     composites = tuple(composite.row for composite in recipe.composites)
     shown = published_of_cells(recipe.columns, (*recipe.rows, *composites), published)
     cells = {
@@ -52,7 +52,7 @@ def build(recipe: TableRecipe, published: DataFrame, runs: DataFrame) -> Table:
         **values_of(ResultHeading, recipe),
         composites=composites,
         cells=cells,
-        silences=silences(recipe, published),
+        silences=notes_on_missing(recipe, published),
         seeds_needed=seeds_needed(recipe, runs),
         provenance=provenance(runs),
     )

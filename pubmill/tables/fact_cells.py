@@ -62,7 +62,7 @@ def read_facts(path: Path, recipe: FactTableRecipe) -> DataFrame:
 
 def build(recipe: FactTableRecipe, published: DataFrame, artefacts: Artefacts) -> FactTable:
     """Build the table: every fact of every subject, with its published value."""
-    _refuse_strangers(recipe, published)
+    _check_keys(recipe, published)
     facts = {
         (one.subject, one.fact, one.kind): PublishedFact(one.printed or None, one.note)
         for one in published.itertuples()
@@ -79,7 +79,7 @@ def build(recipe: FactTableRecipe, published: DataFrame, artefacts: Artefacts) -
     return FactTable(**heading, cells=cells, machines=machines(artefacts))
 
 
-def _refuse_strangers(recipe: FactTableRecipe, published: DataFrame) -> None:
+def _check_keys(recipe: FactTableRecipe, published: DataFrame) -> None:
     """Refuse published values without a cell of their kind, which a misspelt name would silently drop."""
     places = [
         (row.published, column.published, column.kind) for row in recipe.rows for column in recipe.columns

@@ -112,7 +112,7 @@ def _cells(columns: Sequence[PublishedColumn], rows: Sequence[PublishedRow]) -> 
     return DataFrame(lines, columns=["in_column", "in_row", *NAMES], dtype="str")
 
 
-def refuse_strangers(recipe: TableRecipe, published: DataFrame) -> None:
+def check_keys(recipe: TableRecipe, published: DataFrame) -> None:
     """Refuse published values without a cell, which a misspelt name would silently drop."""
     rows = (*recipe.rows, *(composite.row for composite in recipe.composites))
     known = _cells(recipe.columns, rows).set_index(NAMES).index
@@ -125,7 +125,7 @@ def refuse_strangers(recipe: TableRecipe, published: DataFrame) -> None:
         )
 
 
-def silences(recipe: TableRecipe, published: DataFrame) -> tuple[str, ...]:
+def notes_on_missing(recipe: TableRecipe, published: DataFrame) -> tuple[str, ...]:
     """The notes on blank values, with their numbers, and the reasons why other values are not shown."""
     notes = published["note"][published["value"].isna()].str.split("; ").str[-1]
     counts = notes.groupby(notes, sort=False).size()

@@ -32,7 +32,7 @@ from pubmill.convert.tsv import WRITTEN, write
 from pubmill.errors import PubmillError
 from pubmill.graph.dataset_recipes import published_recipe
 from pubmill.metrics import dev_scores
-from pubmill.recipes.datasets import PublishedFile, PublishedRecipe
+from pubmill.recipes.datasets import Access, PublishedFile, PublishedRecipe
 from pubmill.recipes.finetuning import Dummies
 from pubmill.specs import DatasetSpec
 from pubmill.specs.datasets import TASKS
@@ -83,7 +83,7 @@ def test_files_are_written_and_their_bytes_compared(tmp_path: Path, examples: Pa
 
 @pytest.mark.parametrize(("access", "mode"), [("public", 0o644), ("credentialed", 0o600)])
 def test_only_its_owner_may_read_a_licensed_datasets_published_form(
-    tmp_path: Path, examples: Path, access: str, mode: int
+    tmp_path: Path, examples: Path, access: Access, mode: int
 ) -> None:
     before = os.umask(0o022)
     try:

@@ -116,14 +116,14 @@ def test_half_of_the_runs_make_a_text_found(
     document = " ".join([*words(9, before), *words(1)[:kept], *words(10)])
     runs = len(words(1)) - RUN + 1
     expected = kept - RUN + 1 >= runs / 2
-    assert bool(EvaluationTexts(folder / "i.parquet").found("", document)) == expected
+    assert bool(EvaluationTexts(folder / "i.parquet").matches("", document)) == expected
 
 
 def test_common_runs_of_several_documents_do_not_add_up(index: Path) -> None:
     texts = EvaluationTexts(index)
     beginning, end = " ".join(words(1)[:20]), " ".join(words(1)[15:])
-    assert not texts.found("", beginning) and not texts.found("", end)
-    assert not texts.found("", beginning.replace(words(1)[10], "other") * 5)
+    assert not texts.matches("", beginning) and not texts.matches("", end)
+    assert not texts.matches("", beginning.replace(words(1)[10], "other") * 5)
 
 
 def test_no_run_reaches_over_a_dummy(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_no_run_reaches_over_a_dummy(tmp_path: Path) -> None:
         tmp_path / "i.parquet", [EvaluatedDataset(dataset="d", splits=("test",), pmids=False)], tmp_path
     )
     original = text.replace("@GENE$", "BRCA1")
-    assert EvaluationTexts(tmp_path / "i.parquet").found("", original)
+    assert EvaluationTexts(tmp_path / "i.parquet").matches("", original)
 
 
 def test_documents_with_excluded_texts_are_left_out_and_counted(index: Path, tmp_path: Path) -> None:
@@ -165,4 +165,4 @@ def test_another_index_and_none(index: Path, tmp_path: Path) -> None:
 
 def test_an_index_of_nothing(tmp_path: Path) -> None:
     assert write_index(tmp_path / "i.parquet", [], tmp_path) == 0
-    assert EvaluationTexts(tmp_path / "i.parquet").found("1", SENTENCE) == []
+    assert EvaluationTexts(tmp_path / "i.parquet").matches("1", SENTENCE) == []

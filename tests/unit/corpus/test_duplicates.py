@@ -1,7 +1,7 @@
 """Duplicate documents: exactly the planted ones are found, for any division into shards."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -121,7 +121,9 @@ plans = st.lists(st.tuples(st.integers(0, 6), st.sampled_from(["same", "case", "
 def test_the_number_of_shards_makes_no_difference(
     tmp_path_factory: pytest.TempPathFactory, plan: list[tuple[int, str]], cuts: list[int]
 ) -> None:
-    make = {"same": str, "case": str.swapcase, "near": lambda text: changed(text, 2)}
+    make: dict[str, Callable[[str], str]] = {
+        "same": str, "case": str.swapcase, "near": lambda text: changed(text, 2)
+    }  # fmt: skip
     documents = [document(f"{n}", make[how](distinct(of, 150))) for n, (of, how) in enumerate(plan)]
     ends = [0, *sorted(min(cut, len(documents)) for cut in cuts), len(documents)]
     shards = [documents[a:b] for a, b in pairwise(ends)]
@@ -144,7 +146,7 @@ def test_signatures_estimate_the_overlap() -> None:
     def share(a: str, b: str) -> float:
         first, second = (sketch(text.split())["signature"] for text in (a, b))
         equal = [first[k : k + 4] == second[k : k + 4] for k in range(0, len(first), 4)]
-        return sum(equal) / len(equal)
+        return float(sum(equal) / len(equal))
 
     text = distinct(1, 1000)
     assert share(text, text) == 1.0

@@ -62,7 +62,7 @@ def test_no_recipe_is_run_at_full_length_in_a_small_scale(
     assert recipe.sequence_length <= length and recipe.batch_size <= batch and recipe.steps <= steps
     assert spec.corpus == "pubmed-abstracts"
     assert isinstance(loaded[scale].vocabs[spec.vocab], LearntVocabSpec), "a released one must be fetched"
-    for model in filter(None, (spec.teacher, spec.start and spec.start.model)):
+    for model in filter(None, (spec.teacher, spec.start.model if spec.start else None)):
         assert not isinstance(loaded[scale].models[model].preferred(released=False), HubWeights)
 
 

@@ -329,9 +329,12 @@ def test_records_are_read_strictly(run: Run, tmp_path: Path, change: dict[str, A
 def test_the_program_writes_the_record(run: Run, tmp_path: Path) -> None:
     run.score()
     command = [sys.executable, str(ROOT / "scripts/score.py"), "--recipe", json.dumps(asdict(RECIPE))]
-    command += ["--predictions", run.predictions, "--examples", run.examples, "--training", run.training_file]
+    places: list[str | Path] = ["--predictions", run.predictions, "--examples", run.examples]
+    places += ["--training", run.training_file]
     done = subprocess.run(
-        [*map(str, command), "--output", str(tmp_path / "seed-3.json")], capture_output=True, text=True
+        [*command, *map(str, places), "--output", str(tmp_path / "seed-3.json")],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "tiny on toy test, seed 3: entity_f1 0.5000\n"

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 import torch
+from huggingface_hub.errors import LocalEntryNotFoundError
 from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForTokenClassification, AutoTokenizer
 
 from pubmill.errors import PubmillError
-from pubmill.pretraining import export as exporting
 from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.export import export
 from pubmill.pretraining.model_cards import model_card
@@ -19,10 +19,17 @@ from pubmill.recipes import Architecture, Objective
 from pubmill.recipes.models import ExportRecipe
 from pubmill.recipes.reading import build
 from pubmill.storage.files import write_json
+from pubmill.storage.model_folders import TOKENIZER_FILES, VOCABULARY_FILES
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL, make_tokenizer, save
 
-SHAPE = {"family": "bert", "layers": 2, "hidden_size": 16, "attention_heads": 2, "intermediate_size": 32}
+SHAPE: dict[str, Any] = {
+    "family": "bert",
+    "layers": 2,
+    "hidden_size": 16,
+    "attention_heads": 2,
+    "intermediate_size": 32,
+}
 IDS = {"pad": 0, "cls": 2, "sep": 3}
 PRETRAINING: dict[str, Any] = {
     "architecture": SHAPE,
@@ -144,7 +151,7 @@ def test_random_weights_follow_the_seed(tmp_path: Path, vocab: Path) -> None:
         export(recipe("random", seed=seed), tmp_path / name, vocab=vocab)
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in "abc"]
     assert weights[0] == weights[1] != weights[2]
-    made = build_model(Architecture(**SHAPE), Objective(masking="whole-word"), size(vocab), IDS, 1)
+    made: Any = build_model(Architecture(**SHAPE), Objective(masking="whole-word"), size(vocab), IDS, 1)
     loaded = AutoModel.from_pretrained(tmp_path / "a")
     assert torch.equal(loaded.embeddings.word_embeddings.weight, made.bert.embeddings.word_embeddings.weight)
     assert "12,345" not in (tmp_path / "a/README.md").read_text()
@@ -218,7 +225,7 @@ def test_a_wrong_folder_is_refused(tmp_path: Path, vocab: Path, damage: str) -> 
     if damage == "no weights":
         (theirs / "model.safetensors").rename(theirs / "pytorch_model.bin")
     elif damage == "no tokenizer":
-        for name in exporting.TOKENIZER_FILES:
+        for name in (*TOKENIZER_FILES, *VOCABULARY_FILES):
             (theirs / name).unlink(missing_ok=True)
     elif damage == "remote code":
         write_json(theirs / "config.json", config | {"auto_map": {"AutoModel": "modeling.Model"}})
@@ -252,7 +259,7 @@ def test_the_hub_is_pinned(tmp_path: Path, vocab: Path, monkeypatch: pytest.Monk
         asked.append((name, options["revision"]))
         return str(tmp_path / "cached")
 
-    monkeypatch.setattr(exporting.huggingface_hub, "snapshot_download", snapshot)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot)
     revision = "0123456789" * 4
     export(recipe("hub", weights={"revision": revision}), tmp_path / "m")
     assert asked == [("lab/bert", revision)]
@@ -264,9 +271,9 @@ def test_the_hub_is_pinned(tmp_path: Path, vocab: Path, monkeypatch: pytest.Monk
 
 def test_without_network_the_message_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def offline(name: str, **options: Any) -> str:
-        raise exporting.LocalEntryNotFoundError("no connection")
+        raise LocalEntryNotFoundError("no connection")
 
-    monkeypatch.setattr(exporting.huggingface_hub, "snapshot_download", offline)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", offline)
     with pytest.raises(PubmillError, match="Without network"):
         export(recipe("hub"), tmp_path / "m")
 

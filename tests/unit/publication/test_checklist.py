@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lxml import html
 
 from pubmill.errors import PubmillError
 from pubmill.graph import checked_graph
-from pubmill.publication.checklist.answers import ChecklistAnswer
+from pubmill.publication.checklist.checklist_answers import ChecklistAnswer
 from pubmill.publication.checklist.document import QUESTIONS, Checklist, fill, to_html, to_markdown
 from pubmill.publication.checklist.evidence import count_parameters, read_study, run_paths
 from pubmill.publication.rendering import to_json
@@ -21,6 +20,7 @@ from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.storage.files import write_json
 from tests.conftest import ROOT
+from tests.pages import parsed
 from tests.unit import toy_tables as made_up
 from tests.unit.publication import toy_cards as made_up_cards
 from tests.unit.publication.toy_reports import STUDY
@@ -38,7 +38,7 @@ def recipe(**changes: Any) -> ChecklistRecipe:
     }  # fmt: skip
     own = {"kind": "pretraining", "recipe": "base", "step": 4}
     hub = {"kind": "hub", "id": "lab/bert", "revision": "f" * 40}
-    models = {
+    models: dict[str, dict[str, Any]] = {
         name: {"label": label, "citation": "", "notes": [], "lowercase": True, "weights": weights}
         for name, label, weights in (("bert", "BERT", hub), ("ours", "Ours", own))
     }
@@ -210,7 +210,7 @@ def test_a_record_that_is_missing_is_named(results: Path) -> None:
 def test_both_forms_escape_and_stand_alone(results: Path) -> None:
     hostile = "<img src=x onerror=alert(1)> | *b*"
     filled = fill(read_study(recipe(title=hostile), results))
-    page = html.fromstring(to_html(filled))
+    page = parsed(to_html(filled))
     assert not page.xpath("//script | //link | //img | //@src") and page.xpath("string(//h1)").endswith(
         hostile
     )
