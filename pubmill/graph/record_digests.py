@@ -15,7 +15,7 @@ from pubmill.graph.stage_versions import VERSIONS
 from pubmill.specs import LearntVocabSpec, Specs
 from pubmill.specs.study import Study
 
-DESCRIPTIVE = {"label", "citation", "notes"}
+DESCRIPTIVE = {"label", "citation", "notes", "paper", "method"}
 """Keys of specs that affect no result."""
 OF_CORPORA = ("parse", "latest", "select", "duplicates", "contamination")
 """Stages that decide the documents of a corpus."""
