@@ -38,8 +38,8 @@ class Statement(Strict):
     """What a paper says about some values of a spec, and why the spec has other values or more.
 
     - `says`, `section`: the paper's statement in short, and where it is.
+    - `ours`: why the spec has this value, where the paper does not decide it.
     - `differs`: why the spec does not do what the paper says.
-    - `ours`: why the spec has this value, where the paper is silent.
     - `does`: what happens here, if the value alone does not show it.
     """
 
@@ -57,10 +57,10 @@ class Statement(Strict):
 
     @model_validator(mode="after")
     def is_whole(self) -> Self:
-        if bool(self.ours) == bool(self.says):
-            raise ValueError("give either `says`, with the paper's statement, or `ours`, with a reason")
-        if self.differs and not self.says:
-            raise ValueError("`differs` needs `says`, the statement that the spec differs from")
+        if not (self.says or self.ours):
+            raise ValueError("give `says`, the paper's statement, or `ours`, the reason for a value of our own")
+        if self.differs and (self.ours or not self.says):
+            raise ValueError("`differs` needs `says`, the statement that the spec differs from, and no `ours`")
         if self.says and not self.section:
             raise ValueError("`says` needs `section`")
         return self

@@ -67,6 +67,8 @@ WHOLE: dict[str, tuple[strict_yaml.Location, ...]] = {
 }
 """Kind -> the mappings whose keys belong together: a spec that has one replaces the included spec's mapping
 as a whole."""
+_STATEMENTS = ("method", "*")
+"""Location of the statements about values in specs of every kind; each is replaced as a whole."""
 _INCLUDES = " includes "
 """Separates the line of an `include:` from the line of the key in the included file."""
 
@@ -191,7 +193,7 @@ def with_base(path: Path, shown: str, errors: list[str], kind: str) -> tuple[Yam
         errors.append(f"{include}: {base_name} itself has an `include`; only one level is allowed")
         base.value.pop("include")
     base.lines = {at: f"{include}{_INCLUDES}{line}" for at, line in base.lines.items()}
-    return strict_yaml.merge(base, document, WHOLE.get(kind, ())), base_name
+    return strict_yaml.merge(base, document, (*WHOLE.get(kind, ()), _STATEMENTS)), base_name
 
 
 def _check(model: Any, document: YamlDocument, errors: list[str]) -> Any:
