@@ -58,9 +58,13 @@ class Statement(Strict):
     @model_validator(mode="after")
     def is_whole(self) -> Self:
         if not (self.says or self.ours):
-            raise ValueError("give `says`, the paper's statement, or `ours`, the reason for a value of our own")
+            raise ValueError(
+                "give `says`, the paper's statement, or `ours`, the reason for a value of our own"
+            )
         if self.differs and (self.ours or not self.says):
-            raise ValueError("`differs` needs `says`, the statement that the spec differs from, and no `ours`")
+            raise ValueError(
+                "`differs` needs `says`, the statement that the spec differs from, and no `ours`"
+            )
         if self.says and not self.section:
             raise ValueError("`says` needs `section`")
         return self

@@ -44,6 +44,17 @@ class _File:
     document: strict_yaml.YamlDocument
 
     @property
+    def paper(self) -> str | None:
+        """The paper that the spec repeats; the folder of a table."""
+        named: str | None = self.document.value.get("paper")
+        return self.spec.split("/")[1] if self.kind == "tables" else named
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.document.value.get("method", {})
+        return found
+
+    @property
     def values(self) -> dict[str, Any]:
         return {key: value for key, value in self.document.value.items() if key not in DESCRIPTIVE}
 
@@ -67,25 +78,37 @@ def _files(folder: Path) -> Iterator[_File]:
 
 
 def _rows(file: _File) -> Iterator[Row]:
-    for about, given in file.document.value.get("method", {}).items():
+    for about, given in file.stated.items():
         statement = Statement.model_validate(given)
         keys = [key for key in _keys(about) if _has(file.values, key)]
-        here = statement.does or "; ".join(_shown(file.values, key, len(keys) > 1) for key in keys)
-        yield Row(file.document.value["paper"], file.spec, about, here, statement)
+        here = "; ".join(_shown(file.values, key, named=len(keys) > 1) for key in keys)
+        if statement.does:
+            here = f"{here}: {statement.does}" if 0 < len(here) <= LONGEST_VALUE else statement.does
+        yield Row(file.paper or "", file.spec, _titled(_keys(about)), here, statement)
+
+
+def _titled(keys: list[Key]) -> str:
+    """Return keys as text, those below the same key together: `recipe.optimisation: beta1, beta2`."""
+    below: dict[str, list[str]] = {}
+    for key in keys:
+        below.setdefault(".".join(key[:-1]), []).append(key[-1])
+    return "; ".join(
+        f"{above}{': ' if len(names) > 1 else '.'}{', '.join(names)}".lstrip(".: ")
+        for above, names in below.items()
+    )
 
 
 def _faults(file: _File) -> Iterator[str]:
-    stated: dict[str, Any] = file.document.value.get("method", {})
-    if stated and "paper" not in file.document.value:
+    if file.stated and file.paper is None:
         yield f"{file.document.where(('method',))}: `method` needs `paper`"
     covered = set()
-    for about, given in stated.items():
+    for about, given in file.stated.items():
         strangers = [key for key in _keys(about) if not _has(file.values, key)]
         covered |= set(_keys(about))
         if strangers and not given.get("does"):
             named = ", ".join(".".join(key) for key in strangers)
             yield f"{file.document.where(('method', about))}: the spec has no {named}"
-    if file.kind not in COMPLETE or ("paper" not in file.document.value and not stated):
+    if file.kind not in COMPLETE or file.paper is None:
         return
     for leaf in _leaves(file.values):
         if not any(leaf[:length] in covered for length in range(1, len(leaf) + 1)):
@@ -119,6 +142,4 @@ def _shown(values: Any, key: Key, named: bool) -> str:
         values = values[name]
     text = yaml.safe_dump(values, default_flow_style=True, width=10**9, sort_keys=False, allow_unicode=True)
     text = text.removesuffix("\n").removesuffix("\n...").strip()
-    if len(text) > LONGEST_VALUE:
-        text = f"{text[:LONGEST_VALUE]} ..."
     return f"{key[-1]}: {text}" if named else text
