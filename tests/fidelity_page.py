@@ -19,22 +19,23 @@ PAGE = ROOT / "docs/fidelity.md"
 STANDINGS = get_args(Standing)
 INTRODUCTION = """# What is as printed
 
-Every value of a protocol, corpus, vocabulary and pretraining recipe has a statement under `method:` of its spec: what the
-paper says and in which section, what the spec does, and why, if that is not the same. This page is made from these
-statements by
+Every value of a protocol, corpus, vocabulary and pretraining recipe has a statement under `method:` of its
+spec: what the paper says and in which section, what the spec does, and why, if that is not the same. This
+page is made from these statements by
 
 ```sh
 .venv/bin/python -m tests.fidelity_page --write
 ```
 
-and `tests/unit/specs/test_fidelity.py` fails if a value has no statement, a statement has no value, or this page is old.
+and `tests/unit/specs/test_fidelity.py` fails if a value has no statement, a statement has no value, or this
+page is old.
 
 - **as printed**: the spec does what the paper says, or takes what the paper refers to.
 - **ours**: the paper does not decide it; the reason for our choice follows.
 - **differs**: the paper says it and the spec does something else; the reason follows.
 
-A variant (`NAME@VARIANT`) has statements about its own values only; the others are those of the spec that it includes. A
-scale (`demo`, `small`) changes values, and its results are not compared with the papers.
+A variant (`NAME@VARIANT`) has statements about its own values only; the others are those of the spec that it
+includes. A scale (`demo`, `small`) changes values, and its results are not compared with the papers.
 
 """
 HEADING = "| what | here | the paper | section | standing | why |\n|---|---|---|---|---|---|\n"

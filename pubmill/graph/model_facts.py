@@ -178,8 +178,9 @@ class ModelFactTargets(TableTargets):
 
 
 def _varied(protocol: ProtocolSpec, settings: set[str]) -> list[str]:
-    """The keys of FinetuningRecipe that these settings decide, in its order."""
-    keys = {key for name, values in _decided(protocol) if name in settings for key in values}
+    """The keys of FinetuningRecipe that these settings decide, in its order; added settings do not count."""
+    shown = {name for name in settings if not protocol.settings[name].added}
+    keys = {key for name, values in _decided(protocol) if name in shown for key in values}
     return [field.name for field in fields(FinetuningRecipe) if field.name in keys]
 
 

@@ -90,12 +90,14 @@ class Setting(Scope):
     """A way to run the protocol, on the datasets in its scope.
 
     `chosen_by`: the setting whose selected hyper-parameters this one uses; null: it selects its own.
-    `chain: false` ignores the protocol's `start_from`.
+    `chain: false` ignores the protocol's `start_from`. `added`: the paper of the protocol does not have this
+    setting (it is ours or another paper's).
     """
 
     values: Values = {}
     chosen_by: SettingName | None = None
     chain: bool = True
+    added: bool = False
 
 
 class SearchSpec(Strict):

@@ -52,7 +52,7 @@ def test_recipes_hold_no_paths_and_no_machine_settings(root: Path, tmp_path: Pat
         made.dataset_recipe("bc2gm"),
         made.run_recipe("blurb", "pubmedbert-base", "bc2gm", "standard"),
         made.trial_recipe(
-            "blurb", "pubmedbert-base", "bc2gm", "standard", "batch_size=16+learning_rate=0.002"
+            "blurb", "pubmedbert-base", "bc2gm", "standard", "batch_size=16+epochs=8+learning_rate=0.002"
         ),
         made.choice_recipe("blurb", None, "bc2gm", "standard"),
         made.score_recipe("blurb", "pubmedbert-base", "bc2gm", "standard", 1),
@@ -117,13 +117,13 @@ def test_an_unknown_download_is_refused(root: Path) -> None:
 def test_trials_are_named_by_their_point(root: Path) -> None:
     made = targets(root, scale="full", models=None)
     trials = made.trial_training("blurb", None, "bc2gm", "standard")
-    assert len(trials) == 12
+    assert len(trials) == 144
     assert trials[0] == (
-        "results/full/runs/blurb/bert-base-uncased/bc2gm/standard/trials/batch_size=16+learning_rate=1e-05/"
-        "seed-1.training.json"
+        "results/full/runs/blurb/bert-base-uncased/bc2gm/standard/trials/"
+        "batch_size=16+epochs=2+learning_rate=1e-05/seed-1.training.json"
     )
     run = ("blurb", "pubmedbert-base", "bc2gm", "standard")
-    point = made.trial_recipe(*run, "batch_size=16+learning_rate=1e-05")
+    point = made.trial_recipe(*run, "batch_size=16+epochs=2+learning_rate=1e-05")
     assert (point["batch_size"], point["learning_rate"]) == (16, 1e-05)
     with pytest.raises(PubmillError, match="no trial 'batch_size=8' .* it has batch_size=16[+]"):
         made.trial_recipe(*run, "batch_size=8")
@@ -134,7 +134,9 @@ def test_one_choice_for_all_models_or_each_its_own(root: Path) -> None:
     runs = "results/full/runs"
     model, data = "biobert-base", "bc2gm"
     assert made.selected("blurb", model, data, "standard") == [f"{runs}/blurb/selected/bc2gm/standard.json"]
-    assert made.choice_recipe("blurb", None, data, "standard")["decides"] == ["batch_size", "learning_rate"]
+    assert made.choice_recipe("blurb", None, data, "standard")["decides"] == [
+        "batch_size", "epochs", "learning_rate",
+    ]  # fmt: skip
     own = [f"{runs}/tinn2021/{model}/bc2gm/layer-freeze/selected.json"]
     assert made.selected("tinn2021", model, data, "layer-freeze") == own
     assert made.selected_arguments("tinn2021", model, data, "layer-freeze") == ["--selected", *own]
@@ -319,9 +321,7 @@ def test_pipelines_have_one_record_of_their_own_place(root: Path) -> None:
     assert made.records(TABLE10) == {
         **{m: {"bc2gm": [f"runs/off-the-shelf/{m}/bc2gm/as-it-is/final/seed-1.json"]} for m in PIPELINES},
         "no-pretraining": {
-            "bc2gm": [
-                f"runs/tinn2021/no-pretraining/bc2gm/standard/final/seed-{seed}.json" for seed in (1, 2)
-            ]
+            "bc2gm": [f"runs/blurb/no-pretraining/bc2gm/standard/final/seed-{seed}.json" for seed in (1, 2)]
         },
     }
     assert made.models() == [*PIPELINES, "no-pretraining"]

@@ -205,7 +205,7 @@ def test_checkpoints_must_end_with_the_last_step(folder: Path) -> None:
     [
         ("dropout: 0.1", "dropuot: 0.1", "hyperparameters: dropuot: unknown key"),
         ("weight_decay: 0.0", "metric: entity_f1", "metric: the dataset decides it"),
-        ("epochs: 60", "epochs: many", "hyperparameters.epochs: on tokens"),
+        ("  warmup: 0.1", "  warmup: many", "hyperparameters.warmup: on tokens"),
         ("tagging: bio", "tagging: oi", "Input should be 'bio', 'bioul' or 'io'"),
         ("weight_decay: 0.0", "learning_rate: 1e-5", "the search also decides learning_rate"),
     ],
