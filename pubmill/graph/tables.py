@@ -244,8 +244,8 @@ class TableTargets(DatasetFactTargets):
         return [
             BELOW.record(table.protocol, column.model, dataset, setting, seed)
             for dataset in parts
-            for seed in self.seeds(table.protocol, dataset)
             if setting is not None
+            for seed in self.seeds(table.protocol, column.model, dataset, setting)
         ]
 
     def found(self, table: str) -> Found:
@@ -366,7 +366,8 @@ class TableTargets(DatasetFactTargets):
 
     def _runs_behind(self, table: TableSpec, row: str) -> int:
         """How many runs of a model the paper had of a dataset, or of its folds together."""
-        return sum(len(self.seeds(table.protocol, part)) for part in self.parts_of_row(table.protocol, row))
+        protocol = self.specs.protocols[table.protocol]
+        return sum(map(protocol.runs, self.parts_of_row(table.protocol, row)))
 
     def _missing(self, table: str) -> dict[str, str]:
         """Why a model's column, a dataset's row or a cell has nothing of ours."""

@@ -71,7 +71,8 @@ class Override(Scope):
     """Values for the runs that meet all conditions given; a condition that is absent always holds.
 
     `models` may name `future_models`. `grid`: searched in these runs, in addition to the common grid.
-    `why`: the source of the values.
+    `seeds`: the numbers of the seeds of these final runs, instead of 1 to `final.seeds`. `why`: the source of
+    the values.
     """
 
     datasets: tuple[Name, ...] | None = None
@@ -79,6 +80,7 @@ class Override(Scope):
     settings: tuple[SettingName, ...] | None = None
     values: Values = {}
     grid: Grid | None = None
+    seeds: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)] | None = None
     why: str | None = None
 
     def holds(self, data: DatasetSpec, model: str, setting: str) -> bool:
@@ -231,6 +233,17 @@ class ProtocolSpec(Spec):
     def start(self, dataset: str, setting: str) -> str | None:
         """The dataset whose fine-tuned model a run starts from; None for the pretrained model."""
         return self.start_from.get(dataset) if self.settings[setting].chain else None
+
+    def runs(self, dataset: str) -> int:
+        """The number of final runs of a model; for a fold, the number specified for its folds."""
+        seeds = self.final.seeds
+        group = next((name for name, one in self.folds.items() if dataset in one.reported), "default")
+        return seeds.get(dataset, seeds.get(group, seeds["default"]))
+
+    def seeds(self, data: DatasetSpec, model: str, setting: str) -> tuple[int, ...]:
+        """The seeds of the final runs of a model on a dataset."""
+        named = [one.seeds for one in self.applied(data, model, setting).values() if one.seeds]
+        return named[-1] if named else tuple(range(1, self.runs(data.name) + 1))
 
     def scored(self, data: DatasetSpec) -> str:
         """The split that runs predict."""

@@ -230,8 +230,15 @@ def test_a_run_that_cannot_be_is_told(root: Path, run: tuple[str, str, str, str]
 
 def test_seeds_of_a_dataset_of_its_folds_or_of_all(root: Path) -> None:
     made = targets(root, scale="full", models=None)
-    assert [len(made.seeds("blurb", name)) for name in ("bc2gm", "biosses")] == [5, 10]
-    assert len(made.seeds("lewis2020", "gad@fold-3")) == 5
+    assert [len(made.seeds("blurb", "m", name, "standard")) for name in ("bc2gm", "biosses")] == [5, 10]
+    assert len(made.seeds("lewis2020", "m", "gad@fold-3", "standard")) == 5
+    assert made.seeds("alrowili2021", "bio-lm-large", "chemprot@blurb", "standard") == (
+        10, 42, 1234, 12345, 666,
+    )  # fmt: skip
+    study = targets(root, scale="full", models=None, tables=["alrowili2021/table02"])
+    table = study.records("alrowili2021/table02")
+    assert table["bio-lm-large"]["chemprot@blurb"][-1].endswith("/final/seed-666.json")
+    assert table["bio-lm-large"]["bc5-chem"][-1].endswith("/final/seed-5.json")
 
 
 def test_text_of_the_users_own_is_recorded_as_a_source(root: Path, tmp_path: Path) -> None:
