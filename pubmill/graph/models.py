@@ -118,7 +118,7 @@ class ModelTargets(CorpusTargets):
 
     def pretraining_recipe(self, recipe: str) -> dict[str, Any]:
         """The training recipe. Which checkpoints are kept is not in it: they cut the work, not its result."""
-        return asdict(self.specs.pretraining[recipe].recipe)
+        return self.specs.pretraining[recipe].recipe.as_dict()
 
     def steps(self, recipe: str) -> list[int]:
         return list(self.specs.pretraining[recipe].checkpoints)

@@ -1,5 +1,6 @@
 """The networks that are pretrained, as transformers has them, so that what is saved loads there."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,19 @@ def build_model(
     config.architectures = [made.__name__]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return made(config)  # type: ignore[no-any-return]
+        model: PreTrainedModel = made(config)
+    if architecture.scaled_initialisation:
+        _scale_outputs(model)
+    return model
+
+
+def _scale_outputs(model: PreTrainedModel) -> None:
+    """Divide the weights before each residual addition, two in a layer, by the root of their number."""
+    layers: Any = model.base_model.encoder.layer
+    with torch.no_grad():
+        for layer in layers:
+            for dense in (layer.attention.output.dense, layer.output.dense):
+                dense.weight.div_(math.sqrt(2 * len(layers)))
 
 
 def load_model(

@@ -160,7 +160,7 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Progres
     `same_recipe`, only its architecture has to be the same.
     """
     state, log = verified(folder)
-    differing = _differing(state["recipe"], asdict(work.recipe))
+    differing = _differing(state["recipe"], work.recipe.as_dict())
     if same_recipe and differing:
         raise PubmillError(
             f"{folder} was made by another recipe (differing: {', '.join(differing)}); "

@@ -4,7 +4,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -115,7 +115,7 @@ def facts(work: Pretraining, segment: Segment, packed: PackedTokens) -> dict[str
     } | cuda_settings(work.world.device)
     folders = {name: getattr(segment, name) for name in ("previous", "model", "other", "teacher")}
     return found | {
-        "recipe": asdict(work.recipe),
+        "recipe": work.recipe.as_dict(),
         "inputs": checkpoints.fingerprints(packed, segment.vocab, folders, segment.version),
         "instances_per_epoch": len(work.instances),
     }

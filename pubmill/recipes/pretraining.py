@@ -1,7 +1,7 @@
 """Pretraining recipes."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from pubmill.optimisers import OPTIMISERS
 from pubmill.recipes.base import FORBID_UNKNOWN, Precision
@@ -16,7 +16,8 @@ class Architecture:
     `family`: `bert` (Devlin et al. 2019), `roberta` (Liu et al. 2019), `electra` (Clark et al. 2020),
     `albert` (Lan et al. 2020: all layers share their weights) or `megatron-bert` (Shoeybi et al. 2019: layer
     normalisation before each sublayer). `embedding_size`: size of the embeddings if it differs from
-    `hidden_size` (ELECTRA, ALBERT).
+    `hidden_size` (ELECTRA, ALBERT). `scaled_initialisation`: the initial weights before each residual
+    addition are divided by sqrt(2 x layers) (Shoeybi et al. 2019; megatron-bert).
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -30,6 +31,7 @@ class Architecture:
     max_positions: int = 512
     dropout: float = 0.1
     initializer_range: float = 0.02
+    scaled_initialisation: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,6 +158,14 @@ class PretrainingRecipe:
     recompute_activations: bool = False
     shard_optimiser: bool = False
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the recipe as plain data. A key that was added later is left out where it is off, so that
+        recipes and checkpoints from before stay the same."""
+        values = asdict(self)
+        if not self.architecture.scaled_initialisation:
+            del values["architecture"]["scaled_initialisation"]
+        return values
+
     def __post_init__(self) -> None:
         faults = [*_contradictions(self.architecture, self.objective), *_out_of_range(self)]
         if faults:
@@ -179,6 +189,8 @@ def _contradictions(architecture: Architecture, objective: Objective) -> list[st
         and objective.pairs not in ("unlabelled", "none"),
         "family albert has no next-sentence head; pairs can be sentence-order": family == "albert"
         and objective.pairs == "next-sentence",
+        "scaled_initialisation is for megatron-bert": architecture.scaled_initialisation
+        and family != "megatron-bert",
         "sequences full needs pairs: none": objective.sequences == "full" and objective.pairs != "none",
         f"embedding_size is for electra and albert, not for {family}": architecture.embedding_size is not None
         and family not in ("electra", "albert"),

@@ -235,10 +235,6 @@ def test_seeds_of_a_dataset_of_its_folds_or_of_all(root: Path) -> None:
     assert made.seeds("alrowili2021", "bio-lm-large", "chemprot@blurb", "standard") == (
         10, 42, 1234, 12345, 666,
     )  # fmt: skip
-    study = targets(root, scale="full", models=None, tables=["alrowili2021/table02"])
-    table = study.records("alrowili2021/table02")
-    assert table["bio-lm-large"]["chemprot@blurb"][-1].endswith("/final/seed-666.json")
-    assert table["bio-lm-large"]["bc5-chem"][-1].endswith("/final/seed-5.json")
 
 
 def test_text_of_the_users_own_is_recorded_as_a_source(root: Path, tmp_path: Path) -> None:
