@@ -109,7 +109,8 @@ def build_model(
 
 def _scale_outputs(model: PreTrainedModel) -> None:
     """Divide the weights before each residual addition, two in a layer, by the root of their number."""
-    layers: Any = model.base_model.encoder.layer
+    base: Any = model.base_model
+    layers = base.encoder.layer
     with torch.no_grad():
         for layer in layers:
             for dense in (layer.attention.output.dense, layer.output.dense):
