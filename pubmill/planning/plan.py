@@ -110,7 +110,8 @@ def _add_finetuning(plan: Plan, job: Job, targets: Targets, gpus: Gpus) -> None:
     share = costs.share_of_finetuning(targets, gpus, model)
     training = plan.finetuning.setdefault(name, Training(name, share))
     training.jobs += 1
-    needed = costs.operations_of_finetuning(targets, protocol, model, dataset, setting)
+    trial = job.wildcards.get("trial")
+    needed = costs.operations_of_finetuning(targets, protocol, model, dataset, setting, trial)
     training.operations += needed or 0
     training.unknown += needed is None
 
