@@ -16,7 +16,7 @@ from pubmill.planning.gpus import read_gpus
 from pubmill.workflow.left_out import announce_left_out
 from pubmill.workflow.resources import resources
 from pubmill.specs.study import check_files, check_study
-from pubmill.graph import Targets, as_json
+from pubmill.graph import VERSIONS, as_arguments, as_json, checked_graph, published_values
 from pubmill.workflow.failed_jobs import forget_failed_jobs
 from pubmill.workflow.rule_syntax import any_of, not_compared, shell_prefix
 
@@ -28,15 +28,15 @@ configfile: ROOT / "config.yaml"
 
 plainly(check_files)(workflow.configfiles)
 STUDY, SPECS = plainly(check_study)(config, ROOT / "specs")
-TARGETS = plainly(Targets)(STUDY, SPECS)
-T = Plain(TARGETS)  # its errors end the run with their plain message
+GRAPH = plainly(checked_graph)(STUDY, SPECS)
+T = Plain(GRAPH)  # its errors end the run with their plain message
 R = T.results
-needs = resources(TARGETS, read_gpus(ROOT / "specs", ROOT / "benchmarks/pretraining.json"))
-check_before_graph(workflow, TARGETS, ROOT / "studies")
+needs = resources(GRAPH, read_gpus(ROOT / "specs", ROOT / "benchmarks/pretraining.json"))
+check_before_graph(workflow, GRAPH, ROOT / "studies")
 SCRIPTS = str(ROOT / "scripts")
 shell.prefix(shell_prefix(ROOT, bool(workflow.deployment_settings.deployment_method)))
 
-say_what_is_left_out = announce_left_out(workflow, TARGETS.left_out())
+say_what_is_left_out = announce_left_out(workflow, GRAPH.left_out())
 
 
 onstart:
@@ -45,7 +45,7 @@ onstart:
     # Imported here because only a run needs it; it imports the hub's library.
     from pubmill.workflow.run_start import begin
 
-    LOCK = plainly(begin)(workflow, TARGETS)
+    LOCK = plainly(begin)(workflow, GRAPH)
     say_what_is_left_out()
 
 
@@ -72,7 +72,7 @@ localrules:
 rule all:
     default_target: True
     input:
-        lambda w: T.everything(),
+        lambda w: T.publication.everything(),
 
 
 include: "rules/sources.smk"

@@ -29,11 +29,11 @@ sys.path[0] = str(ROOT)
 
 from benchmarks.baseline import Used, run
 from pubmill.graph import as_json
-from pubmill.graph.models import OFF_THE_SHELF
+from pubmill.graph.pipelines import OFF_THE_SHELF
 from pubmill.metrics.records import Record, write_record
 from pubmill.publication.rendering import to_json
 from pubmill.tables.cells import read_table
-from tests.full_tables import SPECS, published, recipe, targets
+from tests.full_tables import SPECS, graph, published, recipe
 from tests.unit.toy_tables import compared
 
 PACKAGES = dict.fromkeys(
@@ -52,7 +52,7 @@ def record(path: str, metrics: dict[str, float], known: dict[str, Any]) -> Recor
         pipeline = protocol == OFF_THE_SHELF
         own = {"lang": "en", "name": model, "version": "1"}
         known[cell] = (
-            {"pipeline": own} if pipeline else targets().run_recipe(protocol, model, dataset, setting)
+            {"pipeline": own} if pipeline else graph().runs.recipe(protocol, model, dataset, setting)
         )
     encoded = ("beginnings_left_out", "mentions_shortened", "middles_left_out", "texts_shortened")
     return Record(
@@ -72,7 +72,7 @@ def prepare(folder: Path, seeds: int) -> None:
     """Write every record that the tables read."""
     noise = random.Random(seeds)
     scores: dict[str, dict[str, float]] = {}
-    for table in targets(seeds).specs.tables:
+    for table in graph(seeds).specs.tables:
         made, printed = recipe(table, seeds), published(table)
         rows = {row.key: row for row in made.rows}
         for column in made.columns:
@@ -89,26 +89,27 @@ def prepare(folder: Path, seeds: int) -> None:
 
 def table(folder: Path, name: str, seeds: int) -> Used:
     return run(
-        "table.py", "--recipe", as_json(targets(seeds).table_recipe(name)), "--published",
+        "table.py", "--recipe", as_json(graph(seeds).tables.recipe(name)), "--published",
         SPECS / f"tables/{name}.published.csv", "--results", folder, "--output", folder / "tables" / name,
     )  # fmt: skip
 
 
 def pages(folder: Path) -> Used:
-    recipe = as_json(targets().contradictions_recipe())
+    recipe = as_json(graph().contradictions.recipe())
     output = folder / "pages/contradictions"
     return run("contradictions.py", "--recipe", recipe, "--specs", SPECS, "--output", output)
 
 
 def report(folder: Path) -> Used:
     """Make a report of the tables and made-up comparisons, without pretraining and data."""
-    known = targets()
+    known = graph()
     recipe = {
         "study": known.study.study, "title": known.study.title, "scale": "full", "scale_title": "full scale",
-        "comparable": True, "tables": known.result_tables(), "fact_tables": [], "models": known.models(),
-        "pretraining": {}, "corpora": [], "vocabs": [], "datasets": [], "sources": {},
+        "comparable": True, "tables": known.requests.result_tables(), "fact_tables": [],
+        "models": known.scope.models(), "pretraining": {}, "corpora": [], "vocabs": [], "datasets": [],
+        "sources": {},
     }  # fmt: skip
-    for name in known.result_tables():
+    for name in known.requests.result_tables():
         made = compared(read_table(folder / f"tables/{name}.json"))
         (folder / f"tables/{name}.comparisons.json").write_text(to_json(made))
     output = folder / "report.html"
@@ -121,7 +122,7 @@ def build(folder: Path, seeds: int, jobs: int) -> float:
     apart = multiprocessing.get_context("spawn").Process(target=prepare, args=(folder, seeds))
     apart.start()
     apart.join()
-    names = sorted(targets().specs.tables, key=lambda name: -len(targets().record_files(name)))
+    names = sorted(graph().specs.tables, key=lambda name: -len(graph().tables.record_files(name)))
     start = time.monotonic()
     with ThreadPoolExecutor(jobs) as pool:
         tables = list(pool.map(lambda name: table(folder, name, seeds), names))
@@ -135,8 +136,8 @@ def build(folder: Path, seeds: int, jobs: int) -> float:
 
 def count(seeds: int) -> int:
     """Return the number of records of all tables; those that several tables read count once."""
-    known = targets(seeds)
-    return len({path for name in known.specs.tables for path in known.record_files(name)})
+    known = graph(seeds)
+    return len({path for name in known.specs.tables for path in known.tables.record_files(name)})
 
 
 def print_cost(what: str, used: Sequence[Used], wall: float | None = None) -> None:

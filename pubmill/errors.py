@@ -1,4 +1,4 @@
-"""What pubmill says when it must stop, and how its programs say it."""
+"""Errors for the user, and how programs print them."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -11,11 +11,10 @@ Made = TypeVar("Made")
 
 
 class PubmillError(Exception):
-    """Something the person at the keyboard can mend.
+    """An error that the user can correct.
 
-    The message says what was wrong, where (file, line, PMID, document), what was expected and
-    what to do; it is printed as it stands, without a traceback. Whatever it quotes, no control character
-    of a terminal is in it.
+    The message states what is wrong, where (file, line, PMID, document), what was expected and what to do. It
+    is printed without a traceback; control characters in quoted text are replaced.
     """
 
     def __init__(self, message: object) -> None:
@@ -23,7 +22,7 @@ class PubmillError(Exception):
 
 
 def plainly(function: Callable[Given, Made]) -> Callable[Given, Made]:
-    """The function, ending the program with the message of a `PubmillError` and status 1.
+    """Wrap a function so that a `PubmillError` prints its message and ends the program with status 1.
 
     Snakemake wraps every other exception into a traceback of its own.
     """
@@ -39,16 +38,18 @@ def plainly(function: Callable[Given, Made]) -> Callable[Given, Made]:
 
 
 class Plain:
-    """An object whose methods end the program as `plainly` does."""
+    """Wrap an object so that its methods, and those of its parts, end the program as `plainly` does."""
 
     def __init__(self, of: Any) -> None:
         self._of = of
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._of, name)
-        return plainly(found) if callable(found) else found
+        if callable(found):
+            return plainly(found)
+        return Plain(found) if hasattr(found, "__dict__") else found  # text and numbers have none
 
 
 def run(main: Callable[[], None]) -> None:
-    """Run a program; print a `PubmillError` as a message and leave with status 1."""
+    """Run a program; print a `PubmillError` as a message and exit with status 1."""
     plainly(main)()

@@ -3,20 +3,20 @@
 
 rule parse_medline:
     input:
-        lambda w: T.raw(w.source, w.shard),
+        lambda w: T.corpora.raw(w.source, w.shard),
     output:
         T.paths.parsed_shard("{source}", "{shard}"),
     log:
         T.paths.log("parse/{source}/{shard}"),
     wildcard_constraints:
-        source=any_of(T.source_names("pubmed")),
+        source=any_of(T.corpora.source_names("pubmed")),
     conda:
         "../envs/data.yaml"
     resources:
         **needs("parse_medline"),
     params:
-        version=T.version("parse"),
-        recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),
+        version=VERSIONS["parse"],
+        recipe=lambda w: as_json(T.corpora.parse_recipe(w.source, w.shard)),
     message:
         "Parsing {input}"
     shell:
@@ -25,20 +25,20 @@ rule parse_medline:
 
 rule parse_text:
     input:
-        lambda w: T.raw(w.source, w.shard),
+        lambda w: T.corpora.raw(w.source, w.shard),
     output:
         T.paths.parsed_shard("{source}", "{shard}"),
     log:
         T.paths.log("parse/{source}/{shard}"),
     wildcard_constraints:
-        source=any_of(T.source_names("text")),
+        source=any_of(T.corpora.source_names("text")),
     conda:
         "../envs/data.yaml"
     resources:
         **needs("parse_text"),
     params:
-        version=T.version("parse"),
-        recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),
+        version=VERSIONS["parse"],
+        recipe=lambda w: as_json(T.corpora.parse_recipe(w.source, w.shard)),
     message:
         "Parsing {input}"
     shell:
@@ -47,20 +47,20 @@ rule parse_text:
 
 rule parse_clinical:
     input:
-        lambda w: T.raw(w.source, w.shard),
+        lambda w: T.corpora.raw(w.source, w.shard),
     output:
         T.paths.parsed_shard("{source}", "{shard}"),
     log:
         T.paths.log("parse/{source}/{shard}"),
     wildcard_constraints:
-        source=any_of(T.source_names("mimic")),
+        source=any_of(T.corpora.source_names("mimic")),
     conda:
         "../envs/data.yaml"
     resources:
         **needs("parse_clinical"),
     params:
-        version=T.version("parse"),
-        recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),
+        version=VERSIONS["parse"],
+        recipe=lambda w: as_json(T.corpora.parse_recipe(w.source, w.shard)),
     message:
         "Parsing {input}"
     shell:
@@ -69,7 +69,7 @@ rule parse_clinical:
 
 rule latest_versions:
     input:
-        lambda w: T.parsed(w.corpus),
+        lambda w: T.corpora.parsed(w.corpus),
     output:
         T.paths.corpus("{corpus}", "latest.parquet"),
     log:
@@ -81,8 +81,8 @@ rule latest_versions:
     resources:
         **needs("latest_versions"),
     params:
-        version=T.version("latest"),
-        recipe=lambda w: as_json(T.latest_recipe(w.corpus)),
+        version=VERSIONS["latest"],
+        recipe=lambda w: as_json(T.corpora.latest_recipe(w.corpus)),
         parsed=T.paths.parsed(),
     message:
         "Finding the latest version of each document of {wildcards.corpus}"
@@ -92,8 +92,8 @@ rule latest_versions:
 
 rule select_documents:
     input:
-        lambda w: list(T.selection_inputs(w.corpus).values()),
-        shard=lambda w: T.parsed_part(w.corpus, int(w.part)),
+        lambda w: list(T.selection.inputs(w.corpus).values()),
+        shard=lambda w: T.corpora.parsed_part(w.corpus, int(w.part)),
         latest=T.paths.corpus("{corpus}", "latest.parquet"),
     output:
         part=T.paths.part("{corpus}", "{part}"),
@@ -107,10 +107,10 @@ rule select_documents:
     resources:
         **needs("select_documents"),
     params:
-        version=T.version("select"),
-        recipe=lambda w: as_json(T.selection_recipe(w.corpus, int(w.part))),
+        version=VERSIONS["select"],
+        recipe=lambda w: as_json(T.selection.recipe(w.corpus, int(w.part))),
         index=lambda w: int(w.part),
-        more=lambda w: T.as_arguments(T.selection_inputs(w.corpus)),
+        more=lambda w: as_arguments(T.selection.inputs(w.corpus)),
     message:
         "Selecting documents of {wildcards.corpus}, part {wildcards.part}"
     shell:
@@ -120,8 +120,8 @@ rule select_documents:
 
 rule corpus_statistics:
     input:
-        parts=lambda w: T.parts(w.corpus),
-        statistics=lambda w: [path.replace(".parquet", ".json") for path in T.parts(w.corpus)],
+        parts=lambda w: T.corpora.parts(w.corpus),
+        statistics=lambda w: [path.replace(".parquet", ".json") for path in T.corpora.parts(w.corpus)],
     output:
         manifest=T.paths.corpus("{corpus}", "manifest.parquet"),
         statistics=T.paths.corpus("{corpus}", "stats.json"),
@@ -132,10 +132,10 @@ rule corpus_statistics:
     resources:
         **needs("corpus_statistics"),
     params:
-        version=T.version("statistics"),
+        version=VERSIONS["statistics"],
         recipe=lambda w: as_json({"corpus": w.corpus}),
         corpus=lambda w: T.paths.corpus(w.corpus),
-        parts=lambda w: len(T.shards(w.corpus)),
+        parts=lambda w: len(T.corpora.shards(w.corpus)),
     message:
         "Counting documents of {wildcards.corpus}"
     shell:

@@ -3,9 +3,9 @@
 
 rule convert:
     input:
-        lambda w: T.conversion_inputs(w.dataset),
+        lambda w: T.datasets.conversion_inputs(w.dataset),
     output:
-        [T.paths.dataset("{dataset}", name) for name in T.DATASET_FILES],
+        T.paths.dataset_files("{dataset}"),
     log:
         T.paths.log(T.paths.dataset("{dataset}")),
     conda:
@@ -13,9 +13,9 @@ rule convert:
     resources:
         **needs("convert"),
     params:
-        version=T.version("convert"),
-        recipe=lambda w: as_json(T.dataset_recipe(w.dataset)),
-        inputs=lambda w: T.dataset_arguments(w.dataset),
+        version=VERSIONS["convert"],
+        recipe=lambda w: as_json(T.datasets.recipe(w.dataset)),
+        inputs=lambda w: T.datasets.arguments(w.dataset),
     message:
         "Converting {wildcards.dataset}"
     shell:

@@ -8,13 +8,13 @@ FINAL = (*RUN, "{seed}")
 
 
 def run_of(wildcards):
-    """Return the wildcards that identify a run in `Targets`."""
+    """Return the wildcards that identify a run."""
     return wildcards.protocol, wildcards.model, wildcards.dataset, wildcards.setting
 
 
 rule trial:
     input:
-        lambda w: T.trial_inputs(*run_of(w), w.trial),
+        lambda w: T.runs.trial_inputs(*run_of(w), w.trial),
     output:
         predictions=T.paths.trial(*TRIAL, PREDICTIONS),
         training=T.paths.trial(*TRIAL, TRAINING),
@@ -26,10 +26,10 @@ rule trial:
         **needs("trial"),
         gpu_slots=1,
     params:
-        recipe=lambda w: as_json(T.trial_recipe(*run_of(w), w.trial)),
-        version=T.version("finetune"),
-        model=lambda w: T.first_model(*run_of(w)),
-        splits=lambda w: T.split_arguments(w.protocol, w.dataset, trial=True),
+        recipe=lambda w: as_json(T.runs.trial_recipe(*run_of(w), w.trial)),
+        version=VERSIONS["finetune"],
+        model=lambda w: T.runs.first_model(*run_of(w)),
+        splits=lambda w: T.runs.split_arguments(w.protocol, w.dataset, trial=True),
     message:
         "Trying {wildcards.trial}: {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
@@ -40,7 +40,7 @@ rule trial:
 
 rule choose:
     input:
-        lambda w: T.trial_training(w.protocol, None, w.dataset, w.setting),
+        lambda w: T.runs.trial_training(w.protocol, None, w.dataset, w.setting),
     output:
         T.paths.choice("{protocol}", None, "{dataset}", "{setting}"),
     log:
@@ -50,8 +50,8 @@ rule choose:
     resources:
         **needs("choose"),
     params:
-        version=T.version("choose"),
-        recipe=lambda w: as_json(T.choice_recipe(w.protocol, None, w.dataset, w.setting)),
+        version=VERSIONS["choose"],
+        recipe=lambda w: as_json(T.runs.choice_recipe(w.protocol, None, w.dataset, w.setting)),
     message:
         "Choosing hyper-parameters for {wildcards.dataset}"
     shell:
@@ -60,7 +60,7 @@ rule choose:
 
 use rule choose as choose_for_model with:
     input:
-        lambda w: T.trial_training(*run_of(w)),
+        lambda w: T.runs.trial_training(*run_of(w)),
     output:
         T.paths.choice(*RUN),
     log:
@@ -68,15 +68,15 @@ use rule choose as choose_for_model with:
     resources:
         **needs("choose_for_model"),
     params:
-        version=T.version("choose"),
-        recipe=lambda w: as_json(T.choice_recipe(*run_of(w))),
+        version=VERSIONS["choose"],
+        recipe=lambda w: as_json(T.runs.choice_recipe(*run_of(w))),
     message:
         "Choosing hyper-parameters of {wildcards.model} for {wildcards.dataset}"
 
 
 rule task_model:
     input:
-        lambda w: T.run_inputs(*run_of(w)),
+        lambda w: T.runs.inputs(*run_of(w)),
     output:
         model=directory(T.paths.task_model(*FINAL)),
         predictions=T.paths.task_model(*FINAL, PREDICTIONS),
@@ -89,11 +89,11 @@ rule task_model:
         **needs("task_model"),
         gpu_slots=1,
     params:
-        recipe=lambda w: as_json(T.run_recipe(*run_of(w))),
-        version=T.version("finetune"),
-        model=lambda w: T.first_model(*run_of(w)),
-        selected=lambda w: T.selected_arguments(*run_of(w)),
-        splits=lambda w: T.split_arguments(w.protocol, w.dataset, trial=False),
+        recipe=lambda w: as_json(T.runs.recipe(*run_of(w))),
+        version=VERSIONS["finetune"],
+        model=lambda w: T.runs.first_model(*run_of(w)),
+        selected=lambda w: T.runs.selected_arguments(*run_of(w)),
+        splits=lambda w: T.runs.split_arguments(w.protocol, w.dataset, trial=False),
     message:
         "Fine-tuning {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}, and keeping the model"
     shell:
@@ -104,8 +104,8 @@ rule task_model:
 
 rule finetune:
     input:
-        run=lambda w: T.run_inputs(*run_of(w)),
-        kept=lambda w: T.kept(*run_of(w), int(w.seed)),
+        run=lambda w: T.runs.inputs(*run_of(w)),
+        kept=lambda w: T.runs.kept(*run_of(w), int(w.seed)),
     output:
         predictions=T.paths.predictions(*FINAL),
         training=T.paths.training(*FINAL),
@@ -117,12 +117,12 @@ rule finetune:
         **needs("finetune"),
         gpu_slots=1,
     params:
-        recipe=lambda w: as_json(T.run_recipe(*run_of(w))),
-        version=T.version("finetune"),
-        model=lambda w: T.first_model(*run_of(w)),
-        selected=lambda w: T.selected_arguments(*run_of(w)),
-        splits=lambda w: T.split_arguments(w.protocol, w.dataset, trial=False),
-        kept=lambda w: T.kept_arguments(*run_of(w), int(w.seed)),
+        recipe=lambda w: as_json(T.runs.recipe(*run_of(w))),
+        version=VERSIONS["finetune"],
+        model=lambda w: T.runs.first_model(*run_of(w)),
+        selected=lambda w: T.runs.selected_arguments(*run_of(w)),
+        splits=lambda w: T.runs.split_arguments(w.protocol, w.dataset, trial=False),
+        kept=lambda w: T.runs.kept_arguments(*run_of(w), int(w.seed)),
     message:
         "Fine-tuning {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
@@ -135,7 +135,7 @@ rule score:
     input:
         predictions=T.paths.predictions(*FINAL),
         training=T.paths.training(*FINAL),
-        examples=lambda w: T.scored_examples(*run_of(w)),
+        examples=lambda w: T.runs.scored_examples(*run_of(w)),
     output:
         record=T.paths.record(*FINAL),
         contributions=T.paths.contributions(T.paths.record(*FINAL)),
@@ -146,8 +146,8 @@ rule score:
     resources:
         **needs("score"),
     params:
-        version=T.version("score"),
-        recipe=lambda w: as_json(T.score_recipe(*run_of(w), int(w.seed))),
+        version=VERSIONS["score"],
+        recipe=lambda w: as_json(T.records.recipe(*run_of(w), int(w.seed))),
     message:
         "Scoring {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:

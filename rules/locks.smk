@@ -1,6 +1,6 @@
 """Write the lock of a corpus, and rebuild a corpus from a lock."""
 
-LOCKED = any_of(T.locked())
+LOCKED = any_of(T.corpora.locked())
 NOT_LOCKED = f"(?!(?:{LOCKED})/)[^/]+"
 
 
@@ -16,8 +16,8 @@ rule lock_corpus:
     resources:
         **needs("lock_corpus"),
     params:
-        version=T.version("lock"),
-        recipe=lambda w: as_json(T.lock_recipe(w.corpus)),
+        version=VERSIONS["lock"],
+        recipe=lambda w: as_json(T.corpora.lock_recipe(w.corpus)),
         sources=T.paths.sources(),
     message:
         "Locking {wildcards.corpus}"
@@ -28,8 +28,8 @@ rule lock_corpus:
 
 rule locked_versions:
     input:
-        lambda w: T.parsed(w.corpus),
-        lock=lambda w: T.lock(w.corpus),
+        lambda w: T.corpora.parsed(w.corpus),
+        lock=lambda w: T.corpora.lock(w.corpus),
     output:
         latest=T.paths.corpus("{corpus}", "latest.parquet"),
         report=T.paths.corpus("{corpus}", "lock.json"),
@@ -43,8 +43,8 @@ rule locked_versions:
     resources:
         **needs("locked_versions"),
     params:
-        version=T.version("latest"),
-        recipe=lambda w: as_json(T.latest_recipe(w.corpus)),
+        version=VERSIONS["latest"],
+        recipe=lambda w: as_json(T.corpora.latest_recipe(w.corpus)),
         parsed=T.paths.parsed(),
     message:
         "Finding the documents in the lock of {wildcards.corpus}"

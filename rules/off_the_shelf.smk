@@ -1,15 +1,15 @@
 """Finished pipelines, which predict without training: their predictions and records, without a protocol."""
 
-AS_IT_IS = T.pipeline_run("{pipeline}", "{dataset}")
+AS_IT_IS = T.pipelines.run("{pipeline}", "{dataset}")
 
 
 wildcard_constraints:
-    pipeline=any_of(T.pipelines()),
+    pipeline=any_of(T.pipelines.names()),
 
 
 rule annotate:
     input:
-        lambda w: T.check_pipeline(w.pipeline),
+        lambda w: T.pipelines.check_folder(w.pipeline),
         examples=T.paths.examples("{dataset}", "test"),
     output:
         predictions=T.paths.predictions(*AS_IT_IS),
@@ -21,10 +21,10 @@ rule annotate:
     resources:
         **needs("annotate"),
     params:
-        version=T.version("annotate"),
-        recipe=lambda w: as_json(T.annotation_recipe(w.pipeline, w.dataset)),
-        content=lambda w: T.pipeline_content(w.pipeline),
-        folder=not_compared(lambda w: str(T.pipeline(w.pipeline))),
+        version=VERSIONS["annotate"],
+        recipe=lambda w: as_json(T.pipelines.recipe(w.pipeline, w.dataset)),
+        content=lambda w: T.pipelines.content(w.pipeline),
+        folder=not_compared(lambda w: str(T.pipelines.folder(w.pipeline))),
     message:
         "Predicting {wildcards.dataset} with {wildcards.pipeline}"
     shell:
@@ -45,7 +45,7 @@ use rule score as score_annotation with:
     resources:
         **needs("score_annotation"),
     params:
-        version=T.version("score"),
-        recipe=lambda w: as_json(T.annotation_score_recipe(w.pipeline, w.dataset)),
+        version=VERSIONS["score"],
+        recipe=lambda w: as_json(T.records.pipeline_recipe(w.pipeline, w.dataset)),
     message:
         "Scoring {wildcards.pipeline} on {wildcards.dataset}"

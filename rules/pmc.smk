@@ -12,9 +12,9 @@ rule plan_pmc:
         **needs("plan_pmc"),
         downloads=1,
     params:
-        version=T.version("plan_pmc"),
-        url=lambda w: T.source_spec(w.source).url,
-        inventory=lambda w: str(T.source_spec(w.source).inventory),
+        version=VERSIONS["plan_pmc"],
+        url=lambda w: T.corpora.source(w.source).url,
+        inventory=lambda w: str(T.corpora.source(w.source).inventory),
     message:
         "Planning the articles of {wildcards.source}"
     shell:
@@ -36,8 +36,8 @@ rule fetch_pmc:
         **needs("fetch_pmc"),
         downloads=1,
     params:
-        version=T.version("fetch_pmc"),
-        url=lambda w: T.source_spec(w.source).url,
+        version=VERSIONS["fetch_pmc"],
+        url=lambda w: T.corpora.source(w.source).url,
     message:
         "Fetching articles {wildcards.shard} of {wildcards.source}"
     shell:
@@ -47,22 +47,22 @@ rule fetch_pmc:
 
 rule parse_pmc:
     input:
-        archive=lambda w: T.raw(w.source, w.shard),
-        filelists=lambda w: T.filelists(w.source, w.shard),
+        archive=lambda w: T.corpora.raw(w.source, w.shard),
+        filelists=lambda w: T.corpora.filelists(w.source, w.shard),
     output:
         T.paths.parsed_shard("{source}", "{shard}"),
     log:
         T.paths.log("parse/{source}/{shard}"),
     wildcard_constraints:
-        source=any_of(T.source_names("pmc") + T.source_names("pmc-packages")),
+        source=any_of(T.corpora.source_names("pmc") + T.corpora.source_names("pmc-packages")),
     conda:
         "../envs/data.yaml"
     resources:
         **needs("parse_pmc"),
     params:
-        version=T.version("parse"),
-        recipe=lambda w: as_json(T.parse_recipe(w.source, w.shard)),
-        filelist=lambda w: [f"--filelist={path}" for path in T.filelists(w.source, w.shard)],
+        version=VERSIONS["parse"],
+        recipe=lambda w: as_json(T.corpora.parse_recipe(w.source, w.shard)),
+        filelist=lambda w: [f"--filelist={path}" for path in T.corpora.filelists(w.source, w.shard)],
     message:
         "Parsing {input.archive}"
     shell:

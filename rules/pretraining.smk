@@ -1,15 +1,15 @@
 """Pack tokens, pretrain from checkpoint to checkpoint, and make models."""
 
-OWN_MODELS = any_of(T.own_models())
+OWN_MODELS = any_of(T.models.own())
 
 
 rule pack:
     input:
-        parts=lambda w: T.parts(w.corpus),
-        vocab=lambda w: T.vocab_files(w.vocab),
-        punkt=lambda w: T.source(T.sentence_splitter(w.corpus, w.vocab)),
+        parts=lambda w: T.corpora.parts(w.corpus),
+        vocab=lambda w: T.paths.vocab_files(w.vocab),
+        punkt=lambda w: T.paths.source_of_url(T.pretrainings.sentence_splitter(w.corpus, w.vocab)),
     output:
-        [T.paths.tokens("{corpus}", "{vocab}", name) for name in T.TOKEN_FILES],
+        T.paths.token_files("{corpus}", "{vocab}"),
     log:
         T.paths.log(T.paths.tokens("{corpus}", "{vocab}")),
     conda:
@@ -18,10 +18,10 @@ rule pack:
     resources:
         **needs("pack"),
     params:
-        version=T.version("pack"),
-        recipe=lambda w: as_json(T.packing_recipe(w.corpus, w.vocab)),
+        version=VERSIONS["pack"],
+        recipe=lambda w: as_json(T.pretrainings.packing_recipe(w.corpus, w.vocab)),
         corpus=lambda w: T.paths.corpus(w.corpus),
-        parts=lambda w: len(T.shards(w.corpus)),
+        parts=lambda w: len(T.corpora.shards(w.corpus)),
         vocab=lambda w: T.paths.vocab(w.vocab),
     message:
         "Packing tokens of {wildcards.corpus} with {wildcards.vocab}"
@@ -32,11 +32,11 @@ rule pack:
 
 rule pretrain:
     input:
-        tokens=lambda w: T.token_files(w.recipe),
-        vocab=lambda w: T.vocab_files(SPECS.pretraining[w.recipe].vocab),
-        weights=lambda w: T.segment_inputs(w.recipe, int(w.step)),
+        tokens=lambda w: T.pretrainings.token_files(w.recipe),
+        vocab=lambda w: T.paths.vocab_files(SPECS.pretraining[w.recipe].vocab),
+        weights=lambda w: T.pretrainings.segment_inputs(w.recipe, int(w.step)),
     output:
-        [T.paths.checkpoint("{recipe}", "{step}", name) for name in T.CHECKPOINT_FILES],
+        T.paths.checkpoint_files("{recipe}", "{step}"),
     log:
         T.paths.log(T.paths.checkpoint("{recipe}", "{step}")),
     wildcard_constraints:
@@ -50,11 +50,11 @@ rule pretrain:
         nodes=1,
         processes=1,
     params:
-        recipe=lambda w: as_json(T.pretraining_recipe(w.recipe)),
-        version=T.version("pretrain"),
-        tokens=lambda w: T.tokens_folder(w.recipe),
+        recipe=lambda w: as_json(T.pretrainings.recipe(w.recipe)),
+        version=VERSIONS["pretrain"],
+        tokens=lambda w: T.pretrainings.tokens_folder(w.recipe),
         vocab=lambda w: T.paths.vocab(SPECS.pretraining[w.recipe].vocab),
-        weights=lambda w: T.segment_arguments(w.recipe, int(w.step)),
+        weights=lambda w: T.pretrainings.segment_arguments(w.recipe, int(w.step)),
     message:
         "Pretraining {wildcards.recipe} up to step {wildcards.step}"
     # `tee` ignores the signals that stop the job, so that the last messages reach the log.
@@ -68,10 +68,10 @@ rule pretrain:
 
 rule export_model:
     input:
-        unpack(lambda w: T.model_inputs(w.model)),
+        unpack(lambda w: T.models.inputs(w.model)),
     output:
         # What is there stays until it is replaced: a model isn't lost to a job that fails.
-        [update(T.paths.model("{model}", name)) for name in T.MODEL_FILES],
+        [update(path) for path in T.paths.model_files("{model}")],
     log:
         T.paths.log(T.paths.model("{model}")),
     wildcard_constraints:
@@ -81,9 +81,9 @@ rule export_model:
     resources:
         **needs("export_model"),
     params:
-        version=T.version("export"),
-        recipe=lambda w: as_json(T.model_recipe(w.model)),
-        arguments=lambda w: T.model_arguments(w.model),
+        version=VERSIONS["export"],
+        recipe=lambda w: as_json(T.models.recipe(w.model)),
+        arguments=lambda w: T.models.arguments(w.model),
     message:
         "Making the model {wildcards.model}"
     shell:
@@ -92,9 +92,9 @@ rule export_model:
 
 rule take_model:
     input:
-        lambda w: T.check_own_folder(w.model),
+        lambda w: T.models.check_own_folder(w.model),
     output:
-        [update(T.paths.model("{model}", name)) for name in T.MODEL_FILES],
+        [update(path) for path in T.paths.model_files("{model}")],
     log:
         T.paths.log(T.paths.model("{model}")),
     wildcard_constraints:
@@ -104,10 +104,10 @@ rule take_model:
     resources:
         **needs("take_model"),
     params:
-        version=T.version("export"),
-        recipe=lambda w: as_json(T.model_recipe(w.model)),
-        content=lambda w: T.own_folder_content(w.model),
-        folder=not_compared(lambda w: str(T.own_folder(w.model))),
+        version=VERSIONS["export"],
+        recipe=lambda w: as_json(T.models.recipe(w.model)),
+        content=lambda w: T.models.own_folder_content(w.model),
+        folder=not_compared(lambda w: str(T.models.own_folder(w.model))),
     message:
         "Copying the model {wildcards.model}"
     shell:

@@ -3,8 +3,8 @@
 
 rule fingerprint:
     input:
-        lambda w: list(T.exclusion_inputs(w.corpus).values()),
-        shard=lambda w: T.parsed_part(w.corpus, int(w.part)),
+        lambda w: list(T.selection.exclusions(w.corpus).values()),
+        shard=lambda w: T.corpora.parsed_part(w.corpus, int(w.part)),
         latest=T.paths.corpus("{corpus}", "latest.parquet"),
     output:
         T.paths.fingerprint("{corpus}", "{part}"),
@@ -17,10 +17,10 @@ rule fingerprint:
     resources:
         **needs("fingerprint"),
     params:
-        version=[T.version("select"), T.version("duplicates")],
-        recipe=lambda w: as_json(T.fingerprint_recipe(w.corpus, int(w.part))),
+        version=[VERSIONS["select"], VERSIONS["duplicates"]],
+        recipe=lambda w: as_json(T.selection.fingerprint_recipe(w.corpus, int(w.part))),
         index=lambda w: int(w.part),
-        more=lambda w: T.as_arguments(T.exclusion_inputs(w.corpus)),
+        more=lambda w: as_arguments(T.selection.exclusions(w.corpus)),
     message:
         "Fingerprinting {wildcards.corpus}, part {wildcards.part}"
     shell:
@@ -30,7 +30,7 @@ rule fingerprint:
 
 rule find_duplicates:
     input:
-        lambda w: T.fingerprints(w.corpus),
+        lambda w: T.selection.fingerprints(w.corpus),
     output:
         T.paths.corpus("{corpus}", "duplicates.parquet"),
     log:
@@ -40,10 +40,10 @@ rule find_duplicates:
     resources:
         **needs("find_duplicates"),
     params:
-        version=T.version("duplicates"),
-        recipe=lambda w: as_json(T.duplicates_recipe(w.corpus)),
+        version=VERSIONS["duplicates"],
+        recipe=lambda w: as_json(T.selection.duplicates_recipe(w.corpus)),
         folder=lambda w: T.paths.fingerprints(w.corpus),
-        parts=lambda w: len(T.shards(w.corpus)),
+        parts=lambda w: len(T.corpora.shards(w.corpus)),
     message:
         "Finding duplicates in {wildcards.corpus}"
     shell:
@@ -53,7 +53,7 @@ rule find_duplicates:
 
 rule index_evaluation_texts:
     input:
-        lambda w: T.evaluated_files(w.corpus, w.use),
+        lambda w: T.contamination.examples(w.corpus, w.use),
     output:
         T.paths.corpus("{corpus}", "{use}.parquet"),
     log:
@@ -65,8 +65,8 @@ rule index_evaluation_texts:
     resources:
         **needs("index_evaluation_texts"),
     params:
-        version=T.version("contamination"),
-        recipe=lambda w: as_json(T.evaluated_recipe(w.corpus, w.use)),
+        version=VERSIONS["contamination"],
+        recipe=lambda w: as_json(T.contamination.recipe(w.corpus, w.use)),
     message:
         "Indexing texts of datasets for {wildcards.corpus}"
     shell:
@@ -76,7 +76,7 @@ rule index_evaluation_texts:
 
 rule find_contamination:
     input:
-        parts=lambda w: T.searched_parts(w.corpus, int(w.first)),
+        parts=lambda w: T.contamination.searched_parts(w.corpus, int(w.first)),
         index=T.paths.corpus("{corpus}", "contamination.parquet"),
     output:
         T.paths.contamination("{corpus}", "{first}"),
@@ -89,7 +89,7 @@ rule find_contamination:
     resources:
         **needs("find_contamination"),
     params:
-        version=T.version("contamination"),
+        version=VERSIONS["contamination"],
     message:
         "Searching {wildcards.corpus} for texts of datasets, from part {wildcards.first}"
     shell:
@@ -100,7 +100,7 @@ rule find_contamination:
 rule contamination:
     input:
         index=T.paths.corpus("{corpus}", "contamination.parquet"),
-        found=lambda w: T.contaminations(w.corpus),
+        found=lambda w: T.contamination.findings(w.corpus),
     output:
         T.paths.corpus("{corpus}", "contamination.json"),
     log:
@@ -110,7 +110,7 @@ rule contamination:
     resources:
         **needs("contamination"),
     params:
-        version=T.version("contamination"),
+        version=VERSIONS["contamination"],
     message:
         "Reporting texts of datasets found in {wildcards.corpus}"
     shell:

@@ -17,9 +17,9 @@ rule download:
         **needs("download"),
         downloads=1,
     params:
-        version=T.version("download"),
+        version=VERSIONS["download"],
         url=lambda w: f"https://{w.path}",
-        checks=lambda w: T.download_checks(f"https://{w.path}"),
+        checks=lambda w: T.sources.checks(f"https://{w.path}"),
     message:
         "Downloading {params.url}"
     shell:
@@ -28,7 +28,7 @@ rule download:
 
 rule take_local:
     input:
-        lambda w: T.check_local_file(w.key, w.name),
+        lambda w: T.sources.check_local_file(w.key, w.name),
     output:
         file=T.paths.local_source("{key}", "{name}"),
         source=T.paths.source_record(T.paths.local_source("{key}", "{name}")),
@@ -42,9 +42,9 @@ rule take_local:
     resources:
         **needs("take_local"),
     params:
-        version=T.version("download"),
-        url=not_compared(lambda w: Path(T.local_file(w.key, w.name)).as_uri()),
-        checks=lambda w: T.local_checks(w.key, w.name),
+        version=VERSIONS["download"],
+        url=not_compared(lambda w: Path(T.sources.local_file(w.key, w.name)).as_uri()),
+        checks=lambda w: T.sources.local_checks(w.key, w.name),
     message:
         "Copying {wildcards.name} ({wildcards.key})"
     shell:

@@ -3,10 +3,10 @@
 
 rule table:
     input:
-        records=lambda w: T.record_files(w.results_table),
-        published=lambda w: T.published(w.results_table, ROOT / "specs"),
+        records=lambda w: T.tables.record_files(w.results_table),
+        published=lambda w: published_values(w.results_table, ROOT / "specs"),
     output:
-        [T.paths.table("{results_table}", form) for form in T.TABLE_FORMS],
+        T.paths.table_files("{results_table}"),
     log:
         T.paths.log(T.paths.table("{results_table}")),
     wildcard_constraints:
@@ -16,9 +16,9 @@ rule table:
     resources:
         **needs("table"),
     params:
-        version=T.version("table"),
-        recipe=lambda w: as_json(T.table_recipe(w.results_table)),
-        found=lambda w: T.digest_of(T.found_records(w.results_table)),
+        version=VERSIONS["table"],
+        recipe=lambda w: as_json(T.tables.recipe(w.results_table)),
+        found=lambda w: T.records.digest_of(T.tables.found_records(w.results_table)),
     message:
         "Building {wildcards.results_table}"
     shell:
@@ -29,9 +29,9 @@ rule table:
 rule compare:
     input:
         table=T.paths.table("{results_table}", "json"),
-        contributions=lambda w: T.item_files(w.results_table),
+        contributions=lambda w: T.tables.contribution_files(w.results_table),
     output:
-        [T.paths.comparisons("{results_table}", form) for form in T.COMPARISON_FORMS],
+        T.paths.comparison_files("{results_table}"),
     log:
         T.paths.log(T.paths.comparisons("{results_table}")),
     wildcard_constraints:
@@ -41,7 +41,7 @@ rule compare:
     resources:
         **needs("compare"),
     params:
-        version=T.version("compare"),
+        version=VERSIONS["compare"],
     message:
         "Comparing the models of {wildcards.results_table}"
     shell:
@@ -51,10 +51,10 @@ rule compare:
 
 rule fact_table:
     input:
-        facts=lambda w: T.fact_files(w.fact_table),
-        published=lambda w: T.published(w.fact_table, ROOT / "specs"),
+        facts=lambda w: T.fact_tables.files(w.fact_table),
+        published=lambda w: published_values(w.fact_table, ROOT / "specs"),
     output:
-        [T.paths.table("{fact_table}", form) for form in T.TABLE_FORMS],
+        T.paths.table_files("{fact_table}"),
     log:
         T.paths.log(T.paths.table("{fact_table}")),
     wildcard_constraints:
@@ -64,8 +64,8 @@ rule fact_table:
     resources:
         **needs("fact_table"),
     params:
-        version=T.version("fact_table"),
-        recipe=lambda w: as_json(T.fact_table_recipe(w.fact_table)),
+        version=VERSIONS["fact_table"],
+        recipe=lambda w: as_json(T.fact_tables.recipe(w.fact_table)),
     message:
         "Building {wildcards.fact_table}"
     shell:
@@ -75,9 +75,9 @@ rule fact_table:
 
 rule dataset_page:
     input:
-        lambda w: T.page_inputs(w.dataset),
+        lambda w: T.pages.inputs(w.dataset),
     output:
-        [T.paths.page("{dataset}", form) for form in T.PAGE_FORMS],
+        T.paths.page_files("{dataset}"),
     log:
         T.paths.log(T.paths.page("{dataset}")),
     conda:
@@ -85,8 +85,8 @@ rule dataset_page:
     resources:
         **needs("dataset_page"),
     params:
-        version=T.version("page"),
-        recipe=lambda w: as_json(T.page_recipe(w.dataset)),
+        version=VERSIONS["page"],
+        recipe=lambda w: as_json(T.pages.recipe(w.dataset)),
     message:
         "Writing the page of {wildcards.dataset}"
     shell:
@@ -96,9 +96,9 @@ rule dataset_page:
 
 rule contradictions:
     input:
-        [T.published(table, ROOT / "specs") for table in SPECS.tables],
+        [published_values(table, ROOT / "specs") for table in SPECS.tables],
     output:
-        T.contradictions(),
+        T.paths.contradiction_files(),
     log:
         T.paths.log(T.paths.contradictions()),
     conda:
@@ -106,8 +106,8 @@ rule contradictions:
     resources:
         **needs("contradictions"),
     params:
-        version=T.version("contradictions"),
-        recipe=lambda w: as_json(T.contradictions_recipe()),
+        version=VERSIONS["contradictions"],
+        recipe=lambda w: as_json(T.contradictions.recipe()),
     message:
         "Writing the page of contradictions"
     shell:
@@ -117,9 +117,9 @@ rule contradictions:
 
 rule report:
     input:
-        lambda w: T.report_inputs(),
+        lambda w: T.report.inputs(),
     output:
-        T.report(),
+        T.paths.report(STUDY.study, "html"),
     log:
         T.paths.log(T.paths.report(STUDY.study)),
     conda:
@@ -127,8 +127,8 @@ rule report:
     resources:
         **needs("report"),
     params:
-        version=T.version("report"),
-        recipe=lambda w: as_json(T.report_recipe()),
+        version=VERSIONS["report"],
+        recipe=lambda w: as_json(T.report.recipe()),
     message:
         "Writing the report {output}"
     shell:
@@ -137,9 +137,9 @@ rule report:
 
 rule checklist:
     input:
-        lambda w: T.checklist_inputs(),
+        lambda w: T.checklist.inputs(),
     output:
-        T.checklist_files(),
+        T.paths.checklist_files(STUDY.study),
     log:
         T.paths.log(T.paths.checklist(STUDY.study)),
     conda:
@@ -147,8 +147,8 @@ rule checklist:
     resources:
         **needs("checklist"),
     params:
-        version=T.version("checklist"),
-        recipe=lambda w: as_json(T.checklist_recipe()),
+        version=VERSIONS["checklist"],
+        recipe=lambda w: as_json(T.checklist.recipe()),
     message:
         "Filling the reproducibility checklist"
     shell:
@@ -158,9 +158,9 @@ rule checklist:
 
 rule crate:
     input:
-        lambda w: T.crate_inputs(),
+        lambda w: T.crate.inputs(),
     output:
-        directory(T.crate()),
+        directory(T.paths.crate(STUDY.study)),
     log:
         T.paths.log(T.paths.crate(STUDY.study)),
     conda:
@@ -168,8 +168,8 @@ rule crate:
     resources:
         **needs("crate"),
     params:
-        version=T.version("crate"),
-        recipe=lambda w: as_json(T.crate_recipe()),
+        version=VERSIONS["crate"],
+        recipe=lambda w: as_json(T.crate.recipe()),
     message:
         "Packing the RO-Crate {output}"
     shell:

@@ -16,7 +16,7 @@ rule count_words:
     resources:
         **needs("count_words"),
     params:
-        version=T.version("count"),
+        version=VERSIONS["count"],
         recipe=lambda w: as_json({"splitting": w.splitting}),
     message:
         "Counting words of {wildcards.corpus}, part {wildcards.part} ({wildcards.splitting})"
@@ -26,23 +26,23 @@ rule count_words:
 
 rule train_vocab:
     input:
-        lambda w: T.word_counts(w.vocab),
+        lambda w: T.vocabularies.word_counts(w.vocab),
     output:
-        [T.paths.vocab("{vocab}", name) for name in T.VOCAB_FILES],
+        T.paths.vocab_files("{vocab}"),
     log:
         T.paths.log(T.paths.vocab("{vocab}")),
     wildcard_constraints:
-        vocab=any_of(T.learnt_vocabs()),
+        vocab=any_of(T.vocabularies.learnt()),
     conda:
         "../envs/data.yaml"
     threads: 2
     resources:
         **needs("train_vocab"),
     params:
-        words=lambda w: T.words_folder(w.vocab),
-        parts=lambda w: T.vocab_parts(w.vocab),
-        version=T.version("vocab"),
-        recipe=lambda w: as_json(T.vocab_recipe(w.vocab)),
+        words=lambda w: T.vocabularies.words_folder(w.vocab),
+        parts=lambda w: T.vocabularies.parts(w.vocab),
+        version=VERSIONS["vocab"],
+        recipe=lambda w: as_json(T.vocabularies.recipe(w.vocab)),
     message:
         "Learning the vocabulary {wildcards.vocab}"
     shell:
@@ -52,20 +52,20 @@ rule train_vocab:
 
 rule take_vocab:
     input:
-        lambda w: T.model_files(T.vocab_model(w.vocab)),
+        lambda w: T.paths.model_files(T.vocabularies.model(w.vocab)),
     output:
-        [T.paths.vocab("{vocab}", name) for name in T.VOCAB_FILES],
+        T.paths.vocab_files("{vocab}"),
     log:
         T.paths.log(T.paths.vocab("{vocab}")),
     wildcard_constraints:
-        vocab=any_of(T.released_vocabs()),
+        vocab=any_of(T.vocabularies.released()),
     conda:
         "../envs/data.yaml"
     resources:
         **needs("take_vocab"),
     params:
-        version=T.version("vocab"),
-        model=lambda w: T.paths.model(T.vocab_model(w.vocab)),
+        version=VERSIONS["vocab"],
+        model=lambda w: T.paths.model(T.vocabularies.model(w.vocab)),
     message:
         "Copying the vocabulary {wildcards.vocab}"
     shell:
@@ -74,8 +74,8 @@ rule take_vocab:
 
 rule vocab_diagnosis:
     input:
-        vocab=lambda w: T.vocab_files(w.vocab),
-        dataset=lambda w: T.dataset_files(w.dataset),
+        vocab=lambda w: T.paths.vocab_files(w.vocab),
+        dataset=lambda w: T.paths.dataset_files(w.dataset),
     output:
         T.paths.fit("{vocab}", "{dataset}"),
     log:
@@ -85,8 +85,8 @@ rule vocab_diagnosis:
     resources:
         **needs("vocab_diagnosis"),
     params:
-        version=T.version("fit"),
-        recipe=lambda w: as_json(T.fit_recipe(w.vocab, w.dataset)),
+        version=VERSIONS["fit"],
+        recipe=lambda w: as_json(T.vocabularies.fit_recipe(w.vocab, w.dataset)),
     message:
         "Diagnosing the vocabulary {wildcards.vocab} on {wildcards.dataset}"
     shell:

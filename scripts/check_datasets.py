@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import PubmillError, run
-from pubmill.graph.dataset_access import AccessTargets
+from pubmill.graph import Graph
 from pubmill.hardware.cores import cores
 from pubmill.inspection.data_check.checks import check_all, plan
 from pubmill.inspection.data_check.printing import print_outcomes
@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--scale", default="full", choices=scales(ROOT / "specs"), help="whose specs")
     parser.add_argument("--processes", type=int, default=cores(), help="default: one per core")
     arguments = parser.parse_args()
-    targets = AccessTargets(
+    graph = Graph(
         Study(
             study="data-check",
             title="",
@@ -48,14 +48,14 @@ def main() -> None:
         ),
         load(ROOT / "specs", arguments.scale),
     )
-    names = arguments.datasets or sorted(targets.specs.datasets)
-    unknown = [name for name in names if name not in targets.specs.datasets]
+    names = arguments.datasets or sorted(graph.specs.datasets)
+    unknown = [name for name in names if name not in graph.specs.datasets]
     if unknown:
         raise PubmillError(
-            f"unknown dataset {', '.join(unknown)}; the datasets are {sorted(targets.specs.datasets)}"
+            f"unknown dataset {', '.join(unknown)}; the datasets are {sorted(graph.specs.datasets)}"
         )
     began = time.perf_counter()
-    tasks, unchecked = plan(targets, names)
+    tasks, unchecked = plan(graph, names)
     outcomes = []
     for outcome in check_all(tasks, arguments.processes):
         outcomes.append(outcome)

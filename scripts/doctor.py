@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import run
-from pubmill.graph.tables import TableTargets
+from pubmill.graph import Graph
 from pubmill.inspection.doctor.datasets import examine, linked, merged_config
 from pubmill.inspection.doctor.links import check_links
 from pubmill.inspection.doctor.models import examine_models
@@ -35,12 +35,12 @@ def main() -> None:
     parser.add_argument("--offline", action="store_true", help="do not check links")
     arguments = parser.parse_args()
     config = merged_config(ROOT / "config.yaml", arguments.configfile, arguments.config)
-    targets = TableTargets(*check_study(config, ROOT / "specs"))
-    links = None if arguments.offline else check_links(linked(targets))
+    graph = Graph(*check_study(config, ROOT / "specs"))
+    links = None if arguments.offline else check_links(linked(graph))
     options = commands.configuration_options(arguments.configfile, arguments.config)
-    findings = examine(targets, links, options)
+    findings = examine(graph, links, options)
     print_findings(console(), findings, links)
-    models = examine_models(targets)
+    models = examine_models(graph)
     print_models(console(), models)
     wanted = [finding for finding in findings if finding.wanted]
     if not (all(model.sound for model in models) and all(finding.sound for finding in wanted)):

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import run
-from pubmill.graph.fact_tables import FactTableTargets
+from pubmill.graph import Graph
 from pubmill.inspection.doctor.datasets import merged_config
 from pubmill.inspection.explain.cells import Explainer, explain
 from pubmill.inspection.explain.printing import print_explanation, to_json
@@ -37,7 +37,7 @@ def main() -> None:
     arguments = parser.parse_args()
     config = merged_config(ROOT / "config.yaml", arguments.configfile, arguments.config)
     explainer = Explainer(
-        FactTableTargets(*check_study(config, ROOT / "specs")),
+        Graph(*check_study(config, ROOT / "specs")),
         ROOT / "specs",
         tuple(arguments.configfile),
         tuple(arguments.config),

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import PubmillError, run
-from pubmill.graph import Targets
+from pubmill.graph import checked_graph
 from pubmill.inspection.doctor.datasets import merged_config
 from pubmill.inspection.mirror.fetching import fetch_all, listed
 from pubmill.planning.required_files import required_files
@@ -41,8 +41,8 @@ def main() -> None:
     config = merged_config(ROOT / "config.yaml", [str(overlay)], arguments.config)
     # With a mirror set, a study leaves out files that the mirror lacks; exactly these are needed here.
     config["mirror"] = None
-    targets = Targets(*check_study(config, ROOT / "specs"))
-    wanted = required_files((job for job in jobs_of(ROOT, config) if job.to_do), targets)
+    graph = checked_graph(*check_study(config, ROOT / "specs"))
+    wanted = required_files((job for job in jobs_of(ROOT, config) if job.to_do), graph)
     if arguments.fetch is None:
         print("\n".join(listed(wanted)))
     elif failed := fetch_all(wanted, arguments.fetch):

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import PubmillError, run
-from pubmill.graph import Targets
+from pubmill.graph import checked_graph
 from pubmill.inspection.doctor.datasets import merged_config
 from pubmill.messages import commands
 from pubmill.planning.gpus import read_gpus
@@ -42,8 +42,8 @@ def main() -> None:
     gpus = read_gpus(ROOT / "specs", ROOT / "benchmarks/pretraining.json")
     if arguments.recipes:
         study = Study(study="recipes", title="", scale="full", tables=())
-        targets = Targets(study, load(ROOT / "specs", "full"))
-        print("\n".join(recipes_as_markdown(recipes_at_full(targets, gpus), gpus)))
+        graph = checked_graph(study, load(ROOT / "specs", "full"))
+        print("\n".join(recipes_as_markdown(recipes_at_full(graph, gpus), gpus)))
         return
     if not arguments.study:
         raise PubmillError(
@@ -51,8 +51,8 @@ def main() -> None:
         )
     overlay = study_file(arguments.study, ROOT / "studies")
     config = merged_config(ROOT / "config.yaml", [str(overlay)], arguments.config)
-    targets = Targets(*check_study(config, ROOT / "specs"))
-    print_plan(console(), make_plan(jobs_of(ROOT, config), targets, gpus), targets, gpus)
+    graph = checked_graph(*check_study(config, ROOT / "specs"))
+    print_plan(console(), make_plan(jobs_of(ROOT, config), graph, gpus), graph, gpus)
 
 
 if __name__ == "__main__":

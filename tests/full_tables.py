@@ -6,23 +6,13 @@ from functools import cache
 from pathlib import Path
 from statistics import fmean, stdev
 
-from pubmill.graph.publication import PublicationTargets
+from pubmill.graph import Graph
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.tables.cells import Column, Row, TableRecipe
 from pubmill.tables.published_values import PrintedAt, PublishedValues, places, read_published
 
 SPECS = Path(__file__).resolve().parents[1] / "specs"
-
-
-class Unhindered(PublicationTargets):
-    """Targets of a study that has all weights and every dataset, including those behind an application."""
-
-    def lacks(self, dataset: str) -> str | None:
-        return None
-
-    def lacks_model(self, model: str) -> str | None:
-        return None
 
 
 @cache
@@ -32,8 +22,11 @@ def specs() -> Specs:
 
 
 @cache
-def targets(seeds: int = 1) -> Unhindered:
-    """Return the targets of all result tables; `seeds` multiplies the papers' numbers of seeds."""
+def graph(seeds: int = 1) -> Graph:
+    """Return the graph of all result tables; `seeds` multiplies the papers' numbers of seeds.
+
+    The study has all weights and every dataset, including those behind an application.
+    """
     known = specs()
     protocols = {}
     for name, protocol in known.protocols.items():
@@ -41,12 +34,15 @@ def targets(seeds: int = 1) -> Unhindered:
         final = protocol.final.model_copy(update={"seeds": more})
         protocols[name] = protocol.model_copy(update={"final": final})
     study = Study(study="all", title="All tables", scale="full", tables=tuple(known.tables))
-    return Unhindered(study, known.model_copy(update={"protocols": protocols}))
+    found = Graph(study, known.model_copy(update={"protocols": protocols}))
+    for access in (found.access, found.model_access):
+        access.obstacle = lambda name: None
+    return found
 
 
 def recipe(name: str, seeds: int = 1) -> TableRecipe:
     """Return the recipe of a table, as its program reads it."""
-    return TableRecipe.model_validate(json.loads(json.dumps(targets(seeds).table_recipe(name))))
+    return TableRecipe.model_validate(json.loads(json.dumps(graph(seeds).tables.recipe(name))))
 
 
 def published(name: str) -> PublishedValues:

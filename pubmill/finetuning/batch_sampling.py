@@ -1,4 +1,4 @@
-"""Which inputs are computed together: little padding, and the same choice for the same seed."""
+"""Batch sampling: little padding, and the same batches for the same seed."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,21 +7,23 @@ import numpy as np
 import numpy.typing as npt
 
 POOL = 64
-"""Most batches that are shuffled together before their inputs are sorted by length: enough for 95 % real
-tokens on sentences of biomedical abstracts."""
+"""Largest number of batches in a pool, whose inputs are sorted by length. With 64, about 95 % of the tokens
+are real on sentences of biomedical abstracts."""
 POOLS = 4
-"""Fewest pools of an epoch: were a small dataset one pool, its inputs would always meet the same others."""
+"""Smallest number of pools in an epoch. If a small dataset were a single pool, the same inputs would share a
+batch in every epoch."""
 
 
 def training_batches(
     lengths: Sequence[int], batch_size: int, seed: int, epoch: int, classes: Sequence[int] | None = None
 ) -> list[list[int]]:
-    """Batches of one epoch, each `batch_size` indices into `lengths` (one of them may be smaller).
+    """Return the batches of one epoch: lists of `batch_size` indices into `lengths` (one list may be
+    shorter).
 
-    Everything is shuffled, cut into at least `POOLS` pools of at most `POOL` batches, sorted by length inside
-    each pool, and the batches are shuffled again. Where `classes` are given (one for each of `lengths`),
-    inputs of rarer classes are there more than once (`oversampled`). A pure function of its arguments; there
-    are ceil(epoch_size(...) / batch_size) batches.
+    The inputs are shuffled, cut into at least `POOLS` pools of at most `POOL` batches and sorted by length
+    inside each pool; then the batches are shuffled. With `classes` (one for each of `lengths`), inputs of
+    rare classes are repeated (`oversampled`). The result depends only on the arguments; it has
+    ceil(epoch_size(...) / batch_size) batches.
     """
     generator = np.random.default_rng([seed, epoch])
     chosen = np.arange(len(lengths)) if classes is None else oversampled(classes, generator)
@@ -33,7 +35,7 @@ def training_batches(
     for start in range(0, len(order), size):
         pool = order[start : start + size]
         pool = pool[np.argsort(sizes[pool], kind="stable")]
-        # Cut anywhere, so that it isn't always the longest inputs of all that share the smaller batch.
+        # A random cut, so that the smaller batch does not always contain the longest inputs.
         smaller = batch_size * int(generator.integers(len(pool) // batch_size + 1))
         rest = smaller + len(pool) % batch_size
         starts = [*range(0, smaller, batch_size), smaller, *range(rest, len(pool), batch_size)]
@@ -42,7 +44,7 @@ def training_batches(
 
 
 def epoch_size(inputs: int, classes: Sequence[int] | None) -> int:
-    """How many inputs an epoch has."""
+    """Return the number of inputs in an epoch."""
     if classes is None:
         return inputs
     counts = Counter(classes)
@@ -50,10 +52,11 @@ def epoch_size(inputs: int, classes: Sequence[int] | None) -> int:
 
 
 def oversampled(classes: Sequence[int], generator: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Indices into `classes`, with each class as often as the most frequent one (shin2020 section 5.5).
+    """Return indices into `classes` in which every class is as frequent as the most frequent one (shin2020
+    section 5.5).
 
-    Each input of a class is there equally often, but for the remainder, which is drawn: some of them
-    once more.
+    Each input of a class occurs equally often; a remainder is filled with a random choice of the class's
+    inputs.
     """
     known = np.asarray(classes)
     most = max(Counter(classes).values())
@@ -66,7 +69,7 @@ def oversampled(classes: Sequence[int], generator: np.random.Generator) -> npt.N
 
 
 def prediction_batches(lengths: Sequence[int], tokens: int) -> list[list[int]]:
-    """Batches from the shortest to the longest, each of at most `tokens` padded tokens or one index."""
+    """Return batches in order of length, each of at most `tokens` padded tokens or of a single index."""
     batches: list[list[int]] = []
     for index in np.argsort(np.asarray(lengths), kind="stable").tolist():
         if not batches or (len(batches[-1]) + 1) * lengths[index] > tokens:

@@ -1,4 +1,4 @@
-"""A linear-chain conditional random field on scores of labels (gu2020 section 5.2; Lafferty et al. 2001)."""
+"""Linear-chain conditional random field over label scores (gu2020 section 5.2; Lafferty et al. 2001)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,14 +8,15 @@ import torch
 from torch import nn
 
 from pubmill.finetuning.inputs import Batch
+from pubmill.hardware.torch_setup import to_device
 
 
 class LinearChain(nn.Module):
-    """How well one label follows another, and begins and ends an instance: learnt, in float32.
+    """Learnt scores of label transitions and of first and last labels, in float32.
 
-    `scores` (rows x labels) and labels (rows) are those of all instances, one after another; `counts` are the
-    rows of each instance, at least one. All transitions begin as 0, where the likelihood is that of labels
-    that don't depend on each other; none is forbidden.
+    `scores` (rows x labels) and labels (rows) contain all instances, one after another; `counts` has the
+    number of rows of each instance, at least one. All transition scores start as 0, which makes labels
+    independent of each other; no transition is forbidden.
     """
 
     def __init__(self, labels: int) -> None:
@@ -25,16 +26,18 @@ class LinearChain(nn.Module):
         self.end = nn.Parameter(torch.zeros(labels))
 
     def forward(self, scores: torch.Tensor, counts: Sequence[int], labels: torch.Tensor) -> torch.Tensor:
-        """Negative log-likelihood of the instances' labels, summed and divided by the number of rows.
+        """Return the negative log-likelihood of the instances' labels, summed and divided by the number of
+        rows.
 
-        Per row, as a cross-entropy is, so that one learning rate suits heads with and without it.
+        Dividing by rows, as cross-entropy does, makes one learning rate suitable for heads with and without a
+        CRF.
         """
         layout = _layout(counts, scores.device)
         total = self._partitions(scores, layout).sum() - self._score(scores, layout, labels)
         return total / len(scores)
 
     def decode(self, scores: torch.Tensor, counts: Sequence[int]) -> torch.Tensor:
-        """The likeliest labels of each instance (Viterbi), a number for each row."""
+        """Return the most likely labels of each instance (Viterbi), one per row."""
         layout = _layout(counts, scores.device)
         first, *others = layout.padded(scores).unbind(1)
         itself = torch.arange(scores.shape[1], device=scores.device)
@@ -49,7 +52,7 @@ class LinearChain(nn.Module):
         return torch.stack(path[::-1], 1).flatten().index_select(0, layout.rows)
 
     def _partitions(self, scores: torch.Tensor, layout: "_Layout") -> torch.Tensor:
-        """For each instance the logarithm of the sum over all its labellings (the forward algorithm)."""
+        """Return, for each instance, the logarithm of the sum over all labellings (forward algorithm)."""
         first, *others = layout.padded(scores).unbind(1)
         forward = self.start + first
         for step, there in zip(others, layout.present.unbind(1)[1:], strict=True):
@@ -58,7 +61,7 @@ class LinearChain(nn.Module):
         return (forward + self.end).logsumexp(1)
 
     def _score(self, scores: torch.Tensor, layout: "_Layout", labels: torch.Tensor) -> torch.Tensor:
-        """The score of the labels given, all instances together."""
+        """Return the summed score of the given labels of all instances."""
         later = layout.later
         return (
             scores.gather(1, labels.unsqueeze(1)).sum()
@@ -69,7 +72,7 @@ class LinearChain(nn.Module):
 
 
 class ChainHead(nn.Module):
-    """A head on tokens whose scores a `LinearChain` reads; `forward` gives the scores alone."""
+    """Head on tokens whose scores are decoded by a `LinearChain`; `forward` returns the scores."""
 
     def __init__(self, scorer: nn.Module, labels: int) -> None:
         super().__init__()
@@ -83,10 +86,11 @@ class ChainHead(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Where instances of several lengths, one after another, stand in instances x longest.
+    """Positions of the rows of all instances in an array of instances x longest.
 
-    `present` (instances x longest x 1): where there is a row. `rows`: the place of each row in the flattened
-    instances x longest. `first`, `last`: each instance's first and last row; `later`: all but the first.
+    `present` (instances x longest x 1): where a row exists. `rows`: index of each row in the flattened
+    instances x longest. `first`, `last`: first and last row of each instance; `later`: all rows except first
+    ones.
     """
 
     present: torch.Tensor
@@ -96,14 +100,14 @@ class _Layout:
     later: torch.Tensor
 
     def padded(self, scores: torch.Tensor) -> torch.Tensor:
-        """Instances x longest x labels, 0 where there is no row."""
+        """Return the rows as instances x longest x labels, with 0 where there is no row."""
         instances, longest, _ = self.present.shape
         empty = scores.new_zeros(instances * longest, scores.shape[1])
         return empty.index_copy(0, self.rows, scores).view(instances, longest, -1)
 
 
 def _layout(counts: Sequence[int], device: torch.device) -> _Layout:
-    # From lengths that the CPU has: a GPU need not be waited for.
+    # The lengths are on the CPU, so this does not wait for the GPU.
     lengths = np.asarray(counts)
     present = np.arange(lengths.max()) < lengths[:, None]
     ends = lengths.cumsum()
@@ -114,4 +118,4 @@ def _layout(counts: Sequence[int], device: torch.device) -> _Layout:
         ends - 1,
         np.delete(np.arange(ends[-1]), ends - lengths),
     )
-    return _Layout(*(torch.from_numpy(part).to(device, non_blocking=True) for part in parts))
+    return _Layout(*(to_device(torch.from_numpy(part), device) for part in parts))

@@ -1,4 +1,4 @@
-"""Any encoder that transformers loads, and its tokenizer: nothing is fetched, no code of a folder is run."""
+"""Encoders and tokenizers that transformers can load from a folder, without network access or remote code."""
 
 import logging
 from pathlib import Path
@@ -19,14 +19,14 @@ DROPOUTS = (
     "embedding_dropout",
     "mlp_dropout",
 )
-"""Where configurations of encoders keep the dropout of gu2020 section 6.2; each has some of them."""
+"""Configuration keys of encoders for the dropout of gu2020 section 6.2; each encoder has some of them."""
 
 
 def load_tokenizer(folder: Path, words: bool = False) -> PreTrainedTokenizerBase:
-    """The model folder's own fast tokenizer; `words`: to read words that are given one by one.
+    """Return the model folder's own fast tokenizer; with `words`, for input that is split into words.
 
-    Byte-level BPE (RoBERTa, ModernBERT) is then made to read every word as one after a space, the first of a
-    sentence too: else they would be read as one long word. Other tokenizers don't change.
+    With `words`, byte-level BPE (RoBERTa, ModernBERT) treats every word, including a sentence's first, as
+    preceded by a space; otherwise the words would be joined. Other tokenizers are not changed.
     """
     _check_folder(folder)
     spaced = {"add_prefix_space": True} if words else {}
@@ -44,13 +44,13 @@ def load_tokenizer(folder: Path, words: bool = False) -> PreTrainedTokenizerBase
         )
     splitter = tokenizer.backend_tokenizer.pre_tokenizer
     if words and isinstance(splitter, ByteLevel):
-        # Tokenizers of no class of their own (ModernBERT's) ignore the argument above.
+        # Tokenizers without their own class (ModernBERT's) ignore the argument above.
         splitter.add_prefix_space = True
     return tokenizer
 
 
 def load_encoder(folder: Path, dropout: float, device: torch.device) -> PreTrainedModel:
-    """The model folder's encoder in float32, without pooler; weights missing from it are an error."""
+    """Return the model folder's encoder in float32, without pooler; missing weights are an error."""
     _check_folder(folder)
     _quieten()
     config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -60,8 +60,8 @@ def load_encoder(folder: Path, dropout: float, device: torch.device) -> PreTrain
         trust_remote_code=False,
         use_safetensors=True,
         dtype=torch.float32,
-        # With dropout, and on sentences, plain attention is 1.2 times as fast on a CPU. On a GPU transformers
-        # chooses: the fused one, or the plain one for classes that lack it (DeBERTa).
+        # With dropout, on sentences, plain attention is 1.2 times as fast on a CPU. On a GPU, transformers
+        # chooses: fused attention, or plain attention for classes without a fused one (DeBERTa).
         attn_implementation="eager" if device.type == "cpu" else None,
         output_loading_info=True,
         **{name: dropout for name in DROPOUTS if hasattr(config, name)},
@@ -79,9 +79,9 @@ def load_encoder(folder: Path, dropout: float, device: torch.device) -> PreTrain
 
 
 def longest_input(encoder: PreTrainedModel) -> int:
-    """Tokens that the encoder takes at once: what its positions allow, whatever its tokenizer says.
+    """Return the number of tokens that the encoder's positions allow, regardless of the tokenizer's limit.
 
-    Where positions are relative (DeBERTa) or rotary (ModernBERT), it is the length it was configured for.
+    For relative (DeBERTa) or rotary positions (ModernBERT) it is the configured length.
     """
     positions = getattr(encoder.config, "max_position_embeddings", None)
     if not positions:
@@ -91,7 +91,7 @@ def longest_input(encoder: PreTrainedModel) -> int:
         )
     offset = 0
     for name, module in encoder.named_modules():
-        # RoBERTa and its relatives number positions from the padding token's id + 1.
+        # RoBERTa and related models number positions from the padding token's id + 1.
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
             offset = int(module.padding_idx) + 1
     return int(positions) - offset
@@ -103,10 +103,10 @@ def has_segments(encoder: PreTrainedModel) -> bool:
 
 
 def layers(encoder: PreTrainedModel) -> torch.nn.ModuleList:
-    """The encoder's layers, lowest first.
+    """Return the encoder's layers, lowest first.
 
-    Raises a `PubmillError` for an encoder whose layers share their weights (ALBERT): there is no lowest
-    or top one of them to treat differently.
+    Raises a `PubmillError` for an encoder whose layers share their weights (ALBERT), as no single layer can
+    be treated differently.
     """
     count = int(encoder.config.num_hidden_layers)
     found = [
@@ -123,10 +123,9 @@ def layers(encoder: PreTrainedModel) -> torch.nn.ModuleList:
 
 
 def embeddings(encoder: PreTrainedModel) -> list[torch.nn.Module]:
-    """All modules below the lowest layer: embeddings, their norm and projection.
+    """Return all modules below the lowest layer: embeddings, their norm and projection.
 
-    Where relative positions are embedded beside the layers, for all of them (DeBERTa), what stands there
-    belongs to it.
+    Embeddings of relative positions that all layers share (DeBERTa) are included.
     """
     tokens, stack = encoder.get_input_embeddings(), layers(encoder)
     below: list[torch.nn.Module] = []
@@ -154,13 +153,13 @@ def _check_folder(folder: Path) -> None:
 
 
 def _quieten() -> None:
-    """transformers reports heads left out of a checkpoint as if something were wrong; errors remain."""
+    """Suppress transformers' report on heads missing from a checkpoint; errors remain."""
     transformers_logging.set_verbosity(logging.ERROR)
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def forward(encoder: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor, segments: Any) -> torch.Tensor:
-    """Encodings, inputs x tokens x width; segment ids only for encoders that have them."""
+    """Return the encodings, inputs x tokens x width; segment ids only for encoders that have them."""
     further = {} if segments is None else {"token_type_ids": segments}
     hidden: torch.Tensor = encoder(input_ids=ids, attention_mask=mask, **further).last_hidden_state
     return hidden

@@ -1,4 +1,4 @@
-"""What is put on an encoder (gu2020 sections 5.1, 5.2; shin2020 Tables 1 and 2)."""
+"""Heads on an encoder (gu2020 sections 5.1, 5.2; shin2020 Tables 1 and 2)."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -13,7 +13,7 @@ from pubmill.recipes import FinetuningRecipe
 
 
 class TaskModel(nn.Module):
-    """An encoder and a head, which turns the encodings at a batch's places into scores."""
+    """An encoder with a head that scores the encodings at a batch's places."""
 
     def __init__(self, encoder: PreTrainedModel, head: nn.Module) -> None:
         super().__init__()
@@ -21,7 +21,7 @@ class TaskModel(nn.Module):
         self.head = head
 
     def forward(self, batch: Batch) -> torch.Tensor:
-        """Scores (float32), as many rows as the task's head gives for the batch."""
+        """Return the scores (float32); the task's head defines the number of rows."""
         hidden = forward(self.encoder, batch.ids, batch.mask, batch.segments)
         places = hidden.flatten(0, 1).index_select(0, batch.places)
         scores: torch.Tensor = self.head(places, batch)
@@ -29,8 +29,8 @@ class TaskModel(nn.Module):
 
 
 class Layers(nn.Module):
-    """Dropout and a linear layer to the scores, after any number of fully connected layers with ReLU, each
-    after a dropout of its own (shin2020 Tables 1 and 2; NeMo's default activation)."""
+    """Dropout and a linear layer, after any number of fully connected ReLU layers, each with its own dropout
+    (shin2020 Tables 1 and 2; NeMo's default activation)."""
 
     def __init__(self, width: int, outputs: int, recipe: FinetuningRecipe) -> None:
         super().__init__()
@@ -44,14 +44,14 @@ class Layers(nn.Module):
 
     def forward(self, places: torch.Tensor, batch: Batch) -> torch.Tensor:
         last = self.dropout(self.hidden(places))
-        # In float32: of bfloat16's few values many scores would be equal, and ties decide answers.
+        # In float32: bfloat16 has so few values that many scores would tie, and ties decide answers.
         with torch.autocast(places.device.type, enabled=False):
             scores: torch.Tensor = self.linear(last.float())
         return scores
 
 
 def linear(before: int, after: int) -> nn.Linear:
-    """A linear layer that begins as BERT's do."""
+    """Return a linear layer with BERT's initialisation."""
     layer = nn.Linear(before, after)
     nn.init.normal_(layer.weight, std=0.02)
     nn.init.zeros_(layer.bias)
@@ -59,5 +59,5 @@ def linear(before: int, after: int) -> nn.Linear:
 
 
 def by_instance(rows: torch.Tensor, counts: Sequence[int]) -> list[torch.Tensor]:
-    """The rows of each instance, where all instances' rows stand one after another."""
+    """Split the rows of all instances, one after another, into the rows of each instance."""
     return list(torch.split(rows, list(counts)))

@@ -1,4 +1,4 @@
-"""What an encoder reads: instances, and padded batches of them."""
+"""Inputs of an encoder: instances, and padded batches of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,15 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from pubmill.hardware.torch_setup import to_device
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
     """One input, made from an example or from a part of one.
 
-    `example`: the example's place in its split. `ids`: subword ids, special tokens included;
-    `segments`: one segment id each, None where the encoder has but one. `places`: where in `ids` the
-    encodings stand that the head reads. `groups`: lengths of consecutive runs of `places` that are
-    pooled to one encoding each; None: each place gives its own.
+    `example`: index of the example in its split. `ids`: subword ids, with special tokens. `segments`: one
+    segment id per subword; None if the encoder has no segments. `places`: indices in `ids` whose encodings
+    the head reads. `groups`: lengths of consecutive runs of `places`, each pooled to one encoding; None if
+    each place gives its own encoding.
     """
 
     example: int
@@ -26,7 +28,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoded:
-    """All instances of some examples, and how often something had to be done to them, by what it was."""
+    """All instances of some examples, with counts of changes that were needed to encode them, by kind."""
 
     instances: Sequence[Instance]
     counts: dict[str, int]
@@ -40,9 +42,9 @@ class Encoded:
 class Batch:
     """Padded tensors of some instances.
 
-    `ids`, `mask`, `segments`: instances x longest (int64; mask 1 for real tokens). `places`: those of all
-    instances, one after another, in the flattened instances x longest; `counts`: how many encodings each
-    instance gives after pooling. `groups`: lengths of the runs of `places` that are pooled, or None.
+    `ids`, `mask`, `segments`: instances x longest (int64; mask 1 for real tokens). `places`: the places of
+    all instances, one after another, in the flattened instances x longest. `counts`: number of encodings of
+    each instance after pooling. `groups`: lengths of the runs of `places` that are pooled, or None.
     """
 
     ids: torch.Tensor
@@ -54,7 +56,7 @@ class Batch:
 
 
 def collate(instances: Sequence[Instance], pad: int, device: torch.device) -> Batch:
-    """Pad instances to the longest of them; all or none of them have segments and groups."""
+    """Pad instances to the longest one; either all or none have segments and groups."""
     longest = max(len(instance.ids) for instance in instances)
     groups = [instance.groups for instance in instances if instance.groups is not None]
     segments = [instance.segments for instance in instances if instance.segments is not None]
@@ -65,7 +67,7 @@ def collate(instances: Sequence[Instance], pad: int, device: torch.device) -> Ba
         ids=_padded(ids, longest, pad, device),
         mask=_padded([[1] * len(row) for row in ids], longest, 0, device),
         segments=_padded(segments, longest, 0, device) if segments else None,
-        places=moved(torch.tensor(places, dtype=torch.int64), device),
+        places=to_device(torch.tensor(places, dtype=torch.int64), device),
         counts=[len(unit) for unit in units],
         groups=[length for lengths in groups for length in lengths] if groups else None,
     )
@@ -75,9 +77,4 @@ def _padded(rows: Sequence[Sequence[int]], width: int, fill: int, device: torch.
     array = np.full((len(rows), width), fill, dtype=np.int64)
     for number, row in enumerate(rows):
         array[number, : len(row)] = row
-    return moved(torch.from_numpy(array), device)
-
-
-def moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """Return the tensor on the device; a copy to a GPU runs while the next one is made."""
-    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
+    return to_device(torch.from_numpy(array), device)

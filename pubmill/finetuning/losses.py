@@ -1,4 +1,4 @@
-"""Losses, plain and against label imbalance (shin2020 section 5.5)."""
+"""Losses, unweighted and for imbalanced labels (shin2020 section 5.5)."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal
@@ -7,8 +7,8 @@ import torch
 from torch.nn import functional
 
 DICE_ALPHA = 0.01
-"""Exponent of 1 - p in the dice loss, as in the authors' scripts. The loss is least at p = 1 / (1 + alpha):
-with alpha 1 it would hold the probability of the right class at a half."""
+"""Exponent of 1 - p in the dice loss, as in the authors' scripts. The loss has its minimum at p = 1 / (1 +
+alpha), so alpha 1 would hold the probability of the right class at one half."""
 DICE_GAMMA = 1.0
 """Smoothing of the dice loss (Li et al. 2019 section 3.3)."""
 
@@ -16,18 +16,19 @@ Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 def class_weights(counts: Sequence[int]) -> list[float]:
-    """Weights in inverse proportion to the classes' numbers of examples; over all examples their mean is 1.
+    """Return class weights in inverse proportion to the number of examples; their mean over all examples is
+    1.
 
-    A class without any example weighs 0: nothing is multiplied by it.
+    A class without examples has weight 0, which is never used.
     """
     present = sum(count > 0 for count in counts)
     return [sum(counts) / (present * count) if count else 0.0 for count in counts]
 
 
 def label_weights(counts: Sequence[int], examples: int) -> list[list[float]]:
-    """Weights of absence and of presence (2 x labels), from how many of `examples` have each label.
+    """Return the weights of absence and presence (2 x labels), from the number of `examples` with each label.
 
-    Each label is a classification in two; its two weights are its `class_weights`.
+    Each label is a binary classification with its own `class_weights`.
     """
     pairs = [class_weights([examples - count, count]) for count in counts]
     return [[pair[side] for pair in pairs] for side in (0, 1)]
@@ -36,11 +37,11 @@ def label_weights(counts: Sequence[int], examples: int) -> list[list[float]]:
 def classification_loss(
     name: Literal["cross-entropy", "weighted", "dice"], weights: torch.Tensor | None = None
 ) -> Loss:
-    """A loss of scores (n x classes) and classes (n, int64): the mean over the n.
+    """Return the loss of scores (n x classes) and classes (n, int64): the mean over n.
 
-    `weights` (one a class, on the scores' device) are for "weighted": cross-entropy, each time with the
-    weight of the right class. The sum is divided by n, not by the weights in the batch: otherwise a batch of
-    one class would not be weighted at all.
+    With "weighted", `weights` (one per class, on the scores' device) multiply the cross-entropy of examples
+    of that class. The sum is divided by n, not by the sum of the weights: otherwise a batch with a single
+    class would not be weighted at all.
     """
     if name == "dice":
         return dice_loss
@@ -55,10 +56,9 @@ def classification_loss(
 
 
 def multilabel_loss(name: Literal["cross-entropy", "weighted"], weights: torch.Tensor | None = None) -> Loss:
-    """A loss of scores and targets (both n x labels; targets 0.0 or 1.0): binary cross-entropy, the mean
-    over all of them.
+    """Return the loss of scores and targets (both n x labels; targets 0.0 or 1.0): mean binary cross-entropy.
 
-    `weights` (2 x labels: of absence, of presence; `label_weights`) are for "weighted".
+    `weights` (2 x labels: absence, presence; from `label_weights`) are used with "weighted".
     """
     if name == "cross-entropy":
         return functional.binary_cross_entropy_with_logits
@@ -73,12 +73,13 @@ def multilabel_loss(name: Literal["cross-entropy", "weighted"], weights: torch.T
 
 
 def dice_loss(scores: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """Self-adjusting dice loss (Li et al. 2019, arXiv 1911.02855, section 3.3) of scores (n x classes).
+    """Return the self-adjusting dice loss (Li et al. 2019, arXiv 1911.02855, section 3.3) of scores (n x
+    classes).
 
-    1 - (2 q y + gamma) / (q + y + gamma) with q = (1 - p) ** alpha * p, for each example and its right
-    class, so that y = 1 and p is that class's probability; the mean over the examples.
+    1 - (2 q y + gamma) / (q + y + gamma) with q = (1 - p) ** alpha * p, for each example's right class, so
+    that y = 1 and p is the probability of that class; the mean over the examples.
     """
-    # Logarithms: the derivative of (1 - p) ** alpha has no bound where p is rounded to 1.
+    # With logarithms, because the derivative of (1 - p) ** alpha is unbounded where p is rounded to 1.
     right = functional.one_hot(targets, scores.shape[1]).bool()
     total = scores.logsumexp(1)
     probability = scores.masked_fill(~right, 0.0).sum(1) - total

@@ -1,4 +1,4 @@
-"""Learning rates and optimiser of a fine-tuning (gu2020 section 6.2; tinn2021 sections 2.4, 3.2, 3.3)."""
+"""Learning rates and optimiser of fine-tuning (gu2020 section 6.2; tinn2021 sections 2.4, 3.2, 3.3)."""
 
 import math
 from typing import Any
@@ -13,23 +13,23 @@ from pubmill.optimisers.learning_rates import triangle
 from pubmill.recipes import FinetuningRecipe
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
-"""Adam's own (Kingma and Ba 2015): gu2020 gives none."""
+"""Epsilon as in Adam's paper (Kingma and Ba 2015); gu2020 states none."""
 
 
 def schedule(step: int, total: int, warmup: float) -> float:
-    """Share of the peak learning rate at `step` (from 0) of `total` (gu2020 section 6.2).
+    """Return the share of the peak learning rate at `step` (from 0) of `total` (gu2020 section 6.2).
 
-    The slanted triangle: linear up over the first `warmup` share of the steps, then down to zero. A rise of
-    a fraction of a step counts as such, and the fall begins at the step after the rise.
+    The slanted triangle: a linear rise over the first `warmup` share of the steps, then a linear fall to
+    zero. The rise may end between two steps; the fall begins at the step after it.
     """
     part, whole = triangle(step, total, warmup * total, warmup * total)
     return part / whole
 
 
 class Optimiser:
-    """Adam over a task model; weight decay, where the recipe has it, spares biases and layer norms.
+    """Return Adam over a task model; the recipe's weight decay excludes biases and layer norms.
 
-    Frozen parameters are none of its business: they are neither clipped with the others nor decayed.
+    Frozen parameters are left out: they are neither clipped with the others nor decayed.
     """
 
     def __init__(self, model: TaskModel, recipe: FinetuningRecipe) -> None:
@@ -39,7 +39,7 @@ class Optimiser:
         self.adam = OPTIMISERS["adamw"].make(groups, betas=(BETA1, BETA2), eps=EPSILON)
 
     def step(self, step: int, total: int) -> None:
-        """Clip the gradients and make update `step` (from 0) of `total`; the gradients are gone after it."""
+        """Clip the gradients, make update `step` (from 0) of `total`, and clear the gradients."""
         torch.nn.utils.clip_grad_norm_(self.parameters, self.recipe.max_gradient_norm, foreach=True)
         rate = self.recipe.learning_rate * schedule(step, total, self.recipe.warmup)
         for group in self.adam.param_groups:
@@ -51,11 +51,11 @@ class Optimiser:
 
 
 def _undo_correction(group: dict[str, Any], update: int) -> None:
-    """Have PyTorch's Adam make update number `update` (from 1) as BERT's own Adam does, which lacks the
-    correction of the bias (Devlin et al. 2019; Mosbach et al. 2021): by lr * m / (sqrt(v) + epsilon).
+    """Make update number `update` (from 1) of PyTorch's Adam equal BERT's Adam, which has no bias correction.
 
-    PyTorch's is lr / c1 * m / (sqrt(v) / sqrt(c2) + epsilon), with c = 1 - beta ** update; and weights
-    shrink by lr * weight decay in both. Note that the uncorrected first updates are the larger ones.
+    BERT's update is lr * m / (sqrt(v) + epsilon) (Devlin et al. 2019; Mosbach et al. 2021). PyTorch's is lr /
+    c1 * m / (sqrt(v) / sqrt(c2) + epsilon), with c = 1 - beta ** update. Weights shrink by lr * weight decay
+    in both. Without the correction, the first updates are larger.
     """
     first, second = 1 - BETA1**update, math.sqrt(1 - BETA2**update)
     group["lr"] *= first / second
@@ -64,7 +64,7 @@ def _undo_correction(group: dict[str, Any], update: int) -> None:
 
 
 def _groups(model: TaskModel, recipe: FinetuningRecipe) -> list[dict[str, Any]]:
-    """Parameters with one learning rate and one weight decay each: `share` of the recipe's rate, `decay`."""
+    """Parameters with a common learning rate (`share` of the recipe's) and weight decay (`decay`)."""
     groups: dict[tuple[int, bool], dict[str, Any]] = {}
     below = _exponents(model) if recipe.layerwise_decay != 1 else {}
     for parameter in model.parameters():
@@ -78,9 +78,11 @@ def _groups(model: TaskModel, recipe: FinetuningRecipe) -> list[dict[str, Any]]:
 
 
 def _exponents(model: TaskModel) -> dict[nn.Parameter, int]:
-    """How often `layerwise_decay` is multiplied into each encoder parameter's rate, as in ELECTRA's code
-    (Clark et al. 2020): the head's is full (0), the top of n layers has 2, the lowest n + 1, the embeddings
-    n + 2. What some encoders have between top layer and head (a last norm) has the 1 that is free.
+    """Return the exponent of `layerwise_decay` for each encoder parameter, as in ELECTRA's code (Clark et al.
+    2020).
+
+    The head has 0 (the full rate), the top one of n layers 2, the lowest n + 1, and the embeddings n + 2.
+    Modules that some encoders have between top layer and head (a last norm) have 1.
     """
     stack = layers(model.encoder)
     exponents = dict.fromkeys(model.encoder.parameters(), 1)

@@ -1,4 +1,4 @@
-"""From the encodings of mentions to that of a relation (gu2020 section 5.2, Table 12)."""
+"""Pooling of mention encodings to relation encodings (gu2020 section 5.2, Table 12)."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -8,12 +8,13 @@ import torch
 from torch import nn
 
 from pubmill.finetuning.inputs import Batch
+from pubmill.hardware.torch_setup import to_device
 
 
 class Concatenated(nn.Module):
-    """A head on the encodings of an instance's `each` mentions, one after another.
+    """Head on the concatenated encodings of an instance's `each` mentions.
 
-    Where a batch has groups, each group's encodings are pooled to one first.
+    If a batch has groups, the encodings of each group are pooled to one first.
     """
 
     def __init__(self, each: int, pooling: Literal["max", "average"] | None, layers: nn.Module) -> None:
@@ -21,7 +22,7 @@ class Concatenated(nn.Module):
         self.each, self.pooling, self.layers = each, pooling, layers
 
     def forward(self, places: torch.Tensor, batch: Batch) -> torch.Tensor:
-        """Scores, instances x outputs."""
+        """Return the scores, instances x outputs."""
         if self.pooling is not None:
             assert batch.groups is not None
             places = pooled(places, batch.groups, self.pooling)
@@ -30,20 +31,20 @@ class Concatenated(nn.Module):
 
 
 def pooled(rows: torch.Tensor, lengths: Sequence[int], how: Literal["max", "average"]) -> torch.Tensor:
-    """The largest value or the average, per column, of each run of rows.
+    """Return the maximum or mean, per column, of each run of rows.
 
-    `rows`: sum of `lengths` x width; `lengths`: of consecutive runs, none empty. Gives runs x width. The runs
-    are padded and masked: no sum is spread by index, so that the same bits come of it on every device.
+    `rows`: sum of `lengths` x width; `lengths`: lengths of consecutive runs, at least 1. Returns runs x
+    width. The runs are padded and masked instead of summed by index, so that all devices give the same bits.
     """
     sizes = np.asarray(lengths, dtype=np.int64)
     columns = np.arange(sizes.max())
     starts = np.cumsum(sizes) - sizes
     real = columns < sizes[:, None]
     at = np.where(real, starts[:, None] + columns, starts[:, None])
-    index = torch.from_numpy(at.ravel()).to(rows.device, non_blocking=True)
-    padding = torch.from_numpy(~real[:, :, None]).to(rows.device, non_blocking=True)
+    index = to_device(torch.from_numpy(at.ravel()), rows.device)
+    padding = to_device(torch.from_numpy(~real[:, :, None]), rows.device)
     grid = rows.index_select(0, index).view(*real.shape, -1)
     if how == "max":
         return grid.masked_fill(padding, -torch.inf).amax(1)
-    counts = torch.from_numpy(sizes[:, None]).to(rows.device, rows.dtype, non_blocking=True)
+    counts = to_device(torch.from_numpy(sizes[:, None]), rows.device).to(rows.dtype)
     return grid.masked_fill(padding, 0.0).sum(1) / counts

@@ -1,4 +1,4 @@
-"""Predictions of a task model, just trained or kept from an earlier run."""
+"""Predictions of a task model that was just trained or kept from an earlier run."""
 
 from contextlib import AbstractContextManager
 from typing import Any
@@ -19,15 +19,15 @@ from pubmill.hardware.torch_setup import configure_cuda, gpu_is_used
 from pubmill.recipes import FinetuningRecipe
 
 PREDICTION_TOKENS = 4096
-"""Padded tokens predicted at once: from there on a batch's size makes no difference to the speed."""
+"""Padded tokens per prediction batch; larger batches are not faster."""
 
 
 class DivergenceError(Exception):
-    """The loss or a prediction is no number any more."""
+    """The loss or a prediction is NaN or infinite."""
 
 
 def choose_device() -> torch.device:
-    """Return a GPU, with deterministic kernels where there are such, or the processor if there is no GPU.
+    """Return a GPU, with deterministic kernels where they exist, or the CPU if there is no GPU.
 
     Raises a `PubmillError` for a GPU that PyTorch cannot use.
     """
@@ -40,13 +40,13 @@ def choose_device() -> torch.device:
 def make_reader(
     recipe: FinetuningRecipe, tokenizer: PreTrainedTokenizerBase, encoder: PreTrainedModel
 ) -> Reader:
-    """The reader for an encoder, which may take less than the recipe asks for and may have no segments."""
+    """Return the reader for an encoder, which may be shorter than the recipe allows."""
     segments = recipe.segments if has_segments(encoder) else "none"
     return Reader(tokenizer, min(recipe.max_length, longest_input(encoder)), segments)
 
 
 class Predictor:
-    """A task and its model, on the model's device, in the recipe's precision."""
+    """A task and its model, on the model's device and in the recipe's precision."""
 
     def __init__(self, recipe: FinetuningRecipe, task: Task[Any], model: TaskModel) -> None:
         self.recipe, self.task, self.model = recipe, task, model
@@ -55,18 +55,21 @@ class Predictor:
 
     @torch.inference_mode()
     def predict(self, split: Split) -> list[Any]:
-        """What is predicted of every example; a DivergenceError where a score is no number."""
+        """Return the prediction for every example; `DivergenceError` if a score is not finite."""
         self.model.eval()
         instances = split.encoded.instances
         outputs: list[torch.Tensor] = [torch.empty(0)] * len(instances)
+        finite = torch.ones((), dtype=torch.bool, device=self.device)
         for indices in prediction_batches(split.lengths, PREDICTION_TOKENS):
             batch = collate([instances[index] for index in indices], self.task.reader.pad, self.device)
             with self._autocast():
                 scores = self.model(batch)
-            if not torch.isfinite(scores).all():
-                raise DivergenceError
+            # Read once after the loop: each read makes a GPU wait.
+            finite &= torch.isfinite(scores).all()
             for index, output in zip(indices, self.task.outputs(self.model, scores, batch), strict=True):
                 outputs[index] = output
+        if not finite:
+            raise DivergenceError
         return self.task.predictions(split.examples, instances, outputs)
 
     def _autocast(self) -> AbstractContextManager[None]:

@@ -1,4 +1,4 @@
-"""From text to subword ids as a model's own tokenizer frames them."""
+"""Conversion of text to subword ids, with special tokens as the model's tokenizer sets them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from transformers import PreTrainedTokenizerBase
 from pubmill.errors import PubmillError
 
 CHUNK = 1000
-"""Texts given to the tokenizer at once: it uses all cores on a list, and memory stays small."""
+"""Number of texts per call of the tokenizer: it uses all cores on a list, and memory stays small."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subwords:
-    """A text's subword ids without special tokens, and the characters (start, end) that each stands for.
+    """A text's subword ids without special tokens, and the characters (start, end) of each subword.
 
-    These have no space at either end; a subword that is but a space stands for no character (start = end).
+    Spans have no space at either end; a subword that is only a space has an empty span (start = end).
     """
 
     ids: list[int]
@@ -25,7 +25,7 @@ class Subwords:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The special tokens before, between and after texts, and the segment id of each text."""
+    """Special tokens before, between and after texts, and the segment id of each text."""
 
     before: list[int]
     between: list[int]
@@ -34,7 +34,7 @@ class Frame:
 
 
 class Reader:
-    """A tokenizer, the length that a model takes, and whether its segment ids distinguish two texts."""
+    """A tokenizer, a model's maximum length, and whether its segment ids distinguish two texts."""
 
     def __init__(
         self,
@@ -55,13 +55,13 @@ class Reader:
         return int(self.tokenizer.pad_token_id)
 
     def room(self, pair: bool) -> int:
-        """Subwords that an input holds beside its special tokens."""
+        """Return the number of subwords of an input without its special tokens."""
         frame = self.two if pair else self.one
         special = len(frame.before) + len(frame.after) + (len(frame.between) if pair else 0)
         return self.max_length - special
 
     def subwords(self, texts: Sequence[str]) -> list[Subwords]:
-        """Each text's subwords, however many."""
+        """Return the subwords of each text, without truncation."""
         found: list[Subwords] = []
         for start in range(0, len(texts), CHUNK):
             chunk = list(texts[start : start + CHUNK])
@@ -73,7 +73,7 @@ class Reader:
         return found
 
     def subwords_of_words(self, sentences: Sequence[list[str]]) -> list[list[list[int]]]:
-        """Subword ids of each word of each sentence."""
+        """Return the subword ids of each word of each sentence."""
         encoded: list[list[list[int]]] = []
         for start in range(0, len(sentences), CHUNK):
             chunk = list(sentences[start : start + CHUNK])
@@ -88,10 +88,10 @@ class Reader:
         return encoded
 
     def framed(self, first: list[int], second: list[int] | None = None) -> tuple[list[int], list[int] | None]:
-        """The ids of one or two texts with their special tokens, and the segment ids where there are any.
+        """Return the ids of one or two texts with special tokens, and the segment ids if there are any.
 
-        The first text begins at `len(one.before)` or `len(two.before)`, the second one at that
-        + len(first) + `len(two.between)`.
+        The first text begins at `len(one.before)` or `len(two.before)`, the second one at that + len(first) +
+        `len(two.between)`.
         """
         frame = self.one if second is None else self.two
         front = frame.before + first
@@ -101,13 +101,13 @@ class Reader:
             return ids, None
         if second is None or self._segments == "single":
             return ids, [frame.segments[0]] * len(ids)
-        # The separator after the first text is its own, as in BERT; what follows belongs to the second.
+        # The separator after the first text belongs to it, as in BERT; the rest belongs to the second.
         head = len(front) + 1
         return ids, [frame.segments[0]] * head + [frame.segments[1]] * (len(ids) - head)
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Byte-level BPE and SentencePiece count the space before a word to it, some of them in the span too."""
+    """Exclude white space from a span: byte-level BPE and SentencePiece may include a space before it."""
     while start < end and text[start].isspace():
         start += 1
     while start < end and text[end - 1].isspace():
@@ -116,7 +116,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _frame(tokenizer: PreTrainedTokenizerBase, pair: bool) -> Frame:
-    """How the tokenizer itself puts special tokens around one text or two, read off an example."""
+    """Determine from an example how the tokenizer places special tokens around one text or two."""
     texts = ("a", "b") if pair else ("a",)
     encoded = tokenizer(*texts, return_special_tokens_mask=True, return_token_type_ids=True)
     ids, special = encoded["input_ids"], encoded["special_tokens_mask"]

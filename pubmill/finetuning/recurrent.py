@@ -1,4 +1,4 @@
-"""A bidirectional LSTM on the encodings of an instance (gu2020 section 5.2, Table 10)."""
+"""Bidirectional LSTM on the encodings of an instance (gu2020 section 5.2, Table 10)."""
 
 import torch
 from torch import nn
@@ -10,10 +10,10 @@ from pubmill.recipes import FinetuningRecipe
 
 
 class BiLstm(nn.Module):
-    """A BiLSTM over each instance's encodings, in their order, and a linear layer to the scores.
+    """A BiLSTM over the encodings of each instance, in order, and a linear layer.
 
-    The recipe's `head_sizes` hold the size of each direction; a dropout precedes each of the two layers.
-    Instances are packed: no padding is read, and none knows of another.
+    The recipe's `head_sizes` has the size of each direction; each of the two layers is preceded by dropout.
+    Instances are packed, so that neither padding nor other instances influence the result.
     """
 
     def __init__(self, width: int, outputs: int, recipe: FinetuningRecipe) -> None:
@@ -24,8 +24,8 @@ class BiLstm(nn.Module):
         self.linear = linear(2 * size, outputs)
 
     def forward(self, places: torch.Tensor, batch: Batch) -> torch.Tensor:
-        """Scores (float32) of what `read` gives."""
-        # In float32 throughout: rounding would add up over the steps.
+        """Return the scores (float32) of the states that `read` returns."""
+        # In float32: rounding errors would accumulate over the steps.
         with torch.autocast(places.device.type, enabled=False):
             encodings = by_instance(self.dropout(places.float()), batch.counts)
             states, (last, _) = self.lstm(pack_sequence(encodings, enforce_sorted=False))
@@ -33,17 +33,18 @@ class BiLstm(nn.Module):
         return scores
 
     def read(self, states: PackedSequence, last: torch.Tensor) -> torch.Tensor:
-        """The states that are scored: those at each encoding; rows as in `places`."""
+        """Return the states to be scored: one at each encoding; rows as in `places`."""
         return torch.cat(unpack_sequence(states))
 
 
 class SequenceBiLstm(BiLstm):
-    """The same for a label of the whole instance, from the last state of each direction.
+    """BiLSTM for a label of the whole instance, from the last state of each direction.
 
-    Table 10 has it for relations; the paper doesn't give its details. That all tokens are read, and what is
-    scored, is ours.
+    Used for relations in Table 10, without details in the paper. Our choice: all tokens are read, and the
+    last states are scored.
     """
 
     def read(self, states: PackedSequence, last: torch.Tensor) -> torch.Tensor:
-        """`last`: directions x instances x size. Gives instances x twice that size."""
+        """Concatenate the states of both directions: `last` (directions x instances x size) to instances x 2
+        size."""
         return last.transpose(0, 1).flatten(1)

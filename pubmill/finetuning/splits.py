@@ -1,4 +1,4 @@
-"""The splits of a dataset, encoded once for all epochs."""
+"""Splits of a dataset, encoded once for all epochs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from pubmill.finetuning.tasks.base import Task
 
 @dataclass(frozen=True, kw_only=True)
 class Split:
-    """Examples and their instances; `targets`: what each instance's scores should become (training only)."""
+    """Examples and their instances; `targets`: the training targets of each instance (training only)."""
 
     examples: Sequence[Any]
     encoded: Encoded
@@ -25,7 +25,7 @@ class Split:
 
 
 def read_split(dataset: Path, name: str, kind: type[Example]) -> list[Any]:
-    """The examples of one split of a dataset folder."""
+    """Return the examples of one split of a dataset folder."""
     path = split_path(dataset, name)
     if not path.is_file():
         raise PubmillError(f"{path} does not exist; scripts/convert.py makes it")
@@ -40,7 +40,7 @@ def split_path(dataset: Path, name: str) -> Path:
 
 
 def encode_split(task: Task[Any], examples: Sequence[Any], learn: bool = False) -> Split:
-    """Encode examples; with `learn`, also what is to be learnt of them."""
+    """Encode examples; with `learn`, also their training targets."""
     encoded = task.encode(examples)
     targets = task.targets(examples, encoded.instances) if learn else []
     return Split(examples=examples, encoded=encoded, targets=targets)

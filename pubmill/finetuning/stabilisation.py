@@ -1,6 +1,6 @@
-"""What keeps the fine-tuning of small datasets and large models stable (tinn2021 sections 2.4, 3.2 to 3.6).
+"""Stabilisation of fine-tuning on small datasets and of large models (tinn2021 sections 2.4, 3.2 to 3.6).
 
-All of it is done to an encoder before training; none of it knows the task.
+All steps change the encoder before training and are independent of the task.
 """
 
 import torch
@@ -12,9 +12,9 @@ from pubmill.recipes import FinetuningRecipe
 
 
 def prepare_encoder(encoder: PreTrainedModel, recipe: FinetuningRecipe) -> None:
-    """Remove top layers, re-initialise the top ones of what is left, freeze low ones, as the recipe says.
+    """Remove top layers, re-initialise the top remaining ones and freeze low ones, as the recipe specifies.
 
-    Raises a `PubmillError` where the encoder has too few layers for it, or layers that cannot be separated.
+    Raises a `PubmillError` if the encoder has too few layers, or layers that cannot be separated.
     """
     if not (recipe.removed_layers or recipe.reinitialised_layers or recipe.frozen_layers is not None):
         return
@@ -28,7 +28,7 @@ def prepare_encoder(encoder: PreTrainedModel, recipe: FinetuningRecipe) -> None:
 
 
 def remove_layers(encoder: PreTrainedModel, number: int) -> None:
-    """Drop the top `number` of layers (tinn2021 section 3.5); a norm that follows the layers stays."""
+    """Remove the top `number` of layers (tinn2021 section 3.5); a norm that follows the layers stays."""
     stack = layers(encoder)
     config = encoder.config
     del stack[len(stack) - number :]
@@ -39,20 +39,20 @@ def remove_layers(encoder: PreTrainedModel, number: int) -> None:
 
 @torch.no_grad()
 def reinitialise_layers(encoder: PreTrainedModel, number: int) -> None:
-    """Draw the top `number` of layers anew, as the encoder itself begins, from torch's own generator
-    (Zhang et al. 2021)."""
+    """Re-initialise the top `number` of layers with the encoder's own initialisation, from torch's global
+    generator (Zhang et al. 2021)."""
     stack = layers(encoder)
     for layer in stack[len(stack) - number :]:
         for parameter in layer.parameters():
-            # transformers marks what it has loaded and spares it.
+            # transformers marks loaded modules and does not initialise them again.
             parameter._is_hf_initialized = False  # type: ignore[attr-defined]
         layer.apply(encoder._init_weights)
 
 
 def freeze_layers(encoder: PreTrainedModel, number: int) -> None:
-    """Keep the embeddings and the lowest `number` of layers as they are (Grießhaber et al. 2020).
+    """Freeze the embeddings and the lowest `number` of layers (Grießhaber et al. 2020).
 
-    That holds for their weights alone: their dropout stays active, as in all other fine-tunings.
+    Only their weights are frozen: their dropout stays active, as in all other fine-tuning.
     """
     for module in (*embeddings(encoder), *layers(encoder)[:number]):
         module.requires_grad_(False)

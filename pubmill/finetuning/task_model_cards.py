@@ -1,4 +1,4 @@
-"""Model cards of task models, with the metadata that the Hugging Face hub reads."""
+"""Model cards of task models, with metadata for the Hugging Face hub."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ PIPELINES = {
     "regression": "sentence-similarity",
     "span": "question-answering",
 }
-"""Kind of task -> what the hub calls it."""
+"""Kind of task -> name of the task on the hub."""
 ACCESS = {
     "public": "The data are public.",
     "registration": "The data are given to those who register for them; their terms may bind this model too.",

@@ -1,4 +1,4 @@
-"""The loop of a fine-tuning: steps, looks at dev, predictions; the same for every task."""
+"""Fine-tuning loop: steps, evaluations on dev and predictions, the same for every task."""
 
 import math
 import sys
@@ -11,21 +11,22 @@ import torch
 
 from pubmill.finetuning.batch_sampling import epoch_size, training_batches
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.inputs import collate, moved
+from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.parameter_groups import Optimiser
 from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.finetuning.splits import Split
 from pubmill.finetuning.tasks.base import Task
+from pubmill.hardware.torch_setup import to_device
 from pubmill.recipes import FinetuningRecipe
 
 REPORT_SECONDS = 5.0
 CHECK_STEPS = 50
-"""Steps between looks at the loss; each look makes a GPU wait."""
+"""Steps between checks of the loss; each check makes a GPU wait."""
 
 
 @dataclass(kw_only=True)
 class Progress:
-    """What training has done so far; `dev`: (step, score) of each look; `losses`: the mean of each epoch."""
+    """Progress of training; `dev`: (step, score) of each evaluation; `losses`: the mean of each epoch."""
 
     losses: list[float] = field(default_factory=list)
     dev: list[tuple[int, float]] = field(default_factory=list)
@@ -39,7 +40,7 @@ class Progress:
 
 
 class Trainer(Predictor):
-    """One fine-tuning in progress: a predictor, and how it learns."""
+    """A fine-tuning in progress: a predictor and its training data, optimiser and progress."""
 
     def __init__(self, recipe: FinetuningRecipe, task: Task[Any], model: TaskModel, seed: int) -> None:
         super().__init__(recipe, task, model)
@@ -47,11 +48,11 @@ class Trainer(Predictor):
         self.optimiser = Optimiser(model, recipe)
 
     def train(self, train: Split, dev: Split | None, passes: float | None = None) -> Progress:
-        """Train for all epochs, or until the recipe's `stop_after`, or for so many `passes` over the data;
-        the schedule is that of all epochs. The model ends with the weights that the recipe keeps.
+        """Train for all epochs, until the recipe's `stop_after`, or for `passes` over the data.
 
-        Where these are the best on dev, they are the first of equals. Ends early, with `diverged` set,
-        once a loss or a prediction is no number; the weights are then worth nothing.
+        The learning-rate schedule is always that of all epochs. Training ends with the weights that the
+        recipe keeps: the last ones, or the best ones on dev (the first of equals). It stops early, with
+        `diverged` set, if a loss or prediction is NaN or infinite; the weights are then unusable.
         """
         per_epoch = math.ceil(self._size(train) / self.recipe.batch_size)
         progress = Progress(steps_per_epoch=per_epoch)
@@ -76,7 +77,7 @@ class Trainer(Predictor):
         return step % every == 0 or step == last
 
     def _look(self, dev: Split, progress: Progress, last: int) -> None:
-        """Score dev; remember the weights if they are the best so far and the best are kept."""
+        """Score dev; remember the weights if they are the best so far and the recipe keeps the best."""
         score = self.task.dev_score(dev.examples, self.predict(dev))
         progress.dev.append((progress.steps, score))
         say(f"step {progress.steps}/{last}: dev {self.recipe.metric} {score:.4f}")
@@ -87,7 +88,7 @@ class Trainer(Predictor):
                 progress.best_weights = {name: value.detach().clone() for name, value in weights.items()}
 
     def _steps(self, train: Split, progress: Progress, total: int, last: int) -> Iterator[None]:
-        """Make one step after another, and give way to the caller after each."""
+        """Make one step after another; yield after each."""
         lengths = train.lengths
         losses = torch.zeros((), device=self.device)
         reported = 0.0
@@ -125,18 +126,18 @@ class Trainer(Predictor):
         return training_batches(train.lengths, self.recipe.batch_size, self.seed, epoch, classes)
 
     def _step(self, train: Split, indices: Sequence[int], step: int, total: int) -> torch.Tensor:
-        """One update with one batch; returns its loss."""
+        """Make one update with one batch; return its loss."""
         instances = [train.encoded.instances[index] for index in indices]
         targets = torch.tensor([target for index in indices for target in train.targets[index]])
         batch = collate(instances, self.task.reader.pad, self.device)
         with self._autocast():
             scores = self.model(batch)
-        loss = self.task.loss(self.model, scores, batch, moved(targets, self.device))
+        loss = self.task.loss(self.model, scores, batch, to_device(targets, self.device))
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimiser.step(step, total)
         return loss.detach()
 
 
 def say(message: str) -> None:
-    """Tell the person at the keyboard, or the log."""
+    """Print a message to the terminal or log."""
     print(message, file=sys.stderr, flush=True)

@@ -2,41 +2,53 @@
 
 from typing import Any
 
-from pubmill.graph.dataset_facts import Source
-from pubmill.graph.model_facts import ModelFactTargets
+from pubmill.graph.dataset_facts import DatasetFacts, Source
+from pubmill.graph.headings import heading
+from pubmill.graph.model_facts import ModelFacts
 from pubmill.graph.stage_versions import VERSIONS
-from pubmill.specs import FactTableSpec
+from pubmill.specs import FactTableSpec, Specs
 from pubmill.specs.fact_tables import FactRow
+from pubmill.specs.study import Study
+from pubmill.storage.result_paths import Paths
 
 
-class FactTableTargets(ModelFactTargets):
+class FactTables:
     """Recipes and inputs of tables of facts."""
 
-    def fact_sources(self, table: str) -> dict[str, dict[str, Source]]:
-        """Where each cell of a table is from: subject -> column -> source."""
-        spec = self.specs.fact_tables[table]
+    def __init__(
+        self, study: Study, specs: Specs, paths: Paths, dataset_facts: DatasetFacts, model_facts: ModelFacts
+    ) -> None:
+        self._study = study
+        self._specs = specs
+        self._paths = paths
+        self._dataset_facts = dataset_facts
+        self._model_facts = model_facts
+
+    def sources(self, table: str) -> dict[str, dict[str, Source]]:
+        """Return the source of each cell of a table: subject -> column -> source."""
+        spec = self._specs.fact_tables[table]
         find = {
-            "datasets": self.dataset_source,
-            "models": self.model_source,
-            "tasks": self.task_source,
-            "protocols": self.protocol_source,
+            "datasets": self._dataset_facts.source,
+            "models": self._model_facts.of_model,
+            "tasks": self._model_facts.of_task,
+            "protocols": self._model_facts.of_protocol,
         }[spec.subjects]
         return {
             row.subject: {column.key: find(spec, row, column) for column in spec.columns} for row in spec.rows
         }
 
-    def fact_files(self, table: str) -> list[str]:
-        """The artefacts that a table needs."""
-        sources = [source for found in self.fact_sources(table).values() for source in found.values()]
+    def files(self, table: str) -> list[str]:
+        """Return the artefacts that a table needs."""
+        sources = [source for found in self.sources(table).values() for source in found.values()]
         files = dict.fromkeys(file for source in sources for file in source.get("files", ()))
-        return [self.paths.at(file) for file in files]
+        return [self._paths.at(file) for file in files]
 
-    def fact_table_recipe(self, table: str) -> dict[str, Any]:
-        """FactTableRecipe of a table."""
-        spec, sources = self.specs.fact_tables[table], self.fact_sources(table)
+    def recipe(self, table: str) -> dict[str, Any]:
+        """Return the FactTableRecipe of a table."""
+        spec, sources = self._specs.fact_tables[table], self.sources(table)
         of_datasets = spec.subjects == "datasets"
         return {
-            **self.heading(spec),
+            **heading(spec, self._study.scale, self._specs),
             "comparable": not any(
                 source.get("scaled") for found in sources.values() for source in found.values()
             ),
@@ -52,15 +64,15 @@ class FactTableTargets(ModelFactTargets):
                 }
                 for column in spec.columns
             ],
-            "rows": [self._fact_row(spec, row, sources[row.subject], of_datasets) for row in spec.rows],
+            "rows": [self._row(spec, row, sources[row.subject], of_datasets) for row in spec.rows],
             "lists_members": spec.lists_members,
             "versions": {"fact_table": VERSIONS["fact_table"]},
         }
 
-    def _fact_row(
+    def _row(
         self, table: FactTableSpec, row: FactRow, sources: dict[str, Source], of_datasets: bool
     ) -> dict[str, Any]:
-        data = self.specs.datasets.get(row.subject) if of_datasets else None
+        data = self._specs.datasets.get(row.subject) if of_datasets else None
         return {
             "subject": row.subject,
             "label": row.label,

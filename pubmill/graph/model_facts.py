@@ -4,10 +4,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Any
 
-from pubmill.graph.dataset_facts import NOT_WANTED, Source
-from pubmill.graph.tables import TableTargets
+from pubmill.graph.dataset_facts import Source
+from pubmill.graph.model_access import ModelAccess
+from pubmill.graph.models import Models
+from pubmill.graph.requests import Requests
+from pubmill.graph.scope import Scope
+from pubmill.graph.table_datasets import NOT_WANTED, TableDatasets
+from pubmill.graph.user_folders import UserFolders
+from pubmill.graph.vocabularies import Vocabularies
 from pubmill.recipes import FinetuningRecipe
-from pubmill.specs import FactTableSpec, LearntVocabSpec, PretrainingSpec, ProtocolSpec, ReleasedVocabSpec
+from pubmill.specs import FactTableSpec, LearntVocabSpec, PretrainingSpec, ProtocolSpec, Specs
 from pubmill.specs.fact_tables import FactColumn, FactRow
 from pubmill.specs.models import FolderWeights, RecipeWeights
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS
@@ -19,18 +25,34 @@ NO_VOCAB = "no vocabulary of ours is this model's"
 NOTHING_VARIED = "no setting of the protocol varies anything for it"
 
 
-class ModelFactTargets(TableTargets):
-    """Sources of the facts of models, tasks and protocols.
+class ModelFacts:
+    """"""
 
-    A table of facts brings released models and datasets, but starts no pretraining: that is for tables of
-    results.
-    """
+    def __init__(
+        self,
+        specs: Specs,
+        requests: Requests,
+        folders: UserFolders,
+        models: Models,
+        model_access: ModelAccess,
+        vocabularies: Vocabularies,
+        table_datasets: TableDatasets,
+        scope: Scope,
+    ) -> None:
+        self._specs = specs
+        self._requests = requests
+        self._folders = folders
+        self._models = models
+        self._model_access = model_access
+        self._vocabularies = vocabularies
+        self._table_datasets = table_datasets
+        self._scope = scope
 
-    def model_source(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> Source:
-        """Where a fact of a model is from: its recipe, its vocabulary, its corpus or a run."""
+    def of_model(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> Source:
+        """Return the source of a fact of a model: its recipe, its vocabulary, its corpus or a run."""
         if column.fact == "recipe":
             return self._of_finetuning(table, row, column)
-        if row.subject not in self.specs.models:
+        if row.subject not in self._specs.models:
             return {"lacking": row.missing}
         measured: dict[str, Callable[[], Source]] = {
             "term": lambda: self._of_vocab(row.subject, None),
@@ -50,26 +72,26 @@ class ModelFactTargets(TableTargets):
         return {"value": self._of_recipe(table, row, column, recipe), "scaled": self._scaled()}
 
     def _scaled(self) -> str | None:
-        """What to say of what the scale makes different from the paper."""
-        scale = self.specs.scale
+        """Return the note on a fact that differs from the paper's because of the scale."""
+        scale = self._specs.scale
         return None if scale.comparable else f"as made at this scale, and not as in the paper: {scale.title}"
 
     def _pretraining(self, model: str) -> PretrainingSpec | None:
-        """The recipe that a model is made by, if any, even where the scale prefers released weights."""
-        weights = self.specs.models[model].weights
+        """Return the recipe that pretrains a model, if any, even if the scale prefers released weights."""
+        weights = self._specs.models[model].weights
         if isinstance(weights, RecipeWeights) and weights.kind == "pretraining":
-            return self.specs.pretraining[weights.recipe]
+            return self._specs.pretraining[weights.recipe]
         return None
 
     def _steps_of(self, model: str, recipe: PretrainingSpec) -> int:
-        weights = self.specs.models[model].weights
+        weights = self._specs.models[model].weights
         assert isinstance(weights, RecipeWeights)
         return weights.step or recipe.checkpoints[-1]
 
     def _of_recipe(
         self, table: FactTableSpec, row: FactRow, column: FactColumn, recipe: PretrainingSpec
     ) -> str | int | float:
-        """A fact that a recipe of pretraining says."""
+        """Return a value of a pretraining recipe."""
         steps, baseline = self._steps_of(row.subject, recipe), table.baseline
         figures = {
             "steps": steps,
@@ -82,7 +104,7 @@ class ModelFactTargets(TableTargets):
             assert baseline.steps and baseline.batch_size
             return steps * recipe.recipe.batch_size / (baseline.steps * baseline.batch_size)
         words = {**table.words, **row.words}
-        vocab = self.specs.vocabs[recipe.vocab]
+        vocab = self._specs.vocabs[recipe.vocab]
         learnt_from = vocab.corpus if isinstance(vocab, LearntVocabSpec) else recipe.vocab
         terms = {
             "pretraining": "continued" if recipe.start else "scratch",
@@ -91,101 +113,94 @@ class ModelFactTargets(TableTargets):
             "vocab.sized": learnt_from,
         }
         term = terms[column.value]
-        told = words.get(term, term)
+        phrase = words.get(term, term)
         if column.value == "vocab.sized" and isinstance(vocab, LearntVocabSpec):
-            return words.get(f"{vocab.size} {term}", f"{vocab.size} {told}")
-        return told
+            return words.get(f"{vocab.size} {term}", f"{vocab.size} {phrase}")
+        return phrase
 
     def _of_corpus(self, corpus: str) -> Source:
-        built = {self.specs.pretraining[recipe].corpus for recipe in self.pretrainings()}
+        built = {self._specs.pretraining[recipe].corpus for recipe in self._scope.pretrainings()}
         if corpus not in built:
             return {"lacking": NO_CORPUS}
         return {"files": [BELOW.corpus(corpus, STATISTICS)], "scaled": self._scaled()}
 
-    def _lacks_weights(self, model: str) -> str | None:
-        """Why a model isn't at hand in this study; None if it is."""
-        if not self._wants_model(model):
+    def _weights_obstacle(self, model: str) -> str | None:
+        """Return why a model's weights are unavailable in this study; None if they are available."""
+        if not self._requests.has_model(model):
             return NOT_WANTED
-        if lacking := self.lacks_model(model):
+        if lacking := self._model_access.obstacle(model):
             return lacking
-        weights, own = self.weights(model), self.specs.models[model].weights
-        if weights["kind"] == "pretraining" and weights["recipe"] not in self.pretrainings():
+        weights, own = self._models.weights(model), self._specs.models[model].weights
+        if weights["kind"] == "pretraining" and weights["recipe"] not in self._scope.pretrainings():
             return NOT_PRETRAINED
-        if isinstance(own, FolderWeights) and weights["kind"] == "folder" and not self.find_local(own.local):
+        if (
+            isinstance(own, FolderWeights)
+            and weights["kind"] == "folder"
+            and not self._folders.find(own.local)
+        ):
             return f"needs files of your own (then set local_files: {own.local})"
         return None
 
-    def vocab_of(self, model: str) -> str | None:
-        """The vocabulary that a model has at this scale: its recipe's, or the one it was released with."""
-        weights = self.weights(model)
-        if "recipe" in weights:
-            return self.specs.pretraining[weights["recipe"]].vocab
-        released = (
-            name
-            for name, spec in self.specs.vocabs.items()
-            if isinstance(spec, ReleasedVocabSpec) and spec.model == model
-        )
-        return next(released, None)
-
     def _of_vocab(self, model: str, dataset: str | None) -> Source:
-        """The diagnosis of a model's vocabulary, or how it fits a dataset."""
-        vocab = self.vocab_of(model)
-        lacking = self._lacks_weights(model) or (None if vocab else NO_VOCAB)
+        """Return the source of a diagnosis of a model's vocabulary, by itself or on a dataset."""
+        vocab = self._vocabularies.of_model(model)
+        lacking = self._weights_obstacle(model) or (None if vocab else NO_VOCAB)
         if dataset is not None:
-            lacking = lacking or self.lacks_here(dataset)
+            lacking = lacking or self._table_datasets.obstacle(dataset)
         if lacking:
             return {"lacking": lacking}
-        made_here = "recipe" in self.weights(model)
+        made_here = "recipe" in self._models.weights(model)
         assert vocab
         file = BELOW.fit(vocab, dataset) if dataset else BELOW.vocab(vocab, DIAGNOSIS)
         return {"files": [file], "scaled": self._scaled() if made_here else None}
 
     def _of_runs(self, table: FactTableSpec, column: FactColumn, models: list[str]) -> Source:
-        """The records of one run of each of these models."""
+        """Return the records of one run of each of these models, as a source."""
         assert column.dataset and table.protocol and table.setting
-        reasons = (self.lacks_here(column.dataset), *map(self._lacks_weights, models))
+        reasons = (self._table_datasets.obstacle(column.dataset), *map(self._weights_obstacle, models))
         if lacking := next(filter(None, reasons), None):
             return {"lacking": lacking}
         records = [BELOW.record(table.protocol, model, column.dataset, table.setting, 1) for model in models]
         return {"files": records, "scaled": self._scaled()}
 
     def _of_finetuning(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> Source:
-        """A value of the recipe that a model is fine-tuned by, also of one that only the protocol names."""
+        """Return a value of a model's fine-tuning recipe; only the protocol need name the model."""
         assert table.protocol and table.setting and column.dataset
-        protocol = self.specs.protocols[table.protocol]
+        protocol = self._specs.protocols[table.protocol]
         named = {model for override in protocol.overrides.values() for model in override.models or ()}
-        if row.subject not in self.specs.models and row.subject not in named:
+        if row.subject not in self._specs.models and row.subject not in named:
             return {"lacking": row.missing}
-        data = self.specs.datasets[column.dataset]
+        data = self._specs.datasets[column.dataset]
         recipe = protocol.recipe(data, row.subject, table.setting, trial=False)
         return {"value": recipe[column.value.partition(".")[2]], "scaled": self._scaled()}
 
-    def task_source(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> Source:
-        """The kinds of a task's examples, or what a protocol varies for it."""
-        data = [spec for spec in self.specs.datasets.values() if spec.task == row.subject]
+    def of_task(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> Source:
+        """Return the kinds of a task's examples, or what a protocol varies for it."""
+        data = [spec for spec in self._specs.datasets.values() if spec.task == row.subject]
         if column.value == "kind":
             return _listed(table, row, sorted({spec.kind for spec in data}))
-        protocol = self.specs.protocols[table.protocol or ""]
+        protocol = self._specs.protocols[table.protocol or ""]
         settings = {name for name, one in protocol.settings.items() if any(map(one.fits, data))}
         return _listed(table, row, _varied(protocol, settings))
 
-    def protocol_source(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> Source:
-        """What the settings of a protocol vary."""
-        if row.subject not in self.specs.protocols:
+    def of_protocol(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> Source:
+        """Return what the settings of a protocol vary."""
+        if row.subject not in self._specs.protocols:
             return {"lacking": row.missing}
-        protocol = self.specs.protocols[row.subject]
+        protocol = self._specs.protocols[row.subject]
         return _listed(table, row, _varied(protocol, set(protocol.settings)))
 
 
 def _varied(protocol: ProtocolSpec, settings: set[str]) -> list[str]:
-    """The keys of FinetuningRecipe that these settings decide, in its order; added settings do not count."""
+    """Return the keys of FinetuningRecipe that these settings decide, in its order, without those that were
+    added to what the paper has."""
     shown = {name for name in settings if not protocol.settings[name].added}
     keys = {key for name, values in _decided(protocol) if name in shown for key in values}
     return [field.name for field in fields(FinetuningRecipe) if field.name in keys]
 
 
 def _decided(protocol: ProtocolSpec) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Setting -> the values and grids that it has, itself or by an override that is for it."""
+    """Yield each setting with its values and grids, its own or from an override for it."""
     for name, setting in protocol.settings.items():
         yield name, setting.values
         for override in protocol.overrides.values():
@@ -194,7 +209,7 @@ def _decided(protocol: ProtocolSpec) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _listed(table: FactTableSpec, row: FactRow, terms: list[str]) -> Source:
-    """Terms in the table's words, each once."""
+    """Return terms in the table's words, each once."""
     words = {**table.words, **row.words}
-    told = dict.fromkeys(words.get(term, term) for term in terms)
-    return {"value": ", ".join(told)} if told else {"lacking": NOTHING_VARIED}
+    listed = dict.fromkeys(words.get(term, term) for term in terms)
+    return {"value": ", ".join(listed)} if listed else {"lacking": NOTHING_VARIED}

@@ -12,7 +12,7 @@ DIGITS = 9
 
 
 def pmc_shards(source: PmcSource) -> list[str]:
-    """The shards of a source in the bucket: `PMC00000xxxx-PMC00002xxxx` are three."""
+    """Return the shards of a source in the bucket: `PMC00000xxxx-PMC00002xxxx` are three."""
     shards: list[str] = []
     for written in source.articles:
         found = _RANGE.fullmatch(written)

@@ -1,4 +1,4 @@
-"""The command that starts a program as several processes: on one machine, or on all nodes of a Slurm job."""
+"""Command that starts a program as several processes, on one machine or on all nodes of a Slurm job."""
 
 import re
 import subprocess
@@ -10,15 +10,15 @@ from pubmill.errors import PubmillError
 
 TORCHRUN = (sys.executable, "-m", "torch.distributed.run")
 TORCHRUN_ENVIRONMENT = {"TORCH_ELASTIC_SHUTDOWN_TIMEOUT": "180"}
-"""Seconds that torchrun leaves its processes to save and end when they are asked to stop.
+"""Seconds that torchrun gives its processes to save and end after a request to stop.
 
-They are those that profiles/slurm leaves before the time limit (`--signal`). Versions of PyTorch that do not
-know the variable leave 30.
+The same as in profiles/slurm before the time limit (`--signal`). Versions of PyTorch that do not know the
+variable give them 30.
 """
 
 
 class SlurmJob(NamedTuple):
-    """What a Slurm job was given: the `address` of its first node, `cores` of each task."""
+    """A Slurm job: the `address` of its first node, and the `cores` of each task."""
 
     number: int
     address: str
@@ -26,15 +26,15 @@ class SlurmJob(NamedTuple):
 
     @property
     def port(self) -> int:
-        """For the processes to find each other: jobs that share a node have numbers near each other."""
+        """Return the port at which the processes meet; jobs on the same node have nearby numbers."""
         return 20_000 + self.number % 20_000
 
 
 def command(program: Sequence[str], nodes: int, processes: int, job: SlurmJob | None = None) -> list[str]:
-    """What starts `program` (a path and its arguments) as so many processes on each of so many nodes.
+    """Return the command that starts `program` (a path and its arguments) as several processes on each node.
 
-    torchrun starts the processes of a node, srun one torchrun on each node of `job`. A step of a job has all
-    of its GPUs, but since Slurm 22.05 only the cores that are asked for again.
+    torchrun starts the processes of a node; srun starts one torchrun on each node of `job`. A job step has
+    all GPUs of the job, but since Slurm 22.05 only the cores that it requests again.
     """
     if nodes > 1 and job is None:
         raise PubmillError(
@@ -53,9 +53,9 @@ def command(program: Sequence[str], nodes: int, processes: int, job: SlurmJob | 
 
 
 def slurm_job(environment: Mapping[str, str]) -> SlurmJob | None:
-    """The job of Slurm that this runs in, as Slurm's controller knows it; None outside of one.
+    """Return this process's Slurm job as Slurm's controller describes it; None outside of a job.
 
-    Asked for, as Snakemake takes all but its number out of the environment.
+    The controller is asked because Snakemake removes all but the job's number from the environment.
     """
     number = environment.get("SLURM_JOB_ID")
     if number is None:
@@ -74,7 +74,7 @@ def _asked(*question: str) -> str:
 
 
 def _field(text: str, name: str) -> str:
-    """The value of `name=value` in what scontrol prints."""
+    """Return the value of `name=value` in scontrol's output."""
     found = re.search(rf"(?:^|\s){re.escape(name)}=(\S+)", text)
     if found is None:
         raise PubmillError(f"scontrol names no {name} in: {text.strip()}")

@@ -1,4 +1,4 @@
-"""In which number format matrix products are done, the same for pretraining and fine-tuning."""
+"""Number format of matrix products, the same for pretraining and fine-tuning."""
 
 from pathlib import Path
 from typing import Literal

@@ -1,7 +1,7 @@
-"""Limits for programs that read files made by others: memory, processor time, size of what they write.
+"""Limits for programs that read files made by others: memory, processor time, size of their output.
 
-The system enforces them, so a file made to harm ends its own job alone. They are far above what any known
-file needs (benchmarks/README.md); a cluster's own, from the rule's `mem_mb` and `runtime`, may be lower.
+The system enforces them, so that a malicious file ends only its own job. They are far above the needs of any
+known file (benchmarks/README.md); a cluster's limits, from the rule's `mem_mb` and `runtime`, may be lower.
 """
 
 import errno
@@ -16,11 +16,11 @@ from pubmill.errors import PubmillError
 MEMORY = 32_000_000_000
 """Bytes of address space; libraries reserve several times what they use."""
 SECONDS = 24 * 3600
-"""Of processor time."""
+"""Processor time in seconds."""
 GRACE = 60
-"""Further seconds in which a program may say that its time is over, before it is killed."""
+"""Additional seconds in which a program may report that its time is over, before it is killed."""
 WRITTEN = 200_000_000_000
-"""Bytes of one file that is written."""
+"""Maximum bytes of one output file."""
 
 _ADVICE = (
     "if the file that it reads is known to be sound, raise the limit in pubmill/hardware/process_limits.py"
@@ -28,7 +28,7 @@ _ADVICE = (
 
 
 def limited(main: Callable[[], None]) -> Callable[[], None]:
-    """The program under the limits; a `PubmillError` says which of them it met."""
+    """Wrap a program so that it runs under the limits; a `PubmillError` names the limit that it exceeded."""
 
     def under_limits() -> None:
         with _limits():
@@ -57,17 +57,17 @@ def _limits() -> Iterator[None]:
 
 
 def _lower(kind: int, most: int) -> None:
-    """Set a limit unless a lower one holds already."""
+    """Set a limit unless a lower one is set already."""
     soft, hard = resource.getrlimit(kind)
     lowest = min(bound for bound in (soft, hard, most) if bound != resource.RLIM_INFINITY)
-    if kind == resource.RLIMIT_CPU:  # where the signal is not looked at, the system ends the program
+    if kind == resource.RLIMIT_CPU:  # Without a handler for the signal, the system ends the program.
         hard = lowest + GRACE if hard == resource.RLIM_INFINITY else min(hard, lowest + GRACE)
-    with suppress(ValueError):  # a Mac has no limit of address space
+    with suppress(ValueError):  # macOS has no limit of address space.
         resource.setrlimit(kind, (lowest, hard))
 
 
 def _number(error: BaseException) -> int | None:
-    """The system's number of an error, or of the one that it was made of."""
+    """Return the system's number of an error, or of its cause."""
     found = error if isinstance(error, OSError) else error.__cause__
     return found.errno if isinstance(found, OSError) else None
 

@@ -1,4 +1,4 @@
-"""With what something was made: code, packages, Python, hardware. Standard library only."""
+"""Provenance of results: code, packages, Python, hardware. Standard library only."""
 
 import os
 import platform
@@ -22,7 +22,7 @@ PACKAGES = (
     "duckdb",
     "nltk",
 )
-"""The packages whose versions can change a result."""
+"""Packages whose versions can change a result."""
 
 
 def provenance() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Settings of PyTorch that both training programs need: the device, and how exactly it computes."""
+"""PyTorch settings of both training programs: device and exactness."""
 
 import os
 import shutil
@@ -11,18 +11,18 @@ import torch
 from pubmill.errors import PubmillError
 
 STRICT = "PUBMILL_DETERMINISTIC"
-"""Environment variable: 1 refuses CUDA operations whose result differs between two runs."""
+"""Environment variable: 1 refuses CUDA operations with results that differ between runs."""
 HIDDEN = ("", "-1", "NoDevFiles")
 """Values of CUDA_VISIBLE_DEVICES that hide all GPUs; older versions of Slurm set the last one."""
 SECONDS = 30
-"""Time limit of nvidia-smi."""
+"""Timeout of nvidia-smi in seconds."""
 
 
 def gpu_is_used(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether to compute on a GPU.
+    """Return whether to compute on a GPU.
 
     Raises a `PubmillError` if this machine has a GPU that PyTorch cannot use, unless CUDA_VISIBLE_DEVICES
-    hides it: a training must not fall back to the processor unnoticed.
+    hides it: training must not fall back to the processor unnoticed.
     """
     if torch.cuda.is_available():
         return True
@@ -40,7 +40,7 @@ def gpu_is_used(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def _evidence(environment: Mapping[str, str], driver: str | None) -> str | None:
-    """Where a GPU was seen; None where none was."""
+    """Return where a GPU was found; None without a GPU."""
     for name in ("SLURM_JOB_GPUS", "CUDA_VISIBLE_DEVICES"):
         if environment.get(name):
             return f"{name}={environment[name]}"
@@ -48,7 +48,7 @@ def _evidence(environment: Mapping[str, str], driver: str | None) -> str | None:
 
 
 def _nvidia_driver() -> str | None:
-    """The version of the NVIDIA driver; None without a driver or without a GPU."""
+    """Return the version of the NVIDIA driver; None without a driver or GPU."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return None
@@ -75,11 +75,11 @@ def _advice(driver: str | None) -> str:
 
 
 def configure_cuda(deterministic: bool) -> None:
-    """Set how CUDA computes in this process; call it before the first CUDA operation.
+    """Configure CUDA in this process; call it before the first CUDA operation.
 
-    float32 products are exact float32 (no TF32), also in recurrent layers. `deterministic` prefers
-    deterministic kernels where there are such. With the environment variable `STRICT`, all must be
-    deterministic: PyTorch raises a RuntimeError that names the operation that is not.
+    float32 products are exact (no TF32), also in recurrent layers. `deterministic` prefers deterministic
+    kernels where they exist. With the environment variable `STRICT`, all must be deterministic: PyTorch
+    raises a RuntimeError that names the operation that is not.
     """
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
@@ -88,21 +88,21 @@ def configure_cuda(deterministic: bool) -> None:
     if hasattr(torch.backends.cuda, "enable_cudnn_sdp"):
         torch.backends.cuda.enable_cudnn_sdp(False)
     if strict() or deterministic:
-        # PyTorch reads it before the first matrix product; without it, products may differ between two runs.
+        # Must be set before the first matrix product; without it, products may differ between runs.
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(strict() or deterministic, warn_only=not strict())
     leave_uninitialized_memory()
 
 
 def leave_uninitialized_memory() -> None:
-    """Keep deterministic algorithms from filling new memory: nothing reads it, and it takes time."""
+    """Keep deterministic algorithms from filling new memory, which takes time and is never read."""
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 
 
 def strict() -> bool:
-    """Whether the environment variable `STRICT` asks for deterministic CUDA operations only.
+    """Return whether the environment variable `STRICT` requires deterministic CUDA operations.
 
-    Raises a `PubmillError` for any value but 0 and 1.
+    Raises a `PubmillError` for any value except 0 and 1.
     """
     value = os.environ.get(STRICT, "0")
     if value not in ("0", "1"):
@@ -122,3 +122,8 @@ def cuda_settings(device: torch.device) -> dict[str, Any]:
         "deterministic": modes[torch.get_deterministic_debug_mode()],
         "tf32": torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32,
     }
+
+
+def to_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Return the tensor on the device; copies to a GPU are asynchronous."""
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pubmill.graph import Targets
-from pubmill.graph.selection import PARTS_AT_ONCE
+from pubmill.graph import Graph
+from pubmill.graph.contamination import PARTS_AT_ONCE
 from pubmill.optimisers import OPTIMISERS
 from pubmill.planning.gpus import Gpus
 from pubmill.pretraining.arithmetic import Shape, operations, parameters, shape_of
@@ -64,47 +64,47 @@ def pieces_of(specs: Specs, vocab: str) -> int:
     return spec.size if isinstance(spec, LearntVocabSpec) else PIECES
 
 
-def operations_of_pretraining(targets: Targets, name: str, first: int, last: int) -> float:
+def operations_of_pretraining(graph: Graph, name: str, first: int, last: int) -> float:
     """Return the operations of a recipe's steps after `first`, up to and including `last`."""
-    spec = targets.specs.pretraining[name]
-    teacher = architecture_of(targets, spec.teacher) if spec.teacher else None
-    return (last - first) * operations_of_step(spec.recipe, pieces_of(targets.specs, spec.vocab), teacher)
+    spec = graph.specs.pretraining[name]
+    teacher = architecture_of(graph, spec.teacher) if spec.teacher else None
+    return (last - first) * operations_of_step(spec.recipe, pieces_of(graph.specs, spec.vocab), teacher)
 
 
-def operations_of_segment(targets: Targets, name: str, step: int) -> float:
+def operations_of_segment(graph: Graph, name: str, step: int) -> float:
     """Return the operations of the segment of a recipe that ends at `step`."""
     return operations_of_pretraining(
-        targets, name, targets.previous_step(name, step) or first_step(targets, name), step
+        graph, name, graph.pretrainings.previous_step(name, step) or first_step(graph, name), step
     )
 
 
-def first_step(targets: Targets, name: str) -> int:
+def first_step(graph: Graph, name: str) -> int:
     """Return the step at which a recipe starts; not 0 if it continues another recipe's checkpoint."""
-    start = targets.specs.pretraining[name].start
+    start = graph.specs.pretraining[name].start
     return start.step if start and start.step else 0
 
 
-def architecture_of(targets: Targets, model: str) -> Architecture:
+def architecture_of(graph: Graph, model: str) -> Architecture:
     """The architecture of a model: its recipe's; of weights from elsewhere, that of the spec's `size`."""
-    spec = targets.specs.models[model]
+    spec = graph.specs.models[model]
     if isinstance(spec.weights, RecipeWeights):
-        return targets.specs.pretraining[spec.weights.recipe].recipe.architecture
+        return graph.specs.pretraining[spec.weights.recipe].recipe.architecture
     return SIZES[spec.size or ("large" if isinstance(spec.weights, FolderWeights) else "base")]
 
 
-def shape_of_model(targets: Targets, model: str) -> Shape:
+def shape_of_model(graph: Graph, model: str) -> Shape:
     """Return the shape of a model's encoder."""
-    return shape_of(architecture_of(targets, model), PIECES)
+    return shape_of(architecture_of(graph, model), PIECES)
 
 
-def parameters_of_model(targets: Targets, model: str) -> int:
+def parameters_of_model(graph: Graph, model: str) -> int:
     """Return the number of weights in a model's encoder."""
-    return parameters(shape_of_model(targets, model))
+    return parameters(shape_of_model(graph, model))
 
 
-def bytes_of_model(targets: Targets, model: str) -> float:
+def bytes_of_model(graph: Graph, model: str) -> float:
     """Return the bytes of a model's weights in float32."""
-    return 4.0 * parameters_of_model(targets, model)
+    return 4.0 * parameters_of_model(graph, model)
 
 
 def examples_of(spec: DatasetSpec) -> int | None:
@@ -114,18 +114,18 @@ def examples_of(spec: DatasetSpec) -> int | None:
 
 
 def operations_of_finetuning(
-    targets: Targets, protocol: str, model: str, dataset: str, setting: str, trial: str | None = None
+    graph: Graph, protocol: str, model: str, dataset: str, setting: str, trial: str | None = None
 ) -> float | None:
     """Return the operations of one run (examples x tokens x epochs); None without a number of examples.
 
     The epochs are those of the `trial`; of a final run the most that the protocol allows, including the
     largest number in a grid.
     """
-    data, spec = targets.specs.datasets[dataset], targets.specs.protocols[protocol]
+    data, spec = graph.specs.datasets[dataset], graph.specs.protocols[protocol]
     examples = examples_of(data)
     if examples is None:
         return None
-    recipe = targets.run_recipe(protocol, model, dataset, setting)
+    recipe = graph.runs.recipe(protocol, model, dataset, setting)
     choosing = spec.settings[setting].chosen_by or setting
     if trial is None:
         epochs = [recipe.get("epochs", 0), *spec.grid(data, model, choosing).get("epochs", ())]
@@ -134,28 +134,28 @@ def operations_of_finetuning(
     length = min(TOKENS[data.kind], recipe.get("max_length", 512))
     seen = float(examples * max(epochs))
     return operations(
-        shape_of_model(targets, model), seen * length, seen * length**2, seen * length, whole=True
+        shape_of_model(graph, model), seen * length, seen * length**2, seen * length, whole=True
     )
 
 
-def parameters_of_recipe(targets: Targets, recipe: str) -> int:
+def parameters_of_recipe(graph: Graph, recipe: str) -> int:
     """Return the number of weights in the encoder that a recipe trains."""
-    spec = targets.specs.pretraining[recipe]
-    return parameters(shape_of(spec.recipe.architecture, pieces_of(targets.specs, spec.vocab)))
+    spec = graph.specs.pretraining[recipe]
+    return parameters(shape_of(spec.recipe.architecture, pieces_of(graph.specs, spec.vocab)))
 
 
-def bytes_of_checkpoint(targets: Targets, recipe: str) -> float:
+def bytes_of_checkpoint(graph: Graph, recipe: str) -> float:
     """Return the bytes of a checkpoint: weights and optimiser state, in float32."""
-    optimiser = OPTIMISERS[targets.specs.pretraining[recipe].recipe.optimisation.optimiser]
-    return float(optimiser.checkpoint_bytes * parameters_of_recipe(targets, recipe))
+    optimiser = OPTIMISERS[graph.specs.pretraining[recipe].recipe.optimisation.optimiser]
+    return float(optimiser.checkpoint_bytes * parameters_of_recipe(graph, recipe))
 
 
-def share_of_pretraining(targets: Targets, gpus: Gpus, recipe: str) -> float:
+def share_of_pretraining(graph: Graph, gpus: Gpus, recipe: str) -> float:
     """Return the share of a GPU's peak that a pretraining recipe reaches."""
-    trained = targets.specs.pretraining[recipe].recipe
+    trained = graph.specs.pretraining[recipe].recipe
     return gpus.share(trained.architecture, trained.sequence_length)
 
 
-def share_of_finetuning(targets: Targets, gpus: Gpus, model: str) -> float:
+def share_of_finetuning(graph: Graph, gpus: Gpus, model: str) -> float:
     """Return the share of a GPU's peak that fine-tuning a model reaches."""
-    return gpus.share(architecture_of(targets, model), TOKENS["tokens"], "finetuning")
+    return gpus.share(architecture_of(graph, model), TOKENS["tokens"], "finetuning")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pubmill.graph import Targets
+from pubmill.graph import Graph
 from pubmill.planning import costs
 from pubmill.planning.gpus import Gpus
 from pubmill.planning.job import Job
@@ -67,7 +67,7 @@ class Plan:
     runs_there: list[str] = field(default_factory=list)
 
 
-def make_plan(jobs: Iterable[Job], targets: Targets, gpus: Gpus) -> Plan:
+def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
     """Add up what the jobs that still have to run need."""
     plan = Plan()
     for job in jobs:
@@ -79,12 +79,12 @@ def make_plan(jobs: Iterable[Job], targets: Targets, gpus: Gpus) -> Plan:
             continue
         plan.to_do[stage] += 1
         if job.rule == "pretrain":
-            _add_pretraining(plan, job, targets, gpus)
+            _add_pretraining(plan, job, graph, gpus)
         elif job.rule in TRAINED:
-            _add_finetuning(plan, job, targets, gpus)
+            _add_finetuning(plan, job, graph, gpus)
         else:
             _add_processor(plan, job, stage)
-        _add_bytes(plan, job, targets)
+        _add_bytes(plan, job, graph)
     return plan
 
 
@@ -94,32 +94,32 @@ def _add_processor(plan: Plan, job: Job, stage: str) -> None:
     plan.sources.setdefault(stage, set()).add(known.source)
 
 
-def _add_pretraining(plan: Plan, job: Job, targets: Targets, gpus: Gpus) -> None:
+def _add_pretraining(plan: Plan, job: Job, graph: Graph, gpus: Gpus) -> None:
     name, step = job.wildcards["recipe"], int(job.wildcards["step"])
-    share = costs.share_of_pretraining(targets, gpus, name)
+    share = costs.share_of_pretraining(graph, gpus, name)
     training = plan.pretraining.setdefault(name, Training(name, share))
     training.jobs += 1
-    training.operations += costs.operations_of_segment(targets, name, step)
+    training.operations += costs.operations_of_segment(graph, name, step)
 
 
-def _add_finetuning(plan: Plan, job: Job, targets: Targets, gpus: Gpus) -> None:
+def _add_finetuning(plan: Plan, job: Job, graph: Graph, gpus: Gpus) -> None:
     protocol, model, dataset, setting = (
         job.wildcards[key] for key in ("protocol", "model", "dataset", "setting")
     )
     name = f"{protocol}, {'trials' if job.rule == 'trial' else 'runs'}"
-    share = costs.share_of_finetuning(targets, gpus, model)
+    share = costs.share_of_finetuning(graph, gpus, model)
     training = plan.finetuning.setdefault(name, Training(name, share))
     training.jobs += 1
     trial = job.wildcards.get("trial")
-    needed = costs.operations_of_finetuning(targets, protocol, model, dataset, setting, trial)
+    needed = costs.operations_of_finetuning(graph, protocol, model, dataset, setting, trial)
     training.operations += needed or 0
     training.unknown += needed is None
 
 
-def _add_bytes(plan: Plan, job: Job, targets: Targets) -> None:
+def _add_bytes(plan: Plan, job: Job, graph: Graph) -> None:
     """Add the bytes that a job downloads, and those that it leaves on disk."""
     if job.rule == "download":
-        size = _size(f"https://{job.wildcards['path']}", targets.study.mirror)
+        size = _size(f"https://{job.wildcards['path']}", graph.study.mirror)
         assumed = costs.PUBMED_FILE if "/pubmed/" in job.wildcards["path"] else None
         plan.bytes_known += size or 0
         plan.bytes_assumed += (assumed or 0) if size is None else 0
@@ -127,16 +127,16 @@ def _add_bytes(plan: Plan, job: Job, targets: Targets) -> None:
         plan.disk += size or assumed or 0
     elif job.rule in ("export_model", "take_model"):
         model = job.wildcards["model"]
-        from_hub = targets.weights(model)["kind"] == "hub"
-        plan.bytes_assumed += costs.bytes_of_model(targets, model) if from_hub else 0
-        plan.disk += costs.bytes_of_model(targets, model)
+        from_hub = graph.models.weights(model)["kind"] == "hub"
+        plan.bytes_assumed += costs.bytes_of_model(graph, model) if from_hub else 0
+        plan.disk += costs.bytes_of_model(graph, model)
     elif job.rule == "pretrain":
         name = job.wildcards["recipe"]
-        plan.disk += costs.bytes_of_checkpoint(targets, name)
+        plan.disk += costs.bytes_of_checkpoint(graph, name)
     elif job.rule == "task_model":
-        plan.disk += costs.bytes_of_model(targets, job.wildcards["model"])
+        plan.disk += costs.bytes_of_model(graph, job.wildcards["model"])
     elif job.rule == "pack":
-        plan.disk += costs.PACKED * len(targets.shards(job.wildcards["corpus"]))
+        plan.disk += costs.PACKED * len(graph.corpora.shards(job.wildcards["corpus"]))
     else:
         plan.disk += costs.BYTES.get(job.rule, 0)
         plan.bytes_assumed += costs.BYTES["fetch_pmc"] if job.rule == "fetch_pmc" else 0
@@ -148,13 +148,13 @@ def _size(url: str, mirror: str | None) -> int | None:
     return path.stat().st_size if path and path.is_file() else None
 
 
-def recipes_at_full(targets: Targets, gpus: Gpus) -> list[Training]:
+def recipes_at_full(graph: Graph, gpus: Gpus) -> list[Training]:
     """Return one training for each pretraining recipe, from its first to its last step."""
     found = []
-    for name, spec in targets.specs.pretraining.items():
-        first = costs.first_step(targets, name)
-        share = costs.share_of_pretraining(targets, gpus, name)
-        needed = costs.operations_of_pretraining(targets, name, first, spec.recipe.steps)
+    for name, spec in graph.specs.pretraining.items():
+        first = costs.first_step(graph, name)
+        share = costs.share_of_pretraining(graph, gpus, name)
+        needed = costs.operations_of_pretraining(graph, name, first, spec.recipe.steps)
         found.append(Training(name, share, len(spec.checkpoints), 0, needed))
     return found
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from pubmill.graph import Targets
+from pubmill.graph import Graph
 from pubmill.planning.gpus import Gpus
 from pubmill.planning.plan import STAGES, Plan, Training, hours
 from pubmill.planning.terminal_tables import table
@@ -18,7 +18,7 @@ def shown(number: float) -> str:
     return f"{number:,.0f}" if number >= 10 else f"{number:.1f}"
 
 
-def print_plan(to: Console, plan: Plan, targets: Targets, gpus: Gpus) -> None:
+def print_plan(to: Console, plan: Plan, graph: Graph, gpus: Gpus) -> None:
     """Print stages, bytes and trainings, then finished trainings and what the study leaves out."""
     _print_stages(to, plan)
     _print_bytes(to, plan)
@@ -39,7 +39,7 @@ def print_plan(to: Console, plan: Plan, targets: Targets, gpus: Gpus) -> None:
         for run in sorted(plan.runs_there)[:SHOWN_RUNS]:
             to.print(f"  {run}")
         to.print(f"  and {more} more" if more > 0 else "", end="")
-    for line in targets.left_out():
+    for line in graph.left_out():
         to.print(line)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pubmill.errors import PubmillError
-from pubmill.graph.corpora import pubmed_files
+from pubmill.graph.pubmed_files import pubmed_files
 from pubmill.messages import commands
 from pubmill.specs import PubmedSource
 from pubmill.storage.listings import list_folder

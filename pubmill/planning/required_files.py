@@ -10,7 +10,7 @@ import huggingface_hub
 import requests
 from huggingface_hub.constants import HF_HUB_CACHE
 
-from pubmill.graph import Targets
+from pubmill.graph import Graph
 from pubmill.planning.job import Job
 from pubmill.storage.sources import path_in_mirror
 
@@ -39,20 +39,20 @@ class RequiredFiles:
     pmc: dict[str, int] = field(default_factory=dict)
 
 
-def required_files(jobs: Iterable[Job], targets: Targets) -> RequiredFiles:
+def required_files(jobs: Iterable[Job], graph: Graph) -> RequiredFiles:
     """Return the files and models that these jobs fetch."""
     found = RequiredFiles()
     for job in jobs:
         if job.rule == "download":
             url = f"https://{job.wildcards['path']}"
-            found.urls[url] = targets.download_checks(url)
+            found.urls[url] = graph.sources.checks(url)
             if "--md5-beside" in found.urls[url]:
                 found.urls[f"{url}.md5"] = []
         elif job.rule == "fetch_pmc":
             source = job.wildcards["source"]
             found.pmc[source] = found.pmc.get(source, 0) + 1
         elif job.rule == "export_model":
-            weights = targets.weights(job.wildcards["model"])
+            weights = graph.models.weights(job.wildcards["model"])
             if weights["kind"] == "hub":
                 model = HubModel(job.wildcards["model"], weights["id"], weights["revision"])
                 found.models.append(model)

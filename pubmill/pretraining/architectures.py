@@ -1,4 +1,4 @@
-"""The networks that are pretrained, as transformers has them, so that what is saved loads there."""
+"""Networks to pretrain, as transformers classes, so that transformers loads what is saved."""
 
 import math
 from pathlib import Path
@@ -53,16 +53,16 @@ SIZES = {
     "num_attention_heads": "attention_heads",
     "intermediate_size": "intermediate_size",
 }
-"""What a configuration of transformers calls the sizes of an `Architecture`."""
+"""Names of an `Architecture`'s sizes in transformers' configurations."""
 
 
 def make_config(architecture: Architecture, vocab_size: int, special: dict[str, int]) -> PreTrainedConfig:
-    """The configuration of an encoder of this shape; `special` maps pad, cls and sep to ids."""
+    """Return the configuration of an encoder of this size; `special` maps pad, cls and sep to ids."""
     family, dropout = architecture.family, architecture.dropout
     more: dict[str, Any] = {name: getattr(architecture, own) for name, own in SIZES.items()}
     positions = architecture.max_positions
     if family == "roberta":
-        # its positions are counted from the id of the padding on
+        # RoBERTa counts positions from the id of the padding token.
         positions += special["pad"] + 1
         more |= {"type_vocab_size": 1, "layer_norm_eps": 1e-5}
     if family in ("roberta", "albert"):
@@ -83,7 +83,7 @@ def make_config(architecture: Architecture, vocab_size: int, special: dict[str, 
 
 
 def model_class(architecture: Architecture, objective: Objective) -> Any:
-    """The class of transformers that has the heads of this objective; of ELECTRA, the discriminator."""
+    """Return the transformers class with this objective's heads; for ELECTRA, the discriminator."""
     labelled = objective.pairs in PAIRS
     return (WITH_PAIRS if labelled else WITHOUT_PAIRS)[architecture.family]
 
@@ -91,10 +91,10 @@ def model_class(architecture: Architecture, objective: Objective) -> Any:
 def build_model(
     architecture: Architecture, objective: Objective, vocab_size: int, special: dict[str, int], seed: int
 ) -> PreTrainedModel:
-    """A freshly initialised model in float32, the same for the same arguments.
+    """Return a freshly initialised model in float32, the same for the same arguments.
 
-    It is read back by `AutoModel`, and by `AutoModelForMaskedLM` if it has learnt to fill in masks. The
-    caller's random state is left as it was.
+    `AutoModel` can read it back, and so can `AutoModelForMaskedLM` if it is trained to fill in masks. The
+    caller's random state does not change.
     """
     made = model_class(architecture, objective)
     config = make_config(architecture, vocab_size, special)
@@ -125,9 +125,9 @@ def load_model(
     special: dict[str, int],
     seed: int,
 ) -> PreTrainedModel:
-    """Return the model of a Hugging Face folder; heads that it lacks are freshly initialised.
+    """Return the model of a Hugging Face folder; missing heads are freshly initialised.
 
-    Its dropout is the recipe's. Raises `PubmillError` where it is of another family, size or vocabulary.
+    Dropout is set by the recipe. Raises a `PubmillError` for another family, size or vocabulary.
     """
     made = model_class(architecture, objective)
     with torch.random.fork_rng(devices=[]):
@@ -157,7 +157,8 @@ def load_model(
 
 
 def build_generator(generator: Generator, discriminator: Any, seed: int) -> ElectraForMaskedLM:
-    """ELECTRA's generator for a discriminator, with its embeddings (Clark et al. 2020, section 3.2)."""
+    """Return ELECTRA's generator, which shares the discriminator's embeddings (Clark et al. 2020, section
+    3.2)."""
     smaller = {
         "hidden_size": generator.hidden_size,
         "num_attention_heads": generator.attention_heads,

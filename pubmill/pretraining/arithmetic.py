@@ -1,4 +1,4 @@
-"""The arithmetic of encoders, from their sizes alone: it plans a training without torch."""
+"""Operation counts of encoders, from their sizes alone, so that costs are planned without torch."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,8 @@ from pubmill.recipes import Architecture
 
 @dataclass(frozen=True)
 class Shape:
-    """The sizes of an encoder. `embedding`: width of the embeddings; `projected`: whether a product brings
-    them to `hidden`; `pieces`: of the vocabulary; `shared`: whether all layers have the same weights."""
+    """Sizes of an encoder. `embedding`: width of the embeddings; `projected`: whether they are projected to
+    `hidden`; `pieces`: vocabulary size; `shared`: whether all layers share their weights."""
 
     layers: int
     hidden: int
@@ -20,7 +20,7 @@ class Shape:
 
 
 def shape_of(architecture: Architecture, pieces: int) -> Shape:
-    """The shape of a recipe's encoder."""
+    """Return the sizes of a recipe's encoder."""
     width = architecture.embedding_size or architecture.hidden_size
     return Shape(
         layers=architecture.layers,
@@ -34,12 +34,12 @@ def shape_of(architecture: Architecture, pieces: int) -> Shape:
 
 
 def operations(shape: Shape, tokens: float, squares: float, masked: float, whole: bool = False) -> float:
-    """Floating-point operations of the matrix products of an encoder's forward and backward pass.
+    """Return the floating-point operations of the matrix products in an encoder's forward and backward pass.
 
-    `tokens` are those of the batch, `squares` is the sum of the squared lengths of its sequences, `masked`
-    the positions at which the vocabulary is predicted; elsewhere the last layer ends with its attention.
-    `whole`: it ends nowhere, and each token is classified as replaced or not (ELECTRA's discriminator). What
-    is done at [CLS] is left out, about a hundredth.
+    `tokens`: number of tokens in the batch; `squares`: sum of the squared sequence lengths; `masked`: number
+    of predicted positions. In the last layer, only these positions are computed after attention. `whole`: all
+    positions are computed, and each token is classified as replaced or not (ELECTRA's discriminator). The
+    computation at [CLS], about a hundredth, is not counted.
     """
     hidden, layers, width = shape.hidden, shape.layers, shape.embedding
     attended = 3 * tokens * hidden**2 + 2 * squares * hidden
@@ -50,12 +50,13 @@ def operations(shape: Shape, tokens: float, squares: float, masked: float, whole
         last = masked * (after + width * (hidden + shape.pieces))
     forward = tokens * width * hidden * shape.projected
     forward += layers * attended + (layers - 1) * tokens * after + last
-    # a product and a sum; and twice as many for the gradients of weights and inputs
+    # A product and a sum, and twice as many for the gradients of weights and inputs.
     return float(2 * 3 * forward)
 
 
 def parameters(shape: Shape) -> int:
-    """Weights of an encoder and its embeddings, without biases, positions and heads: about a hundredth."""
+    """Return the number of weights of an encoder and its embeddings, without biases, positions and heads
+    (about a hundredth)."""
     layer = 4 * shape.hidden**2 + 2 * shape.hidden * shape.intermediate
     between = shape.embedding * shape.hidden * shape.projected
     return shape.pieces * shape.embedding + between + (1 if shape.shared else shape.layers) * layer

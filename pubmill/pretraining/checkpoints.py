@@ -45,18 +45,18 @@ CHECKPOINT_FILES = (
     "log.jsonl",
 )
 GENERATIONS = 2
-"""How many saves of a running segment are kept: if the last one is damaged, the one before is continued."""
+"""Number of saves of a running segment to keep: if the last one is damaged, the one before is used."""
 
 MODEL = "model."
-"""What the names of the exported model's weights begin with, among those of all that is trained."""
+"""Prefix of the exported model's weights among all trained weights."""
 
 
 @dataclass
 class Progress:
-    """Updates done, lines of the log, and sums over the steps since its last line.
+    """Number of updates, log lines, and sums over the steps since the last line.
 
-    `tokens` and `seconds` are those of the whole pretraining so far. `average` is the loss of masked tokens
-    over the last steps, `lowest` the lowest that this has been.
+    `tokens` and `seconds` cover the whole pretraining so far. `average` is the loss of masked tokens over the
+    last steps, `lowest` the lowest value that it has had.
     """
 
     step: int = 0
@@ -68,8 +68,8 @@ class Progress:
     lowest: float | None = None
 
     def count(self, sums: dict[str, float], averaged: int, limit: float, watched: Term) -> None:
-        """Add a step. Raises `FloatingPointError` where the average over about `averaged` steps has risen by
-        more than `limit` above its lowest."""
+        """Add a step; raise `FloatingPointError` if the average loss has risen by more than `limit` above its
+        lowest value. The average covers about `averaged` steps."""
         loss = sums[f"{watched.name}_loss"] / max(1.0, sums[watched.per])
         weight = 1 / min(self.step + 1, averaged)
         self.average = loss if self.average is None else (1 - weight) * self.average + weight * loss
@@ -84,16 +84,16 @@ class Progress:
         self.pending = {key: self.pending.get(key, 0.0) + value for key, value in sums.items()}
 
     def suspicious(self, limit: float) -> bool:
-        """Whether the loss has risen so far that its weights should not replace a save."""
+        """Return whether the loss has risen so far that the current weights should not replace a save."""
         return self.average is not None and self.lowest is not None and self.average > self.lowest + limit
 
 
 STOOD = [part.name for part in fields(Progress) if part.name != "log"]
-"""What state.json has of a progress."""
+"""Return the part of state.json that describes a progress."""
 
 
 class DamagedCheckpointError(PubmillError):
-    """A checkpoint lacks a file, or one of its files is damaged; the message names it."""
+    """A checkpoint lacks a file or has a damaged one; the message names it."""
 
 
 def _damaged(path: Path, fault: object) -> DamagedCheckpointError:
@@ -101,14 +101,14 @@ def _damaged(path: Path, fault: object) -> DamagedCheckpointError:
 
 
 def save(folder: Path, work: "Pretraining", progress: Progress, facts: dict[str, Any]) -> None:
-    """Write a checkpoint, from the first process; all take part. `facts` (recipe, inputs, hardware) go into
-    state.json as they are."""
+    """Write a checkpoint from the first process; all processes must call this. `facts` (recipe, inputs,
+    hardware) are copied into state.json."""
     state = gathered(work)
     if not work.world.first:
         return
     with writing_folder(folder) as temporary:
         work.model.config.save_pretrained(temporary)
-        # weights that are shared (embeddings and output) are written once, as transformers does
+        # Shared weights (embeddings and output) are written once, as transformers does.
         weights = {name: weight.detach().contiguous() for name, weight in work.learner.named_parameters()}
         model = {
             name.removeprefix(MODEL): weights.pop(name) for name in list(weights) if name.startswith(MODEL)
@@ -128,7 +128,7 @@ def save(folder: Path, work: "Pretraining", progress: Progress, facts: dict[str,
 
 
 def gathered(work: "Pretraining") -> dict[str, torch.Tensor]:
-    """What the optimiser keeps, by the names of the weights; from other processes, where they have it."""
+    """Return the optimiser's state by weight name, gathered from all processes if it is sharded."""
     if work.sharded:
         work.optimiser.consolidate_state_dict(0)  # type: ignore[attr-defined]
     if not work.world.first:
@@ -143,21 +143,21 @@ def gathered(work: "Pretraining") -> dict[str, torch.Tensor]:
 
 
 def _kept_of_each(work: "Pretraining") -> tuple[str, ...]:
-    """Names of what the optimiser keeps of each weight."""
+    """Return the names of the optimiser's state entries for each weight."""
     return OPTIMISERS[work.recipe.optimisation.optimiser].state
 
 
 def _in_order(work: "Pretraining") -> list[str]:
-    """The names of the weights as the optimiser numbers them."""
+    """Return the weights' names in the optimiser's order."""
     names = {id(weight): name for name, weight in work.learner.named_parameters()}
     return [names[id(weight)] for group in work.optimiser.param_groups for weight in group["params"]]
 
 
 def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Progress:
-    """Put a checkpoint's weights and optimiser into `work`; return where it stood.
+    """Load a checkpoint's weights and optimiser state into `work`; return its progress.
 
-    Raises `PubmillError` where the checkpoint is damaged, or was made by another recipe; unless
-    `same_recipe`, only its architecture has to be the same.
+    Raises a `PubmillError` if the checkpoint is damaged or was made by another recipe; unless `same_recipe`,
+    only the architecture must be the same.
     """
     state, log = verified(folder)
     differing = _differing(state["recipe"], work.recipe.as_dict())
@@ -172,16 +172,16 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Progres
     _load_optimiser(folder / "optimizer.safetensors", work)
     stood = {name: state[name] for name in STOOD}
     if not same_recipe:
-        # on another corpus, or with other masks, the loss may well be higher
+        # On another corpus, or with another masking, the loss may be higher.
         stood |= {"average": None, "lowest": None}
     return Progress(log=log, **stood)
 
 
 def verified(folder: Path) -> tuple[dict[str, Any], Log]:
-    """The state and the log of a checkpoint, all of whose files agree with their digests.
+    """Return the state and log of a checkpoint after comparing all files with their digests.
 
-    Raises `DamagedCheckpointError` with the name of the file that is missing or damaged. Checkpoints of
-    pubmill 0.1 have no digests; of these only what is missing or cannot be read is noticed.
+    Raises a `DamagedCheckpointError` with the name of the missing or damaged file. Checkpoints of pubmill 0.1
+    have no digests; in these, only missing and unreadable files are noticed.
     """
     _check_complete(folder, CHECKPOINT_FILES)
     try:
@@ -223,7 +223,7 @@ def _read_tensors(path: Path) -> dict[str, torch.Tensor]:
 
 
 def _check_form(path: Path, name: str, tensor: torch.Tensor, expected: torch.Size) -> None:
-    """Refuse a tensor of another type or shape, such as (1, n), which would be broadcast to (m, n)."""
+    """Reject a tensor of another type or shape, such as (1, n), which would be broadcast to (m, n)."""
     if tensor.shape != expected or tensor.dtype != torch.float32:
         raise PubmillError(
             f"{path}: {name} is {tensor.dtype} of shape {list(tensor.shape)}, expected float32 of shape "
@@ -269,9 +269,9 @@ def _load_optimiser(path: Path, work: "Pretraining") -> None:
 def fingerprints(
     packed: PackedTokens, vocab: Path, folders: dict[str, Path | None], version: int
 ) -> dict[str, Any]:
-    """What a segment was made from, beside its recipe: SHA-256 of its inputs, and the stage's version.
+    """Return what determines a segment besides its recipe: SHA-256 of its inputs, and the stage's version.
 
-    `folders` are those of weights, by what they are for.
+    `folders`: folders of weights by their use.
     """
     return {
         "tokens": packed.fingerprint(),
@@ -284,7 +284,7 @@ def fingerprints(
 
 
 def other_work(state: dict[str, Any], facts: dict[str, Any]) -> list[str]:
-    """In what the work that a save belongs to differs from this one; nothing if it is the same."""
+    """Return the keys in which the work of a save differs from this one; [] if it is the same."""
     recipe = _differing(state["recipe"], facts["recipe"])
     return _differing(state["inputs"], facts["inputs"]) + [f"recipe.{key}" for key in recipe]
 
@@ -298,26 +298,26 @@ def _differing(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
 
 
 def hold(output: Path) -> AbstractContextManager[None]:
-    """Have a segment to oneself while the block runs, or stop with a `PubmillError`.
+    """Lock a segment while the block runs; raise a `PubmillError` if another process has it.
 
-    An orphan left by a killed workflow would else write to the same saves as its successor.
+    Otherwise an orphan of a killed workflow would write to the same saves as its successor.
     """
     return locked(output.with_name(f".{output.name}.lock"))
 
 
 def partial_folder(output: Path) -> Path:
-    """Where a segment saves itself while it runs."""
+    """Return the folder in which a running segment saves."""
     return output.with_name(f".{output.name}.partial")
 
 
 def partials(output: Path) -> list[Path]:
-    """The saves of an interrupted segment, the last one first."""
+    """Return the saves of an interrupted segment, latest first."""
     saves = partial_folder(output).glob("step-*")
     return sorted(saves, key=lambda path: int(path.name.removeprefix("step-")), reverse=True)
 
 
 def save_partial(output: Path, work: "Pretraining", progress: Progress, facts: dict[str, Any]) -> Path:
-    """Save a running segment; the last two saves are kept, and earlier ones go after the new one is whole."""
+    """Save a running segment; once the save is complete, remove all but the last two."""
     folder = partial_folder(output)
     made = folder / f"step-{progress.step}"
     save(made, work, progress, facts)
@@ -330,5 +330,5 @@ def save_partial(output: Path, work: "Pretraining", progress: Progress, facts: d
 
 
 def remove_partial(output: Path) -> None:
-    """Remove the saves of a segment that is complete."""
+    """Remove the saves of a finished segment."""
     shutil.rmtree(partial_folder(output), ignore_errors=True)

@@ -8,15 +8,15 @@ import torch.nn.functional as F
 from torch import Tensor
 
 IN_CACHE = 1 << 18
-"""Logits that a processor works on at a time: a megabyte of them in float32."""
+"""Number of logits that a processor handles at a time: a megabyte in float32."""
 
 
 def cross_entropy(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """The summed loss, in float32, and how many labels are the likeliest choice.
+    """Return the summed loss, in float32, and the number of labels that have the largest logit.
 
-    `logits` (positions, vocabulary) are of any floating type, and so is their gradient. On a processor they
-    are taken a few positions at a time, in one buffer, and softmax is worked out anew for the gradient:
-    most of the time of torch's own goes to memory that is asked for again and again.
+    `logits` (positions, vocabulary) have any floating type, and so has their gradient. A processor handles a
+    few positions at a time, in one buffer, and computes softmax again for the gradient: torch's own function
+    spends most of its time on memory allocation.
     """
     if logits.device.type != "cpu":
         loss = F.cross_entropy(logits.float(), labels, reduction="sum")
@@ -33,9 +33,9 @@ class _CrossEntropy(torch.autograd.Function):
         for rows, some, share in _few(logits):
             labelled = some.gather(-1, labels[rows, None])[:, 0]
             most = some.amax(-1)
-            # the largest share is never 0; that of the label may be
+            # The largest probability is never 0; the label's may be.
             losses[rows] = most - labelled - torch.softmax(some, -1, out=share).amax(-1).log_()
-            # of equal logits the first is the choice; to search is slow, and without need where one is larger
+            # Among equal logits the first one counts; searching is slow, and not needed where one is larger.
             (equal,) = (labelled == most).nonzero(as_tuple=True)
             right[rows][equal] = some[equal].argmax(-1) == labels[rows][equal]
         correct = right.sum()
@@ -54,7 +54,7 @@ class _CrossEntropy(torch.autograd.Function):
 
 
 def _few(logits: Tensor) -> Iterator[tuple[slice, Tensor, Tensor]]:
-    """A few positions at a time: which they are, their logits in float32, and room for as many numbers."""
+    """Yield a few positions at a time, with their logits in float32 and a buffer of the same size."""
     count, size = max(1, IN_CACHE // logits.shape[-1]), logits.shape[-1]
     some, room = torch.empty(count, size), torch.empty(count, size)
     for begin in range(0, len(logits), count):

@@ -1,4 +1,4 @@
-"""Several processes at one pretraining, as torchrun starts them: one a GPU, or some on a processor."""
+"""Pretraining with several processes started by torchrun: one per GPU, or several on a processor."""
 
 import atexit
 import os
@@ -16,7 +16,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class World:
-    """Which of how many processes this is, and the device that it works on."""
+    """The rank of this process, the number of processes, and the device of this process."""
 
     device: torch.device
     rank: int = 0
@@ -24,11 +24,11 @@ class World:
 
     @property
     def first(self) -> bool:
-        """Whether this is the one that writes and talks."""
+        """Return whether this process writes files and messages."""
         return self.rank == 0
 
     def decide(self, decision: Callable[[], Value]) -> Value:
-        """What the first process decides, in all of them."""
+        """Return the first process's value in all processes."""
         if self.size == 1:
             return decision()
         found: list[Any] = [decision() if self.first else None]
@@ -36,7 +36,7 @@ class World:
         return found[0]  # type: ignore[no-any-return]
 
     def total(self, sums: dict[str, float]) -> dict[str, float]:
-        """Numbers added up over all processes."""
+        """Return numbers summed over all processes."""
         if self.size == 1:
             return sums
         numbers = torch.tensor(list(sums.values()), dtype=torch.float64, device=self.device)
@@ -45,9 +45,10 @@ class World:
 
 
 def join() -> World:
-    """Join the processes that torchrun started (WORLD_SIZE, RANK, LOCAL_RANK); alone, where there is none.
+    """Join the processes that torchrun started (WORLD_SIZE, RANK, LOCAL_RANK), or work alone.
 
-    NCCL between GPUs, gloo between processors. Raises a `PubmillError` for a GPU that PyTorch cannot use.
+    Uses NCCL between GPUs and gloo between processors. Raises a `PubmillError` for a GPU that PyTorch cannot
+    use.
     """
     local, cuda = int(os.environ.get("LOCAL_RANK", "0")), gpu_is_used()
     device = torch.device("cuda", local) if cuda else torch.device("cpu")
@@ -56,7 +57,7 @@ def join() -> World:
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         return World(device)
     dist.init_process_group("nccl" if cuda else "gloo", device_id=device if cuda else None)
-    # At the very end, after the model is gone: were the model's reducer the last to let go of the group, it
-    # would wait for gloo's thread while it holds the GIL, which that thread may be waiting for (torch 2.13).
+    # At the very end, after the model is deleted: if the model's reducer were the last owner of the group, it
+    # could deadlock, waiting for gloo's thread while holding the GIL that the thread waits for (torch 2.13).
     atexit.register(dist.destroy_process_group)
     return World(device, dist.get_rank(), dist.get_world_size())

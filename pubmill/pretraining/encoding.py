@@ -1,9 +1,9 @@
-"""Ids of text by a vocabulary of any kind, from a cache of words.
+"""Encoding of text with a vocabulary of any kind, using a cache of words.
 
-The ids are those of the vocabulary's own tokenizer. Taking them word by word from a cache is faster than
-encoding text, because most words of a corpus have been seen before. It needs a way of cutting text so that no
-piece ever reaches over a cut: each kind of tokenizer has one (`make_encoder`), and text or tokenizers for
-which it would not hold are encoded as they are.
+The ids equal those of the vocabulary's own tokenizer. Looking up words in a cache is faster than encoding
+text, because most words of a corpus have been seen before. This requires cutting text where no piece crosses
+the cut: `make_encoder` knows how for each kind of tokenizer; other text and tokenizers are encoded without a
+cache.
 """
 
 import json
@@ -20,18 +20,18 @@ from pubmill.pretraining.tokens import SPECIAL, id_dtype
 from pubmill.storage.corpus_parts import split_words
 from pubmill.storage.files import read_json
 
-# words kept in memory by each process, about 100 MB; the rest is encoded again when it comes
+# Words cached by each process, about 100 MB; others are encoded each time.
 CACHED_WORDS = 500_000
 
-# `str.split` breaks at these, and no tokenizer does
+# `str.split` splits at these characters, and no tokenizer does.
 _NO_WHITE_SPACE = re.compile("[\x1c-\x1f]")
-# other white space than single spaces between words: GPT-2's words take in what stands around it
+# White space other than single spaces between words, which GPT-2's words would include.
 _ODD_WHITE_SPACE = re.compile("^ |  | $|[^\\S ]")
 
 
 def special_ids(tokenizer: Tokenizer, vocab: Path) -> dict[str, int]:
-    """The ids of the tokens for padding, unknown words, the beginning, the end and the mask, by the names
-    that tokenizer_config.json gives them."""
+    """Return the ids of the tokens for padding, unknown words, begin, end and mask, from
+    tokenizer_config.json."""
     settings = read_json(vocab / "tokenizer_config.json")
     names = {name: settings.get(f"{name}_token") for name in SPECIAL}
     pieces = {name: piece["content"] if isinstance(piece, dict) else piece for name, piece in names.items()}
@@ -44,7 +44,7 @@ def special_ids(tokenizer: Tokenizer, vocab: Path) -> dict[str, int]:
 
 
 class Encoder:
-    """The ids of texts as little-endian bytes of the packed type, encoded as they are."""
+    """Return the ids of texts as little-endian bytes of the packed type, without the cache."""
 
     def __init__(self, tokenizer: Tokenizer, limit: int = CACHED_WORDS) -> None:
         self.dtype = id_dtype(tokenizer.get_vocab_size())
@@ -55,12 +55,12 @@ class Encoder:
         return np.array(self._tokenizer.encode(text, add_special_tokens=False).ids, self.dtype).tobytes()
 
     def encode(self, text: str) -> bytes:
-        """The ids of a text; equal to the tokenizer's, `add_special_tokens=False`."""
+        """Return a text's ids, equal to the tokenizer's with `add_special_tokens=False`."""
         return self._ids(text)
 
 
 class _Cache(dict[str, bytes]):
-    """Words to their ids, `before` put before each; emptied when `limit` words are in it."""
+    """Cache of word ids; `before` is prepended to each word. It is emptied when it has `limit` words."""
 
     def __init__(self, encode: Any, before: str, limit: int) -> None:
         super().__init__()
@@ -75,16 +75,18 @@ class _Cache(dict[str, bytes]):
 
 
 class BertEncoder(Encoder):
-    """White space always separates words for BERT, save for characters that its normaliser deletes."""
+    """BERT's tokenizers: white space always separates words, except for characters that the normaliser
+    deletes."""
 
     def __init__(self, tokenizer: Tokenizer, limit: int = CACHED_WORDS) -> None:
         super().__init__(tokenizer, limit)
-        # a token that was added to a vocabulary may have punctuation inside
+        # A token added to a vocabulary may contain punctuation.
         if all(token.special for token in tokenizer.get_added_tokens_decoder().values()):
             self._known = _Cache(self._parts, "", limit)
 
     def _parts(self, word: str) -> bytes:
-        """The ids of a new word: mostly a known one with punctuation, which BERT's tokenizers take off."""
+        """Return the ids of a new word: usually a known word with punctuation, which BERT's tokenizers split
+        off."""
         if len(word) > 1 and word.isascii() and word.isprintable() and not word.isalnum():
             return b"".join([self._known[part] for part in ASCII_WORD.findall(word)])
         return self._ids(word)
@@ -94,7 +96,7 @@ class BertEncoder(Encoder):
 
 
 class WhiteSpaceEncoder(Encoder):
-    """A tokenizer that begins by splitting at white space, as ALBERT's."""
+    """Tokenizers that first split at white space, such as ALBERT's."""
 
     def encode(self, text: str) -> bytes:
         if _NO_WHITE_SPACE.search(text):
@@ -103,7 +105,7 @@ class WhiteSpaceEncoder(Encoder):
 
 
 class ByteLevelEncoder(Encoder):
-    """GPT-2's and RoBERTa's, where a word has the space before it in its pieces."""
+    """GPT-2's and RoBERTa's tokenizers, in which a word's pieces include the space before it."""
 
     def encode(self, text: str) -> bytes:
         if not text or _ODD_WHITE_SPACE.search(text):
@@ -113,7 +115,7 @@ class ByteLevelEncoder(Encoder):
 
 
 def make_encoder(tokenizer: Tokenizer, limit: int = CACHED_WORDS) -> Encoder:
-    """The fastest encoder that gives the tokenizer's own ids; `limit` words are cached."""
+    """Return the fastest encoder that gives the tokenizer's own ids; `limit` words are cached."""
     settings = json.loads(tokenizer.to_str())
     model, normalizer, splitter = (settings[part] or {} for part in ("model", "normalizer", "pre_tokenizer"))
     kinds = model.get("type"), normalizer.get("type"), splitter.get("type")
@@ -128,7 +130,7 @@ def make_encoder(tokenizer: Tokenizer, limit: int = CACHED_WORDS) -> Encoder:
 
 
 def _is_alberts(normalizer: dict[str, Any]) -> bool:
-    """Whether a normaliser changes each word as if it stood alone; tables that a model brings may not."""
+    """Return whether a normaliser changes each word independently; a model's own tables may not."""
     kinds = {step["type"] for step in normalizer.get("normalizers", ())}
     return kinds <= {"Replace", "NFKD", "StripAccents", "Lowercase"} and all(
         step["pattern"].get("String") in ("``", "''")

@@ -1,10 +1,11 @@
-"""One step of pretraining, a function of recipe and number, on one process or several.
+"""One step of pretraining, a function of recipe and step number, on one process or several.
 
-Two segments of 50 steps give the weights of one of 100 bit for bit, and so does a segment that was killed and
-run again, on the same processor, number of processes and threads, and version of torch; these are recorded in
-state.json. On a GPU this holds only with PUBMILL_DETERMINISTIC=1 (see `pubmill.hardware.torch_setup`), and
-only if the memory suffices for the micro-batches. With another number of processes the batches are the same,
-and the losses but for rounding (and for dropout, whose random numbers belong to a process).
+Two segments of 50 steps give the same weights, bit for bit, as one of 100 steps, and so does a segment that
+was killed and run again, with the same processor, number of processes and threads, and version of torch;
+these are recorded in state.json. On a GPU this requires PUBMILL_DETERMINISTIC=1 (see
+`pubmill.hardware.torch_setup`) and enough memory for the micro-batches. With another number of processes,
+batches are the same, and losses equal except for rounding (and for dropout, whose random numbers depend on
+the process).
 """
 
 import math
@@ -29,7 +30,6 @@ from pubmill.pretraining.instances import (
     UNLABELLED,
     Batch,
     Instances,
-    Ints,
     Packed,
     Stream,
     generator,
@@ -38,16 +38,16 @@ from pubmill.pretraining.instances import (
 )
 from pubmill.pretraining.logs import say
 from pubmill.pretraining.masking import Masked, Vocabulary, mask, masking_rate
-from pubmill.pretraining.micro_batches import collate
+from pubmill.pretraining.micro_batches import Part, collate
 from pubmill.pretraining.objectives import kind_of
 from pubmill.pretraining.objectives.learner import Learner
 from pubmill.pretraining.optimisation import build_optimiser, learning_rate, set_learning_rate
 from pubmill.recipes import Objective, PretrainingRecipe
 
-# Positions worked on at once. On a CPU few, to be near the cache and, the sequences being sorted by
-# length, to have little padding (2,048 and 4,096 are about equally fast for each position). On a GPU as many
-# as half its memory holds: what is kept for the backward pass was counted, on a CPU, as 44 bytes for each
-# position, layer and hidden unit; some more is assumed there.
+# Positions computed together. On a CPU few, which stay near the cache and, with sequences sorted by length,
+# need little padding (2,048 and 4,096 are about equally fast per position). On a GPU as many as fit into half
+# of its memory: the backward pass keeps 44 bytes per position, layer and hidden unit (counted on a CPU), and
+# somewhat more is assumed.
 TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 65536}
 BYTES_KEPT, BYTES_RECOMPUTED = 52, 8
 HELD_OUT_SEQUENCES = 4096
@@ -55,15 +55,15 @@ Sums = dict[str, float]
 
 
 class StopRequestedError(Exception):
-    """A step was given up between two micro-batches because the process was asked to stop."""
+    """A step was abandoned between two micro-batches because the process was asked to stop."""
 
 
 class Pretraining:
-    """A pretraining at some step: what learns, its optimiser, and the data its next step needs.
+    """A pretraining at some step: learner, optimiser, and the data of the next step.
 
-    `start`: a Hugging Face folder whose weights it begins with; `teacher`: one whose predictions it learns
-    from, too. `stop_asked` says whether to give up a step between two micro-batches; all processes give it up
-    if one of them is asked to.
+    `start`: a Hugging Face folder with the initial weights. `teacher`: one whose predictions are also learnt.
+    `stop_asked` returns whether to abandon a step between two micro-batches; all processes abandon it if one
+    of them is asked to.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Pretraining:
         self.instances = Instances(packed, recipe)
         self.learner = build_learner(recipe, vocabulary.size, packed.special, start, teacher).to(world.device)
         self.learner.train()
-        # of several processes, each sums the gradients up with the others' as they come
+        # With several processes, each adds its gradients to the others' as they are computed.
         self.trained: Any = DistributedDataParallel(self.learner) if world.size > 1 else self.learner
         self.terms = self.learner.terms
         self.sharded = recipe.shard_optimiser and world.size > 1
@@ -93,30 +93,28 @@ class Pretraining:
 
     @property
     def model(self) -> Any:
-        """The model that is exported."""
+        """Return the model to export."""
         return self.learner.model
 
     def update(self, step: int) -> Sums:
-        """Do one update (from 0); return sums over the batch.
+        """Make one update (from 0); return sums over the batch.
 
         Raises `FloatingPointError` if the loss is not finite, and `StopRequestedError` if the update was
-        given up; weights and optimiser are then those of before.
+        abandoned; weights and optimiser are then unchanged.
         """
         recipe = self.recipe
         batch, hidden = self._prepared(step)
         sums = self._over(batch, hidden, (recipe.seed, step), learn=True)
-        norm = torch.nn.utils.clip_grad_norm_(
-            self.learner.parameters(), recipe.optimisation.max_gradient_norm
-        )
-        if not math.isfinite(sums["loss"] + norm.item()):
-            raise FloatingPointError(f"loss or gradient is not a number (gradient norm {norm.item()})")
+        norm = sums.pop("norm")
+        if not math.isfinite(sums["loss"] + norm):
+            raise FloatingPointError(f"loss or gradient is not a number (gradient norm {norm})")
         set_learning_rate(self.optimiser, learning_rate(recipe.optimisation, step, recipe.steps))
         self.optimiser.step()
         self.optimiser.zero_grad(set_to_none=True)
         return sums
 
     def _prepared(self, step: int) -> tuple[Batch, Masked]:
-        """The batch of a step; that of the next is made meanwhile, so that a GPU does not wait for it."""
+        """Return the batch of a step; the next one is prepared meanwhile, so a GPU need not wait."""
         ahead = self._ahead
         self._ahead = {
             wanted: ahead.get(wanted) or self._maker.submit(self.masked_batch, wanted)
@@ -125,7 +123,7 @@ class Pretraining:
         return self._ahead[step].result()
 
     def masked_batch(self, step: int) -> tuple[Batch, Masked]:
-        """The batch of a step with the tokens that are hidden in it, whatever the number of processes."""
+        """Return the batch of a step with its masked tokens, independent of the number of processes."""
         recipe = self.recipe
         batch = self.instances.batch(step)
         rate = masking_rate(recipe.objective, step, recipe.steps)
@@ -135,8 +133,10 @@ class Pretraining:
         )
 
     def judge(self, held_out: Packed, masking: str) -> Sums | None:
-        """Sums over documents that are not trained on, at most `HELD_OUT_SEQUENCES` sequences, with the masks
-        of a `masking`: the same whatever the recipe. None where there are no such documents."""
+        """Return sums over at most `HELD_OUT_SEQUENCES` held-out sequences; None without held-out documents.
+
+        The masks of a `masking` are the same for every recipe.
+        """
         if not len(held_out.ids):
             return None
         objective: Objective = replace(self.recipe.objective, masking=masking)  # type: ignore[arg-type]
@@ -152,10 +152,10 @@ class Pretraining:
         return sums
 
     def _over(self, batch: Batch, hidden: Masked, random: tuple[int, int], learn: bool) -> Sums:
-        """Go over a batch; if the GPU's memory is too small, do it again with smaller micro-batches.
+        """Process a batch; if the GPU's memory is too small, repeat it with smaller micro-batches.
 
-        The losses are sums over micro-batches, so the size of these changes results by rounding only (and
-        by dropout, which draws its random numbers for each micro-batch, from `random`: seed and step).
+        The losses are sums over micro-batches, so their size changes results only by rounding (and dropout,
+        which draws random numbers for each micro-batch, from `random`: seed and step).
         """
         while True:
             seed_torch(*random, self.world.rank)
@@ -163,17 +163,17 @@ class Pretraining:
                 return self._once_over(batch, hidden, learn)
             except torch.OutOfMemoryError:
                 self._halve()
-            # outside of the handler: the error's traceback keeps the tensors of the micro-batch alive
+            # Outside of the handler, as the error's traceback keeps the tensors of the micro-batch alive.
             self.optimiser.zero_grad(set_to_none=True)
             torch.cuda.empty_cache()
 
     def _halve(self) -> None:
-        """Work on half as many sequences at once from now on; a `PubmillError` if that cannot help."""
+        """Halve the number of sequences per micro-batch from now on; raise a `PubmillError` if that cannot
+        help."""
         length = self.recipe.sequence_length
         found = f"the GPU has too little memory for {self.at_once} sequences of {length} tokens at once"
-        if (
-            self.at_once == 1 or self.world.size > 1
-        ):  # the other processes would wait for this one's gradients
+        # Other processes would wait for the gradients of this one.
+        if self.at_once == 1 or self.world.size > 1:
             raise PubmillError(
                 f"{found}; set recompute_activations: true or take GPUs with more memory. The same command "
                 "continues from the last save"
@@ -182,51 +182,63 @@ class Pretraining:
         say(f"{found}; continuing with {self.at_once} at once")
 
     def _once_over(self, batch: Batch, hidden: Masked, learn: bool) -> Sums:
-        """Go over a batch, gathering gradients if it is to learn from; return its sums over all processes."""
+        """Process a batch, with clipped gradients when learning; return its sums over all processes.
+
+        Also returns `norm`, the norm of the gradients before they were clipped.
+        """
         counts = counted(batch, hidden)
         labels = hidden.everywhere(UNLABELLED)
         mine = micro_batches(batch.lengths, self.at_once, self.world.rank, self.world.size)
-        sums: Sums = dict.fromkeys(("padded", *names(self.learner)), 0.0)
-        shared = len(batch.lengths) // self.world.size  # each process has so many sequences, or one more
+        measured = names(self.learner)
+        totals = torch.zeros(len(measured), dtype=torch.float64, device=self.world.device)
+        nothing, padded = totals.new_zeros(()), 0
+        shared = len(batch.lengths) // self.world.size  # Every process has this many sequences, or one more.
         for number, rows in enumerate(mine):
-            if 0 < number * self.at_once < shared:  # so all processes ask each other equally often
+            # Only up to `shared`, so that all processes ask each other equally often.
+            if 0 < number * self.at_once < shared:
                 self._give_up_if_asked()
+            part = collate(batch, hidden.ids, labels, rows, self.pad, self.world.device)
+            padded += part.ids.numel()
             with nullcontext() if number == len(mine) - 1 or not learn else self._unshared():
-                self._add(batch, hidden.ids, labels, rows, counts, sums, learn)
-        sums = self.world.total(sums) | counts
+                terms = self._add(part, counts, learn)
+            totals += torch.stack([terms.get(name, nothing).detach().double() for name in measured])
+        # The only values of a step that are read from the device, after all its work has been queued.
+        *values, norm = torch.cat([totals, self._clip(learn)]).tolist()
+        found = {"padded": float(padded), **dict(zip(measured, values, strict=True))}
+        sums = self.world.total(found) | counts
         sums["loss"] = sum(
             term.weight * sums[f"{term.name}_loss"] / max(1.0, sums[term.per]) for term in self.terms
         )
-        return sums | {"flops": self._flops(batch, sums), "cut": float(batch.cut)}
+        return sums | {"flops": self._flops(batch, sums), "cut": float(batch.cut), "norm": norm}
+
+    def _clip(self, learn: bool) -> torch.Tensor:
+        """Clip the gradients, if any; return their norm before (1, float64)."""
+        if not learn:
+            return torch.zeros(1, dtype=torch.float64, device=self.world.device)
+        most = self.recipe.optimisation.max_gradient_norm
+        return torch.nn.utils.clip_grad_norm_(self.learner.parameters(), most).double().unsqueeze(0)
 
     def _give_up_if_asked(self) -> None:
-        """Drop the gradients of the step and raise `StopRequestedError` if any process was asked to stop."""
+        """Discard the step's gradients and raise `StopRequestedError` if any process was asked to stop."""
         if self.world.total({"stop": float(self.stop_asked())})["stop"]:
             self.optimiser.zero_grad(set_to_none=True)
             raise StopRequestedError
 
     def _unshared(self) -> Any:
-        """Gradients of all but the last micro-batch stay with this process."""
+        """Keep gradients in this process, except those of the last micro-batch."""
         return self.trained.no_sync() if self.world.size > 1 else nullcontext()
 
-    def _add(
-        self, batch: Batch, ids: Ints, labels: Ints, rows: Ints, counts: Sums, sums: Sums, learn: bool
-    ) -> None:
-        """Add a micro-batch's sums, and its gradients if it is to learn from."""
-        part = collate(batch, ids, labels, rows, self.pad, self.world.device)
+    def _add(self, part: Part, counts: Sums, learn: bool) -> dict[str, torch.Tensor]:
+        """Return a micro-batch's sums; add its gradients when learning."""
         with torch.autocast(self.world.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
-            found = self.trained(part) if learn else self.learner.judge(part)
+            found: dict[str, torch.Tensor] = self.trained(part) if learn else self.learner.judge(part)
         if learn:
             parts = [
                 term.weight * found[f"{term.name}_loss"] / max(1.0, counts[term.per]) for term in self.terms
             ]
-            # the mean over processes is taken of gradients, but each has only its share of the batch
+            # Gradients are averaged over processes, but each process has only its share of the batch.
             (torch.stack(parts).sum() * self.world.size).backward()  # type: ignore[no-untyped-call]
-        sums["padded"] += part.ids.numel()
-        # read from the device once, and only after it has been given all its work
-        values = torch.stack([value.detach().float() for value in found.values()]).tolist()
-        for name, value in zip(found, values, strict=True):
-            sums[name] += value
+        return found
 
     def _flops(self, batch: Batch, sums: Sums) -> float:
         squares = float((batch.lengths**2).sum())
@@ -234,7 +246,7 @@ class Pretraining:
 
 
 def tokens_at_once(recipe: PretrainingRecipe, device: torch.device) -> int:
-    """How many positions go through the network together."""
+    """Return the number of positions that the network processes together."""
     most = TOKENS_AT_ONCE[device.type]
     if device.type != "cuda":
         return most
@@ -250,7 +262,8 @@ def build_learner(
     start: Path | None,
     teacher: Path | None,
 ) -> Learner:
-    """What the recipe's objective trains, freshly initialised or with the weights of the folder `start`."""
+    """Return what the recipe's objective trains, freshly initialised or with the weights of the folder
+    `start`."""
     form = recipe.architecture, recipe.objective, vocab_size, special, recipe.seed
     model = load_model(start, *form) if start else build_model(*form)
     module, _, name = kind_of(recipe.objective).learner.partition(":")
@@ -259,7 +272,7 @@ def build_learner(
 
 
 def counted(batch: Batch, hidden: Masked) -> Sums:
-    """What losses are means over, in the whole batch."""
+    """Return the denominators of the losses, for the whole batch."""
     return {
         "tokens": float(len(batch.ids)),
         "masked": float(len(hidden.labels)),
@@ -268,13 +281,13 @@ def counted(batch: Batch, hidden: Masked) -> Sums:
 
 
 def names(learner: Learner) -> list[str]:
-    """The sums that a learner gives of a batch."""
+    """Return a learner's sums over a batch."""
     kinds = [(term.name, kind) for term in learner.terms for kind in ("loss", "correct")]
     return [f"{name}_{kind}" for name, kind in kinds]
 
 
 def seed_torch(seed: int, step: int, rank: int = 0) -> None:
-    """Give dropout the random numbers of this step."""
+    """Seed dropout with this step's random numbers."""
     torch.manual_seed(
         int(seed_sequence(seed, Stream.DROPOUT, step, rank).generate_state(1, np.uint64)[0] >> 1)
     )

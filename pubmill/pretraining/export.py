@@ -72,9 +72,9 @@ def export(
     folder: Path | None = None,
     statistics: Path | None = None,
 ) -> None:
-    """Write the model folder `output`; nothing is left there if the result does not load.
+    """Write the model folder `output`; write nothing if the result does not load.
 
-    `statistics` is the stats.json of the corpus that the model was pretrained on, for the card.
+    `statistics` is the stats.json of the pretraining corpus, for the card.
     """
     kind = recipe.weights.get("kind")
     with writing_folder(output) as temporary:
@@ -113,9 +113,9 @@ def export(
 
 
 def check_model(folder: Path, name: str, exact: bool) -> None:
-    """Stop unless `folder` holds a model and tokenizer that `transformers` loads without foreign code.
+    """Check that `folder` holds a model and tokenizer that `transformers` loads without foreign code.
 
-    `exact`: the model has an embedding for each piece and no more, as those made here do.
+    `exact`: require one embedding per piece, as in models made here.
     """
     if fault := folder_fault(folder):
         raise PubmillError(f"{name}: the model folder {fault}")
@@ -146,7 +146,7 @@ def _copy(source: Path, patterns: Iterable[str], target: Path) -> None:
 
 
 def _copy_released(source: Path, target: Path, name: str) -> None:
-    """Copy a folder made elsewhere; weights that it has only as a pickle are turned into safetensors."""
+    """Copy a folder made elsewhere; weights that exist only as a pickle are converted to safetensors."""
     check_links(source, name)
     _copy(source, COPIED, target)
     if taken := take_settings(target, name):
@@ -170,7 +170,7 @@ def _copy_released(source: Path, target: Path, name: str) -> None:
 
 
 def _set_lowercase(folder: Path, recipe: ExportRecipe) -> None:
-    """Write the tokenizer with its treatment of capitals made explicit, and see that it holds."""
+    """Write the tokenizer with its case handling made explicit, and check that it is applied."""
     with reported(f"{recipe.model}: transformers can't load this tokenizer"):
         tokenizer = AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False, do_lower_case=recipe.lowercase
@@ -192,7 +192,7 @@ def _copy_checkpoint(recipe: ExportRecipe, checkpoint: Path, target: Path) -> No
         raise PubmillError(
             f"{recipe.model}: step {recipe.weights['step']} expected, {checkpoint} is step {step}"
         )
-    # not optimizer.safetensors, which would be taken for weights
+    # Not optimizer.safetensors, which would be mistaken for weights.
     _copy(checkpoint, ("config.json", "model.safetensors"), target)
 
 
@@ -213,7 +213,7 @@ def _make_random(recipe: ExportRecipe, vocab: Path, target: Path) -> None:
 
 
 def _download(recipe: ExportRecipe) -> Path:
-    """A pinned revision of a public model, in the hub's own cache."""
+    """Return a pinned revision of a public model, from the hub's own cache."""
     name, revision = str(recipe.weights.get("id")), str(recipe.weights.get("revision"))
     if not re.fullmatch("[0-9a-f]{40}", revision):
         raise PubmillError(f"{recipe.model}: the hub's revision must be a full commit hash, not {revision!r}")

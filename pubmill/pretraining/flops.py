@@ -1,8 +1,8 @@
-"""How much of a device's power is used: the arithmetic that a step needs, and what the device can do.
+"""Utilisation of a device: the operations that a step needs, and the rate that the device reaches.
 
-Model FLOPs utilisation (Chowdhery et al. 2022, appendix B) counts what the model needs, not padding or what
-is worked out again. Here it is over the measured rate of a large matrix product, so that it needs no table
-of devices.
+Model FLOPs utilisation (Chowdhery et al. 2022, appendix B) counts the operations of the model, without
+padding and recomputation. Here it is relative to the measured rate of a large matrix product, so that no
+table of devices is needed.
 """
 
 import time
@@ -15,11 +15,11 @@ from pubmill.pretraining.objectives import Size, step_operations
 from pubmill.pretraining.objectives.learner import Learner
 
 SIZE = {"cpu": 512, "cuda": 8192}
-"""Rows and columns of the matrices that are multiplied to measure."""
+"""Rows and columns of the matrices for the measurement."""
 
 
 def shape_of_network(model: Any) -> Shape:
-    """The shape of a model of transformers."""
+    """Return the sizes of a transformers model."""
     config = model.config
     width = getattr(config, "embedding_size", config.hidden_size)
     return Shape(
@@ -33,15 +33,15 @@ def shape_of_network(model: Any) -> Shape:
 
 
 def flops_of_step(learner: Learner, tokens: float, squares: float, masked: float) -> float:
-    """Operations of all networks that learn or teach in a step, without what is recomputed."""
+    """Return the operations of all networks that learn or teach in a step, without recomputation."""
     networks = {name: shape_of_network(model) for name, model in learner.networks.items()}
     return step_operations(learner.objective, networks, Size(tokens, squares, masked))
 
 
 def measured_rate(device: torch.device, precision: Literal["float32", "bfloat16"], rounds: int = 5) -> float:
-    """Operations a second of matrix products in this number format, the best of some rounds."""
+    """Return the operations a second of matrix products in this number format, the best of some rounds."""
     size, seeded = SIZE[device.type], torch.Generator(device).manual_seed(0)
-    # GPUs multiply equal numbers faster than any that occur in training
+    # Random numbers: GPUs multiply equal ones faster than any that occur in training.
     left = torch.randn(size, size, device=device, generator=seeded).to(getattr(torch, precision))
     best = float("inf")
     for _ in range(rounds + 1):

@@ -1,8 +1,7 @@
-"""The forward pass of the networks, our own for the sake of speed; it equals that of transformers (a test
-compares them).
+"""Forward pass of the networks, faster than transformers' and equal to it (a test compares them).
 
-The last layer is worked out only at the positions that are asked for, and the attention on a CPU is by plain
-matrix products (at 128 tokens in bfloat16 the whole step is 1.5 times faster than with torch's fused kernel).
+The last layer is computed only at requested positions. On a CPU, attention uses plain matrix products (at 128
+tokens in bfloat16 the whole step is 1.5 times as fast as with torch's fused kernel).
 """
 
 from collections.abc import Callable
@@ -17,7 +16,7 @@ Layer = Callable[[Any, Tensor, "Tensor | None", "Tensor | None"], Tensor]
 
 
 def embed(model: Any, ids: Tensor, segments: Tensor) -> Tensor:
-    """The embeddings (batch, length, embedding size) of a batch."""
+    """Return the embeddings (batch, length, embedding size) of a batch."""
     base = model.base_model
     embedded: Tensor = base.embeddings(input_ids=ids, token_type_ids=segments)
     return embedded
@@ -28,10 +27,9 @@ def encode(
 ) -> Tensor:
     """Return the encoder's output vectors (len(rows), hidden_size) at some positions of a batch.
 
-    `embedded` is what `embed` gives; `mask` is (batch, length) and true where there is a token, or None where
-    there is no padding at all; `rows` are positions in the flattened batch (None: all of them). Other
-    positions of the last layer are never worked out: only 15 % of them carry a loss. With `recompute`, what
-    is inside a layer is not kept for the backward pass.
+    `embedded`: the result of `embed`. `mask`: (batch, length), true at tokens; None without padding. `rows`:
+    positions in the flattened batch (None: all). Other positions of the last layer are not computed: only 15
+    % of them have a loss. With `recompute`, activations inside a layer are not kept for the backward pass.
     """
     base = model.base_model
     kind = base.config.model_type
@@ -48,14 +46,14 @@ def encode(
 
 
 def _project(base: Any, embedded: Tensor) -> Tensor:
-    """Embeddings of another size than the layers', to their size (ELECTRA, ALBERT)."""
+    """Project embeddings to the layers' size (ELECTRA, ALBERT)."""
     if base.config.model_type == "albert":
         return base.encoder.embedding_hidden_mapping_in(embedded)  # type: ignore[no-any-return]
     return base.embeddings_project(embedded) if hasattr(base, "embeddings_project") else embedded
 
 
 def _layers(base: Any) -> list[Any]:
-    """The layers in their order; ALBERT's are the same one again and again."""
+    """Yield the layers in order; ALBERT repeats one layer."""
     if base.config.model_type != "albert":
         return list(base.encoder.layer)
     groups, count = base.encoder.albert_layer_groups, base.config.num_hidden_layers
@@ -67,7 +65,7 @@ def _at(hidden: Tensor, rows: Tensor | None) -> Tensor:
 
 
 def _post_norm(layer: Any, hidden: Tensor, mask: Tensor | None, rows: Tensor | None) -> Tensor:
-    """A layer of BERT, RoBERTa or ELECTRA."""
+    """Compute a layer of BERT, RoBERTa or ELECTRA."""
     part = layer.attention.self
     context = _attend(part, part.dropout, hidden, mask)
     attended = layer.attention.output(_at(context, rows), _at(hidden, rows))
@@ -76,7 +74,7 @@ def _post_norm(layer: Any, hidden: Tensor, mask: Tensor | None, rows: Tensor | N
 
 
 def _pre_norm(layer: Any, hidden: Tensor, mask: Tensor | None, rows: Tensor | None) -> Tensor:
-    """A layer of Megatron's BERT."""
+    """Compute a layer of Megatron's BERT."""
     part = layer.attention.self
     context = _attend(part, part.dropout, layer.attention.ln(hidden), mask)
     attended = layer.attention.output(_at(context, rows), _at(hidden, rows))
@@ -85,7 +83,7 @@ def _pre_norm(layer: Any, hidden: Tensor, mask: Tensor | None, rows: Tensor | No
 
 
 def _alberts(layer: Any, hidden: Tensor, mask: Tensor | None, rows: Tensor | None) -> Tensor:
-    """The layer of ALBERT."""
+    """Compute the layer of ALBERT."""
     part = layer.attention
     context = _attend(part, part.attention_dropout, hidden, mask)
     attended = part.LayerNorm(_at(hidden, rows) + part.output_dropout(part.dense(_at(context, rows))))
@@ -108,7 +106,7 @@ def _attend(part: Any, dropped: Any, hidden: Tensor, mask: Tensor | None) -> Ten
 
 
 def plain_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout: float) -> Tensor:
-    """Scaled dot-product attention by matrix products; shapes (batch, heads, length, size of a head)."""
+    """Return scaled dot-product attention by matrix products; shapes (batch, heads, length, head size)."""
     scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-1, -2)
     if mask is not None:
         scores = scores + torch.zeros_like(mask, dtype=scores.dtype).masked_fill(~mask, float("-inf"))
@@ -117,7 +115,7 @@ def plain_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | No
 
 
 def masked_lm_logits(model: Any, vectors: Tensor) -> Tensor:
-    """Logits (positions, vocabulary) of the masked language model for encoder outputs."""
+    """Return the masked language model's logits (positions, vocabulary) for encoder outputs."""
     kind = model.config.model_type
     if kind == "electra":
         logits: Tensor = model.generator_lm_head(model.generator_predictions(vectors))
@@ -129,7 +127,7 @@ def masked_lm_logits(model: Any, vectors: Tensor) -> Tensor:
 
 
 def pair_logits(model: Any, vectors: Tensor) -> Tensor:
-    """Logits (sequences, 2) from the encoder outputs at [CLS]; 0 means that B follows A, as in BERT."""
+    """Return logits (sequences, 2) from the encoder outputs at [CLS]; class 0: B follows A, as in BERT."""
     pooler = model.base_model.pooler
     if model.config.model_type == "albert":
         logits: Tensor = model.sop_classifier(torch.tanh(pooler(vectors)))
@@ -139,6 +137,6 @@ def pair_logits(model: Any, vectors: Tensor) -> Tensor:
 
 
 def replaced_logits(model: Any, vectors: Tensor) -> Tensor:
-    """Logits (positions,) that a token is not the text's own, by ELECTRA's discriminator."""
+    """Return logits (positions,) of ELECTRA's discriminator that a token was replaced."""
     logits: Tensor = model.discriminator_predictions(vectors)
     return logits

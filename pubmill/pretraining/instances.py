@@ -1,14 +1,13 @@
-"""What the model reads at each step: instances cut from packed documents.
+"""Training instances of each step, cut from packed documents.
 
-The documents are cut once into chunks of consecutive sentences, none of which reaches into another
-document; every token of the corpus is in exactly one chunk, and an epoch is a seeded permutation of the
-chunks. The batch of a step is a pure function of the corpus, the recipe's numbers and the step, so nothing
-has to be saved for a restart.
+The documents are cut once into chunks of consecutive sentences, each from a single document. Every token of
+the corpus is in exactly one chunk, and an epoch is a seeded permutation of the chunks. The batch of a step
+depends only on the corpus, the recipe's numbers and the step, so nothing has to be saved for a restart.
 
-With next-sentence prediction (Devlin et al. 2019, section 3.1; gu2020 section 2.3) a chunk is cut at a
-sentence into A and B, and about half of the instances take the B of another document instead of their own.
-A chunk of one sentence stays whole, as A alone, and has no label. For sentence-order prediction (Lan et al.
-2020, section 3.1), about half of the instances have A and B exchanged.
+For next-sentence prediction (Devlin et al. 2019, section 3.1; gu2020 section 2.3), a chunk is cut between two
+sentences into A and B, and about half of the instances get the B of another document. A chunk of one sentence
+stays whole, as A alone, without a label. For sentence-order prediction (Lan et al. 2020, section 3.1), A and
+B are exchanged in about half of the instances.
 """
 
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ TOGETHER = 256
 
 
 class Packed(Protocol):
-    """Packed documents, as `pubmill.pretraining.tokens.PackedTokens` reads them."""
+    """Packed documents, as read by `pubmill.pretraining.tokens.PackedTokens`."""
 
     ids: NDArray[Any]
     sentences: Ints
@@ -37,28 +36,28 @@ class Packed(Protocol):
 
 
 class Stream(IntEnum):
-    """The independent random streams of a run."""
+    """Independent random streams of a run."""
 
     ORDER, PAIRS, MASKS, DROPOUT, HELD_OUT = range(5)
 
 
 def seed_sequence(seed: int, stream: Stream, *numbers: int) -> np.random.SeedSequence:
-    """The seed of one stream at one step (or epoch, and rank)."""
+    """Return the seed of one stream at one step (or epoch, and rank)."""
     return np.random.SeedSequence([seed, stream, *numbers])
 
 
 def generator(seed: int, stream: Stream, *numbers: int) -> np.random.Generator:
-    """The generator of one stream at one step or epoch."""
+    """Return the generator of one stream at one step or epoch."""
     return np.random.Generator(np.random.PCG64(seed_sequence(seed, stream, *numbers)))
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Sequences laid end to end: `ids` and `segments` (tokens,), `lengths` and `pair_labels` (sequences,).
+    """Concatenated sequences: `ids` and `segments` (tokens,), `lengths` and `pair_labels` (sequences,).
 
-    `pair_labels` is 0 where B follows A, 1 where B is from another document (or the two are in the wrong
-    order), -100 where there is no B or no label.
-    `inner` (tokens,) is true but for [CLS] and [SEP]. `cut` counts the tokens of B left out for want of room.
+    `pair_labels`: 0 if B follows A, 1 if B is from another document (or the order is wrong), -100 without B
+    or label. `inner` (tokens,): true except at [CLS] and [SEP]. `cut`: number of tokens of B that did not
+    fit.
     """
 
     ids: Ints
@@ -70,17 +69,17 @@ class Batch:
 
 
 def ranges(starts: Ints, lengths: Ints) -> Ints:
-    """The numbers start, start + 1, ... of each range, one after the other."""
+    """Return the numbers start, start + 1, ... of each range, concatenated."""
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     return np.repeat(starts - (ends - lengths), lengths) + np.arange(total)
 
 
 def chunk_starts(sentences: Ints, documents: Ints, limit: int) -> Ints:
-    """Cut documents into chunks of at most `limit` tokens; return where each begins, and the end.
+    """Cut documents into chunks of at most `limit` tokens; return the start of each, and the end.
 
-    A chunk holds as many whole sentences as fit; a sentence longer than `limit` is cut where the chunk is
-    full and continues in the next. Works on one chunk of every document at a time.
+    A chunk holds as many whole sentences as fit. A sentence longer than `limit` is cut where the chunk is
+    full and continues in the next one. One chunk of every document is computed at a time.
     """
     here, ends = sentences[documents[:-1]], sentences[documents[1:]]
     found = []
@@ -94,12 +93,12 @@ def chunk_starts(sentences: Ints, documents: Ints, limit: int) -> Ints:
 
 
 def full_starts(sentences: Ints, documents: Ints, limit: int) -> Ints:
-    """Cut a corpus into chunks of at most `limit` tokens that reach over documents.
+    """Cut a corpus into chunks of at most `limit` tokens that may span documents.
 
-    A separator is counted after each document, and the chunks' starts (and the end) are in these terms: the
-    first token of document d has the number sentences[documents[d]] + d. No chunk begins with a separator:
-    the one that closes its sequence anyway may come on top of the limit. To work on many chunks at a time,
-    every `TOGETHER`-th document begins a chunk.
+    A separator is counted after each document, and the chunks' starts (and the end) count these too: the
+    first token of document d has the number sentences[documents[d]] + d. No chunk begins with a separator,
+    since the previous sequence ends with one in any case, which may exceed the limit. To compute many chunks
+    at a time, every `TOGETHER`-th document begins a chunk.
     """
     number = np.repeat(np.arange(len(documents) - 1), np.diff(documents))
     counted = np.append(sentences[:-1] + number, sentences[-1] + len(documents) - 1)
@@ -109,11 +108,10 @@ def full_starts(sentences: Ints, documents: Ints, limit: int) -> Ints:
 
 
 class Instances:
-    """The batches of a pretraining over packed documents.
+    """Batches of a pretraining over packed documents.
 
-    The recipe's `sequence_length` counts [CLS] and [SEP]; its `batch_size` is that of the whole run, whatever
-    the number of processes. Raises `PubmillError` where the corpus is empty or the sequences leave no room
-    for tokens.
+    The recipe's `sequence_length` includes [CLS] and [SEP]; its `batch_size` is for all processes together.
+    Raises a `PubmillError` if the corpus is empty or the sequences are too short for any token.
     """
 
     def __init__(self, packed: Packed, recipe: PretrainingRecipe) -> None:
@@ -137,11 +135,11 @@ class Instances:
         self._orders: dict[int, Ints] = {}
 
     def __len__(self) -> int:
-        """The number of instances in an epoch."""
+        """Return the number of instances in an epoch."""
         return len(self.starts) - 1
 
     def chunks(self, step: int) -> Ints:
-        """The chunks of a step (from 0): the next `batch_size` of the epochs' permutations."""
+        """Return the chunks of a step (from 0): the next `batch_size` in the epochs' permutations."""
         numbers = np.arange(step * self.batch_size, (step + 1) * self.batch_size)
         epochs = numbers // len(self)
         present = np.unique(epochs).tolist()
@@ -156,11 +154,11 @@ class Instances:
         return generator(self.seed, Stream.ORDER, epoch).permutation(len(self))
 
     def batch(self, step: int) -> Batch:
-        """The whole batch of a step, from 0, whatever the number of processes."""
+        """Return the whole batch of a step (from 0), independent of the number of processes."""
         return self.lay_out(self.chunks(step), generator(self.seed, Stream.PAIRS, step))
 
     def lay_out(self, chunks: Ints, random: np.random.Generator) -> Batch:
-        """Return some chunks as sequences, with the labels of their pairs."""
+        """Return chunks as sequences, with their pair labels."""
         start, end = self.starts[chunks], self.starts[chunks + 1]
         nothing = np.full(len(chunks), UNLABELLED)
         if self.full:
@@ -182,7 +180,7 @@ class Instances:
         return self._lay_out(first, n_first, second, n_second, labels, 0)
 
     def _next_sentences(self, start: Ints, middle: Ints, end: Ints, random: np.random.Generator) -> Batch:
-        """A with its own B, or that of another document."""
+        """Combine each A with its own B, or with that of another document."""
         labels = np.where(middle < end, IS_NEXT, UNLABELLED)
         other = self._other_documents(
             start, end - middle, (labels == IS_NEXT) & (random.random(len(start)) < 0.5)
@@ -195,17 +193,17 @@ class Instances:
         )
 
     def _cut_at_sentence(self, start: Ints, end: Ints, where: NDArray[np.float64]) -> Ints:
-        """A random start of a sentence inside each chunk; its end where there is only one sentence."""
+        """Return a random sentence start inside each chunk; the chunk's end if it has only one sentence."""
         first = np.searchsorted(self.sentences, start, side="right")
         count = np.searchsorted(self.sentences, end, side="left") - first
         picked = self.sentences[np.minimum(first + (where * count).astype(np.int64), len(self.sentences) - 1)]
         return np.where(count > 0, picked, end)
 
     def _other_documents(self, start: Ints, length: Ints, chosen: NDArray[np.bool_]) -> Ints:
-        """Whose B each instance takes: its own, or where `chosen` that of a partner, which takes its.
+        """Return whose B each instance gets: its own or, where `chosen`, that of a partner, which gets its B.
 
-        Partners are neighbours by the length of B, so that next to nothing has to be cut off, and exchange,
-        so that an epoch still shows every token once. Of two in the same document each keeps its own.
+        Partners have B of similar length, so that almost nothing is cut off, and they exchange B, so that an
+        epoch still contains every token once. Partners in the same document keep their own.
         """
         taken = np.arange(len(start))
         order = np.flatnonzero(chosen)
@@ -220,7 +218,7 @@ class Instances:
     def _lay_out(
         self, first: Ints, n_first: Ints, second: Ints, n_second: Ints, labels: Ints, cut: int
     ) -> Batch:
-        """Write `[CLS] A [SEP] B [SEP]`, or `[CLS] A [SEP]` where B is empty, one after the other."""
+        """Return `[CLS] A [SEP] B [SEP]`, or `[CLS] A [SEP]` if B is empty, concatenated."""
         lengths = n_first + 2 + np.where(n_second > 0, n_second + 1, 0)
         begin = np.cumsum(lengths) - lengths
         ids = np.full(int(lengths.sum()), self.sep, np.int64)
@@ -235,7 +233,7 @@ class Instances:
         return Batch(ids, segments, inner, lengths, labels, cut)
 
     def _lay_out_across(self, start: Ints, end: Ints) -> Batch:
-        """Write `[CLS] tokens [SEP] tokens [SEP]`, a piece for each document that a chunk reaches into.
+        """Return `[CLS] tokens [SEP] tokens [SEP]`, with one part for each document that a chunk spans.
 
         `start` and `end` count a separator after each document, see `full_starts`.
         """
@@ -257,7 +255,7 @@ class Instances:
 
 
 def micro_batches(lengths: Ints, size: int, rank: int = 0, world_size: int = 1) -> list[Ints]:
-    """Which sequences of a batch one process works on together: at most `size`, of nearly equal length.
+    """Yield the sequences that a process computes together: at most `size`, of similar length.
 
     Every sequence belongs to exactly one process; the longest come first.
     """

@@ -12,8 +12,7 @@ Line = dict[str, float | int | None]
 
 
 def means(terms: Iterable[Term], sums: Mapping[str, float]) -> Line:
-    """Of each term its mean loss, and the share of right answers where it has such; None where there were
-    no labels."""
+    """Return the mean loss of each term and, if it has labels, its accuracy; None without labels."""
     found: Line = {}
     for term in terms:
         count = sums[term.per]
@@ -24,8 +23,7 @@ def means(terms: Iterable[Term], sums: Mapping[str, float]) -> Line:
 
 
 def log_line(terms: tuple[Term, ...], sums: Mapping[str, float], step: int, rate: float, peak: float) -> Line:
-    """One line: means over the steps that `sums` are of, `peak` operations a second being all that the
-    device can do."""
+    """Return a log line: means over the steps of `sums`; `peak`: the device's operations per second."""
     found, seconds = means(terms, sums), sums["seconds"]
     loss = sum(term.weight * (found[f"{term.name}_loss"] or 0.0) for term in terms)
     return (
@@ -42,7 +40,7 @@ def log_line(terms: tuple[Term, ...], sums: Mapping[str, float], step: int, rate
 
 
 class TensorBoard:
-    """Log lines as TensorBoard events in a folder; nothing where it is not installed."""
+    """Write log lines as TensorBoard events to a folder; do nothing if TensorBoard is not installed."""
 
     def __init__(self, folder: Path, step: int) -> None:
         self.writer: Any = None
@@ -68,7 +66,7 @@ class TensorBoard:
 
 
 def progress_line(line: Line, to: int, steps: int, seconds: float) -> str:
-    """How far it is; `seconds` those spent so far."""
+    """Return the progress as text; `seconds`: time spent so far."""
     step = int(line["step"] or 0)
     left = (to - step) * seconds / step
     return (

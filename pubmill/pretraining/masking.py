@@ -1,11 +1,11 @@
-"""Which tokens are hidden from the model, and what stands in their place.
+"""Selection of masked tokens, and their replacements.
 
 Devlin et al. (2019), section 3.1 and its `create_pretraining_data.py` (with `--do_whole_word_mask`); gu2020
-sections 2.3 and 2.4. A word is a first piece with the pieces that continue it; what replaces each of its
-tokens is drawn for each token by itself, as there. Unlike there, how many are masked is not rounded: the
-word at which the budget of a sequence runs out is taken with the probability that makes the expected
-share exact. Runs of words (Lan et al. 2020, section 4.1) are of n words with a probability in proportion to
-1/n.
+sections 2.3 and 2.4. A word is a first piece with the pieces that continue it; the replacement of each of its
+tokens is drawn independently, as in the original. Unlike the original, the number of masked tokens is not
+rounded: the word at which a sequence's budget is exceeded is masked with the probability that makes the
+expected share exact. Runs of words (Lan et al. 2020, section 4.1) have n words with probability proportional
+to 1/n.
 """
 
 from collections.abc import Callable
@@ -28,13 +28,13 @@ CONTINUES: dict[str, Callable[[str], bool]] = {
     "BPE": lambda piece: not piece.startswith(("Ġ", "▁")),
     "Unigram": lambda piece: not piece.startswith("▁"),
 }
-"""Whether a piece continues a word, by the `model.type` of tokenizer.json."""
+"""Return whether a piece continues a word, by the `model.type` of tokenizer.json."""
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What masking knows of a vocabulary: `continues` (vocabulary,) marks pieces that continue a word,
-    `ordinary` are the ids that may stand in for others, `mask` is the one that hides."""
+    """Properties of a vocabulary for masking: `continues` (vocabulary,) marks pieces that continue a word,
+    `ordinary` are the ids that may replace others, `mask` is the mask's id."""
 
     continues: Flags
     ordinary: Ints
@@ -42,16 +42,16 @@ class Vocabulary:
 
     @property
     def size(self) -> int:
-        """The number of ids."""
+        """Return the number of ids."""
         return len(self.continues)
 
 
 def read_vocabulary(folder: Path, special: dict[str, int]) -> Vocabulary:
     """Read the pieces of tokenizer.json; `special` maps pad, unk, cls, sep and mask to ids.
 
-    A piece continues a word if it has WordPiece's `##`, or lacks the sign for a space before it that
-    byte-level (`Ġ`) and SentencePiece (`▁`) vocabularies put on first pieces. Raises `PubmillError` where
-    there is no such tokenizer, or it has not these ids.
+    A piece continues a word if it has WordPiece's `##`, or lacks the mark of a preceding space that
+    byte-level (`Ġ`) and SentencePiece (`▁`) vocabularies put on first pieces. Raises a `PubmillError` if
+    there is no such tokenizer, or if it lacks these ids.
     """
     path = folder / "tokenizer.json"
     tokenizer = read_json(path)
@@ -74,21 +74,22 @@ def read_vocabulary(folder: Path, special: dict[str, int]) -> Vocabulary:
 
 @dataclass(frozen=True)
 class Masked:
-    """Inputs with some tokens hidden: `ids` (tokens,), and where (`positions`) which ids (`labels`) were."""
+    """Inputs with masked tokens: `ids` (tokens,), and the `positions` and original ids (`labels`) of masked
+    ones."""
 
     ids: Ints
     positions: Ints
     labels: Ints
 
     def everywhere(self, unlabelled: int) -> Ints:
-        """The labels as (tokens,), `unlabelled` where nothing was chosen."""
+        """Return the labels as (tokens,), with `unlabelled` at all other tokens."""
         labels = np.full(len(self.ids), unlabelled)
         labels[self.positions] = self.labels
         return labels
 
 
 def word_starts(ids: Ints, inner: Flags, vocabulary: Vocabulary) -> Flags:
-    """True where a word begins: at a piece that continues nothing, or the first piece of a segment."""
+    """Return true where a word begins: at a piece that continues nothing, or the first piece of a segment."""
     starts: Flags = ~vocabulary.continues.take(ids)
     starts |= after_special(inner)
     starts &= inner
@@ -96,24 +97,24 @@ def word_starts(ids: Ints, inner: Flags, vocabulary: Vocabulary) -> Flags:
 
 
 def after_special(inner: Flags) -> Flags:
-    """True at the first token, and after each special one."""
+    """Return true at the first token, and after each special token."""
     return np.concatenate([[True], ~inner[:-1]])
 
 
 def choose_tokens(starts: Flags, inner: Flags, lengths: Ints, rate: float, random: Random) -> Ints:
-    """Positions (sorted) of the tokens of randomly chosen units, on average `rate` of each sequence's tokens.
+    """Return the sorted positions of randomly chosen units, on average `rate` of each sequence's tokens.
 
-    `starts` marks where a unit begins (a whole word, or each token), `inner` what may be chosen: a unit ends
-    before the next one or a special token. `lengths` are the sequences' in tokens.
+    `starts` marks the start of each unit (a whole word, or each token), `inner` the tokens that may be
+    chosen: a unit ends before the next one or a special token. `lengths`: sequence lengths in tokens.
     """
     begin, last = np.flatnonzero(starts), np.flatnonzero(inner & np.append((starts | ~inner)[1:], True))
     places = np.cumsum(lengths) - lengths
     budget = rate * np.add.reduceat(inner, places, dtype=np.int64)[:, None]
-    # no unit is smaller than a token
+    # No unit is smaller than a token.
     order = shuffled(np.searchsorted(begin, places), len(begin), int(budget.max()) + 1, random)
     size = last.take(order, mode="clip") - begin.take(order, mode="clip") + 1
     before = np.cumsum(size, axis=1) - size
-    # the last unit is taken with a probability of (budget left) / (its size)
+    # The last unit is chosen with probability (remaining budget) / (its size).
     share = random.random(budget.shape)
     chosen = np.zeros(len(begin), bool)
     chosen[order[before + share * size < budget]] = True
@@ -122,11 +123,12 @@ def choose_tokens(starts: Flags, inner: Flags, lengths: Ints, rate: float, rando
 
 
 def shuffled(first: Ints, count: int, most: int, random: Random) -> Ints:
-    """Up to `most` units of each sequence, in random order: their numbers (sequences, units), of `count`
-    altogether. A row of fewer units ends with any numbers. `first` are the sequences' first units.
+    """Return up to `most` units of each sequence in random order, as numbers (sequences, units) below
+    `count`.
 
-    It sorts numbers whose upper bits are random and whose lower bits are the unit's number, as numpy is far
-    faster at that than at sorting by keys.
+    Rows with fewer units are filled with arbitrary numbers. `first`: the first unit of each sequence. Sorts
+    numbers with random upper bits and the unit's number as lower bits, because numpy sorts numbers much
+    faster than it sorts by keys.
     """
     counts = np.diff(first, append=count)[:, None]
     columns = np.arange(int(counts.max()))
@@ -140,15 +142,15 @@ def shuffled(first: Ints, count: int, most: int, random: Random) -> Ints:
 
 
 def masking_rate(objective: Objective, step: int, steps: int) -> float:
-    """The share of tokens to mask at a step (from 0) of `steps`."""
+    """Return the share of tokens to mask at a step (from 0) of `steps`."""
     first, last = objective.masking_rate, objective.final_masking_rate
     return first if last is None else first + (last - first) * step / max(1, steps - 1)
 
 
 def run_starts(words: Flags, inner: Flags, longest: int, random: Random) -> Flags:
-    """True where a run of 1 to `longest` words begins; `words` marks the beginnings of words.
+    """Return true where a run of 1 to `longest` words begins; `words` marks the starts of words.
 
-    The lengths are drawn with probabilities in proportion to 1/n. No run reaches over a special token.
+    Lengths have probabilities proportional to 1/n. No run crosses a special token.
     """
     lengths = np.arange(1, longest + 1)
     begins = np.flatnonzero(words)
@@ -161,7 +163,7 @@ def run_starts(words: Flags, inner: Flags, longest: int, random: Random) -> Flag
 
 
 def units(inner: Flags, ids: Ints, vocabulary: Vocabulary, objective: Objective, random: Random) -> Flags:
-    """True where something begins that is masked as a whole."""
+    """Return true where a unit of masking begins."""
     if objective.masking == "subword":
         return inner
     words = word_starts(ids, inner, vocabulary)
@@ -181,10 +183,10 @@ def mask(
     rate: float,
     random: Random,
 ) -> Masked:
-    """Hide tokens of sequences laid end to end (see `instances.Batch`); [CLS] and [SEP] are never chosen.
+    """Mask tokens of concatenated sequences (see `instances.Batch`); [CLS] and [SEP] are never chosen.
 
-    `rate` of the tokens are chosen, of which `replaced_by_mask` become [MASK], `replaced_at_random` any id
-    but a special one, and the others stay.
+    `rate` of the tokens are chosen, of which `replaced_by_mask` become [MASK], `replaced_at_random` become
+    any id except special ones, and the others stay.
     """
     starts = units(inner, ids, vocabulary, objective, random)
     positions = choose_tokens(starts, inner, lengths, rate, random)

@@ -1,4 +1,4 @@
-"""Micro-batches as tensors: some sequences of a batch, padded to the longest of them."""
+"""Micro-batches as tensors: some sequences of a batch, padded to the longest one."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pubmill.hardware.torch_setup import to_device
 from pubmill.pretraining.instances import UNLABELLED, Batch, Ints
 
 LENGTH_MULTIPLE = 8
@@ -17,10 +18,9 @@ LENGTH_MULTIPLE = 8
 class Part:
     """Some sequences on a device.
 
-    `ids` and `segments` are (sequences, length); `mask` is of the same shape and true where there is a token,
-    or None where there is no padding. `rows` are positions in the flattened batch: first the [CLS] of each
-    sequence, to which `pair_labels` belong, then the masked ones, to which `labels` belong. `present` are
-    the positions of all tokens.
+    `ids` and `segments`: (sequences, length). `mask`: the same shape, true at tokens; None without padding.
+    `rows`: positions in the flattened batch: first the [CLS] of each sequence, to which `pair_labels` belong,
+    then the masked positions, to which `labels` belong. `present`: the positions of all tokens.
     """
 
     ids: Tensor
@@ -35,8 +35,8 @@ class Part:
 def collate(
     batch: Batch, ids: Ints, labels: Ints, rows: NDArray[Any], pad: int, device: torch.device
 ) -> Part:
-    """Pad the sequences `rows` of a batch; `ids` and `labels` (tokens,) are its tokens with some masked, and
-    what those were (`UNLABELLED` elsewhere)."""
+    """Pad the sequences `rows` of a batch; `ids` and `labels` (tokens,) are its tokens after masking and the
+    original ids of masked ones (`UNLABELLED` elsewhere)."""
     lengths, begin = batch.lengths[rows], (np.cumsum(batch.lengths) - batch.lengths)[rows]
     width = -(-int(lengths.max()) // LENGTH_MULTIPLE) * LENGTH_MULTIPLE
     present = np.arange(width) < lengths[:, None]
@@ -47,7 +47,7 @@ def collate(
     masked = labels[source] != UNLABELLED
 
     def there(array: NDArray[Any]) -> Tensor:
-        return torch.from_numpy(array).to(device)
+        return to_device(torch.from_numpy(array), device)
 
     return Part(
         ids=there(padded),

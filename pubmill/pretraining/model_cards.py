@@ -1,4 +1,4 @@
-"""Model cards: what a model was made of, how, and for how long."""
+"""Model cards: the data, training and cost of a model."""
 
 import json
 import re
@@ -56,12 +56,10 @@ def model_card(
     original: Path | None = None,
     access: str = PUBLIC,
 ) -> str:
-    """The card as Markdown; figures of training come from the checkpoint's own state and log, the licence of
-    released weights from the `original` card.
+    """Return the card as Markdown, with figures from the checkpoint's state and log.
 
-    `access` is the class of the text that it learnt from.
-
-    The same inputs give the same text: it holds no date but those of its sources.
+    The licence of released weights comes from the `original` card. `access` is the access class of the
+    training text. The same inputs give the same text: the only dates are those of its sources.
     """
     trained = weights["kind"] == "pretraining"
     label = f"pubmill_access: {access}\n" if access != PUBLIC else ""
@@ -82,7 +80,7 @@ def model_card(
 
 
 def _licence(kind: str, original: Path | None) -> str:
-    """The licence that the card of released weights names in its metadata."""
+    """Return the licence that the card of released weights names in its metadata."""
     if kind in ("pretraining", "random"):
         return OWN_LICENCE
     text = original.read_text(encoding="utf-8", errors="replace") if original and original.is_file() else ""
@@ -92,7 +90,7 @@ def _licence(kind: str, original: Path | None) -> str:
 
 
 def _corpus(statistics: Mapping[str, Any]) -> dict[str, Any]:
-    """The pretraining corpus: its name, its size, what each source gave and what was rejected."""
+    """Describe the pretraining corpus: name, size, documents of each source, rejected documents."""
     named = {"corpus": name} if (name := statistics.get("recipe", {}).get("corpus")) else {}
     size = {key: statistics[key] for key in ("documents", "words", "bytes") if key in statistics}
     given = {source: found["documents"] for source, found in statistics.get("by_source", {}).items()}
@@ -101,7 +99,7 @@ def _corpus(statistics: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _vocabulary(vocab: Path | None) -> dict[str, Any]:
-    """What is known of the corpus the vocabulary was learnt from."""
+    """Describe the corpus from which the vocabulary was learnt."""
     if vocab is None or not (vocab / "diagnosis.json").is_file():
         return {}
     diagnosis = read_json(vocab / "diagnosis.json")
@@ -109,7 +107,7 @@ def _vocabulary(vocab: Path | None) -> dict[str, Any]:
 
 
 def _training(checkpoint: Path) -> dict[str, Any]:
-    """The checkpoint's state, without its recipe and figures of a run, and the last line of its log."""
+    """Return the checkpoint's state, without its recipe and a run's figures, and the last line of its log."""
     state = read_json(checkpoint / "state.json")
     left_out = ("recipe", "pending", "average", "lowest")
     state = {name: value for name, value in state.items() if name not in left_out}

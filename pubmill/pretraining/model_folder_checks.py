@@ -1,8 +1,8 @@
-"""Model folders made elsewhere: checked from their headers, before anything in them is run or allocated.
+"""Checks of model folders made elsewhere, from their headers, before anything is run or allocated.
 
-What transformers reads of such a folder are settings, weights and a tokenizer. Settings that lead to code, to
-other files or to other models are taken out or refused; names and shapes of the weights must be those that
-config.json describes; every number must be finite.
+transformers reads settings, weights and a tokenizer from such a folder. Settings that lead to code, other
+files or other models are removed or refused; names and shapes of the weights must match config.json; every
+number must be finite.
 """
 
 import json
@@ -23,10 +23,10 @@ from pubmill.errors import PubmillError
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 SETTINGS = ("config.json", "tokenizer_config.json")
 LARGEST_SETTINGS = 10_000_000
-"""Bytes of a file of settings."""
+"""Maximum size of a settings file in bytes."""
 LARGEST_NUMBER = 100_000_000
 MOST_LAYERS = 1_000
-"""Layers, and groups of layers, each of which is an object even before it has weights."""
+"""Maximum number of layers and groups of layers, each of which is an object even without weights."""
 DTYPES = {"F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U8", "BOOL"}
 
 _REFUSED = {
@@ -35,7 +35,7 @@ _REFUSED = {
     "compression_config": "describes compressed weights, which are not trained here; take the original",
 }
 _TAKEN_OUT = re.compile(r"_?(attn|experts)_implementation\w*|transformers_weights|trust_remote_code|\w+_file")
-"""Settings that choose how attention is computed (which may name a program to fetch) or another file."""
+"""Settings that choose the attention implementation (possibly a downloaded program) or another file."""
 _LAYERS = re.compile(r"layers?$|^n_layer|groups?$|group_num")
 _ADAPTER = "adapter_config.json"
 
@@ -44,9 +44,9 @@ Shapes = dict[str, tuple[int, ...]]
 
 @contextmanager
 def reported(what: str) -> Iterator[None]:
-    """Raise whatever the libraries raise for a folder that is damaged or made to harm as a `PubmillError`.
+    """Convert every error of the libraries for a damaged or malicious folder to a `PubmillError`.
 
-    The tokenizers' library may panic, which is no `Exception`.
+    The tokenizers library may panic, which is not an `Exception`.
     """
     try:
         yield
@@ -58,19 +58,19 @@ def reported(what: str) -> Iterator[None]:
 
 
 def check_links(folder: Path, name: str) -> None:
-    """Refuse links that lead out of the folder; those of the hub's cache lead to its own blobs."""
+    """Refuse links that leave the folder, except those of the hub's cache to its own blobs."""
     real = Path(os.path.realpath(folder))
     blobs = real.parent.parent / "blobs" if real.parent.name == "snapshots" else real
     for path in sorted(folder.iterdir()):
-        target = Path(os.path.realpath(path))  # as `resolve`, without an error for links in a circle
+        target = Path(os.path.realpath(path))  # Like `resolve`, without an error for circular links.
         if path.is_symlink() and not any(place in target.parents for place in (real, blobs)):
             raise PubmillError(f"{name}: {path} is a link out of its folder; put the file itself there")
 
 
 def take_settings(folder: Path, name: str) -> list[str]:
-    """Take settings out of a folder's config.json and tokenizer_config.json that the user's run decides.
+    """Remove settings from a folder's config.json and tokenizer_config.json that the user's run decides.
 
-    Returns their names. Raises a `PubmillError` for settings that are refused and for numbers beyond reason.
+    Returns their names. Raises a `PubmillError` for refused settings and unreasonably large numbers.
     """
     if (folder / _ADAPTER).exists():
         raise PubmillError(f"{name}: {_ADAPTER} makes this an adapter of another model; merge the two first")
@@ -97,7 +97,7 @@ def _read_settings(path: Path, name: str) -> dict[str, Any]:
 
 
 def _without(found: Any, where: str, taken: list[str], numbers: bool) -> Any:
-    """The settings without what is taken out, at any depth."""
+    """Return the settings without the removed ones, at any depth."""
     if isinstance(found, list):
         return [_without(item, where, taken, numbers) for item in found]
     if not isinstance(found, dict):
@@ -124,7 +124,7 @@ def _check_number(key: str, value: Any, where: str) -> None:
 
 
 def weight_files(folder: Path, name: str) -> list[Path]:
-    """The safetensors files that transformers reads, all of them in the folder itself."""
+    """Return the safetensors files that transformers reads, all in the folder itself."""
     index = folder / INDEX
     if (folder / WEIGHTS).is_file():
         return [folder / WEIGHTS]
@@ -145,11 +145,11 @@ def weight_files(folder: Path, name: str) -> list[Path]:
 
 
 def read_shapes(files: list[Path], name: str) -> Shapes:
-    """Name -> shape of every tensor, from the files' headers."""
+    """Return name -> shape of every tensor, from the files' headers."""
     shapes: Shapes = {}
     for path in files:
         with _opened(path, name) as tensors:
-            for tensor in tensors.keys():  # noqa: SIM118 (it is no mapping)
+            for tensor in tensors.keys():  # noqa: SIM118 (not a mapping)
                 found = tensors.get_slice(tensor)
                 if tensor in shapes:
                     raise PubmillError(f"{name}: {tensor!r:.80} is in two of the weight files")
@@ -172,7 +172,7 @@ def _opened(path: Path, name: str) -> Iterator[Any]:
 
 
 def pickled_shapes(path: Path, name: str) -> Shapes:
-    """Name -> shape of every tensor of a pickle, of which nothing but tensors is read, and none allocated."""
+    """Return name -> shape of every tensor of a pickle; only tensors are read, and none is allocated."""
     advice = (
         f"{name}: {path.name} is damaged or holds more than tensors. Nothing in a pickle is ever run here; "
         f"if you trust the file, write it as safetensors with save_pretrained"
@@ -188,9 +188,9 @@ def pickled_shapes(path: Path, name: str) -> Shapes:
 
 
 def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str) -> None:
-    """Compare tensors with the encoder that config.json describes, which is built without memory for it.
+    """Compare tensors with the encoder that config.json describes, built without memory.
 
-    The pooler may be missing, as it is where a model was trained without one.
+    The pooler may be missing, since some models are trained without one.
     """
     auto: Any = AutoModel
     with reported(f"{name}: transformers can't load this model folder"):
@@ -217,7 +217,7 @@ def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str)
 
 
 def _renamed(key: str) -> str:
-    """The name that a tensor has today; those of TensorFlow's time end otherwise."""
+    """Return a tensor's current name; names from TensorFlow's time end differently."""
     return re.sub(r"(LayerNorm\.)(gamma|beta)$", lambda m: m[1] + _MODERN[m[2]], key)
 
 
@@ -229,7 +229,7 @@ def _times(shape: tuple[int, ...]) -> str:
 
 
 def check_finite(files: list[Path], name: str) -> None:
-    """Refuse weights that hold NaN or infinity; one tensor at a time is in memory."""
+    """Refuse weights with NaN or infinity; one tensor is in memory at a time."""
     for path in files:
         with _opened(path, name) as tensors:
             for tensor in tensors.keys():  # noqa: SIM118

@@ -1,4 +1,4 @@
-"""How the weights are moved: the recipe's optimiser, and the learning rate at each step."""
+"""Optimiser and learning rate of pretraining."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ from pubmill.recipes import Optimisation
 def build_optimiser(
     weights: Iterable[nn.Parameter], optimisation: Optimisation, sharded: bool = False
 ) -> torch.optim.Optimizer:
-    """Return the recipe's optimiser, which decays all weights but biases and LayerNorm (as in BERT).
+    """Return the recipe's optimiser, which decays all weights except biases and LayerNorm (as in BERT).
 
     `sharded`: each process keeps its share of the state.
     """
@@ -36,9 +36,9 @@ def build_optimiser(
 
 
 def learning_rate(optimisation: Optimisation, step: int, steps: int) -> float:
-    """The rate of a step (from 0) of `steps`: linear to the peak, then to zero (gu2020 section 6.1).
+    """Return the rate of a step (from 0) of `steps`: linear to the peak, then to zero (gu2020 section 6.1).
 
-    The rise takes whole steps and at least one; the fall begins at its last step.
+    The rise takes whole steps, at least one; the fall begins at the last step of the rise.
     """
     rising = max(1, round(optimisation.warmup * steps))
     part, whole = triangle(step, steps, rising, rising - 1)
@@ -46,6 +46,6 @@ def learning_rate(optimisation: Optimisation, step: int, steps: int) -> float:
 
 
 def set_learning_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
-    """Use this rate for the next update."""
+    """Set the rate of the next update."""
     for group in optimiser.param_groups:
         group["lr"] = rate

@@ -1,6 +1,6 @@
-"""From corpus parts to packed tokens: sentences by Punkt, ids by a vocabulary of any kind.
+"""Packing of corpus parts into tokens: sentences by Punkt, ids by a vocabulary of any kind.
 
-Parts are packed in parallel and written in order, so the bytes don't depend on the number of processes.
+Parts are packed in parallel and written in order, so the bytes do not depend on the number of processes.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from pubmill.pretraining.tokens import HELD_OUT, PackedWriter, Shard
 from pubmill.storage.corpus_parts import read_texts
 from pubmill.storage.files import writing_folder
 
-# bytes of parquet
+# Bytes of parquet.
 SMALL_CORPUS = 10_000_000
 
 
@@ -36,21 +36,21 @@ Shards = tuple[Shard, Shard]
 
 @dataclass(frozen=True, kw_only=True)
 class PackingRecipe:
-    """What decides the packed tokens beside the corpus, the vocabulary and Punkt: whether titles are in, and
-    the share of documents that are held out of training, to be judged by."""
+    """Options that determine the packed tokens besides corpus, vocabulary and Punkt: whether titles are
+    included, and the share of documents that are held out."""
 
     title: bool = False
     held_out: float = 0.005
 
 
 def is_held_out(name: str, share: float) -> bool:
-    """Whether a document is not trained on. Its id decides alone, so that recipes can be compared on the same
+    """Return whether a document is held out. Only its id decides, so that recipes are compared on the same
     documents, whatever their vocabulary or corpus."""
     return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest()) < share * 2**64
 
 
 def apart(documents: Iterable[tuple[str, str]], share: float, rest: list[str]) -> Iterator[str]:
-    """The texts to train on; those held out are put into `rest`."""
+    """Yield the training texts; append held-out ones to `rest`."""
     for name, text in documents:
         if is_held_out(name, share):
             rest.append(text)
@@ -59,13 +59,13 @@ def apart(documents: Iterable[tuple[str, str]], share: float, rest: list[str]) -
 
 
 class Splitter(Protocol):
-    """Takes a document apart into sentences."""
+    """Splitter of a document into sentences."""
 
     def split(self, text: str) -> list[str]: ...
 
 
 def pack_documents(texts: Iterable[str], splitter: Splitter, encoder: Encoder) -> Shard:
-    """Split and encode documents; sentences and documents that give no token are left out and counted."""
+    """Split and encode documents; sentences and documents without tokens are left out and counted."""
     width = encoder.dtype.itemsize
     ids: list[bytes] = []
     sentences: list[int] = []
@@ -96,7 +96,7 @@ def _leave_after(parent: BaseProcess) -> None:
 
 
 class _Worker:
-    """What one process needs to pack parts; made once per process."""
+    """Objects that a process needs to pack parts; made once per process."""
 
     current: "_Worker"
 
@@ -104,7 +104,7 @@ class _Worker:
         self.splitter, self.encoder = SentenceSplitter(punkt), make_encoder(load_tokenizer(vocab))
 
     def pack(self, part: Path, recipe: "PackingRecipe") -> Shards:
-        """What is trained on, and what is held out."""
+        """Training documents and held-out documents."""
         rest: list[str] = []
         texts = apart(read_texts([part], recipe.title), recipe.held_out, rest)
         trained = pack_documents(texts, self.splitter, self.encoder)
@@ -112,7 +112,7 @@ class _Worker:
 
     @staticmethod
     def start(vocab: Path, punkt: Path) -> None:
-        """Begin a process; it ends with the one that started it, also when that one is killed."""
+        """Initialise a process so that it ends with its parent, even if the parent is killed."""
         parent = multiprocessing.parent_process()
         if parent is not None:
             threading.Thread(target=_leave_after, args=[parent], daemon=True).start()
@@ -124,7 +124,7 @@ class _Worker:
 
 
 def useful_processes(parts: list[Path]) -> int:
-    """As many as this job has cores; one for a small corpus, packed before a second has started."""
+    """Return the number of processes: this job's cores, or one for a corpus too small to gain from more."""
     if sum(part.stat().st_size for part in parts if part.is_file()) < SMALL_CORPUS:
         return 1
     return cores()
@@ -133,7 +133,7 @@ def useful_processes(parts: list[Path]) -> int:
 def pack_parts(
     recipe: PackingRecipe, parts: list[Path], vocab: Path, punkt: Path, processes: int
 ) -> Iterator[Shards]:
-    """Pack parts, in their order; `processes` of them at a time."""
+    """Pack parts with `processes` at a time; yield the results in order."""
     if processes <= 1 or len(parts) <= 1:
         worker = _Worker(vocab, punkt)
         yield from (worker.pack(part, recipe) for part in parts)
@@ -151,7 +151,7 @@ def pack_parts(
 def _in_order(
     pool: ProcessPoolExecutor, parts: list[Path], recipe: PackingRecipe, ahead: int
 ) -> Iterator[Shards]:
-    """Results in the order of the parts, with no more than `ahead` of them waiting in memory."""
+    """Yield results in the order of the parts, with at most `ahead` of them waiting in memory."""
     rest = (pool.submit(_Worker.run, part, recipe) for part in parts)
     waiting = list(islice(rest, ahead))
     while waiting:

@@ -27,10 +27,10 @@ from pubmill.recipes import PretrainingRecipe
 from pubmill.storage.files import read_json
 
 LOG_LINES, REPORT_SECONDS = 200, 5.0
-# The loss of masked tokens, averaged over about so many steps, may rise so far (in nats) above the lowest
-# it has been; while it is suspiciously high, no save is replaced.
+# The loss of masked tokens, averaged over about this many steps, may rise this far (in nats) above its lowest
+# value; while it is suspiciously high, no save is replaced.
 AVERAGED_STEPS, DIVERGED, SUSPICIOUS = 50, 1.0, 0.5
-# what the last digits depend on, of what state.json says of the surroundings
+# Fields of state.json's environment that the last digits depend on.
 DECIDING = {
     "hardware": ("cpu", "gpus", "device", "processes", "threads", "precision", "deterministic", "tf32"),
     "packages": ("torch", "transformers", "numpy"),
@@ -39,11 +39,11 @@ DECIDING = {
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """What a segment is made from, and where it ends.
+    """Inputs and end of a segment.
 
-    `previous`: the checkpoint before, of the same recipe. For a first segment there may be `model`, a Hugging
-    Face folder whose weights it begins with, or `other`, a checkpoint of another recipe to continue:
-    weights, optimiser and steps. `teacher`: the folder of a distillation's teacher.
+    `previous`: the previous checkpoint of the same recipe. A first segment may have `model`, a Hugging Face
+    folder with its initial weights, or `other`, a checkpoint of another recipe to continue (weights,
+    optimiser and steps). `teacher`: the folder of a distillation's teacher.
     """
 
     tokens: Path
@@ -81,7 +81,7 @@ def pretrain(recipe: PretrainingRecipe, segment: Segment) -> None:
 
 
 def configure(device: torch.device) -> None:
-    """Set how this process computes: deterministically on a processor, on a GPU as `configure_cuda` says."""
+    """Configure this process: deterministic on a processor; on a GPU as `configure_cuda` defines."""
     if device.type == "cuda":
         configure_cuda(deterministic=False)
     else:
@@ -92,7 +92,7 @@ def configure(device: torch.device) -> None:
 def check(
     recipe: PretrainingRecipe, packed: PackedTokens, vocabulary: Vocabulary, segment: Segment, world: World
 ) -> None:
-    """Refuse what can't be trained, before anything is spent on it."""
+    """Refuse what cannot be trained, before anything is spent on it."""
     if packed.vocab_size != vocabulary.size:
         raise PubmillError(
             f"the tokens were packed with a vocabulary of {packed.vocab_size}, --vocab has "
@@ -105,7 +105,7 @@ def check(
 
 
 def facts(work: Pretraining, segment: Segment, packed: PackedTokens) -> dict[str, Any]:
-    """What state.json says of how the weights came about."""
+    """Return the fields of state.json on the origin of the weights."""
     found = provenance()
     found["hardware"] |= {
         "device": work.world.device.type,
@@ -122,7 +122,7 @@ def facts(work: Pretraining, segment: Segment, packed: PackedTokens) -> dict[str
 
 
 def resume(work: Pretraining, segment: Segment, known: dict[str, Any]) -> Progress:
-    """Put `work` where it stood: at the segment's own last save, else at its start, else at the beginning."""
+    """Restore `work` from the segment's own last save, or else from its start, or else begin anew."""
     own = work.world.decide(lambda: own_save(segment.output, known))
     source = own or segment.previous or segment.other
     if source is None:
@@ -138,7 +138,7 @@ def resume(work: Pretraining, segment: Segment, known: dict[str, Any]) -> Progre
 
 
 def own_save(output: Path, known: dict[str, Any]) -> Path | None:
-    """The last whole save of this segment; saves that belong to other work are removed."""
+    """Return the last complete save of this segment; remove saves of other work."""
     for own in checkpoints.partials(output):
         try:
             state, _ = checkpoints.verified(own)
@@ -154,7 +154,7 @@ def own_save(output: Path, known: dict[str, Any]) -> Path | None:
 
 
 def warn_of_changes(before: dict[str, Any], now: dict[str, Any]) -> None:
-    """Say so where the result will not be bit for bit that of an undisturbed run."""
+    """Print a message if the result will not equal that of an undisturbed run bit for bit."""
     for group, names in DECIDING.items():
         for name in names:
             old, new = before.get(group, {}).get(name), now[group].get(name)
@@ -164,7 +164,7 @@ def warn_of_changes(before: dict[str, Any], now: dict[str, Any]) -> None:
 
 @contextmanager
 def stop_requests() -> Iterator[list[int]]:
-    """Collect requests to stop (SIGTERM, Ctrl-C) instead of dying in the middle of a step."""
+    """Collect requests to stop (SIGTERM, Ctrl-C) instead of ending within a step."""
     received: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:
@@ -179,7 +179,7 @@ def stop_requests() -> Iterator[list[int]]:
 
 
 def train(work: Pretraining, progress: Progress, segment: Segment, known: dict[str, Any]) -> None:
-    """Do the updates from `progress` up to the segment's end, saving on the way, and write the checkpoint."""
+    """Make the updates from `progress` to the segment's end, with saves, and write the checkpoint."""
     peak = measured_rate(work.world.device, work.precision) * work.world.size
     board = (
         TensorBoard(segment.output.parent / "tensorboard", progress.step + 1) if work.world.first else None
@@ -218,7 +218,7 @@ def train(work: Pretraining, progress: Progress, segment: Segment, known: dict[s
 def save_and_say(
     work: Pretraining, progress: Progress, segment: Segment, known: dict[str, Any], began: int
 ) -> None:
-    """Save a segment that was asked to stop, unless no step was completed since it started, at `began`."""
+    """Save a segment that was asked to stop, unless no step was completed since its start at `began`."""
     if progress.step == began:
         say("asked to stop before another step was complete; the same command continues")
         return
@@ -227,7 +227,7 @@ def save_and_say(
 
 
 def advance(work: Pretraining, progress: Progress, output: Path, peak: float) -> tuple[Line, bool]:
-    """Do one update and count it; return the line of the log as it stands, and whether it was kept."""
+    """Make one update and count it; return the current log line, and whether it was logged."""
     began = time.monotonic()
     try:
         sums = work.update(progress.step)
@@ -247,8 +247,8 @@ def advance(work: Pretraining, progress: Progress, output: Path, peak: float) ->
 
 
 def judge(work: Pretraining, folder: Path) -> dict[str, Any] | None:
-    """How well held-out documents are predicted: masked as the recipe has it, and by single subwords, so that
-    recipes of one vocabulary can be compared. None where nothing is held out."""
+    """Return losses on held-out documents with the recipe's masking and with single subwords, which makes
+    recipes with the same vocabulary comparable. None without held-out documents."""
     if not (folder / "index.json").is_file():
         return None
     packed, found = PackedTokens(folder), dict[str, Any]()

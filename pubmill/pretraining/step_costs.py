@@ -1,4 +1,4 @@
-"""What a step of a recipe costs; without torch, as the planner needs it."""
+"""Cost of a recipe's step, without torch, as planning needs it."""
 
 from pubmill.pretraining.arithmetic import shape_of
 from pubmill.pretraining.objectives import Size, kind_of, step_operations
@@ -6,7 +6,8 @@ from pubmill.recipes import Architecture, PretrainingRecipe
 
 
 def operations_of_step(recipe: PretrainingRecipe, pieces: int, teacher: Architecture | None = None) -> float:
-    """Operations of one step over full sequences. Recomputed activations are a forward pass more."""
+    """Return the operations of one step over full sequences. Recomputed activations cost one more forward
+    pass."""
     tokens = float(recipe.batch_size * recipe.sequence_length)
     size = Size(tokens, tokens * recipe.sequence_length, tokens * _masking_rate(recipe))
     shape, objective = shape_of(recipe.architecture, pieces), recipe.objective
@@ -17,6 +18,6 @@ def operations_of_step(recipe: PretrainingRecipe, pieces: int, teacher: Architec
 
 
 def _masking_rate(recipe: PretrainingRecipe) -> float:
-    """The mean share of masked tokens."""
+    """Return the mean share of masked tokens."""
     first, last = recipe.objective.masking_rate, recipe.objective.final_masking_rate
     return first if last is None else (first + last) / 2

@@ -31,23 +31,23 @@ from pubmill.storage.files import read_json, sealed, sha256, write_json, writing
 HELD_OUT = "held-out"
 FILES = ("ids.bin", "sentences.npy", "documents.npy")
 SPECIAL = ("pad", "unk", "cls", "sep", "mask")
-FINGERPRINTED = 2**19  # ids at either end: a MiB where they are of 16 bits
+FINGERPRINTED = 2**19  # Ids at either end: 1 MiB at 16 bits.
 
 Ids = NDArray[Any]
 Offsets = NDArray[np.int64]
 
 
 def id_dtype(vocab_size: int) -> np.dtype[Any]:
-    """The smallest of uint16 and uint32 that holds every id of the vocabulary."""
+    """Return the smaller of uint16 and uint32 that can hold every id of the vocabulary."""
     return np.dtype("<u2" if vocab_size <= 2**16 else "<u4")
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Some documents on their way into a packed folder.
+    """Documents to be added to a packed folder.
 
-    `ids` are all their tokens, `sentences` the tokens of each sentence, `documents` the sentences of each
-    document; the last two count what was left out because it gave no token.
+    `ids`: all their tokens; `sentences`: tokens of each sentence; `documents`: sentences of each document.
+    The last two fields count sentences and documents that were left out because they had no tokens.
     """
 
     ids: Ids
@@ -58,7 +58,7 @@ class Shard:
 
 
 class _OffsetsWriter:
-    """Write running sums of lengths as a .npy file that grows; its header is completed at the end."""
+    """Write running sums of lengths to a growing .npy file; its header is completed at the end."""
 
     def __init__(self, path: Path) -> None:
         self.file: BinaryIO = path.open("wb")
@@ -67,7 +67,7 @@ class _OffsetsWriter:
         self._append(np.zeros(1, np.int64))
 
     def _header(self) -> None:
-        # numpy leaves room in the header for the first axis to grow, so that it can be rewritten in place
+        # numpy leaves room in the header for a longer first axis, so that it can be rewritten in place.
         npy.write_array_header_1_0(
             self.file, {"descr": "<i8", "fortran_order": False, "shape": (self.count,)}
         )
@@ -95,10 +95,10 @@ class _OffsetsWriter:
 
 
 class PackedWriter:
-    """Write shards, one in memory at a time, as a packed folder; its index comes when all is well.
+    """Write shards, one in memory at a time, as a packed folder; the index is written last.
 
-    `special` gives the ids of the tokens named in `SPECIAL`. The folder is not renamed when whole: that is
-    the caller's (`pubmill.storage.files.writing_folder`).
+    `special`: ids of the tokens named in `SPECIAL`. Renaming the finished folder is the caller's task
+    (`pubmill.storage.files.writing_folder`).
     """
 
     def __init__(self, folder: Path, vocab_size: int, special: dict[str, int]) -> None:
@@ -123,7 +123,7 @@ class PackedWriter:
         self.empty_documents += shard.empty_documents
 
     def index(self) -> dict[str, Any]:
-        """What index.json says, less the digests of the files."""
+        """Return the content of index.json, without the files' digests."""
         return {
             "tokens": self._sentences.end,
             "sentences": self._documents.end,
@@ -167,9 +167,9 @@ def _check_shard(shard: Shard, vocab_size: int, folder: Path) -> None:
 class PackedTokens:
     """A packed folder, memory-mapped: nothing is read before it is used.
 
-    `ids` (n_tokens), `sentences` (n_sentences + 1) and `documents` (n_documents + 1) are read-only arrays as
-    described in this module; `special` maps pad, unk, cls, sep and mask to ids. Raises `PubmillError` for a
-    folder that is not whole.
+    `ids` (n_tokens), `sentences` (n_sentences + 1) and `documents` (n_documents + 1) are read-only arrays, as
+    described in this module; `special` maps pad, unk, cls, sep and mask to ids. Raises a `PubmillError` for
+    an incomplete folder.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -190,9 +190,9 @@ class PackedTokens:
         self.documents: Offsets = self._map_offsets("documents.npy", self.n_documents, self.n_sentences)
 
     def verify(self) -> None:
-        """Read all that is packed, and raise a `PubmillError` unless it agrees with the index.
+        """Read all packed files; raise a `PubmillError` if they disagree with the index.
 
-        What pubmill 0.1 packed has no digests, and is not read for that.
+        Folders packed by pubmill 0.1 have no digests and are not read.
         """
         for name, digest in self.index.get("files", {}).items():
             if sha256(self.folder / name) != digest:
@@ -223,10 +223,10 @@ class PackedTokens:
     def fingerprint(self) -> str:
         """Return a SHA-256 that identifies this corpus without reading all its ids (10 GB for PubMed).
 
-        It is over index.json (which gives the size of ids.bin), sentences.npy, documents.npy and both
-        ends of ids.bin. That is enough: the number of pieces of every sentence, in order, is another
-        one wherever documents are added, dropped, moved or split otherwise. Other pieces of the same
-        numbers are another vocabulary, which has its own fingerprint.
+        It covers index.json (which has the size of ids.bin), sentences.npy, documents.npy and both ends of
+        ids.bin. That suffices: the sequence of sentence lengths changes wherever documents are added,
+        removed, moved or split differently. Other pieces of the same lengths mean another vocabulary, which
+        has its own fingerprint.
         """
         digest = hashlib.sha256()
         for name in ("index.json", "sentences.npy", "documents.npy"):
@@ -236,6 +236,6 @@ class PackedTokens:
         return digest.hexdigest()
 
     def document(self, number: int) -> list[list[int]]:
-        """The sentences of one document, as lists of ids."""
+        """Return the sentences of one document, as lists of ids."""
         bounds = self.sentences[self.documents[number] : self.documents[number + 1] + 1]
         return [self.ids[start:end].tolist() for start, end in pairwise(bounds)]

@@ -17,6 +17,16 @@ SOURCE_RECORD = ".source.json"
 """Ending of the file that records where a source file came from."""
 CARD, STATISTICS, DIAGNOSIS = "card.json", "stats.json", "diagnosis.json"
 STATE, LOG, WEIGHTS = "state.json", "log.jsonl", "model.safetensors"
+VOCAB_FILES = ("tokenizer.json", "tokenizer_config.json", DIAGNOSIS)
+"""What a vocabulary of any kind has; its own adds vocab.txt, vocab.json and merges.txt, or spiece.model."""
+_PACKED = ("ids.bin", "sentences.npy", "documents.npy", "index.json")
+TOKEN_FILES = (*_PACKED, *(f"held-out/{name}" for name in _PACKED))
+CHECKPOINT_FILES = (WEIGHTS, "auxiliary.safetensors", "optimizer.safetensors", "config.json", LOG, STATE)
+MODEL_FILES = ("config.json", WEIGHTS, "tokenizer.json", "tokenizer_config.json", "README.md")
+DATASET_FILES = ("train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz", CARD)
+TABLE_FORMS = ("json", "csv", "md", "tex", "html")
+COMPARISON_FORMS = PAGE_FORMS = ("json", "md", "html")
+CHECKLIST_FORMS = ("md", "html")
 
 Number = int | str
 """A number, or the wildcard for one."""
@@ -129,6 +139,9 @@ class Paths:
         """Return the folder of a vocabulary, or one of its files."""
         return _in(self.at(f"vocabs/{vocab}"), name)
 
+    def vocab_files(self, vocab: str) -> list[str]:
+        return [self.vocab(vocab, name) for name in VOCAB_FILES]
+
     def fit(self, vocab: str, dataset: str) -> str:
         """Return the diagnosis of a vocabulary on a dataset."""
         return self.vocab(vocab, f"on/{dataset}.json")
@@ -137,19 +150,31 @@ class Paths:
         """Return the folder of packed tokens, or one of its files."""
         return _in(self.at(f"pretraining/tokens/{corpus}/{vocab}"), name)
 
+    def token_files(self, corpus: str, vocab: str) -> list[str]:
+        return [self.tokens(corpus, vocab, name) for name in TOKEN_FILES]
+
     def checkpoint(self, recipe: str, step: Number, name: str = "") -> str:
         """Return the folder of a checkpoint, or one of its files."""
         return _in(self.at(f"pretraining/{recipe}/step-{step}"), name)
 
+    def checkpoint_files(self, recipe: str, step: Number) -> list[str]:
+        return [self.checkpoint(recipe, step, name) for name in CHECKPOINT_FILES]
+
     def model(self, model: str, name: str = "") -> str:
         """Return the folder of a model, or one of its files."""
         return _in(self.at(f"models/{model}"), name)
+
+    def model_files(self, model: str) -> list[str]:
+        return [self.model(model, name) for name in MODEL_FILES]
 
     # Datasets and runs
 
     def dataset(self, dataset: str, name: str = "") -> str:
         """Return the folder of a dataset, or one of its files."""
         return _in(self.at(f"datasets/{dataset}"), name)
+
+    def dataset_files(self, dataset: str) -> list[str]:
+        return [self.dataset(dataset, name) for name in DATASET_FILES]
 
     def card(self, dataset: str) -> str:
         return self.dataset(dataset, CARD)
@@ -213,21 +238,36 @@ class Paths:
         """Return a table in one form, or the path that all its forms share."""
         return _formed(self.at(f"tables/{table}"), form)
 
+    def table_files(self, table: str) -> list[str]:
+        return [self.table(table, form) for form in TABLE_FORMS]
+
     def comparisons(self, table: str, form: str = "") -> str:
         return _formed(f"{self.table(table)}.comparisons", form)
+
+    def comparison_files(self, table: str) -> list[str]:
+        return [self.comparisons(table, form) for form in COMPARISON_FORMS]
 
     def page(self, dataset: str, form: str = "") -> str:
         """Return the page of a dataset."""
         return _formed(self.at(f"pages/datasets/{dataset}"), form)
 
+    def page_files(self, dataset: str) -> list[str]:
+        return [self.page(dataset, form) for form in PAGE_FORMS]
+
     def contradictions(self, form: str = "") -> str:
         return _formed(self.at("pages/contradictions"), form)
+
+    def contradiction_files(self) -> list[str]:
+        return [self.contradictions(form) for form in PAGE_FORMS]
 
     def report(self, study: str, form: str = "") -> str:
         return _formed(self.at(f"reports/{study}"), form)
 
     def checklist(self, study: str, form: str = "") -> str:
         return _formed(f"{self.report(study)}.checklist", form)
+
+    def checklist_files(self, study: str) -> list[str]:
+        return [self.checklist(study, form) for form in CHECKLIST_FORMS]
 
     def crate(self, study: str) -> str:
         return f"{self.report(study)}.crate"

@@ -11,8 +11,8 @@ from typing import Any
 from snakemake.io import strip_wildcard_constraints
 
 from pubmill.errors import PubmillError, plainly
-from pubmill.graph import Targets
-from pubmill.graph.models import OFF_THE_SHELF
+from pubmill.graph import Graph
+from pubmill.graph.pipelines import OFF_THE_SHELF
 from pubmill.messages import commands
 from pubmill.messages.nearest_names import SHOWN, nearest, unknown
 from pubmill.specs import Specs, scales
@@ -23,7 +23,7 @@ KINDS = {"corpora": "corpus", "vocabs": "vocabulary", "pretraining": "recipe of 
 """Kinds of specs whose word is not the folder's name without its `s`."""
 
 
-def check_before_graph(workflow: Any, targets: Targets, studies: Path) -> None:
+def check_before_graph(workflow: Any, graph: Graph, studies: Path) -> None:
     """Make Snakemake check the requested rules and files once all rules are known.
 
     The targets of the command line reach the workflow only after its Snakefile is read, so the check is
@@ -33,7 +33,7 @@ def check_before_graph(workflow: Any, targets: Targets, studies: Path) -> None:
 
     def check_and_build() -> None:
         dag = workflow.dag
-        check = plainly(partial(check_asked, targets=targets, studies=studies))
+        check = plainly(partial(check_asked, graph=graph, studies=studies))
         patterns = {
             rule.name: [strip_wildcard_constraints(str(path)) for path in rule.output]
             for rule in workflow.rules
@@ -51,7 +51,7 @@ def check_asked(
     lost: Iterable[str],
     many: Iterable[str],
     patterns: Mapping[str, list[str]],
-    targets: Targets,
+    graph: Graph,
     studies: Path,
 ) -> None:
     """Raise a `PubmillError` for requested targets that no rule can make.
@@ -60,9 +60,9 @@ def check_asked(
     their outputs; `patterns`: rule -> its outputs, with the names of wildcards in braces.
     """
     wrong = [_of_one_name(rule, patterns[rule]) for rule in sorted(many)]
-    wrong += [text for file in sorted(files) for text in _strangers(file, targets)]
+    wrong += [text for file in sorted(files) for text in _strangers(file, graph)]
     if not wrong:
-        wrong = [_why_lost(file, patterns, targets, studies) for file in sorted(lost)]
+        wrong = [_why_lost(file, patterns, graph, studies) for file in sorted(lost)]
     if wrong:
         raise PubmillError("\n".join(wrong))
 
@@ -71,9 +71,9 @@ def _of_one_name(rule: str, outputs: list[str]) -> str:
     return f"rule {rule} makes many files; request one of them by its path: {outputs[0]}"
 
 
-def _strangers(file: str, targets: Targets) -> Iterator[str]:
+def _strangers(file: str, graph: Graph) -> Iterator[str]:
     """Names in a path of the results that no spec has."""
-    paths, specs = targets.paths, targets.specs
+    paths, specs = graph.paths, graph.specs
     for kind, name in names_in(paths.below(file)) if file.startswith(paths.at("")) else ():
         known = _known(kind, specs)
         if name not in known:
@@ -86,9 +86,9 @@ def _known(kind: str, specs: Specs) -> list[str]:
     return [*getattr(specs, kind), *further.get(kind, ())]
 
 
-def _why_lost(file: str, patterns: Mapping[str, list[str]], targets: Targets, studies: Path) -> str:
+def _why_lost(file: str, patterns: Mapping[str, list[str]], graph: Graph, studies: Path) -> str:
     """Return a message on a target that no rule makes: the wrong scale, or a wrong name."""
-    study = targets.study
+    study = graph.study
     for scale in scales(studies.parent / "specs"):
         if scale != study.scale and file.startswith(f"{study.results}/{scale}/"):
             options = commands.configuration_options(study_of_scale(scale, studies, file))
@@ -99,18 +99,18 @@ def _why_lost(file: str, patterns: Mapping[str, list[str]], targets: Targets, st
             )
     meant = {path: [path] for paths in patterns.values() for path in paths}
     if not file.startswith(f"{study.results}/"):
-        meant |= {rule: [rule] for rule in patterns} | _by_name(targets)
+        meant |= {rule: [rule] for rule in patterns} | _by_name(graph)
     shown = dict.fromkeys(path for name in nearest(file, meant)[:SHOWN] for path in meant[name])
     listed = "\n  ".join(list(shown)[:SHOWN])
     return f"{file}: no rule has this name, and no rule makes this file. The nearest:\n  {listed}"
 
 
-def _by_name(targets: Targets) -> dict[str, list[str]]:
+def _by_name(graph: Graph) -> dict[str, list[str]]:
     """Names of tables, models and datasets, and the files that a user means by them."""
-    specs, paths = targets.specs, targets.paths
+    specs, paths = graph.specs, graph.paths
     meant = {name: [paths.model(name, "config.json")] for name in specs.models}
     meant |= {name: [paths.card(name)] for name in specs.datasets}
-    for table in targets.study.tables:
+    for table in graph.study.tables:
         for name in (table, PurePosixPath(table).name):
             meant.setdefault(name, []).append(paths.table(table, "html"))
     return meant

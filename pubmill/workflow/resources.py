@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from pubmill.graph import Targets
+from pubmill.graph import Graph
 from pubmill.optimisers import OPTIMISERS
 from pubmill.planning import costs
 from pubmill.planning.gpus import Gpus
@@ -59,7 +59,7 @@ UNKNOWN = 8 * HOUR
 """Minutes of a fine-tuning job if no spec states its number of examples."""
 
 
-def resources(targets: Targets, gpus: Gpus) -> Callable[[str], dict[str, Callable[[Any, int], int]]]:
+def resources(graph: Graph, gpus: Gpus) -> Callable[[str], dict[str, Callable[[Any, int], int]]]:
     """Return a function from a rule's name to its `mem_mb` and `runtime`: functions of wildcards and attempt.
 
     Memory doubles with each attempt; time is multiplied by the attempt's number. A pretraining job requests
@@ -68,11 +68,11 @@ def resources(targets: Targets, gpus: Gpus) -> Callable[[str], dict[str, Callabl
 
     @cache
     def pretraining(recipe: str, step: int) -> Needs:
-        return needs_of_pretraining(targets, gpus, recipe, step)
+        return needs_of_pretraining(graph, gpus, recipe, step)
 
     @cache
     def finetuning(protocol: str, model: str, dataset: str, setting: str) -> Needs:
-        return needs_of_finetuning(targets, gpus, protocol, model, dataset, setting)
+        return needs_of_finetuning(graph, gpus, protocol, model, dataset, setting)
 
     def needs(rule: str, of: Any) -> Needs:
         if rule == "pretrain":
@@ -80,8 +80,8 @@ def resources(targets: Targets, gpus: Gpus) -> Callable[[str], dict[str, Callabl
         if rule in ("trial", "task_model", "finetune"):
             return finetuning(of.protocol, of.model, of.dataset, of.setting)
         if rule in ("export_model", "take_model"):
-            return Needs(_memory(WEIGHTS, costs.parameters_of_model(targets, of.model)), HOUR)
-        if rule == "train_vocab" and _by_sentencepiece(targets.specs.vocabs[of.vocab]):
+            return Needs(_memory(WEIGHTS, costs.parameters_of_model(graph, of.model)), HOUR)
+        if rule == "train_vocab" and _by_sentencepiece(graph.specs.vocabs[of.vocab]):
             return SENTENCEPIECE
         return RULES.get(rule, LITTLE)
 
@@ -103,30 +103,30 @@ def _by_sentencepiece(vocab: VocabSpec) -> bool:
     return isinstance(vocab, LearntVocabSpec) and vocab.learner != "merges"
 
 
-def needs_of_pretraining(targets: Targets, gpus: Gpus, recipe: str, step: int) -> Needs:
+def needs_of_pretraining(graph: Graph, gpus: Gpus, recipe: str, step: int) -> Needs:
     """Return what the segment of a recipe that ends at `step` needs on one GPU.
 
     On a CPU, the weights and optimiser state of training stay in memory; on a GPU they pass through it.
     """
-    share = costs.share_of_pretraining(targets, gpus, recipe)
-    minutes = _minutes(gpus, costs.operations_of_segment(targets, recipe, step), share)
-    spec = targets.specs.pretraining[recipe]
+    share = costs.share_of_pretraining(graph, gpus, recipe)
+    minutes = _minutes(gpus, costs.operations_of_segment(graph, recipe, step), share)
+    spec = graph.specs.pretraining[recipe]
     teacher = spec.teacher
-    weights = costs.bytes_of_model(targets, teacher) / 1e6 if teacher else 0
+    weights = costs.bytes_of_model(graph, teacher) / 1e6 if teacher else 0
     memory = _memory(
         OPTIMISERS[spec.recipe.optimisation.optimiser].training_bytes,
-        costs.parameters_of_recipe(targets, recipe),
+        costs.parameters_of_recipe(graph, recipe),
     )
     return Needs(memory + round(weights), minutes)
 
 
 def needs_of_finetuning(
-    targets: Targets, gpus: Gpus, protocol: str, model: str, dataset: str, setting: str
+    graph: Graph, gpus: Gpus, protocol: str, model: str, dataset: str, setting: str
 ) -> Needs:
     """Return what a run or a trial needs on one GPU."""
-    operations = costs.operations_of_finetuning(targets, protocol, model, dataset, setting)
-    share = costs.share_of_finetuning(targets, gpus, model)
-    memory = _memory(OPTIMISERS["adamw"].training_bytes, costs.parameters_of_model(targets, model))
+    operations = costs.operations_of_finetuning(graph, protocol, model, dataset, setting)
+    share = costs.share_of_finetuning(graph, gpus, model)
+    memory = _memory(OPTIMISERS["adamw"].training_bytes, costs.parameters_of_model(graph, model))
     return Needs(memory, UNKNOWN if operations is None else _minutes(gpus, operations, share))
 
 

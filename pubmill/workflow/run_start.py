@@ -6,7 +6,7 @@ from typing import Any
 from filelock import FileLock
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets
+from pubmill.graph import Graph
 from pubmill.messages import commands
 from pubmill.planning.required_files import out_of_reach, required_files
 from pubmill.storage.files import lock
@@ -14,18 +14,18 @@ from pubmill.workflow.jobs import jobs_in
 from pubmill.workflow.orphaned_slurm_jobs import begin_run
 
 
-def begin(workflow: Any, targets: Targets) -> FileLock:
+def begin(workflow: Any, graph: Graph) -> FileLock:
     """Lock the results for a run and return the lock; raise a `PubmillError` if the run cannot start.
 
     The error names all files that cannot be reached at once, instead of one job failing after another.
     """
-    held = lock(Path(targets.results) / ".lock")
-    wanted = required_files((job for job in jobs_in(workflow.dag) if job.to_do), targets)
-    if missing := out_of_reach(wanted, targets.study.mirror):
+    held = lock(Path(graph.results) / ".lock")
+    wanted = required_files((job for job in jobs_in(workflow.dag) if job.to_do), graph)
+    if missing := out_of_reach(wanted, graph.study.mirror):
         raise PubmillError("\n".join(["files cannot be reached:", *missing, _advice(workflow)]))
     run = getattr(workflow.scheduler._executor, "run_uuid", None)  # the name of all jobs of this run in Slurm
     if run:
-        begin_run(Path(targets.results), run)
+        begin_run(Path(graph.results), run)
     return held
 
 

@@ -134,7 +134,7 @@ ATTACKS = (
     ),
     Attack(
         name="annotations-bioc",
-        fault="the same with BioC, whose mentions overlap and have identifiers like those that are given",
+        fault="BioC files with overlapping mentions by other taggers, annotated twice by a model",
         survived="what the model doesn't predict stays as it is; the second run gives the same bytes",
         case=kept_in_bioc,
         cases=2000,

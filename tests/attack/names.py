@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets, as_json
+from pubmill.graph import as_json, checked_graph
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from tests.attack import Attack
@@ -159,7 +159,7 @@ def among_files(dice: Dice, folder: Path) -> str:
         "local_files": {"abstracts": str(folder)},
     }  # fmt: skip
     try:
-        shard = Targets(Study.model_validate(config), _specs()).shards("pubmed-abstracts")[-1]
+        shard = checked_graph(Study.model_validate(config), _specs()).corpora.shards("pubmed-abstracts")[-1]
     except PubmillError as error:
         return "" if repr(name)[1:5] in str(error) or ascii(name)[1:5] in str(error) else f"{name!r}: {error}"
     as_json(shard)

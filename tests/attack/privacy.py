@@ -180,5 +180,11 @@ ATTACKS = (
         chain,
         cases=500,
     ),
-    Attack("no-labels", "the same of public data", "nothing gets a label", open_data, cases=200),
+    Attack(
+        "no-labels",
+        "copies of public data, processed by the same programs",
+        "nothing gets a label",
+        open_data,
+        cases=200,
+    ),
 )

@@ -4,12 +4,16 @@ It needs the library of `pretended_device.cpp`. A tensor that was left on the pr
 device (`FakeTensorDeviceMismatchError`); numbers mean nothing, every value that the host reads is 1.
 """
 
+import traceback
+from collections import Counter
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 H100 = SimpleNamespace(
     name="NVIDIA H100 80GB HBM3", total_memory=85_000_000_000, major=9, minor=0, multi_processor_count=132
@@ -32,6 +36,66 @@ CUDA = {
 """Functions of torch.cuda, and what each returns."""
 MOVED: dict[torch.Tensor, torch.nn.Parameter] = {}
 """Weight before it was moved to the device -> after."""
+WATCHES: list["Watch"] = []
+"""The watches in use, innermost last."""
+HELD: list[torch.Tensor] = []
+PINNED: set[int] = set()
+"""Storages (by `id` of their tensor, held in `HELD`) that are in pinned memory."""
+
+
+class Watch(TorchDispatchMode):
+    """Count the operations that make the host wait for the device, and copies from pageable memory.
+
+    A wait is a value of a device's tensor that the host reads. Each is counted by its place in the code.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits: Counter[str] = Counter()
+        self.copies: Counter[str] = Counter()
+
+    def __enter__(self) -> Self:
+        WATCHES.append(self)
+        super().__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        WATCHES.remove(self)
+
+    def found(self) -> dict[str, dict[str, int]]:
+        return {"waits": dict(self.waits), "copies": dict(self.copies)}
+
+    def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = op(*args, **(kwargs or {}))
+        name = op._schema.name.removeprefix("aten::")
+        devices = _devices(args)
+        reads = name in DATA_DEPENDENT and "cuda" in devices
+        if reads or (name in COPIES and devices | _devices(made) == {"cpu", "cuda"}):
+            source = args[1] if name == "copy_" else args[0]
+            if source.device.type == "cuda":
+                self.waits[place()] += 1
+            elif id(source) not in PINNED:
+                self.copies[place()] += 1
+        return made
+
+
+COPIES = {"_to_copy", "copy_", "to", "cpu"}
+DATA_DEPENDENT = {f"aten::{name}" for name in ("nonzero", "masked_select", "_unique2", "equal", "is_nonzero")}
+"""Operations whose output's size or value the host has to know."""
+
+
+def _devices(values: Any) -> set[str]:
+    return {leaf.device.type for leaf in tree_leaves(values) if isinstance(leaf, torch.Tensor)}
+
+
+def place() -> str:
+    """Return the innermost line of pubmill on the stack."""
+    frames = [frame for frame in traceback.extract_stack() if "/pubmill/" in frame.filename]
+    inner = [frame for frame in frames if "/site-packages/" not in frame.filename]
+    return (
+        f"{inner[-1].filename.rpartition('/')[2]}:{inner[-1].lineno} {inner[-1].line}" if inner else "outside"
+    )
 
 
 def pretend() -> FakeTensorMode:
@@ -40,8 +104,10 @@ def pretend() -> FakeTensorMode:
         setattr(torch.cuda, name, lambda *given, value=value, **named: value)
     FakeTensorMode.avoid_device_init = property(lambda self: True)  # type: ignore[assignment,method-assign]
     torch.nn.Module._apply = _replace_weights  # type: ignore[method-assign]
-    for name in ("item", "tolist", "__bool__", "__int__", "__float__"):
+    for name in ("item", "tolist", "numpy", "__bool__", "__int__", "__float__"):
         _read_as_ones(name)
+    FakeTensor.tolist = torch.Tensor.tolist  # type: ignore[method-assign]
+    torch.Tensor.pin_memory = _pin  # type: ignore[method-assign]
     return FakeTensorMode(allow_non_fake_inputs=True)
 
 
@@ -59,12 +125,21 @@ def _replace_weights(self: torch.nn.Module, move: Callable[[torch.Tensor], torch
     return self
 
 
+def _pin(self: torch.Tensor, *given: Any) -> torch.Tensor:
+    HELD.append(self)
+    PINNED.add(id(self))
+    return self
+
+
 def _read_as_ones(name: str) -> None:
     read = getattr(torch.Tensor, name)
 
     def reading(self: torch.Tensor, *given: Any) -> Any:
         if not isinstance(self, FakeTensor):
             return read(self, *given)
+        if self.device.type == "cuda":
+            for watch in WATCHES:
+                watch.waits[place()] += 1
         known = self.constant
         return read(torch.ones(self.shape, dtype=self.dtype, device="cpu") if known is None else known)
 

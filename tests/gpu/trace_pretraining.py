@@ -1,6 +1,8 @@
-"""Do a step of each objective on the pretended device; print a JSON object, case -> "done" or the error.
+"""Do two steps of each objective on the pretended device.
 
 LD_PRELOAD=LIBRARY python tests/gpu/trace_pretraining.py
+
+Prints a JSON object, case -> {"outcome": "done" or the error, "step": waits and copies of the second step}.
 """
 
 import json
@@ -8,6 +10,7 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -20,7 +23,7 @@ from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.objectives.distillation import Distilled
 from pubmill.pretraining.tokens import PackedTokens
 from pubmill.recipes import Adversarial, Distillation, Generator, PretrainingRecipe
-from tests.gpu.pretended_cuda import pretend
+from tests.gpu.pretended_cuda import Watch, pretend
 from tests.unit.pretraining.toy_pretraining import RECIPE, changed, make_data
 
 GENERATOR = Generator(hidden_size=8, attention_heads=1, intermediate_size=16)
@@ -55,24 +58,25 @@ def save_teacher(folder: Path, data: Path) -> Path:
     return folder
 
 
-def do_step(recipe: PretrainingRecipe, data: Path, teacher: Path) -> None:
-    """One update on the device."""
+def watched(recipe: PretrainingRecipe, data: Path, teacher: Path) -> dict[str, Any]:
+    """Waits of the host and copies in the second update."""
     packed = PackedTokens(data / "tokens")
     world = World(torch.device("cuda", 0))
     given = teacher if recipe.objective.distillation else None
     work = Pretraining(recipe, packed, read_vocabulary(data, packed.special), world, teacher=given)
     work.update(0)
+    with Watch() as step:
+        work.update(1)
     strays = {weight.device.type for weight in work.learner.parameters()} - {"cuda"}
     assert not strays, f"weights on {strays}"
+    return {"outcome": "done", "step": step.found()}
 
 
-def outcome(recipe: PretrainingRecipe, data: Path, teacher: Path) -> str:
-    """How a recipe's step ended: "done", or the error."""
+def outcome(recipe: PretrainingRecipe, data: Path, teacher: Path) -> dict[str, Any]:
     try:
-        do_step(recipe, data, teacher)
+        return watched(recipe, data, teacher)
     except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return "done"
+        return {"outcome": f"{type(error).__name__}: {error}"}
 
 
 def plant_tensor() -> None:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from pubmill import recipes
-from pubmill.graph import VERSIONS, Targets
+from pubmill.graph import VERSIONS, Graph, checked_graph
 from pubmill.metrics import METRICS, SCORERS
 from pubmill.metrics.contributions import write_items
 from pubmill.metrics.records import ScoringRecipe, score_run, write_record
@@ -54,14 +54,14 @@ def score_as_if_learnt(folder: Path) -> None:
 
     The training of these tests is too short to learn anything.
     """
-    made = Targets(*check_study(yaml.safe_load((folder / "config.yaml").read_text()), folder / "specs"))
-    for number, path in enumerate(map(Path, made.record_files(NAME)), 2):
+    made = checked_graph(*check_study(yaml.safe_load((folder / "config.yaml").read_text()), folder / "specs"))
+    for number, path in enumerate(map(Path, made.tables.record_files(NAME)), 2):
         _, _, _, protocol, model, dataset, setting, *_ = path.parts
         seed = int(path.stem.removeprefix("seed-"))
         recipe = recipes.build(
-            ScoringRecipe, made.score_recipe(protocol, model, dataset, setting, seed), NAME
+            ScoringRecipe, made.records.recipe(protocol, model, dataset, setting, seed), NAME
         )
-        examples = Path(made.scored_examples(protocol, model, dataset, setting))
+        examples = Path(made.runs.scored_examples(protocol, model, dataset, setting))
         predictions, training = (path.with_name(f"{path.stem}.{name}") for name in ENDINGS)
         write_jsonl_gz(
             predictions,
@@ -82,9 +82,9 @@ def targets(part: tuple[Project, Any, Any], monkeypatch: pytest.MonkeyPatch) -> 
     folder = part[0].folder
     monkeypatch.chdir(folder)
 
-    def make(**config: Any) -> Targets:
+    def make(**config: Any) -> Graph:
         base = yaml.safe_load((folder / "config.yaml").read_text())
-        return Targets(*check_study({**base, **PART, **config}, folder / "specs"))
+        return checked_graph(*check_study({**base, **PART, **config}, folder / "specs"))
 
     return make
 
@@ -94,9 +94,9 @@ def shown(recipe: dict[str, Any]) -> set[tuple[str, str]]:
     return {(column, row) for column, rows in recipe["records"].items() for row in rows}
 
 
-def stale(made: Targets) -> dict[tuple[str, ...], str]:
+def stale(made: Graph) -> dict[tuple[str, ...], str]:
     """Return the cells whose records were not made with the current recipes."""
-    found = made.table_recipe(NAME)["missing"].items()
+    found = made.tables.recipe(NAME)["missing"].items()
     return {tuple(place.split("/")): why for place, why in found if why.startswith(STALE)}
 
 
@@ -126,22 +126,22 @@ def test_the_whole_study_then_trains_nothing(part: tuple[Project, Any, Any], roo
 
 
 def test_records_are_found_for_any_part_of_a_table(targets: Any) -> None:
-    assert shown(targets().table_recipe(NAME)) == PLACES
-    assert shown(targets(models=["bert-base-uncased"]).table_recipe(NAME)) >= {
+    assert shown(targets().tables.recipe(NAME)) == PLACES
+    assert shown(targets(models=["bert-base-uncased"]).tables.recipe(NAME)) >= {
         (model, row) for model, row in PLACES if model == "pubmedbert-base"
     }
-    assert not targets(datasets=None, models=["pubmedbert-base", "no-pretraining"]).found(NAME).records
+    assert not targets(datasets=None, models=["pubmedbert-base", "no-pretraining"]).tables.found(NAME).records
 
 
 def test_a_column_that_a_model_joins_by_its_spec_stays(part: tuple[Project, Any, Any], targets: Any) -> None:
     spec = part[0].folder / "specs/models/no-pretraining.yaml"
     text = spec.read_text()
     try:
-        columns = targets(models=["pubmedbert-base"]).table_recipe(NAME)["columns"]
+        columns = targets(models=["pubmedbert-base"]).tables.recipe(NAME)["columns"]
         assert "no-pretraining" not in [column["key"] for column in columns]
         spec.write_text(f"{text}tables: [{NAME}]\n")
         made = targets(models=["pubmedbert-base"])
-        assert shown(made.table_recipe(NAME)) == PLACES
+        assert shown(made.tables.recipe(NAME)) == PLACES
     finally:
         spec.write_text(text)
 
@@ -186,7 +186,7 @@ def test_records_of_another_recipe_are_stale_and_start_nothing(
         assert {row for _, row in found} == rows and set(found.values()) <= {RECIPES}
         if "jnlpba" in rows:
             assert ("pubmedbert-base", "jnlpba") in found
-        inputs = [path for path in made.record_files(NAME) if "jnlpba" in path or "pubmedbert" in path]
+        inputs = [path for path in made.tables.record_files(NAME) if "jnlpba" in path or "pubmedbert" in path]
         assert inputs == []
     finally:
         path.write_text(text)
@@ -239,12 +239,12 @@ def test_damaged_records_are_no_reason_to_fail(
 
 def test_a_table_changes_with_the_records_that_it_found(part: tuple[Project, Any, Any], targets: Any) -> None:
     made = targets()
-    path = part[0].folder / "results/demo" / made.found_records(NAME)[0]
-    kept, before = path.read_bytes(), made.digest_of(made.found_records(NAME))
+    path = part[0].folder / "results/demo" / made.tables.found_records(NAME)[0]
+    kept, before = path.read_bytes(), made.records.digest_of(made.tables.found_records(NAME))
     try:
         path.write_bytes(kept + b"\n")
-        assert targets().digest_of(made.found_records(NAME)) != before
+        assert targets().records.digest_of(made.tables.found_records(NAME)) != before
         path.unlink()
-        assert targets().digest_of(made.found_records(NAME)) != before
+        assert targets().records.digest_of(made.tables.found_records(NAME)) != before
     finally:
         path.write_bytes(kept)

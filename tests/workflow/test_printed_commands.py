@@ -19,8 +19,8 @@ from types import SimpleNamespace
 import pytest
 
 from pubmill.finetuning import task_model_cards as cards
-from pubmill.graph.base import how_to_bring
-from pubmill.graph.fact_tables import FactTableTargets
+from pubmill.graph import Graph
+from pubmill.graph.user_folders import how_to_bring
 from pubmill.inspection.damaged_results import Finding, report
 from pubmill.inspection.doctor import datasets as doctor
 from pubmill.inspection.explain import cells as explanation
@@ -211,9 +211,9 @@ def test_no_command_is_printed_in_another_form() -> None:
     assert [path.name for path in templates if printed.bare(path) or ".venv/" in path.read_text()] == []
 
 
-def targets(**config: object) -> FactTableTargets:
+def targets(**config: object) -> Graph:
     base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
-    return FactTableTargets(*check_study(base | config, ROOT / "specs"))
+    return Graph(*check_study(base | config, ROOT / "specs"))
 
 
 def explainer() -> Explainer:
@@ -269,7 +269,7 @@ CARD = Path("results/demo/datasets/bc5-chem/card.json")
 
 ADVICE: dict[str, Callable[[], str]] = {
     "requested_targets._why_lost": lambda: asked._why_lost(FULL, {}, targets(), ROOT / "studies"),  # type: ignore[arg-type]
-    "base.how_to_bring": lambda: f"{OWN} {re.findall('--config[^,]*', how_to_bring('abstracts'))[0]}",
+    "user_folders.how_to_bring": lambda: f"{OWN} {re.findall('--config[^,]*', how_to_bring('abstracts'))[0]}",
     "task_model_cards._use": lambda: cards._use(None),
     "damaged_results.report": lambda: "\n".join(report([Finding(CARD, "changed", CARD)])),
     "dataset_pages.export": lambda: str(Page.export.fget(page())),  # type: ignore[attr-defined]

@@ -1,8 +1,7 @@
 """The miniature world: an invented language, a small PubMed and datasets written in it.
 
-`write_world(folder)` (or `python -m tests.world FOLDER`) writes a mirror: what stands at
-`FOLDER/HOST/PATH` is what `https://HOST/PATH` would give, and `FOLDER/local/KEY` are the licensed files
-that users bring themselves. Nothing in it is real.
+`write_world(folder)` (or `python -m tests.world FOLDER`) writes a mirror: `FOLDER/HOST/PATH` has the content
+of `https://HOST/PATH`, and `FOLDER/local/KEY` has licensed files as users supply them. All of it is invented.
 """
 
 import json
@@ -18,10 +17,10 @@ from tests.world.lexicon import Lexicon, make_lexicon
 from tests.world.part import Part
 
 VERSION = 4
-"""Counts up whenever the content changes; a folder of another version is written anew."""
+"""Increased whenever the content changes; a folder with another version is written again."""
 
 PARTS = (datasets.part, tokens.part, relations.part, documents.part, answers.part, clinical.part)
-"""What makes the files of the datasets, one function for each family of formats."""
+"""Functions that make the files of datasets, one for each family of formats."""
 
 _SEED = 20260101
 _MARKER = "world.json"
@@ -32,7 +31,7 @@ def _pubmed(lexicon: Lexicon) -> dict[str, list[Citation]]:
 
 
 def dataset_parts() -> Part:
-    """The files of all datasets, and what must be counted in each."""
+    """Return the files of all datasets, and the expected counts of each."""
     lexicon = make_lexicon(_SEED)
     whole = Part({}, {})
     for number, make in enumerate(PARTS):
@@ -46,7 +45,7 @@ def _marked(folder: Path) -> Any:
 
 
 def write_world(folder: Path) -> bool:
-    """Write the mirror unless this version of it is there; True if it was written."""
+    """Write the mirror unless it exists in this version; return whether it was written."""
     if _marked(folder) == {"version": VERSION}:
         return False
     (folder / _MARKER).unlink(missing_ok=True)
@@ -59,7 +58,7 @@ def write_world(folder: Path) -> bool:
 
 
 def facts() -> dict[str, Any]:
-    """Counts of the PubMed files, and the hash of Punkt's archive."""
+    """Return the counts of the PubMed files, and the hash of Punkt's archive."""
     return {
         "pubmed": citations.facts(_pubmed(make_lexicon(_SEED))),
         "punkt": {"sha256": sha256(punkt.punkt_zip()).hexdigest()},
@@ -67,9 +66,9 @@ def facts() -> dict[str, Any]:
 
 
 def overlay() -> dict[str, Any]:
-    """What the demo's scale lays over the specs of datasets: this world's hashes and counts.
+    """Return the demo's changes to dataset specs: hashes and counts of this world.
 
-    The published forms' hashes are those of the real files, so here there are none.
+    The hashes of published forms are those of the real files, so they are removed.
     """
     whole = dataset_parts()
     return {"datasets": {name: _laid_over(name, whole, expect) for name, expect in whole.expect.items()}}
@@ -84,7 +83,7 @@ def _laid_over(name: str, whole: Part, expect: dict[str, dict[str, int]]) -> dic
 
 
 def _pins(spec: DatasetSpec, files: dict[str, bytes]) -> dict[str, dict[str, str]]:
-    """The digests that the spec pins, of this world's files."""
+    """Return this world's values for the digests that the spec pins."""
     pins = {}
     for role, source in spec.sources.items():
         if isinstance(source, File) and not source.unchecked:

@@ -1,7 +1,7 @@
-"""Question answering: SQuAD at its addresses, and BioASQ's archives and files as registered users have them.
+"""Question answering: SQuAD at its URLs, and BioASQ's archives and files as registered users get them.
 
-Facts are stated in fixed words and asked for in others, so that they can be learnt; names are invented.
-Every question and context of BioASQ carries the canary.
+Facts are stated in fixed words and asked for in others, so that they can be learnt; names are invented. Every
+question and context of BioASQ contains the canary.
 """
 
 import json
@@ -30,7 +30,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Fact:
-    """A sentence that states something of `{0}`, `{1}` being the answer, and the question for it."""
+    """A sentence with a fact about `{0}`, whose answer is `{1}`, and the question for it."""
 
     states: str
     asks: str
@@ -55,7 +55,7 @@ TRIALS = {
 
 
 def part(lexicon: Lexicon, seed: int) -> Part:
-    """All files, and what each dataset's spec must expect."""
+    """Return all files, and the expected counts of each dataset."""
     whole = Part({}, {})
     for number, (version, splits) in enumerate(
         {"1.1": {"train": 40, "dev": 14}, "2.0": {"train": 44, "dev": 15}}.items()
@@ -70,7 +70,7 @@ def part(lexicon: Lexicon, seed: int) -> Part:
 
 
 def _squad(version: str, splits: dict[str, int], lexicon: Lexicon, seed: int) -> Part:
-    """`splits`: how many articles; each is about one town and has two paragraphs."""
+    """Return SQuAD's files. `splits`: number of articles; each article has two paragraphs about one town."""
     files: dict[str, bytes] = {}
     expect: dict[str, dict[str, int]] = {}
     for number, (split, articles) in enumerate(splits.items()):
@@ -86,7 +86,7 @@ def _squad(version: str, splits: dict[str, int], lexicon: Lexicon, seed: int) ->
         named = "1.1" if version == "1.1" else "v2.0"
         files[f"{_SQUAD}/{split}-v{version}.json"] = json.dumps({"data": data, "version": named}).encode()
         counts["documents"] = len(towns)
-        # two towns' paragraphs differ, but one town's may be equal where nothing is stated
+        # Paragraphs of different towns differ; those of one town may be equal where they state nothing.
         counts["contexts"] = len({p["context"] for article in data for p in article["paragraphs"]})
         asked = {"examples", "documents", "unanswerable", "answers"}
         measures = asked | ({"contexts"} if (version, split) != ("2.0", "train") else set())
@@ -116,11 +116,11 @@ def _paragraphs(
 
 
 def _answers(context: str, answer: str | bool, version: str, split: str) -> Json:
-    """Three annotators agree in dev; a question that can't be answered has an answer that looks right."""
+    """Return the answers: in dev, three equal ones; an unanswerable question has a plausible wrong one."""
     if not answer:
         plausible = [{"text": "This", "answer_start": 0}]
         return {"answers": [], "is_impossible": True, "plausible_answers": plausible}
-    # the fact was added last, and so the answer's last place is in it
+    # The fact was added last, so it contains the answer's last occurrence.
     stated = [{"text": answer, "answer_start": context.rindex(str(answer))}] * (3 if split == "dev" else 1)
     return {"answers": stated, **({} if version == "1.1" else {"is_impossible": False})}
 
@@ -129,7 +129,7 @@ def _answers(context: str, answer: str | bool, version: str, split: str) -> Json
 
 
 def _bioasq(year: int, lexicon: Lexicon, seed: int) -> Part:
-    """Both archives of a year, and its factoid questions as BioBERT's authors made them."""
+    """Return both archives of a year, and its factoid questions in the form of BioBERT's authors."""
     dice = Dice(seed)
     train = _questions(dice, lexicon, f"{year} train", {"factoid": 60, "list": 3, "summary": 2}, year)
     test = _questions(dice, lexicon, f"{year} test", {"factoid": 25, "list": 2, "summary": 4}, year)
@@ -163,7 +163,7 @@ def _bioasq(year: int, lexicon: Lexicon, seed: int) -> Part:
 def _expect(
     year: int, train: list[Json], test: list[Json], dev: list[str], of_biobert: dict[str, Json]
 ) -> Expect:
-    """The measures that the specs name."""
+    """Return the measures that the specs name."""
     others = {
         split: {f"left_out.{kind}_questions": n for kind, n in _types(found).items() if kind != "factoid"}
         for split, found in {"train": train, "test": test}.items()
@@ -208,7 +208,7 @@ def _asked(made: Json) -> dict[str, int]:
 
 
 def _questions(dice: Dice, lexicon: Lexicon, name: str, kinds: dict[str, int], year: int) -> list[Json]:
-    """Factoids, and a few questions of types that nobody converts."""
+    """Return factoid questions, and a few of types that no converter uses."""
     made = []
     for kind, number in kinds.items():
         for place in range(number):
@@ -231,7 +231,7 @@ def _questions(dice: Dice, lexicon: Lexicon, name: str, kinds: dict[str, int], y
 
 
 def _exact(answer: Concept, kind: str, year: int) -> Any:
-    """The forms of the years: a list of lists or a string at first, later a list of synonyms."""
+    """Return the answers in the year's form: lists of lists or a string at first, later synonyms."""
     golds = [answer.name.upper(), answer.abbreviation]
     if kind == "list" or year == 4:
         return [golds]
@@ -263,7 +263,8 @@ def _snippet(dice: Dice, lexicon: Lexicon, states: str) -> Json:
 
 
 def _of_biobert(dice: Dice, lexicon: Lexicon, found: list[Json], answered: bool) -> Json:
-    """One paragraph for each snippet, grown to an abstract; with `answered`, only those with an answer."""
+    """Return a paragraph for each snippet, extended to an abstract; with `answered`, only those with an
+    answer."""
     paragraphs = []
     for question in found:
         if question["type"] != "factoid":
@@ -291,7 +292,7 @@ def _filler(dice: Dice, lexicon: Lexicon) -> str:
 
 
 def _id(name: str) -> str:
-    """24 hexadecimal digits, as BioASQ's ids are."""
+    """Return 24 hexadecimal digits, like BioASQ's ids."""
     return sha1(name.encode()).hexdigest()[:24]
 
 

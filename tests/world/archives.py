@@ -1,4 +1,4 @@
-"""Archives whose bytes are the same everywhere: stored, not deflated, and without dates."""
+"""Archives with the same bytes on every machine: stored without compression, and without dates."""
 
 import io
 import tarfile
@@ -11,7 +11,7 @@ _LARGEST_BLOCK = 0xFFFF
 
 
 def tarball(files: Mapping[str, bytes]) -> bytes:
-    """The files by name, in their order, as `.tar.gz`."""
+    """Return the named files, in their order, as `.tar.gz`."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name, content in files.items():
@@ -22,7 +22,7 @@ def tarball(files: Mapping[str, bytes]) -> bytes:
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
-    """The files by name, in their order, as `.zip`."""
+    """Return the named files, in their order, as `.zip`."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
         for name, content in files.items():
@@ -34,7 +34,7 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
 
 
 def _stored(content: bytes) -> bytes:
-    """A gzip file of stored blocks (RFC 1951, 3.2.4); what `gzip` writes depends on the zlib it has."""
+    """Return a gzip file of stored blocks (RFC 1951, 3.2.4); the output of `gzip` depends on its zlib."""
     blocks = [content[start : start + _LARGEST_BLOCK] for start in range(0, len(content), _LARGEST_BLOCK)]
     body = b"".join(
         pack("<BHH", block is blocks[-1], len(block), len(block) ^ 0xFFFF) + block for block in blocks

@@ -1,8 +1,7 @@
-"""A miniature ChemProt: BioCreative's four files a split, and SciBERT's form of it.
+"""A miniature ChemProt: BioCreative's four files per split, and SciBERT's form of it.
 
-The verb tells the group of a pair, whatever the names are. There are titles without a full stop, sentences
-that begin with a small letter (BLUE joins them), mentions inside others, pairs across sentences and pairs
-with two groups.
+The verb determines the group of a pair. The corpus contains titles without a full stop, sentences that begin
+with a lowercase letter (BLUE joins them), nested mentions, pairs across sentences and pairs with two groups.
 """
 
 import json
@@ -43,10 +42,11 @@ _TEMPLATES = [
     ("{c} affects {g} by unknown means", "CPR:2", "REGULATOR"),
     ("{c} inhibits {g}, while {d} was absent", "CPR:4", "INHIBITOR"),
 ]
-"""`{c}` and `{g}` are the pair; `{d}` a bystander; `{o}` a gene that is named after the chemical in it."""
+"""Templates. `{c}` and `{g}` are the pair, `{d}` is unrelated, `{o}` is a gene whose name contains the
+chemical's."""
 _EVALUATED = {"CPR:3", "CPR:4", "CPR:5", "CPR:6", "CPR:9"}
 _PRODUCT_GROUP = "CPR:3"
-"""The group that an inhibitor has too, now and then, in an earlier line of the relations."""
+"""The group that some inhibitors also have, in an earlier line of the relations."""
 
 
 @dataclass
@@ -120,7 +120,7 @@ def _document(pmid: int, dice: Dice, names: Lexicon) -> _Document:
 
 
 def _joined(document: _Document) -> list[tuple[int, int]]:
-    """BLUE's sentences."""
+    """Return BLUE's sentences."""
     joined: list[tuple[int, int]] = []
     for start, end in document.sentences:
         if joined and not (document.text[joined[-1][1] - 1] == "." and document.text[start].isupper()):
@@ -177,7 +177,7 @@ def _raw_files(split: str, documents: list[_Document]) -> dict[str, bytes]:
 
 
 def _scibert(documents: list[_Document]) -> list[str]:
-    """SciBERT's lines; of mentions that overlap, the common words stand there twice, as in the real files."""
+    """Return SciBERT's lines; common words of overlapping mentions are repeated, as in the real files."""
     lines = []
     for d in documents:
         for r in d.relations:
@@ -196,7 +196,7 @@ def _scibert(documents: list[_Document]) -> list[str]:
 
 
 def chemprot(lexicon: Lexicon, seed: int) -> tuple[dict[str, bytes], dict[str, dict[str, dict[str, int]]]]:
-    """The files by path, and what the specs of the three variants must expect."""
+    """Return the files by path, and the expected counts of the three variants."""
     files: dict[str, bytes] = {}
     expect: dict[str, dict[str, dict[str, int]]] = {
         f"chemprot@{variant}": {} for variant in ("blurb", "blue", "scibert")

@@ -1,4 +1,4 @@
-"""The citations: what each PubMed file brings, revises and deletes, as plain data."""
+"""Citations that each PubMed file adds, revises and deletes, as plain data."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,17 +9,17 @@ from tests.world.lexicon import Lexicon
 
 BASELINE = {"pubmed26n0001": 700, "pubmed26n0002": 700}
 UPDATES = {"pubmed26n1335": 100, "pubmed26n1336": 80}
-"""New PMIDs in each file, in the order in which NLM says to load the files."""
+"""New PMIDs in each file, in NLM's order of loading."""
 
 FIRST_PMID = 90_000_001
 REVISED = {"pubmed26n1335": tuple(range(90_000_101, 90_000_121)),
            "pubmed26n1336": tuple(range(90_000_116, 90_000_126))}  # fmt: skip
-"""PMIDs brought again with another text; five of them twice."""
+"""PMIDs that are revised with another text; five of them twice."""
 RETURNED = 90_000_203
-"""Deleted in n1335, brought again in n1336."""
+"""Deleted in n1335, added again in n1336."""
 DELETED = {"pubmed26n1335": (90_000_201, 90_000_202, RETURNED, 90_009_999),
            "pubmed26n1336": (90_000_204, 90_000_730, 90_001_401)}  # fmt: skip
-"""One of them (90009999) was never there, as happens; the last one came with n1335."""
+"""One of them (90009999) never existed, as in real files; the last one was added in n1335."""
 SECOND_VERSION = 90_000_301
 """PMID Version 1 in the baseline, Version 2 in n1335."""
 BOTH_VERSIONS = 90_000_901
@@ -27,18 +27,18 @@ BOTH_VERSIONS = 90_000_901
 
 AGAIN = {"pubmed26n0002": [(BOTH_VERSIONS, 2)], "pubmed26n1335": [(SECOND_VERSION, 2)],
          "pubmed26n1336": [(RETURNED, 1)]}  # fmt: skip
-"""PMID and version of what these files bring once more besides."""
+"""PMIDs and versions that these files repeat."""
 
 OTHER_ABSTRACT_WORD = "Zusammenfassung"
 COPYRIGHT_WORD = "Zzpress"
-"""Words that stand only where a corpus must not take text from."""
+"""Words that occur only where a corpus must not take text from."""
 
 _PRINTED = {"37 degrees C": "37 °C", "alpha-": "α-"}
 
 
 @dataclass(frozen=True)
 class Citation:
-    """One PubmedArticle; `sections` are (label or "", text) pairs, none if it has no abstract.
+    """One PubmedArticle; `sections`: (label or "", text) pairs, none without an abstract.
 
     `revised` and `published` are years.
     """
@@ -55,17 +55,17 @@ class Citation:
 
     @property
     def words(self) -> int:
-        """Whitespace-separated words of the abstract, without labels and title."""
+        """Return the number of words of the abstract, separated by white space, without labels and title."""
         return sum(len(text.split()) for _, text in self.sections)
 
 
 def _topic(dice: Dice, lexicon: Lexicon, subject: str) -> Lexicon:
-    """The names that one paper uses: several of its subject, few of the other kinds."""
+    """Return the names in one paper: several of its subject, few of the other kinds."""
     return {kind: dice.sample(names, 5 if kind == subject else 1) for kind, names in lexicon.items()}
 
 
 def _sentences(dice: Dice, topic: Lexicon, subject: str, words: int) -> list[str]:
-    """Sentences until there are at least so many words."""
+    """Return sentences with at least this many words in total."""
     texts: list[str] = []
     while sum(len(text.split()) for text in texts) < words:
         templates = choose_templates(dice, subject, typed=0.7, ambiguous=0.25)
@@ -88,7 +88,7 @@ def _sections(texts: list[str], structured: bool) -> tuple[tuple[str, str], ...]
 def _citation(
     dice: Dice, lexicon: Lexicon, revised: int, pmid: int, version: int = 1, special: bool = True
 ) -> Citation:
-    """A citation; every so many PMIDs one is short, without abstract, French and so on."""
+    """Return a citation; at fixed intervals of PMIDs one is short, without abstract, in French and so on."""
     subject = dice.pick(list(TYPED))
     topic = _topic(dice, lexicon, subject)
     title = running_text(sentence(dice, topic, AMBIGUOUS))
@@ -110,7 +110,7 @@ def _citation(
 
 
 def make_citations(lexicon: Lexicon, seed: int) -> dict[str, list[Citation]]:
-    """The citations of each file, in the order in which they stand in it."""
+    """Return the citations of each file, in the order of the file."""
     dice = Dice(seed)
     files: dict[str, list[Citation]] = {}
     start = FIRST_PMID
@@ -125,7 +125,7 @@ def make_citations(lexicon: Lexicon, seed: int) -> dict[str, list[Citation]]:
 
 
 def latest(files: dict[str, list[Citation]]) -> dict[int, Citation]:
-    """What is left when the files are loaded in order: the later record of a PMID, no deleted one."""
+    """Return the citations after loading all files in order: latest versions, without deleted ones."""
     kept: dict[int, Citation] = {}
     for name, citations in files.items():
         kept |= {citation.pmid: citation for citation in citations}
@@ -135,7 +135,7 @@ def latest(files: dict[str, list[Citation]]) -> dict[int, Citation]:
 
 
 def facts(files: dict[str, list[Citation]]) -> dict[str, Any]:
-    """Counts that a run over the miniature PubMed must find again."""
+    """Return the counts that a run over the miniature PubMed must reproduce."""
     kept = latest(files).values()
     long = [citation for citation in kept if citation.words >= 128]
     return {

@@ -1,4 +1,4 @@
-"""The clinical datasets that one must apply for: i2b2 2010, 2012 and 2014, and MedNLI."""
+"""Clinical datasets with restricted access: i2b2 2010, 2012 and 2014, and MedNLI."""
 
 import json
 from itertools import combinations
@@ -22,7 +22,7 @@ _RELATED = {
     "PIP": ["%P is secondary to %P .", "%P was complicated by %P ."],
     "false": ["%T was continued and %P was denied .", "%E was drawn and %T was given .", "No %P , no %P ."],
 }
-"""Relation -> templates in which it joins the first two concepts."""
+"""Relation -> templates that relate their first two concepts in this way."""
 _PLAIN = [
     f"Mr. {CANARY} was seen in clinic .",
     "Discharge Date :",
@@ -30,15 +30,15 @@ _PLAIN = [
     f"He is {CANARY} 's father .",
 ]
 _THIRD = ", and %E was normal ."
-"""Added to some: a third concept, which nothing joins to the others."""
+"""Added to some sentences: a third concept, unrelated to the others."""
 _NOTES = {"beth": 16, "partners": 20, "test": 12}
 _I2B2_2010 = "local/i2b2-2010"
 Note = list[tuple[list[Piece], str | None]]
-"""Lines, with the relation of each line's first two concepts."""
+"""Lines, each with the relation of its first two concepts."""
 
 
 def part(lexicon: Lexicon, seed: int) -> Part:
-    """All files, and what each dataset's spec must expect."""
+    """Return all files, and the expected counts of each dataset."""
     whole = clinical_xml.part(lexicon, seed + 100)
     for one in (_i2b2_2010(lexicon, Dice(seed)), _mednli(lexicon, Dice(seed + 1))):
         whole = whole.joined(one)
@@ -54,7 +54,7 @@ def _line(dice: Dice, names: Lexicon, template: str) -> list[Piece]:
 
 
 def _note(dice: Dice, names: Lexicon) -> Note:
-    """Two lines of a head, an empty one, and ten sentences."""
+    """Return the lines of a note: two heading lines, an empty one, and ten sentences."""
     lines: Note = [
         ([Piece(f"Patient : {CANARY}")], None),
         ([Piece("Discharge Diagnosis :")], None),
@@ -112,7 +112,7 @@ def _archives(notes: dict[str, dict[str, Note]], dice: Dice) -> dict[str, dict[s
 
 
 def _files(note: Note, dice: Dice) -> tuple[str, str, str]:
-    """The text, the concepts and the relations. Some lines begin with a blank, which is a token."""
+    """Return text, concepts and relations. Some lines begin with a space, which is a token."""
     text, con, rel = [], [], []
     for number, (line, label) in enumerate(note, 1):
         blank = bool(line) and dice.chance(0.1)

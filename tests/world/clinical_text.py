@@ -1,4 +1,4 @@
-"""Sentences of invented clinical notes, as pieces that know what they mention."""
+"""Sentences of invented clinical notes, as pieces with their mentions."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from tests.world.part import CANARY
 Lines = list[list["Piece"]]
 Counts = dict[str, int]
 SHARES = {"train": (0.0, 0.3), "test": (0.2, 1.0)}
-"""Which names may stand in the notes to train (dev comes from these) and to test."""
+"""Shares of names that may occur in training notes (of which dev is a part) and in test notes."""
 
 CONCEPTS = {
     "problem": (DISEASE, ["%", "severe %", "% syndrome", "Chronic %"]),
@@ -21,12 +21,12 @@ CONCEPTS = {
 }
 """Type -> kind of name, and the forms of its mentions."""
 _CANARY_SHARE = 0.12
-"""How many mentions have the canary for a name: text stands in annotations, too."""
+"""Share of mentions whose name is the canary, since annotations contain text too."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Words, or the mention of a type; `glued`: no blank before it."""
+    """Words, or a mention of a type; `glued`: without a space before it."""
 
     text: str
     type: str | None = None
@@ -40,8 +40,8 @@ def concept(dice: Dice, of: str, names: Lexicon) -> str:
 
 
 def pieces(dice: Dice, template: str, slots: Mapping[str, tuple[str, Sequence[str]]]) -> list[Piece]:
-    """A template's pieces. Blanks part them, `~` glues one to the one before, and `%X` is the slot X: its
-    type and what may stand in it."""
+    """Parse a template: spaces separate pieces, `~` joins one to the previous one, `%X` is the slot X, with
+    its type and its fillers."""
     found = []
     for before, word in re.findall(r"(^|[ ~])([^ ~]+)", template):
         glued = before == "~"
@@ -54,8 +54,8 @@ def pieces(dice: Dice, template: str, slots: Mapping[str, tuple[str, Sequence[st
 
 
 def words(line: Iterable[Piece], types: Sequence[str]) -> list[tuple[str, bool]]:
-    """The line's words as (type or "", whether it begins a mention); a mention of these types is cut off
-    from what it is glued to."""
+    """Return the line's words as (type or "", whether it begins a mention); mentions of these types are
+    separated from the piece before them."""
     found: list[tuple[str, bool]] = []
     before = ""
     for number, piece in enumerate(line):
@@ -68,7 +68,7 @@ def words(line: Iterable[Piece], types: Sequence[str]) -> list[tuple[str, bool]]
 
 
 def count(notes: Mapping[str, Lines], types: Sequence[str]) -> Counts:
-    """Sentences, tokens, mentions and documents of notes, as the specs' `expect` names them."""
+    """Count sentences, tokens, mentions and documents of notes, under the names of the specs' `expect`."""
     lines = [words(line, types) for note in notes.values() for line in note if line]
     flat = [word for line in lines for word in line]
     mentions = {of: sum(word == (of, True) for word in flat) for of in types}
@@ -82,6 +82,6 @@ def count(notes: Mapping[str, Lines], types: Sequence[str]) -> Counts:
 
 
 def held_out(groups: Iterable[str]) -> set[str]:
-    """The tenth, rounded up, that becomes dev by the rule of the specs (share 0.1, seed 1)."""
+    """Return the tenth, rounded up, that becomes dev by the specs' rule (share 0.1, seed 1)."""
     ordered = sorted(set(groups), key=lambda group: sha256(b"1:" + group.encode()).hexdigest())
     return set(ordered[: (len(ordered) + 9) // 10])

@@ -1,4 +1,4 @@
-"""The i2b2 notes in XML (2012: events and times, 2014: personal data), with the traits of the releases."""
+"""i2b2 notes in XML (2012: events and times, 2014: personal data), with the peculiarities of the releases."""
 
 from xml.sax.saxutils import escape, unescape
 
@@ -45,7 +45,7 @@ _FILES_2014 = {
     "test": "testing-PHI-Gold-fixed",
 }
 _BYTES, _DIFFERING = "180-03", "188-05"
-"""The record whose offsets count bytes, and the one with an annotation unlike the note."""
+"""The record whose offsets count bytes, and the one with an annotation that differs from the note."""
 
 
 def part(lexicon: Lexicon, seed: int) -> Part:
@@ -53,7 +53,7 @@ def part(lexicon: Lexicon, seed: int) -> Part:
 
 
 def _text(lines: Lines) -> tuple[str, list[tuple[int, Piece]]]:
-    """The note, which begins with a line feed as in the releases, and where its mentions begin."""
+    """Return the note, which begins with a line feed as in the releases, and the starts of its mentions."""
     text, places = "\n", []
     for line in lines:
         for number, piece in enumerate(line):
@@ -72,7 +72,7 @@ def _xml(root: str, text: str, tags: list[str]) -> bytes:
 
 
 def _course(dice: Dice, names: Lexicon) -> Lines:
-    """One note of 2012: a line with the canary, and twelve sentences."""
+    """Return one note of 2012: a line with the canary, and twelve sentences."""
     problems = [f"{CANARY}&apos;s disease", *(concept(dice, "problem", names) for _ in range(6))]
     treatments = [f"{dice.pick(names[CHEMICAL]).name}&{CANARY}"]
     slots = {
@@ -92,7 +92,8 @@ def _course(dice: Dice, names: Lexicon) -> Lines:
 
 
 def _note_2012(lines: Lines, bare: bool) -> bytes:
-    """Its XML; `bare`: with `&` as it is in the annotations, so that the file isn't well-formed."""
+    """Return the note's XML; `bare`: with an unescaped `&` in annotations, so that the file is not
+    well-formed."""
     text, places = _text(lines)
     tags = []
     for number, (start, piece) in enumerate(places):

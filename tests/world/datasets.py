@@ -1,4 +1,4 @@
-"""The five entity datasets, at their pinned addresses and in their original formats."""
+"""The five entity datasets, at their pinned URLs and in their original formats."""
 
 from dataclasses import dataclass
 
@@ -14,16 +14,16 @@ _MTL = (
 _KEBIOLM = "raw.githubusercontent.com/hieunguyen7337/KeBioLM/bc7c3667c786236252ba5b26b3b921197465b7a3/data"
 _MTL_FILES = {"train": "train.tsv", "dev": "devel.tsv", "test": "test.tsv"}
 _SHARES = {"train": (0.0, 0.25), "dev": (0.25, 0.6), "test": (0.6, 1.0)}
-"""Which names a split may use: most entities of dev and test are never seen in train."""
+"""Shares of names that a split may use: most entities of dev and test do not occur in train."""
 _SILENT = 0.3
-"""How many of the sentences without a mention of the labelled kind are kept."""
+"""Share of sentences without a mention of the labelled kind that are kept."""
 _KNOWN = 0.15
-"""How often a sentence of dev or test takes its names from those of train all the same."""
+"""Share of dev and test sentences with names from train."""
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """One dataset: its folder, the kind that it labels and the label's name (None: bare B and I)."""
+    """A dataset: its folder, the labelled kind, and the label's name (None: plain B and I)."""
 
     name: str
     folder: str
@@ -47,7 +47,7 @@ DATASETS = [
 ]  # fmt: skip
 _SENTENCES_PER_DOCUMENT = 6
 _FIRST_DOCUMENT = {"train": 95_000_001, "dev": 96_000_001, "test": 97_000_001}
-"""In JNLPBA, whose files mark where a document begins."""
+"""Mark of a document's beginning in JNLPBA's files."""
 
 
 def _write(tokens: Sentence, dataset: Dataset) -> str:
@@ -84,7 +84,7 @@ def _file(dataset: Dataset, split: str, lexicon: Lexicon, seed: int) -> str:
 
 
 def dataset_files(lexicon: Lexicon, seed: int) -> dict[str, str]:
-    """The path below the mirror and the text of each file of each dataset."""
+    """Return path below the mirror -> text, for each file of each dataset."""
     files = {}
     for place, dataset in enumerate(DATASETS):
         for number, split in enumerate(_SHARES):
@@ -94,7 +94,7 @@ def dataset_files(lexicon: Lexicon, seed: int) -> dict[str, str]:
 
 
 def count(text: str) -> dict[str, int]:
-    """Sentences, tokens, mentions (B labels) and, where they are marked, documents of a file."""
+    """Count sentences, tokens, mentions (B labels) and, where marked, documents of a file."""
     found = {"sentences": 0, "tokens": 0, "mentions": 0}
     documents = 0
     for block in text.split("\n\n"):
@@ -109,7 +109,7 @@ def count(text: str) -> dict[str, int]:
 
 
 def part(lexicon: Lexicon, seed: int) -> Part:
-    """All files, and what each dataset's spec must expect."""
+    """Return all files, and the expected counts of each dataset."""
     files = dataset_files(lexicon, seed)
     expect = {
         dataset.name: {

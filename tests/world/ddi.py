@@ -1,9 +1,9 @@
-"""A miniature DDI corpus: the archive that BLURB reads, the authors' own, and BLURB's lists of files.
+"""A miniature DDI corpus: BLURB's source archive, the authors' archive, and BLURB's lists of files.
 
-The words between two drugs tell how they interact. There are mentions in pieces that overlap others, a line
-feed at the end of a text, a sentence without text, and what tells the two archives apart: a sentence whose
-offsets were moved by damage to its text (one of those that the spec lists) and a pair that interacts in no
-stated way.
+The words between two drugs determine their interaction. The corpus contains discontinuous overlapping
+mentions, a line feed at the end of a text, a sentence without text, and both differences of the archives: a
+sentence whose offsets were shifted by damage to its text (one of those in the spec), and an interaction
+without a type.
 """
 
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ _FILES = {"train": 40, "dev": 14, "test": 20}
 _FIRST_NUMBER = {"train": 1001, "dev": 2001, "test": 3001}
 _SHARES = {"train": (0.0, 0.5), "dev": (0.5, 0.7), "test": (0.7, 1.0)}
 _DAMAGED = {"train": 4, "dev": 68}
-"""The numbers of MedLine documents whose first sentence the spec of `ddi@blurb` knows as damaged."""
+"""Numbers of MedLine documents whose first sentence is damaged according to the spec of `ddi@blurb`."""
 
 _TEMPLATES = [
     ("{a} should not be taken together with {b}.", "advise"),
@@ -43,8 +43,8 @@ _TEMPLATES = [
     ("The tablets contained {ab}.", ""),
     ("{a} was well tolerated.", ""),
 ]
-"""The type is that of `{a}` with `{b}`; all other pairs don't interact. `{ab}` is `X and Y salts`: two
-mentions, the first in two pieces."""
+"""A sentence. The type is that of `{a}` with `{b}`; other pairs do not interact. `{ab}` is `X and Y salts`:
+two mentions, of which the first is discontinuous."""
 _TYPES = ["drug", "drug", "brand", "group", "drug_n"]
 _LABELS = ("false", "advise", "effect", "int", "mechanism")
 
@@ -72,8 +72,8 @@ class _Sentence:
 
 @dataclass
 class _File:
-    """`damaged`: BLURB's archive lacks the first character of the first sentence; `untyped`: the authors' has
-    an interaction without a type where BLURB's has none."""
+    """A document. `damaged`: the first sentence lacks its first character, as in BLURB's archive; `untyped`:
+    an interaction has no type, as in the authors', where BLURB's has no interaction."""
 
     name: str
     id: str
@@ -112,7 +112,7 @@ class _File:
         return [*lines, "    </sentence>"]
 
     def count(self, *, official: bool) -> dict[str, int]:
-        """Its share of the counts; `ddi@blue` has those of `ddi@blurb`."""
+        """Return the document's counts; `ddi@blue` has those of `ddi@blurb`."""
         found = {"examples": 0, **{f"labels.DDI-{label}": 0 for label in _LABELS}}
         pieces = displaced = untyped = 0
         for number, sentence in enumerate(self.sentences):
@@ -173,7 +173,7 @@ def _summed(files: list[_File], *, official: bool) -> dict[str, int]:
 
 
 def ddi(lexicon: Lexicon, seed: int) -> tuple[dict[str, bytes], dict[str, dict[str, dict[str, int]]]]:
-    """The files by path, and what the specs of the three variants must expect."""
+    """Return the files by path, and the expected counts of the three variants."""
     splits = {
         split: _files(split, Dice(seed + number), between(lexicon, *_SHARES[split]))
         for number, split in enumerate(_FOLDERS)

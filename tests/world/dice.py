@@ -1,8 +1,7 @@
-"""Chance that falls the same way everywhere.
+"""Random choices that are the same with every version of Python.
 
-Python promises that only `Random.random()` gives the same numbers in every version (and only after
-an integer seed is nothing else asked); `choice`, `randrange` and `shuffle` may change. So all
-choices here are made from `random()` alone.
+Python guarantees only that `Random.random()` gives the same numbers in every version (after an integer seed);
+`choice`, `randrange` and `shuffle` may change. Therefore all choices use only `random()`.
 """
 
 from collections.abc import Sequence
@@ -19,22 +18,22 @@ class Dice:
         self._random = Random(seed).random
 
     def below(self, limit: int) -> int:
-        """An integer from 0 to `limit` - 1."""
+        """Return an integer from 0 to `limit` - 1."""
         return int(self._random() * limit)
 
     def between(self, low: int, high: int) -> int:
-        """An integer from `low` to `high`, both included."""
+        """Return an integer from `low` to `high`, both included."""
         return low + self.below(high - low + 1)
 
     def chance(self, probability: float) -> bool:
-        """True with this probability."""
+        """Return true with this probability."""
         return self._random() < probability
 
     def pick(self, items: Sequence[Item]) -> Item:
-        """One of the items."""
+        """Return one of the items."""
         return items[self.below(len(items))]
 
     def sample(self, items: Sequence[Item], number: int) -> list[Item]:
-        """`number` different items, in a random order."""
+        """Return `number` different items, in random order."""
         rest = list(items)
         return [rest.pop(self.below(len(rest))) for _ in range(number)]

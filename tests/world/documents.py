@@ -1,7 +1,7 @@
 """Gene-disease relations (GAD, EU-ADR), BIOSSES, Hallmarks of Cancer and PubMedQA, in their original forms.
 
-Labels follow from words: which verb joins gene and disease, how many words two sentences share, which
-process a sentence names, how a study came out.
+Labels depend on words: the verb between gene and disease, the number of words that two sentences share, the
+process that a sentence names, the outcome of a study.
 """
 
 import json
@@ -26,11 +26,11 @@ _HOC = f"github.com/sb895/Hallmarks-of-Cancer/archive/{_HOC_COMMIT}.tar.gz"
 _PUBMEDQA = f"{_RAW}/pubmedqa/pubmedqa/1cbae8e92f72f20c8d3747cbb3bf5bc53554d997/data"
 
 GAD_ROWS_OF_TRAIN = 200
-"""Where the world's fold 1 of GAD is cut for BLURB's train and dev (4261 in the real one)."""
+"""Row at which fold 1 of GAD is cut into BLURB's train and dev (4261 in the real one)."""
 
 
 def part(lexicon: Lexicon, seed: int) -> Part:
-    """All files, and what each dataset's spec must expect."""
+    """Return all files, and the expected counts of each dataset."""
     whole = Part({}, {})
     for number, make in enumerate((_gad, _eu_adr, _biosses, _hoc, _pubmedqa)):
         whole = whole.joined(make(lexicon, Dice(seed + number)))
@@ -78,7 +78,7 @@ def _labels(rows: Sequence[tuple[str, str]]) -> dict[str, int]:
 
 
 def _folds(name: str, folder: str, pool: list[tuple[str, str]]) -> tuple[Part, list[tuple[str, str]]]:
-    """Ten folds, and the train rows of the first."""
+    """Return ten folds, and the number of train rows of the first."""
     whole = Part({}, {})
     trains = []
     for fold in range(10):
@@ -115,7 +115,7 @@ def _eu_adr(lexicon: Lexicon, dice: Dice) -> Part:
 
 _BIOSSES = {"train": 48, "dev": 12, "test": 16}
 _FIRST_WORDS = ["Meanwhile", "Besides", "In part", "Similarly", "Likewise"]
-"""How the second sentence of a pair of similarity 0 to 4 begins."""
+"""Beginnings of the second sentence in pairs of similarity 0 to 4."""
 
 
 def _pair(dice: Dice, lexicon: Lexicon, similarity: int) -> tuple[str, str]:
@@ -129,7 +129,7 @@ def _pair(dice: Dice, lexicon: Lexicon, similarity: int) -> tuple[str, str]:
 
 
 def _rate(dice: Dice, similarity: int) -> list[int]:
-    """Five annotators, some of whom are one off."""
+    """Return the ratings of five annotators, some of which differ by one."""
     offsets = [dice.pick([0, 0, 0, 0, 1, -1]) for _ in range(5)]
     return [min(4, max(0, similarity + offset)) for offset in offsets]
 
@@ -196,14 +196,14 @@ def _hoc_sentence(dice: Dice, lexicon: Lexicon, labels: Sequence[str]) -> str:
 
 
 def _hoc_part(dice: Dice, labels: Sequence[str]) -> str:
-    """A sentence's part of the line of labels, with the blanks that stand around in the corpus."""
+    """Return a sentence's part of the line of labels, with the corpus's spaces."""
     if not labels:
         return "< NULL" if dice.chance(0.05) else "< "
     return "<" + dice.pick(["", " ", "  "]) + " AND ".join(_HALLMARKS[label][0] for label in labels)
 
 
 def _abstract(dice: Dice, lexicon: Lexicon, silent: bool) -> tuple[list[str], str, list[list[str]]]:
-    """Sentences, the line of labels, and each sentence's hallmarks."""
+    """Return sentences, the line of labels, and each sentence's hallmarks."""
     topics = [] if silent else dice.sample(list(_HALLMARKS), dice.between(1, 2))
     labels: list[list[str]] = []
     for place in range(dice.between(3, 6)):
@@ -223,7 +223,8 @@ def _count_hoc(labels: Sequence[list[list[str]]]) -> dict[str, int]:
 
 
 def _hoc(lexicon: Lexicon, dice: Dice) -> Part:
-    """BLURB's lists name all abstracts; BLUE's, the user's own, those with a label and in other splits."""
+    """Return the lists of splits: BLURB's names all abstracts; BLUE's, which users supply, those with a label
+    and with other splits."""
     top = f"Hallmarks-of-Cancer-{_HOC_COMMIT}"
     members = {f"{top}/README.md": "Made up.\n"}
     labels: dict[str, list[list[str]]] = {}
@@ -278,8 +279,8 @@ def _question(dice: Dice, lexicon: Lexicon, decision: str) -> dict[str, object]:
 
 
 def _authors_cut(decided: dict[str, str], folds: int, chance: Random) -> list[dict[str, str]]:
-    """Each decision's questions shuffled and dealt out in runs; then, where the last fold's size differs
-    from the first's, one of each fold is drawn and given to the last."""
+    """Return the folds: each decision's questions are shuffled and dealt in runs; if the last fold has
+    another size than the first, it gets one random question from each fold."""
     made: list[dict[str, str]] = [{} for _ in range(folds)]
     for decision in ("yes", "no", "maybe"):
         pmids = [pmid for pmid, one in decided.items() if one == decision]

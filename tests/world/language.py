@@ -1,7 +1,7 @@
-"""The grammar: sentences about a topic, as tokens that know which mention they belong to.
+"""The grammar: sentences about a topic, as tokens that know their mention.
 
-Some templates give the kind of a name away ("patients with ..."), others fit any kind ("the role
-of ..."); `%` marks a slot. Tokens are split at punctuation, as in the datasets.
+Some templates reveal the kind of a name ("patients with ..."), others fit any kind ("the role of ..."); `%`
+marks a slot. Tokens are split at punctuation, as in the datasets.
 """
 
 from collections.abc import Iterable, Sequence
@@ -67,7 +67,7 @@ TYPED = {
         "Deletion of the %G domain abolished phosphorylation of %G .",
     ],
 }
-"""Templates whose words tell the kind of each name, by the subject of the papers that use them."""
+"""Templates whose words reveal the kind of each name, by the subject of the papers that use them."""
 
 AMBIGUOUS = [
     "The role of %E in %E remains %A .",
@@ -87,7 +87,7 @@ AMBIGUOUS = [
     "%E , but not %E , was detected by %M .",
     "No relation between %E and %E was found .",
 ]
-"""Templates that fit any name, labelled kinds and others alike."""
+"""Templates that fit every name, labelled or not."""
 
 PLAIN = [
     "Results were analyzed by %M .",
@@ -119,7 +119,7 @@ def _label(words: Iterable[str], kind: str) -> Sentence:
 
 
 def mention(dice: Dice, concept: Concept) -> Sentence:
-    """One way of naming a concept: bare, in a longer form, abbreviated or with its abbreviation."""
+    """Return a way of naming a concept: bare, in a longer form, abbreviated or with its abbreviation."""
     if concept.kind not in _FORMS:
         return [Token(concept.name)]
     draw = dice.below(20)
@@ -148,7 +148,7 @@ def _fill(dice: Dice, word: str, topic: Lexicon) -> Sentence:
 
 
 def sentence(dice: Dice, topic: Lexicon, templates: Sequence[str]) -> Sentence:
-    """One sentence: a template with its slots filled from the topic, its first letter raised."""
+    """Return a sentence: a template with slots filled from the topic, beginning with a capital."""
     tokens: Sentence = []
     for word in dice.pick(templates).split():
         tokens += _fill(dice, word, topic) if "%" in word else [Token(word)]
@@ -157,13 +157,13 @@ def sentence(dice: Dice, topic: Lexicon, templates: Sequence[str]) -> Sentence:
 
 
 def choose_templates(dice: Dice, subject: str, typed: float, ambiguous: float) -> list[str]:
-    """A family of templates: of the subject or ambiguous with these probabilities, else plain."""
+    """Choose a family of templates: subject or ambiguous with these probabilities, otherwise plain."""
     draw = dice.below(1000) / 1000
     return TYPED[subject] if draw < typed else AMBIGUOUS if draw < typed + ambiguous else PLAIN
 
 
 def running_text(tokens: Sentence) -> str:
-    """The sentence as printed: no space around hyphens, before commas, inside parentheses."""
+    """Return the sentence as printed: no space around hyphens, before commas, inside parentheses."""
     text = ""
     for token in tokens:
         if text and token.text not in _NO_SPACE_BEFORE and text[-1] not in _NO_SPACE_AFTER:

@@ -1,8 +1,8 @@
-"""The invented names: chemicals, diseases and genes, and other nouns built from the same morphemes.
+"""Invented names: chemicals, diseases and genes, and other nouns made from the same morphemes.
 
-A name's ending says something about its kind but not everything: each kind has endings that it
-prefers, every ending occurs in every kind, and the tissues, organisms and techniques (which no
-dataset labels) are named in the same way. What a name means has to be learnt from its company.
+The ending of a name only suggests its kind: each kind prefers some endings, but every ending occurs in every
+kind, and tissues, organisms and techniques (which no dataset labels) are named in the same way. The kind of a
+name has to be learnt from its context.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from tests.world.dice import Dice
 CHEMICAL, DISEASE, GENE = "Chemical", "Disease", "Gene"
 TISSUE, ORGANISM, TECHNIQUE = "Tissue", "Organism", "Technique"
 KINDS = {CHEMICAL: 150, DISEASE: 150, GENE: 150, TISSUE: 40, ORGANISM: 40, TECHNIQUE: 40}
-"""How many names there are of each kind."""
+"""Number of names of each kind."""
 
 _ONSETS = "b br c cr d dr f fl g gl k l m n p ph pl r s st t th tr v x z".split()
 _VOWELS = "a e i o u".split()
@@ -28,7 +28,7 @@ _PREFERENCE = 0.35
 
 @dataclass(frozen=True)
 class Concept:
-    """Something with a name and the abbreviation that its papers use."""
+    """A concept with a name and the abbreviation that its papers use."""
 
     kind: str
     name: str
@@ -52,7 +52,7 @@ def _abbreviation(dice: Dice, name: str) -> str:
 
 
 def make_lexicon(seed: int) -> Lexicon:
-    """Invent all names; no name and no abbreviation is given twice."""
+    """Invent all names; names and abbreviations are unique."""
     dice = Dice(seed)
     taken: set[str] = set()
 
@@ -72,7 +72,7 @@ def make_lexicon(seed: int) -> Lexicon:
 
 
 def between(lexicon: Lexicon, start: float, stop: float) -> Lexicon:
-    """The names of each kind from one share of the list to another (0 to 1)."""
+    """Return the names of each kind from one share of the list to another (0 to 1)."""
     return {
         kind: concepts[round(start * len(concepts)) : round(stop * len(concepts))]
         for kind, concepts in lexicon.items()

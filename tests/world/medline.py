@@ -1,4 +1,4 @@
-"""MEDLINE XML as NCBI distributes it (DTD of 2025-01-01), with the md5 file beside it."""
+"""MEDLINE XML as distributed by NCBI (DTD of 2025-01-01), with md5 files."""
 
 import gzip
 from hashlib import md5
@@ -23,7 +23,7 @@ _MARKUP = {
     "k=2": f'<mml:math xmlns:mml="{_MATHML}"><mml:mi>k</mml:mi><mml:mo>=</mml:mo>'
     "<mml:mn>2</mml:mn></mml:math>",
 }
-"""Text and the same text with inline elements, nested too."""
+"""Text, and the same text with inline elements, some nested."""
 
 
 def _mixed(text: str) -> str:
@@ -89,7 +89,7 @@ def _record(citation: Citation) -> str:
 
 
 def xml(name: str, citations: list[Citation]) -> bytes:
-    """One PubMed file, unpacked; the deletions stand at its end."""
+    """Return one PubMed file, not compressed, with deletions at its end."""
     pmids = "".join(f'<PMID Version="1">{pmid}</PMID>\n' for pmid in DELETED.get(name, ()))
     deletions = f"<DeleteCitation>\n{pmids}</DeleteCitation>\n" if pmids else ""
     return (_HEAD + "".join(map(_record, citations)) + deletions + "</PubmedArticleSet>\n").encode()

@@ -1,17 +1,18 @@
-"""What each family of datasets brings to the world."""
+"""Contribution of a family of datasets to the world."""
 
 from dataclasses import dataclass
 
 CANARY = "Qzcanary"
-"""A word that stands in the text of every licensed file, and must stand in no log, card or message."""
+"""A word in the text of every licensed file, which must not occur in any log, card or message."""
 
 Expect = dict[str, dict[str, dict[str, int]]]
-"""Dataset -> split -> measure -> count, as the specs' `expect`; counted while writing, not by pubmill."""
+"""Dataset -> split -> measure -> count, as in the specs' `expect`; counted while writing, independently of
+pubmill."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """Files by their path below the mirror (`HOST/PATH`, or `local/KEY/FILE` for licensed ones)."""
+    """Files by path below the mirror (`HOST/PATH`, or `local/KEY/FILE` for licensed ones)."""
 
     files: dict[str, bytes]
     expect: Expect

@@ -1,4 +1,4 @@
-"""NLTK's Punkt parameters for English in their tabular form, with a small content of our own."""
+"""NLTK's Punkt parameters for English in tabular form, with a small invented content."""
 
 from tests.world.archives import zipped
 
@@ -12,5 +12,5 @@ _FILES = {
 
 
 def punkt_zip() -> bytes:
-    """The archive."""
+    """Return the archive."""
     return zipped({f"punkt_tab/english/{name}": text.encode() for name, text in _FILES.items()})

@@ -1,4 +1,4 @@
-"""The relation datasets that are made from their raw files: ChemProt and DDI, with their variants."""
+"""Relation datasets made from their raw files: ChemProt and DDI, with their variants."""
 
 from tests.world.chemprot import chemprot
 from tests.world.ddi import ddi
@@ -7,5 +7,5 @@ from tests.world.part import Part
 
 
 def part(lexicon: Lexicon, seed: int) -> Part:
-    """All files, and what each dataset's spec must expect."""
+    """Return all files, and the expected counts of each dataset."""
     return Part(*chemprot(lexicon, seed)).joined(Part(*ddi(lexicon, seed + 100)))

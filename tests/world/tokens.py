@@ -1,4 +1,4 @@
-"""JNLPBA as the GENIA project distributes it, with its types, and EBM-NLP as its authors do."""
+"""JNLPBA as distributed by the GENIA project, with types, and EBM-NLP as distributed by its authors."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ from tests.world.lexicon import CHEMICAL, DISEASE, GENE, Lexicon, between
 from tests.world.part import Expect, Part
 
 _SHARES = {"train": (0.0, 0.4), "dev": (0.4, 0.65), "test": (0.65, 1.0)}
-"""Which names a split may use."""
+"""Shares of names that a split may use."""
 
 _GENIA = "www.nactem.ac.uk/GENIA/current/Shared-tasks/JNLPBA"
 _FIRST_OF_DEV = 91_075_236
-"""The real corpus's document from which dev begins."""
+"""The first dev document of the real corpus."""
 _FIRST_DOCUMENT = {"train": 81_000_001, "dev": _FIRST_OF_DEV, "test": 83_000_001}
 _SENTENCES = {"train": 220, "dev": 80, "test": 100}
 _SENTENCES_PER_DOCUMENT = 6
 _TYPES = {GENE: "protein", CHEMICAL: "DNA", DISEASE: "cell_type"}
 _TYPES_BY_WORD = {"kinase": "RNA", "familial": "cell_line"}
-"""Mentions with these words are of another type than their kind says."""
+"""Mentions with these words have another type than their kind suggests."""
 
 _EBM = "raw.githubusercontent.com/bepnye/EBM-NLP/master/ebm_nlp_2_00.tar.gz"
 _PMIDS = (
@@ -44,9 +44,9 @@ _TRIALS = [
     [("Tolerance of", "o"), ("%C", "io"), ("was good in both groups .", "")],
     [("Results were analyzed by intention to treat .", "")],
 ]  # fmt: skip
-"""Sentences of trials in pieces, each with the layers that it is labelled in (participants, ...)."""
+"""Sentences of trials in pieces, each with its layers (participants, ...)."""
 _UNENDED = [("Funded by a foundation", "")]
-"""How some abstracts end: without a full stop."""
+"""Endings of some abstracts, without a full stop."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class _Word:
 
 
 def _typed(tokens: Sentence) -> Sentence:
-    """The sentence with the types of JNLPBA."""
+    """Return the sentence with JNLPBA's types."""
     typed: Sentence = []
     for place, token in enumerate(tokens):
         prefix, _, kind = token.label.partition("-")
@@ -157,14 +157,14 @@ def _abstract(dice: Dice, names: Lexicon) -> list[_Word]:
 
 
 def _label(word: _Word) -> str:
-    """An outcome before an intervention before a participant."""
+    """Return the word's label: outcome if it has that layer, else intervention, else participant."""
     return next((label for name, label in reversed(_LAYERS.items()) if name[0] in word.layers), OUTSIDE)
 
 
 def _ebm_counts(split: str, abstracts: list[list[_Word]]) -> dict[str, int]:
     labels = Counter(_label(word) for words in abstracts for word in words)
     documents = {"documents": len(abstracts)}
-    if split == "train":  # of which no published count is known
+    if split == "train":  # No published count is known for these.
         return documents
     return {
         "sentences": sum(
@@ -178,7 +178,7 @@ def _ebm_counts(split: str, abstracts: list[list[_Word]]) -> dict[str, int]:
 
 
 def _tree(splits: dict[str, dict[int, list[_Word]]]) -> dict[str, bytes]:
-    """The archive's files, with some of the kinds that nothing is read from."""
+    """Return the archive's files, including kinds that are not read."""
     files = {"README.txt": "Invented.\n"}
     for split, abstracts in splits.items():
         for pmid, words in abstracts.items():
@@ -205,5 +205,5 @@ def _ebm_pico(lexicon: Lexicon, seed: int) -> Part:
 
 
 def part(lexicon: Lexicon, seed: int) -> Part:
-    """All files, and what each dataset's spec must expect."""
+    """Return all files, and the expected counts of each dataset."""
     return _jnlpba(lexicon, seed).joined(_ebm_pico(lexicon, seed + 10))

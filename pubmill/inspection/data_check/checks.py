@@ -14,7 +14,7 @@ from pubmill.convert.dataset import ConversionRecipe, convert
 from pubmill.convert.exports import PublishedRecipe, publish
 from pubmill.convert.source_files import withholding
 from pubmill.errors import PubmillError
-from pubmill.graph.dataset_access import AccessTargets
+from pubmill.graph import Graph
 from pubmill.graph.dataset_recipes import conversion_recipe, published_recipe
 from pubmill.inspection.data_check.source_places import Place, places
 from pubmill.specs import DatasetSpec, File, LocalFile
@@ -105,12 +105,12 @@ class Unchecked:
     why: str
 
 
-def plan(targets: AccessTargets, names: Iterable[str]) -> tuple[list[DatasetCheck], list[Unchecked]]:
+def plan(graph: Graph, names: Iterable[str]) -> tuple[list[DatasetCheck], list[Unchecked]]:
     """Return the datasets that can be checked, largest first, and those that cannot."""
     tasks, unchecked = [], []
     for name in names:
-        spec = targets.specs.datasets[name]
-        found = places(targets, name, in_results=False)
+        spec = graph.specs.datasets[name]
+        found = places(graph, name, in_results=False)
         absent = [place for place in found if place.found is None]
         if absent:
             unchecked.append(Unchecked(name, _why(spec, absent)))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pubmill.graph.dataset_access import AccessTargets
+from pubmill.graph import Graph
 from pubmill.specs import File, LocalFile
 from pubmill.storage.sources import path_in_mirror
 
@@ -34,21 +34,21 @@ class Place:
         return {kind: value for kind, value in named.items() if value}
 
 
-def places(targets: AccessTargets, dataset: str, in_results: bool) -> list[Place]:
+def places(graph: Graph, dataset: str, in_results: bool) -> list[Place]:
     """Look for every source file of a dataset; `in_results`: also accept a copy in the results folder."""
-    sources = targets.specs.datasets[dataset].sources.items()
-    return [_place(targets, role, source, in_results) for role, source in sources]
+    sources = graph.specs.datasets[dataset].sources.items()
+    return [_place(graph, role, source, in_results) for role, source in sources]
 
 
-def _place(targets: AccessTargets, role: str, source: File | LocalFile, in_results: bool) -> Place:
+def _place(graph: Graph, role: str, source: File | LocalFile, in_results: bool) -> Place:
     where: list[tuple[Found, Path | None]] = []
     if isinstance(source, File):
-        where.append(("mirror", path_in_mirror(source.url, targets.study.mirror)))
-        taken = Path(targets.source(source.url))
+        where.append(("mirror", path_in_mirror(source.url, graph.study.mirror)))
+        taken = Path(graph.paths.source_of_url(source.url))
     else:
-        folder = targets.find_local(source.local)
+        folder = graph.folders.find(source.local)
         where.append(("local_files", folder / source.file if folder else None))
-        taken = Path(targets.taken(source))
+        taken = Path(graph.datasets.copy(source))
     if in_results:
         where.insert(0, ("results", taken))
     for found, path in where:

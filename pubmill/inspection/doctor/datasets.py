@@ -12,8 +12,8 @@ from snakemake.utils import update_config
 from snakemake_interface_common.exceptions import WorkflowError
 
 from pubmill.errors import PubmillError
-from pubmill.graph.base import how_to_bring
-from pubmill.graph.dataset_access import AccessTargets
+from pubmill.graph import Graph
+from pubmill.graph.user_folders import how_to_bring
 from pubmill.inspection.data_check.source_places import Place, places
 from pubmill.inspection.doctor.links import Links
 from pubmill.messages import commands
@@ -60,50 +60,48 @@ def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) 
     return dict(config)
 
 
-def linked(targets: AccessTargets) -> list[str]:
+def linked(graph: Graph) -> list[str]:
     """Return the URLs of files that neither the results nor the mirror have."""
     return sorted(
         {
             place.name
-            for name in filter(targets.exists, targets.specs.datasets)
-            for place in places(targets, name, in_results=True)
+            for name in filter(graph.access.exists, graph.specs.datasets)
+            for place in places(graph, name, in_results=True)
             if place.found is None and isinstance(place.source, File)
         }
     )
 
 
-def examine(
-    targets: AccessTargets, links: Links | None, configuration: Sequence[str] = ()
-) -> list[DatasetFinding]:
+def examine(graph: Graph, links: Links | None, configuration: Sequence[str] = ()) -> list[DatasetFinding]:
     """Examine every dataset; `links` is None if the network must not be used.
 
     `configuration`: the configuration's command-line options, which the printed commands repeat.
     """
-    wanted = set(targets.wanted_datasets())
-    specs = sorted(targets.specs.datasets.items())
+    wanted = set(graph.table_datasets.wanted())
+    specs = sorted(graph.specs.datasets.items())
     return [
-        _examine(DatasetFinding(name, name in wanted, spec), targets, links, configuration)
+        _examine(DatasetFinding(name, name in wanted, spec), graph, links, configuration)
         for name, spec in specs
     ]
 
 
 def _examine(
-    finding: DatasetFinding, targets: AccessTargets, links: Links | None, configuration: Sequence[str]
+    finding: DatasetFinding, graph: Graph, links: Links | None, configuration: Sequence[str]
 ) -> DatasetFinding:
-    if not targets.exists(finding.dataset):
+    if not graph.access.exists(finding.dataset):
         finding.available = False
         finding.counts = "not among the made-up data of this scale"
         elsewhere = commands.script("doctor", "--configfile", "studies/datasets.yaml")
         finding.to_do.append(f"use another scale: {elsewhere}")
         return finding
-    for place in places(targets, finding.dataset, in_results=True):
-        _add_place(finding, place, targets, links)
-    _add_own(finding, targets)
-    _add_counts(finding, targets, configuration)
+    for place in places(graph, finding.dataset, in_results=True):
+        _add_place(finding, place, graph, links)
+    _add_own(finding, graph)
+    _add_counts(finding, graph, configuration)
     return finding
 
 
-def _add_place(finding: DatasetFinding, place: Place, targets: AccessTargets, links: Links | None) -> None:
+def _add_place(finding: DatasetFinding, place: Place, graph: Graph, links: Links | None) -> None:
     if place.found is not None:
         finding.sources[place.found] += 1
     elif not isinstance(place.source, File):
@@ -113,7 +111,7 @@ def _add_place(finding: DatasetFinding, place: Place, targets: AccessTargets, li
         dead = links.dead.get(place.name) if links else None
         if dead:
             finding.dead.append(f"{place.name}: {dead}")
-        _add_remote(finding, place.name, dead, targets.study.mirror, links)
+        _add_remote(finding, place.name, dead, graph.study.mirror, links)
 
 
 def _add_remote(
@@ -140,22 +138,22 @@ def _add_remote(
         finding.to_do.append(advice)
 
 
-def _add_own(finding: DatasetFinding, targets: AccessTargets) -> None:
+def _add_own(finding: DatasetFinding, graph: Graph) -> None:
     """Add what to do about the user's own files; mistakes in their settings come first."""
     if finding.sources["absent"] == 0:
         return
-    mistakes = targets.mistakes(finding.dataset)
+    mistakes = graph.access.mistakes(finding.dataset)
     finding.to_do += mistakes
-    for key, folder, files, _ in targets.absent(finding.dataset):
+    for key, folder, files, _ in graph.access.absent(finding.dataset):
         if not mistakes:
             apply = f"apply at {finding.spec.apply}; then " if finding.spec.apply else ""
             into = f"put them into {folder}" if folder else how_to_bring(key)
             finding.to_do.append(f"{apply}{into}. Files: {', '.join(files)}")
 
 
-def _add_counts(finding: DatasetFinding, targets: AccessTargets, configuration: Sequence[str]) -> None:
+def _add_counts(finding: DatasetFinding, graph: Graph, configuration: Sequence[str]) -> None:
     """What the card of a conversion says against what the spec expects now."""
-    path = Path(targets.paths.card(finding.dataset))
+    path = Path(graph.paths.card(finding.dataset))
     if not path.is_file():
         finding.counts = "not converted yet"
         return

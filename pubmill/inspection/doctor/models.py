@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import huggingface_hub
 
-from pubmill.graph.base import how_to_bring
-from pubmill.graph.tables import TableTargets
+from pubmill.graph import Graph
+from pubmill.graph.user_folders import how_to_bring
 
 
 @dataclass(frozen=True)
@@ -22,19 +22,19 @@ class ModelFinding:
         return self.available is not False
 
 
-def examine_models(targets: TableTargets) -> list[ModelFinding]:
+def examine_models(graph: Graph) -> list[ModelFinding]:
     """Examine every model in the study's tables of results."""
-    return [_examine(name, targets) for name in targets.wanted_models()]
+    return [_examine(name, graph) for name in graph.table_models.wanted()]
 
 
-def _examine(name: str, targets: TableTargets) -> ModelFinding:
-    weights = targets.weights(name)
+def _examine(name: str, graph: Graph) -> ModelFinding:
+    weights = graph.models.weights(name)
     kind = weights["kind"]
     if kind == "hub":
         return _on_the_hub(name, weights["id"], weights["revision"])
     if kind in ("folder", "spacy"):
         what = "a folder" if kind == "folder" else "a spaCy pipeline"
-        if (found := targets.find_local(weights["local"])) is not None and found.is_dir():
+        if (found := graph.folders.find(weights["local"])) is not None and found.is_dir():
             return ModelFinding(name, f"{what} of your own, {found}")
         return ModelFinding(name, f"{what} of your own", False, f"bring it: {how_to_bring(weights['local'])}")
     made = "pretrained here" if kind == "pretraining" else "random weights"

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pubmill.errors import PubmillError
-from pubmill.graph.fact_tables import FactTableTargets
-from pubmill.graph.models import OFF_THE_SHELF
+from pubmill.graph import Graph, published_values
+from pubmill.graph.pipelines import OFF_THE_SHELF
 from pubmill.inspection.explain.origins import (
     OF_RECORDS,
     Account,
@@ -76,18 +76,18 @@ class Explanation:
 class Explainer:
     """Inputs of every explanation; `configfiles` and `settings` come from the command line."""
 
-    targets: FactTableTargets
+    graph: Graph
     specs: Path
     configfiles: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
 
     @property
     def results(self) -> Path:
-        return Path(self.targets.results)
+        return Path(self.graph.results)
 
     def command(self, files: Iterable[str], settings: Sequence[str] = ()) -> str:
         """The command that makes files of the results folder, perhaps with other `settings`."""
-        paths = [self.targets.paths.at(file) for file in files]
+        paths = [self.graph.paths.at(file) for file in files]
         return commands.snakemake(*paths, configuration=self.options(settings))
 
     def options(self, settings: Sequence[str] = ()) -> list[str]:
@@ -97,12 +97,12 @@ class Explainer:
 
 def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanation:
     """Explain the cell with these keys or labels; the error for an unknown name lists the nearest names."""
-    specs = explainer.targets.specs
+    specs = explainer.graph.specs
     if table in specs.fact_tables:
         return _explain_fact(explainer, table, row, column)
     if table not in specs.tables:
         raise PubmillError(unknown("table", table, [*specs.tables, *specs.fact_tables]))
-    recipe = parse(TableRecipe, explainer.targets.table_recipe(table), table)
+    recipe = parse(TableRecipe, explainer.graph.tables.recipe(table), table)
     rows = [*recipe.rows, *(composite.row for composite in recipe.composites)]
     straight = bool(_named_so(row, rows, _key)) and bool(_named_so(column, recipe.columns, _key))
     turned = bool(_named_so(row, recipe.columns, _key)) and bool(_named_so(column, rows, _key))
@@ -180,7 +180,7 @@ def _build_of(
         if name in recipe.records
     }
     narrow = recipe.model_copy(update={"records": records})
-    printed = Path(explainer.targets.published(table, explainer.specs))
+    printed = Path(published_values(table, explainer.specs))
     published = read_published(printed, recipe.left_out)
     return build(narrow, published, read_records(narrow, explainer.results))
 
@@ -231,12 +231,12 @@ def _behind(
     explainer: Explainer, table: str, recipe: TableRecipe, row: Row, column: Column, paths: Sequence[str]
 ) -> dict[str, Any]:
     """Return runs, recipe, data and weights of a cell that has, or should have, runs of its own."""
-    targets = explainer.targets
+    graph = explainer.graph
     runs = tuple(_run(explainer, path, row.metric) for path in paths)
     data = row.folds or ((row.dataset,) if row.dataset else ())
-    known = tuple(_data(targets, name, runs) for name in data if name in targets.specs.datasets)
-    model = column.model if column.model in targets.specs.models else None
-    weights = weights_account(targets, model) if model else None
+    known = tuple(_data(graph, name, runs) for name in data if name in graph.specs.datasets)
+    model = column.model if column.model in graph.specs.models else None
+    weights = weights_account(graph, model) if model else None
     lacking = [run.file for run in runs if not run.facts]
     return {
         "runs": runs,
@@ -245,7 +245,7 @@ def _behind(
         "weights": weights,
         "lacking": tuple(lacking),
         "to_do": _to_do(explainer, table, row, column, lacking, bool(paths)),
-        **_planned(targets, paths, model, runs),
+        **_planned(graph, paths, model, runs),
     }
 
 
@@ -256,16 +256,16 @@ def _compared(
     try:
         made = _build_of(explainer, table, recipe, (row.key,), tuple(recipe.records))
     except PubmillError as error:
-        account = comparison_account(explainer.targets, table, row.key, column.key, {})
+        account = comparison_account(explainer.graph, table, row.key, column.key, {})
         return account and {**account, OF_RECORDS: f"no: {error}"}
     cells = {key: found[row.key] for key, found in made.cells.items()}
     scores = {key: cell.value for key, cell in cells.items() if cell.seeds and cell.value is not None}
-    return comparison_account(explainer.targets, table, row.key, column.key, scores)
+    return comparison_account(explainer.graph, table, row.key, column.key, scores)
 
 
-def _data(targets: FactTableTargets, dataset: str, runs: Sequence[CellRun]) -> Account:
+def _data(graph: Graph, dataset: str, runs: Sequence[CellRun]) -> Account:
     """Describe a dataset, and whether its examples are still those that the runs were scored on."""
-    account = dataset_account(targets, dataset)
+    account = dataset_account(graph, dataset)
     scored = {
         (run.facts["split"], run.facts["data_sha256"]) for run in runs if run.facts and run.dataset == dataset
     }
@@ -295,7 +295,7 @@ def _facts(record: Record) -> Account:
 
 
 def _planned(
-    targets: FactTableTargets, paths: Sequence[str], model: str | None, runs: Sequence[CellRun]
+    graph: Graph, paths: Sequence[str], model: str | None, runs: Sequence[CellRun]
 ) -> dict[str, Any]:
     """Return protocol, setting, resolved recipe, and where its hyper-parameters were chosen."""
     if not paths:
@@ -305,8 +305,8 @@ def _planned(
     resolved = next((run.facts["recipe"] for run in runs if run.facts), None)
     if protocol == OFF_THE_SHELF or model is None:
         return place | {"recipe": resolved}
-    recipe = resolved or targets.run_recipe(protocol, model, dataset, setting)
-    selected = targets.selected(protocol, model, dataset, setting)
+    recipe = resolved or graph.runs.recipe(protocol, model, dataset, setting)
+    selected = graph.runs.selected(protocol, model, dataset, setting)
     return place | {"recipe": recipe, "choice": _choice(selected[0]) if selected else None}
 
 
@@ -330,8 +330,8 @@ def _to_do(
         return (explainer.command(lacking),)
     if expected:
         return ()
-    targets, study = explainer.targets, explainer.targets.study
-    if column.model not in targets.specs.models:
+    graph, study = explainer.graph, explainer.graph.study
+    if column.model not in graph.specs.models:
         return (f"write specs/models/{column.model or column.key}.yaml",)
     wider = []
     if study.models is not None and column.model not in study.models:
@@ -349,8 +349,8 @@ def _yaml_list(names: Sequence[str]) -> str:
 
 def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Explanation:
     """Explain a cell of a fact table; its value comes from a spec or from artefacts."""
-    targets = explainer.targets
-    recipe = parse(FactTableRecipe, targets.fact_table_recipe(table), table)
+    graph = explainer.graph
+    recipe = parse(FactTableRecipe, graph.fact_tables.recipe(table), table)
     found_row = _find("row", row, recipe.rows, lambda one: one.subject)
     found_column = _find("column", column, recipe.columns, _key)
     source = found_row.sources[found_column.key]
@@ -359,18 +359,18 @@ def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Ex
         source = Source(lacking="not made yet")
     alone = found_row.model_copy(update={"sources": {found_column.key: source}})
     recipe = recipe.model_copy(update={"rows": (alone,), "columns": (found_column,)})
-    published = read_facts(Path(targets.published(table, explainer.specs)), recipe)
+    published = read_facts(Path(published_values(table, explainer.specs)), recipe)
     place: tuple[str, str, str] = (alone.published, found_column.published, found_column.kind)
     own = {place: published[place]} if place in published else {}
     made = build_facts(recipe, own, read_artefacts(recipe, explainer.results))
-    known = recipe.subjects == "datasets" and alone.subject in targets.specs.datasets
+    known = recipe.subjects == "datasets" and alone.subject in graph.specs.datasets
     return Explanation(
         table=table,
         row=_named(alone.subject, alone.label),
         column=_named(found_column.key, found_column.label),
         scale=recipe.scale,
         value=made.cells[alone.subject][found_column.key].model_dump(),
-        data=(dataset_account(targets, alone.subject),) if known else (),
+        data=(dataset_account(graph, alone.subject),) if known else (),
         lacking=tuple(lacking),
         to_do=(explainer.command(lacking),) if lacking else (),
     )

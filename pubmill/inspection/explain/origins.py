@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.graph.tables import TableTargets
+from pubmill.graph import Graph
 from pubmill.publication.report import read_pretraining, read_sources
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATE, STATISTICS, Paths
@@ -22,9 +22,9 @@ SAME = 1e-6
 SOURCE = ("url", "sha256", "bytes", "origin", "retrieved")
 
 
-def dataset_account(targets: TableTargets, dataset: str) -> Account:
+def dataset_account(graph: Graph, dataset: str) -> Account:
     """A dataset: terms, counts and hashes of its examples, each source file."""
-    spec, path = targets.specs.datasets[dataset], Path(targets.paths.card(dataset))
+    spec, path = graph.specs.datasets[dataset], Path(graph.paths.card(dataset))
     card = read_json(path) if path.is_file() else {}
     return {
         "dataset": dataset,
@@ -34,8 +34,8 @@ def dataset_account(targets: TableTargets, dataset: str) -> Account:
         "counts": card.get("counts", NOT_THERE),
         "examples sha256": card.get("examples_sha256", NOT_THERE),
         "sources": {
-            role: _source(Path(targets.paths.source_record(file)))
-            for role, file in targets.dataset_inputs(dataset).items()
+            role: _source(Path(graph.paths.source_record(file)))
+            for role, file in graph.datasets.inputs(dataset).items()
         },
     }
 
@@ -48,12 +48,12 @@ def _source(record: Path) -> Any:
 
 
 def comparison_account(
-    targets: TableTargets, table: str, row: str, column: str, scores: Mapping[str, float]
+    graph: Graph, table: str, row: str, column: str, scores: Mapping[str, float]
 ) -> Account | None:
     """A cell against the best of its row, or, where it is the best, the others against it; None where the
     row or the cell is not compared. `scores`: column -> points of all complete cells of the row now."""
     file = BELOW.comparisons(table, "json")
-    path = Path(targets.paths.at(file))
+    path = Path(graph.paths.at(file))
     if not path.is_file():
         return {"file": file, "compared": "not yet"}
     found = read_comparisons(path)
@@ -92,47 +92,47 @@ def _pair(pair: ModelPair) -> Account:
     }
 
 
-def weights_account(targets: TableTargets, model: str) -> Account:
+def weights_account(graph: Graph, model: str) -> Account:
     """Describe a model's weights: the release, or the recipe, corpus and vocabulary behind them."""
-    weights = targets.weights(model)
+    weights = graph.models.weights(model)
     account = {"model": model, **weights}
     if weights["kind"] == "pretraining":
-        account |= _recipe_account(targets, weights["recipe"], weights["step"])
+        account |= _recipe_account(graph, weights["recipe"], weights["step"])
     elif weights["kind"] == "random":
-        spec = targets.specs.pretraining[weights["recipe"]]
-        account |= {"architecture": targets.pretraining_recipe(weights["recipe"])["architecture"]}
-        account |= {"vocabulary": _vocabulary(targets, spec.vocab)}
+        spec = graph.specs.pretraining[weights["recipe"]]
+        account |= {"architecture": graph.pretrainings.recipe(weights["recipe"])["architecture"]}
+        account |= {"vocabulary": _vocabulary(graph, spec.vocab)}
     return account
 
 
-def _recipe_account(targets: TableTargets, recipe: str, step: int) -> Account:
+def _recipe_account(graph: Graph, recipe: str, step: int) -> Account:
     """Describe a pretraining up to a checkpoint: initial weights, corpus, vocabulary and teacher."""
-    spec = targets.specs.pretraining[recipe]
+    spec = graph.specs.pretraining[recipe]
     account: Account = {
         "checkpoint": BELOW.checkpoint(recipe, step),
-        "training": _training(targets, recipe, step),
-        "values": _values(targets, recipe, step),
-        "corpus": _corpus(targets, spec.corpus),
-        "vocabulary": _vocabulary(targets, spec.vocab),
+        "training": _training(graph, recipe, step),
+        "values": _values(graph, recipe, step),
+        "corpus": _corpus(graph, spec.corpus),
+        "vocabulary": _vocabulary(graph, spec.vocab),
     }
     if spec.start and spec.start.model:
-        account["began with"] = weights_account(targets, spec.start.model)
+        account["began with"] = weights_account(graph, spec.start.model)
     elif spec.start and spec.start.recipe and spec.start.step:
-        account["began with"] = _recipe_account(targets, spec.start.recipe, spec.start.step)
+        account["began with"] = _recipe_account(graph, spec.start.recipe, spec.start.step)
     if spec.teacher:
-        account["teacher"] = weights_account(targets, spec.teacher)
+        account["teacher"] = weights_account(graph, spec.teacher)
     return account
 
 
-def _values(targets: TableTargets, recipe: str, step: int) -> Any:
+def _values(graph: Graph, recipe: str, step: int) -> Any:
     """The recipe that a checkpoint was made by, or the one that it would be made by."""
-    state = Path(targets.paths.checkpoint(recipe, step, STATE))
-    return read_json(state).get("recipe") if state.is_file() else targets.pretraining_recipe(recipe)
+    state = Path(graph.paths.checkpoint(recipe, step, STATE))
+    return read_json(state).get("recipe") if state.is_file() else graph.pretrainings.recipe(recipe)
 
 
-def _training(targets: TableTargets, recipe: str, step: int) -> Any:
+def _training(graph: Graph, recipe: str, step: int) -> Any:
     """Tokens, loss, time and machine of the checkpoint, from its own state and log."""
-    folder = Path(targets.paths.checkpoint(recipe, step))
+    folder = Path(graph.paths.checkpoint(recipe, step))
     if not (folder / STATE).is_file():
         return NOT_THERE
     run, state = read_pretraining(recipe, [folder]), read_json(folder / STATE)
@@ -146,21 +146,21 @@ def _training(targets: TableTargets, recipe: str, step: int) -> Any:
     }
 
 
-def _corpus(targets: TableTargets, corpus: str) -> Account:
+def _corpus(graph: Graph, corpus: str) -> Account:
     """Counts of a corpus, and its source files by folder."""
-    statistics = Path(targets.paths.corpus(corpus, STATISTICS))
+    statistics = Path(graph.paths.corpus(corpus, STATISTICS))
     found = read_json(statistics) if statistics.is_file() else {}
     kept = ("documents", "words", "bytes", "parsed", "rejected")
     counts = {key: found[key] for key in kept if key in found} or NOT_THERE
-    return {"corpus": corpus, "counts": counts, "sources": _corpus_sources(targets, corpus)}
+    return {"corpus": corpus, "counts": counts, "sources": _corpus_sources(graph, corpus)}
 
 
-def _corpus_sources(targets: TableTargets, corpus: str) -> Any:
+def _corpus_sources(graph: Graph, corpus: str) -> Any:
     try:
-        files = [shard.file for shard in targets.shards(corpus)]
+        files = [shard.file for shard in graph.corpora.shards(corpus)]
     except PubmillError as error:
         return f"not known: {error}"
-    return source_folders(Path(targets.results), files)
+    return source_folders(Path(graph.results), files)
 
 
 def source_folders(results: Path, files: Iterable[str]) -> Any:
@@ -182,11 +182,11 @@ def source_folders(results: Path, files: Iterable[str]) -> Any:
     return folders | ({NOT_THERE: f"{lacking} of {len(records)} files"} if lacking else {})
 
 
-def _vocabulary(targets: TableTargets, vocab: str) -> Account:
+def _vocabulary(graph: Graph, vocab: str) -> Account:
     """A vocabulary as its diagnosis tells it."""
-    path = Path(targets.paths.vocab(vocab, DIAGNOSIS))
+    path = Path(graph.paths.vocab(vocab, DIAGNOSIS))
     found: Mapping[str, Any] = read_json(path) if path.is_file() else {}
     kept = ("size", "documents", "words", "subwords_per_word")
-    spec = targets.specs.vocabs[vocab].model_dump(include={"kind", "corpus", "model"}, exclude_none=True)
+    spec = graph.specs.vocabs[vocab].model_dump(include={"kind", "corpus", "model"}, exclude_none=True)
     facts = {key: found[key] for key in kept if key in found}
     return {"vocabulary": vocab, **spec, **(facts or {"diagnosis": NOT_THERE})}

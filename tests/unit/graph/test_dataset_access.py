@@ -8,7 +8,7 @@ import pytest
 from pubmill import recipes
 from pubmill.convert.dataset import ConversionRecipe, convert
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets
+from pubmill.graph import Graph, checked_graph
 from pubmill.specs import File
 from pubmill.specs.study import check_study
 from tests.licensed import APPLY, FILES, KEY, NAME, add_to_demo, write_files
@@ -17,17 +17,17 @@ from tests.world.part import CANARY
 TABLE = "gu2020/table06"
 
 
-def targets(specs: Path, **config: object) -> Targets:
+def targets(specs: Path, **config: object) -> Graph:
     base = {"study": "x", "title": "x", "scale": "demo", "tables": [TABLE]}
-    return Targets(
+    return checked_graph(
         *check_study({**base, "models": ["no-pretraining"], "datasets": [NAME, "bc2gm"], **config}, specs)
     )
 
 
 def test_without_its_files_a_dataset_is_not_run_and_its_cells_say_where_to_apply(specs: Path) -> None:
     made = targets(specs)
-    assert made.datasets() == ["bc2gm"]
-    reason = made.table_recipe(TABLE)["missing"][NAME]
+    assert made.scope.datasets() == ["bc2gm"]
+    reason = made.tables.recipe(TABLE)["missing"][NAME]
     assert APPLY in reason and f"local_files: {KEY}" in reason
 
 
@@ -49,21 +49,21 @@ def mirror_of(specs: Path, folder: Path, *lost: str) -> Path:
 def test_what_the_mirror_lacks_is_left_out_and_the_cells_say_so(specs: Path, tmp_path: Path) -> None:
     mirror = mirror_of(specs, tmp_path / "mirror", "test.tsv", "devel.tsv")
     made = targets(specs, mirror=str(mirror), tables=[TABLE, "gu2020/table03"], results=str(tmp_path / "r"))
-    assert made.datasets() == []
+    assert made.scope.datasets() == []
     lacking = {
         dataset: found["blurb/train"]["lacking"]
-        for dataset, found in made.fact_sources("gu2020/table03").items()
+        for dataset, found in made.fact_tables.sources("gu2020/table03").items()
     }
-    for reason in (made.table_recipe(TABLE)["missing"]["bc2gm"], lacking["bc2gm"]):
+    for reason in (made.tables.recipe(TABLE)["missing"]["bc2gm"], lacking["bc2gm"]):
         assert "the mirror lacks https://raw.githubusercontent.com/" in reason and "and 1 more" in reason
         assert str(mirror) not in reason
     assert lacking["jnlpba"] == "not part of this study"
-    assert made.table_recipe(TABLE)["missing"]["jnlpba"] == "not run in this study"
+    assert made.tables.recipe(TABLE)["missing"]["jnlpba"] == "not run in this study"
     said = made.left_out()
     assert any(line.startswith("left out of the tables: bc2gm (the mirror lacks https://") for line in said)
     assert any(NAME in line and APPLY in line for line in said) and len(said) == 2
     with pytest.raises(PubmillError) as caught:
-        made.conversion_inputs("bc2gm")
+        made.datasets.conversion_inputs("bc2gm")
     for name in ("devel.tsv", "test.tsv"):
         assert f"BC2GM-IOB/{name}, which does not exist" in str(caught.value)
     assert str(mirror) in str(caught.value) and "train.tsv" not in str(caught.value)
@@ -72,15 +72,15 @@ def test_what_the_mirror_lacks_is_left_out_and_the_cells_say_so(specs: Path, tmp
 def test_a_file_that_was_taken_before_is_not_lacking(specs: Path, tmp_path: Path) -> None:
     mirror = mirror_of(specs, tmp_path / "mirror", "test.tsv")
     config = {"mirror": str(mirror), "results": str(tmp_path / "r")}
-    (url,) = targets(specs, **config).unmirrored("bc2gm")
-    taken = Path(targets(specs, **config).source(url))
+    (url,) = targets(specs, **config).access.unmirrored("bc2gm")
+    taken = Path(targets(specs, **config).paths.source_of_url(url))
     taken.parent.mkdir(parents=True)
     taken.touch()
-    assert targets(specs, **config).datasets() == ["bc2gm"]
+    assert targets(specs, **config).scope.datasets() == ["bc2gm"]
 
 
 def test_without_a_mirror_the_network_is_taken_to_have_all(specs: Path) -> None:
-    assert targets(specs).unmirrored("bc2gm") == []
+    assert targets(specs).access.unmirrored("bc2gm") == []
 
 
 def test_a_mirror_that_is_no_folder_is_told_before_any_work(specs: Path, tmp_path: Path) -> None:
@@ -90,26 +90,26 @@ def test_a_mirror_that_is_no_folder_is_told_before_any_work(specs: Path, tmp_pat
 
 def test_with_its_files_a_dataset_is_run(specs: Path, folder: Path) -> None:
     made = targets(specs, local_files={KEY: str(folder)})
-    assert made.datasets() == [NAME, "bc2gm"]
-    assert NAME not in made.table_recipe(TABLE)["missing"]
-    inputs = made.conversion_inputs(NAME)
+    assert made.scope.datasets() == [NAME, "bc2gm"]
+    assert NAME not in made.tables.recipe(TABLE)["missing"]
+    inputs = made.datasets.conversion_inputs(NAME)
     assert inputs == [f"results/demo/sources/local/{KEY}/{name}" for name in FILES.values()]
-    assert made.local_file(KEY, FILES["train"]) == str(folder / FILES["train"])
+    assert made.sources.local_file(KEY, FILES["train"]) == str(folder / FILES["train"])
 
 
 def test_a_mirror_brings_them_too(specs: Path, tmp_path: Path) -> None:
     mirror = mirror_of(specs, tmp_path / "mirror")
     write_files(mirror / "local" / KEY)
     made = targets(specs, mirror=str(mirror))
-    assert NAME in made.datasets()
-    assert made.local_file(KEY, FILES["dev"]) == str(mirror / "local" / KEY / FILES["dev"])
+    assert NAME in made.scope.datasets()
+    assert made.sources.local_file(KEY, FILES["dev"]) == str(mirror / "local" / KEY / FILES["dev"])
 
 
 def test_the_home_folder_may_be_written_short(
     specs: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(folder.parent))
-    assert NAME in targets(specs, local_files={KEY: f"~/{folder.name}"}).datasets()
+    assert NAME in targets(specs, local_files={KEY: f"~/{folder.name}"}).scope.datasets()
 
 
 def test_a_folder_that_lacks_a_file_is_told_before_any_work(specs: Path, folder: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_folder_that_is_not_there_is_told(specs: Path, tmp_path: Path) -> None
 
 def test_what_the_study_leaves_out_is_not_asked_for(specs: Path, tmp_path: Path) -> None:
     made = targets(specs, datasets=["bc2gm"], local_files={KEY: str(tmp_path / "nowhere")})
-    assert made.datasets() == ["bc2gm"]
+    assert made.scope.datasets() == ["bc2gm"]
 
 
 def test_a_folder_with_other_datasets_of_its_key_leaves_this_one_out(specs: Path, folder: Path) -> None:
@@ -143,22 +143,22 @@ def test_a_folder_with_other_datasets_of_its_key_leaves_this_one_out(specs: Path
     row = f"  - {{dataset: {NAME}, label: Secret, group: ner}}\n"
     table.write_text(table.read_text().replace(row, row + row.replace(NAME, "secret@two")))
     made = targets(specs, datasets=None, local_files={KEY: str(folder)})
-    reason = made.table_recipe(TABLE)["missing"]["secret@two"]
+    reason = made.tables.recipe(TABLE)["missing"]["secret@two"]
     assert f"second {FILES['test']}" in reason and APPLY in reason and str(folder) not in reason
-    assert NAME in made.datasets() and "secret@two" not in made.datasets()
+    assert NAME in made.scope.datasets() and "secret@two" not in made.scope.datasets()
 
 
 def test_a_dataset_asked_for_by_name_says_what_it_needs(specs: Path, folder: Path) -> None:
     with pytest.raises(PubmillError) as caught:
-        targets(specs).conversion_inputs(NAME)
+        targets(specs).datasets.conversion_inputs(NAME)
     for said in (APPLY, f'local_files={{"{KEY}"', f"local/{KEY} of the mirror", *FILES.values()):
         assert said in str(caught.value)
     (folder / FILES["test"]).unlink()
     made = targets(specs, datasets=["bc2gm"], local_files={KEY: str(folder)})
     with pytest.raises(PubmillError, match=f"has no file {FILES['test']}"):
-        made.conversion_inputs(NAME)
+        made.datasets.conversion_inputs(NAME)
     with pytest.raises(PubmillError, match="there is no specs/datasets/nothing@all.yaml"):
-        made.conversion_inputs("nothing@all")
+        made.datasets.conversion_inputs("nothing@all")
 
 
 def test_braces_in_a_path_are_refused(specs: Path, tmp_path: Path) -> None:
@@ -179,14 +179,14 @@ def test_a_known_hash_is_checked(specs: Path, folder: Path) -> None:
     path = specs / f"datasets/{NAME}.yaml"
     path.write_text(path.read_text().replace(FILES["dev"], f"{FILES['dev']}, sha256: {'a' * 64}"))
     made = targets(specs, local_files={KEY: str(folder)})
-    assert made.local_checks(KEY, FILES["dev"]) == ["--sha256", "a" * 64]
+    assert made.sources.local_checks(KEY, FILES["dev"]) == ["--sha256", "a" * 64]
     found = sha256((folder / FILES["test"]).read_bytes()).hexdigest()
-    assert made.local_checks(KEY, FILES["test"]) == ["--sha256", found]
+    assert made.sources.local_checks(KEY, FILES["test"]) == ["--sha256", found]
 
 
 def converted(specs: Path, folder: Path, output: Path) -> Path:
     made = targets(specs, local_files={KEY: str(folder)})
-    recipe = recipes.build(ConversionRecipe, made.dataset_recipe(NAME), NAME)
+    recipe = recipes.build(ConversionRecipe, made.datasets.recipe(NAME), NAME)
     convert(recipe, {split: folder / name for split, name in FILES.items()}, output)
     return output
 

@@ -10,7 +10,7 @@ import pytest
 
 from pubmill import recipes, specs
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets, as_json
+from pubmill.graph import Graph, as_json, checked_graph
 from pubmill.recipes import PretrainingRecipe
 from pubmill.recipes.pretraining import Distillation
 from pubmill.specs import LearntVocabSpec, PretrainingSpec, Specs
@@ -29,13 +29,13 @@ def loaded(root: Path) -> dict[str, Specs]:
     return {scale: specs.load(root / "specs", scale) for scale in SCALES}
 
 
-def targets(root: Path, scale: str = "demo", **config: object) -> Targets:
+def targets(root: Path, scale: str = "demo", **config: object) -> Graph:
     base = {"study": "x", "title": "x", "scale": scale, "tables": ["gu2020/table06"], "models": []}
-    return Targets(*check_study({**base, **config}, root / "specs"))
+    return checked_graph(*check_study({**base, **config}, root / "specs"))
 
 
 @pytest.fixture(scope="module")
-def demo(root: Path) -> Targets:
+def demo(root: Path) -> Graph:
     return targets(root)
 
 
@@ -250,39 +250,45 @@ def test_a_scales_share_goes_on_to_the_recipes_that_include_it(root: Path, tmp_p
     assert (mine.recipe.steps, mine.recipe.batch_size, mine.checkpoints) == (70, 32, (70,))
 
 
-def test_a_first_segment_begins_with_what_the_spec_says(demo: Targets) -> None:
+def test_a_first_segment_begins_with_what_the_spec_says(demo: Graph) -> None:
     results = "results/demo"
-    assert demo.segment_arguments("pubmedbert-base", 500) == []
-    assert demo.segment_arguments("pubmedbert-base@general-vocabulary", 40) == [
+    assert demo.pretrainings.segment_arguments("pubmedbert-base", 500) == []
+    assert demo.pretrainings.segment_arguments("pubmedbert-base@general-vocabulary", 40) == [
         "--model", f"{results}/models/no-pretraining",
     ]  # fmt: skip
     going_on = "biom-albert-xxlarge@pmc"
-    assert demo.segment_arguments(going_on, 50) == [
+    assert demo.pretrainings.segment_arguments(going_on, 50) == [
         "--other", f"{results}/pretraining/biom-albert-xxlarge/step-40",
     ]  # fmt: skip
-    assert demo.segment_inputs(going_on, 50) == demo.checkpoint_files("biom-albert-xxlarge", 40)
+    assert demo.pretrainings.segment_inputs(going_on, 50) == demo.paths.checkpoint_files(
+        "biom-albert-xxlarge", 40
+    )
 
 
-def test_a_teacher_is_there_in_every_segment(loaded: dict[str, Specs], demo: Targets) -> None:
+def test_a_teacher_is_there_in_every_segment(loaded: dict[str, Specs], demo: Graph) -> None:
     name, teacher = "bio-lm-base@distill", ["--teacher", "results/demo/models/bio-lm-large"]
-    assert demo.segment_arguments(name, 40) == ["--model", "results/demo/models/bio-lm-base", *teacher]
+    assert demo.pretrainings.segment_arguments(name, 40) == [
+        "--model",
+        "results/demo/models/bio-lm-base",
+        *teacher,
+    ]
     twice = loaded["demo"].pretraining[name].model_copy(update={"checkpoints": (20, 40)})
     changed = loaded["demo"].model_copy(update={"pretraining": {**loaded["demo"].pretraining, name: twice}})
-    made = Targets(demo.study, changed)
+    made = checked_graph(demo.study, changed)
     previous = ["--previous", f"results/demo/pretraining/{name}/step-20"]
-    assert made.segment_arguments(name, 40) == [*previous, *teacher]
-    assert set(demo.model_files("bio-lm-large")) < set(made.segment_inputs(name, 40))
+    assert made.pretrainings.segment_arguments(name, 40) == [*previous, *teacher]
+    assert set(demo.paths.model_files("bio-lm-large")) < set(made.pretrainings.segment_inputs(name, 40))
 
 
-def test_a_model_may_be_of_any_checkpoint(demo: Targets) -> None:
+def test_a_model_may_be_of_any_checkpoint(demo: Graph) -> None:
     early, last = "biomegatron-1.2b@1k", "biomegatron-1.2b"
-    assert demo.model_arguments(early)[3] == "results/demo/pretraining/biomegatron-1.2b/step-4"
-    assert demo.model_arguments(last)[3] == "results/demo/pretraining/biomegatron-1.2b/step-40"
-    assert [demo.model_recipe(name)["weights"]["step"] for name in (early, last)] == [4, 40]
+    assert demo.models.arguments(early)[3] == "results/demo/pretraining/biomegatron-1.2b/step-4"
+    assert demo.models.arguments(last)[3] == "results/demo/pretraining/biomegatron-1.2b/step-40"
+    assert [demo.models.recipe(name)["weights"]["step"] for name in (early, last)] == [4, 40]
 
 
-def test_a_card_says_what_weights_began_with(demo: Targets) -> None:
-    weights = {name: demo.model_recipe(name)["weights"] for name in ("bio-lm-base", "bio-lm-base@distill")}
+def test_a_card_says_what_weights_began_with(demo: Graph) -> None:
+    weights = {name: demo.models.recipe(name)["weights"] for name in ("bio-lm-base", "bio-lm-base@distill")}
     assert weights["bio-lm-base"]["start"] == "random weights"
     taught = weights["bio-lm-base@distill"]
     assert (taught["start"], taught["teacher"]) == ({"model": "bio-lm-base"}, "bio-lm-large")
@@ -290,22 +296,29 @@ def test_a_card_says_what_weights_began_with(demo: Targets) -> None:
 
 def test_a_study_knows_the_recipes_behind_its_models(root: Path) -> None:
     made = targets(root, models=["bio-lm-base@distill", "biomegatron-1.2b@10k"])
-    assert made.last_steps() == {
+    assert made.scope.last_steps() == {
         "bio-lm-base": 40,
         "bio-lm-base@distill": 40,
         "bio-lm-large": 40,
         "biomegatron-1.2b": 8,
         "biomegatron-345m@bert-uncased": 40,
     }
-    shown = made.report_recipe()["pretraining"]["biomegatron-1.2b"]
+    shown = made.report.recipe()["pretraining"]["biomegatron-1.2b"]
     assert shown == ["pretraining/biomegatron-1.2b/step-4", "pretraining/biomegatron-1.2b/step-8"]
 
 
-def test_tokens_are_packed_as_the_spec_says_and_shared(demo: Targets) -> None:
-    assert demo.packing_recipe("pubmed-abstracts", "pubmed-uncased") == {"title": False, "held_out": 0.005}
-    files = demo.token_files("pubmedbert-base")
+def test_tokens_are_packed_as_the_spec_says_and_shared(demo: Graph) -> None:
+    assert demo.pretrainings.packing_recipe("pubmed-abstracts", "pubmed-uncased") == {
+        "title": False,
+        "held_out": 0.005,
+    }
+    files = demo.pretrainings.token_files("pubmedbert-base")
     assert files[0].endswith("/demo/pretraining/tokens/pubmed-abstracts/pubmed-uncased/ids.bin")
     assert any(path.endswith("/held-out/ids.bin") for path in files)
-    assert demo.token_files("pubmedelectra-base") == files != demo.token_files("bio-lm-base")
+    assert (
+        demo.pretrainings.token_files("pubmedelectra-base")
+        == files
+        != demo.pretrainings.token_files("bio-lm-base")
+    )
     with pytest.raises(PubmillError, match="no recipe in specs/pretraining has the corpus x and the vocab y"):
-        demo.packing_recipe("x", "y")
+        demo.pretrainings.packing_recipe("x", "y")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.graph import VERSIONS, Targets
+from pubmill.graph import VERSIONS, checked_graph
 from pubmill.metrics import METRICS
 from pubmill.specs.study import check_study
 
@@ -28,7 +28,7 @@ def specs(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def made_by(specs: Path, *run: str, **config: Any) -> str:
     base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
-    return Targets(*check_study({**base, **config}, specs)).made_by(*(run or RUN))
+    return checked_graph(*check_study({**base, **config}, specs)).record_digests.made_by(*(run or RUN))
 
 
 @pytest.mark.parametrize("stage", VERSIONS)
@@ -97,9 +97,11 @@ def test_every_record_of_every_table_has_one(root: Path) -> None:
     """Of all protocols: chains, folds, choices of each model."""
     names = [f"{p.parent.name}/{p.stem}" for p in sorted((root / "specs/tables").glob("*/*.yaml"))]
     config = {"study": "x", "title": "x", "scale": "full", "tables": names}
-    made = Targets(*check_study(config, root / "specs"))
+    made = checked_graph(*check_study(config, root / "specs"))
     runs = {
-        tuple(path.split("/")[3:7]) for table in made.result_tables() for path in made.record_files(table)
+        tuple(path.split("/")[3:7])
+        for table in made.requests.result_tables()
+        for path in made.tables.record_files(table)
     }
-    digests = {made.made_by(*run) for run in runs}
+    digests = {made.record_digests.made_by(*run) for run in runs}
     assert len(digests) == len(runs) > 500

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets
-from pubmill.graph.selection import PARTS_AT_ONCE
+from pubmill.graph import Graph, as_arguments, checked_graph
+from pubmill.graph.contamination import PARTS_AT_ONCE
 from pubmill.specs import CorpusSpec, load
 from pubmill.specs.study import check_study
 
@@ -21,9 +21,9 @@ selections:
 """
 
 
-def targets(specs: Path, **config: object) -> Targets:
+def targets(specs: Path, **config: object) -> Graph:
     base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"], "datasets": ["bc2gm"]}
-    return Targets(*check_study({**base, "models": ["no-pretraining"], **config}, specs))
+    return checked_graph(*check_study({**base, "models": ["no-pretraining"], **config}, specs))
 
 
 def write(specs: Path, text: str = SPEC, name: str = "mixed") -> Path:
@@ -49,32 +49,32 @@ def test_a_source_may_have_keys_of_its_own() -> None:
 
 def test_parts_have_the_selection_of_their_source(specs: Path, local: dict[str, str]) -> None:
     made = targets(write(specs), local_files=local)
-    assert [shard[:2] for shard in made.shards("mixed")] == [
+    assert [shard[:2] for shard in made.corpora.shards("mixed")] == [
         ("notes", "NOTEEVENTS"), ("web", "a"), ("web", "b"),
     ]  # fmt: skip
-    recipes = [made.selection_recipe("mixed", part) for part in range(3)]
+    recipes = [made.selection.recipe("mixed", part) for part in range(3)]
     assert [recipe["types"] for recipe in recipes] == [["Physician"], None, None]
     assert [recipe["min_words"] for recipe in recipes] == [None, 5, 5]
-    assert made.parse_recipe("notes", "a") == {"source": "notes", "brackets": "keep"}
-    assert made.parse_recipe("web", "b") == {"source": "web", "documents": "line", "language": "eng"}
-    assert made.raw("web", "a") == "results/demo/sources/local/web/a.txt.gz"
+    assert made.corpora.parse_recipe("notes", "a") == {"source": "notes", "brackets": "keep"}
+    assert made.corpora.parse_recipe("web", "b") == {"source": "web", "documents": "line", "language": "eng"}
+    assert made.corpora.raw("web", "a") == "results/demo/sources/local/web/a.txt.gz"
 
 
 def test_one_source_is_found_without_the_files_of_another(specs: Path, local: dict[str, str]) -> None:
     del local["mimic-iii"]
     made = targets(write(specs), local_files=local)
-    assert made.raw("web", "b").endswith("web/b.txt")
+    assert made.corpora.raw("web", "b").endswith("web/b.txt")
     with pytest.raises(
         PubmillError, match=r"corpus mixed \(MIMIC-III, .* at https://example.org\) needs files of your own"
     ):
-        made.shards("mixed")
+        made.corpora.shards("mixed")
 
 
 def test_two_files_of_one_name_are_told(specs: Path, local: dict[str, str]) -> None:
     (Path(local["web"]) / "a.txt").touch()
     made = targets(write(specs), local_files=local)
     with pytest.raises(PubmillError, match="several files in .* are called a, but for their endings"):
-        made.shards("mixed")
+        made.corpora.shards("mixed")
 
 
 def test_what_needs_the_whole_corpus(specs: Path, local: dict[str, str]) -> None:
@@ -83,32 +83,32 @@ def test_what_needs_the_whole_corpus(specs: Path, local: dict[str, str]) -> None
     )
     made = targets(write(specs, SPEC + more), local_files=local)
     folder = "results/demo/corpora/mixed"
-    inputs = made.selection_inputs("mixed")
+    inputs = made.selection.inputs("mixed")
     assert inputs == {"exclude": f"{folder}/excluded.parquet", "duplicates": f"{folder}/duplicates.parquet"}
-    assert made.as_arguments(inputs)[:2] == ["--exclude", f"{folder}/excluded.parquet"]
-    assert made.evaluated("mixed", "excluded") == {"squad-v1": ["dev"], "bc2gm": ["test", "dev"]}
-    assert made.evaluated("mixed", "contamination") == {"bc2gm": ["dev", "test"]}
-    assert made.fingerprint_recipe("mixed", 0)["similar"] is True
-    assert made.duplicates_recipe("mixed") == {"similarity": 0.9}
+    assert as_arguments(inputs)[:2] == ["--exclude", f"{folder}/excluded.parquet"]
+    assert made.contamination.splits("mixed", "excluded") == {"squad-v1": ["dev"], "bc2gm": ["test", "dev"]}
+    assert made.contamination.splits("mixed", "contamination") == {"bc2gm": ["dev", "test"]}
+    assert made.selection.fingerprint_recipe("mixed", 0)["similar"] is True
+    assert made.selection.duplicates_recipe("mixed") == {"similarity": 0.9}
     plain = targets(write(specs), local_files=local)
-    assert plain.selection_inputs("mixed") == {}
+    assert plain.selection.inputs("mixed") == {}
 
 
 def test_every_part_is_searched_for_texts_of_datasets_once(specs: Path, local: dict[str, str]) -> None:
     for number in range(2 * PARTS_AT_ONCE):  # beside the three files that are there
         (Path(local["web"]) / f"c{number}.txt").touch()
     made = targets(write(specs), local_files=local)
-    found = made.contaminations("mixed")
+    found = made.contamination.findings("mixed")
     firsts = [int(path.removesuffix(".json")[-4:]) for path in found]
-    searched = [made.searched_parts("mixed", first) for first in firsts]
+    searched = [made.contamination.searched_parts("mixed", first) for first in firsts]
     assert [len(parts) for parts in searched] == [PARTS_AT_ONCE, PARTS_AT_ONCE, 3]
-    assert [path for parts in searched for path in parts] == made.parts("mixed")
+    assert [path for parts in searched for path in parts] == made.corpora.parts("mixed")
 
 
 def test_each_corpus_that_a_model_is_trained_on_has_a_report(root: Path) -> None:
     report = "results/demo/corpora/pubmed-abstracts/contamination.json"
-    assert report in targets(root / "specs", models=["pubmedbert-base"]).everything()
-    assert report not in targets(root / "specs").everything()
+    assert report in targets(root / "specs", models=["pubmedbert-base"]).publication.everything()
+    assert report not in targets(root / "specs").publication.everything()
 
 
 @pytest.mark.parametrize(
@@ -141,5 +141,5 @@ def test_an_unreadable_article_changes_how_its_own_shard_is_parsed_alone(specs: 
     )
     made = targets(write(specs, text))
     plain = {"source": "articles", "parser": "pubmill", "leave_out": []}
-    assert made.parse_recipe("articles", "PMC00001xxxx") == plain
-    assert made.parse_recipe("articles", "PMC00002xxxx") == plain | {"unreadable": ["PMC20001.3"]}
+    assert made.corpora.parse_recipe("articles", "PMC00001xxxx") == plain
+    assert made.corpora.parse_recipe("articles", "PMC00002xxxx") == plain | {"unreadable": ["PMC20001.3"]}

@@ -7,7 +7,7 @@ import pytest
 
 from pubmill import specs
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets
+from pubmill.graph import Graph, checked_graph
 from pubmill.specs import LearntVocabSpec
 from pubmill.specs.study import check_study
 from pubmill.vocabs.word_counts import SPLITTINGS
@@ -20,10 +20,10 @@ def folder(root: Path, tmp_path: Path) -> Path:
     return tmp_path / "specs"
 
 
-def targets(root: Path, tmp_path: Path, scale: str) -> Targets:
+def targets(root: Path, tmp_path: Path, scale: str) -> Graph:
     config = {"study": "x", "title": "x", "scale": scale, "tables": ["gu2020/table06"], "results": "results"}
     settings = {"mirror": str(tmp_path), "local_files": {"abstracts": str(tmp_path)}}
-    return Targets(*check_study(config | settings, root / "specs"))
+    return checked_graph(*check_study(config | settings, root / "specs"))
 
 
 def test_every_learnt_vocabulary_is_a_known_kind(root: Path) -> None:
@@ -60,16 +60,18 @@ def test_a_released_vocabulary_needs_a_released_model(folder: Path) -> None:
 
 def test_vocabularies_that_separate_words_alike_share_their_counts(root: Path, tmp_path: Path) -> None:
     made = targets(root, tmp_path, "full")
-    assert made.word_counts("biomegatron-30k") == made.word_counts("biomegatron-50k")
-    assert made.word_counts("pubmed-cased") != made.word_counts("pubmed-uncased")
-    assert len(made.word_counts("pubmed-bpe")) == len(made.parts("lewis2020-pm"))
+    assert made.vocabularies.word_counts("biomegatron-30k") == made.vocabularies.word_counts(
+        "biomegatron-50k"
+    )
+    assert made.vocabularies.word_counts("pubmed-cased") != made.vocabularies.word_counts("pubmed-uncased")
+    assert len(made.vocabularies.word_counts("pubmed-bpe")) == len(made.corpora.parts("lewis2020-pm"))
 
 
 def test_released_vocabularies_come_with_their_models(root: Path, tmp_path: Path) -> None:
-    assert targets(root, tmp_path, "full").vocab_model("pubmedbert-base") == "pubmedbert-base"
+    assert targets(root, tmp_path, "full").vocabularies.model("pubmedbert-base") == "pubmedbert-base"
     made = targets(root, tmp_path, "demo")
-    assert made.vocab_model("biobert-base") == "biobert-base"
+    assert made.vocabularies.model("biobert-base") == "biobert-base"
     with pytest.raises(PubmillError, match="at scale demo the model pubmedbert-base is made here"):
-        made.vocab_model("pubmedbert-base")
+        made.vocabularies.model("pubmedbert-base")
     with pytest.raises(PubmillError, match="a released one"):
-        made.vocab_recipe("biobert-base")
+        made.vocabularies.recipe("biobert-base")

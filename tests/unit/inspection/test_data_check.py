@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from pubmill.graph.dataset_access import AccessTargets
+from pubmill.graph import Graph
 from pubmill.inspection.data_check import checks
 from pubmill.inspection.data_check.checks import CheckOutcome, Unchecked, check, check_all, plan
 from pubmill.inspection.data_check.printing import print_outcomes, totals
@@ -37,7 +37,7 @@ def planned(
 ) -> tuple[list[checks.DatasetCheck], list[Unchecked]]:
     local = {KEY: str(folder)} if folder else {}
     study = {"study": "x", "title": "", "scale": "full", "tables": [], "local_files": local}
-    return plan(AccessTargets(*check_study(study, specs)), names or [NAME])
+    return plan(Graph(*check_study(study, specs)), names or [NAME])
 
 
 def outcome(specs: Path, folder: Path) -> CheckOutcome:
@@ -127,7 +127,7 @@ def test_the_check_continues_after_a_failure(specs: Path, folder: Path, tmp_path
         (damaged / name).write_text(SENTENCE + f"{CANARY} {CANARY}\n")
     study = {"study": "x", "title": "", "scale": "full", "tables": []}
     config = {**study, "local_files": {KEY: str(folder), "other-key": str(damaged)}}
-    tasks, _ = plan(AccessTargets(*check_study(config, specs)), [NAME, "other"])
+    tasks, _ = plan(Graph(*check_study(config, specs)), [NAME, "other"])
     found = {one.dataset: one for one in check_all(tasks, 2)}
     assert found[NAME].faults == [] and f"{FILES['train']}:4" in found["other"].faults[0]
     text = printed(list(found.values()), [])
@@ -170,5 +170,5 @@ def test_the_biggest_comes_first(specs: Path, folder: Path, tmp_path: Path) -> N
         (big / name).write_text(SENTENCE * 9)
     study = {"study": "x", "title": "", "scale": "full", "tables": []}
     config = {**study, "local_files": {KEY: str(folder), "big-key": str(big)}}
-    tasks, _ = plan(AccessTargets(*check_study(config, specs)), [NAME, "bigger"])
+    tasks, _ = plan(Graph(*check_study(config, specs)), [NAME, "bigger"])
     assert [task.dataset for task in tasks] == ["bigger", NAME]

@@ -12,8 +12,7 @@ import pytest
 from rich.console import Console
 
 from pubmill.errors import PubmillError
-from pubmill.graph.dataset_access import AccessTargets
-from pubmill.graph.tables import TableTargets
+from pubmill.graph import Graph
 from pubmill.inspection.doctor.datasets import DatasetFinding, examine, linked, merged_config
 from pubmill.inspection.doctor.links import Links, check_links
 from pubmill.inspection.doctor.models import examine_models
@@ -31,11 +30,11 @@ def looked_at(
 ) -> dict[str, DatasetFinding]:
     base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
     base |= {"results": str(tmp_path / "results"), "datasets": [NAME, "bc2gm"], **config}
-    targets = AccessTargets(*check_study(base, specs))
+    targets = Graph(*check_study(base, specs))
     return {finding.dataset: finding for finding in examine(targets, links)}
 
 
-def files_of_bc2gm(targets: AccessTargets, mirror: Path) -> list[Path]:
+def files_of_bc2gm(targets: Graph, mirror: Path) -> list[Path]:
     """Make files with the mirror's names; the doctor does not read their content."""
     sources = targets.specs.datasets["bc2gm"].sources.values()
     paths = [mirror / file.url.removeprefix("https://") for file in sources if isinstance(file, File)]
@@ -48,7 +47,7 @@ def files_of_bc2gm(targets: AccessTargets, mirror: Path) -> list[Path]:
 @pytest.fixture
 def mirror(specs: Path, tmp_path: Path) -> Path:
     config = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
-    files_of_bc2gm(AccessTargets(*check_study(config, specs)), tmp_path / "mirror")
+    files_of_bc2gm(Graph(*check_study(config, specs)), tmp_path / "mirror")
     return tmp_path / "mirror"
 
 
@@ -94,7 +93,7 @@ def test_files_of_ones_own_are_at_hand(specs: Path, tmp_path: Path, folder: Path
 def test_what_the_network_has_is_available_unless_its_link_is_dead(specs: Path, tmp_path: Path) -> None:
     assert looked_at(specs, tmp_path)["bc2gm"].sources == {"network": 3}
     config = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
-    url = next(url for url in linked(AccessTargets(*check_study(config, specs))) if "BC2GM" in url)
+    url = next(url for url in linked(Graph(*check_study(config, specs))) if "BC2GM" in url)
     found = looked_at(specs, tmp_path, Links(True, {url: "404 Not Found"}))["bc2gm"]
     assert found.available is False and found.dead == [f"{url}: 404 Not Found"]
     assert found.sources["network"] == 2 and found.sources["absent"] == 1
@@ -147,7 +146,7 @@ def models_of(specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **co
     """Return what the doctor prints about the models of a study."""
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     base = {"study": "x", "title": "x", "scale": "demo", "results": str(tmp_path / "results")}
-    targets = TableTargets(*check_study(base | config, specs))
+    targets = Graph(*check_study(base | config, specs))
     with StringIO() as text:
         print_models(Console(file=text, width=200), examine_models(targets))
         return text.getvalue()

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from pubmill.errors import PubmillError
-from pubmill.graph.fact_tables import FactTableTargets
+from pubmill.graph import Graph
 from pubmill.inspection.explain.cells import Explainer, Explanation, explain
 from pubmill.inspection.explain.origins import source_folders
 from pubmill.inspection.explain.printing import print_explanation, to_json
@@ -39,7 +39,7 @@ def specs(scale: str) -> Specs:
 def explainer(tmp_path: Path, **config: Any) -> Explainer:
     base = {"study": "x", "title": "x", "scale": "demo", "tables": [TABLE], "models": [MODEL]}
     study = Study.model_validate(base | {"results": str(tmp_path)} | config)
-    targets = FactTableTargets(study, specs(study.scale))
+    targets = Graph(study, specs(study.scale))
     return Explainer(targets, ROOT / "specs", ("studies/x.yaml",), ("results=here",))
 
 
@@ -60,7 +60,10 @@ def test_a_cell_has_its_runs_and_what_they_were_run_with(tmp_path: Path) -> None
     found = explain(explainer(tmp_path), TABLE, "BC2GM", MODEL)
     assert found.value["value"] == pytest.approx(85) and found.value["n"] == 2 and not found.to_do
     assert found.value["published"]["value"] == 84.52
-    assert [(run.seed, run.score) for run in found.runs] == [(1, pytest.approx(80)), (2, pytest.approx(90))]
+    assert [(run.seed, run.score) for run in found.runs] == [
+        (1, pytest.approx(80)),
+        (2, pytest.approx(90)),
+    ]
     assert found.runs[0].file == f"runs/blurb/{MODEL}/bc2gm/standard/final/seed-1.json"
     assert found.recipe == {"learning_rate": 2e-3}
     assert found.setting == {"protocol": "blurb", "setting": "standard"}
@@ -82,7 +85,7 @@ def compared(tmp_path: Path, column: str, *since: Record) -> Explanation:
         for seed in (1, 2):
             made_up.write(results, made_up.record(model, "bc2gm", seed, first, scale="demo"))
     made = explainer(tmp_path, models=[MODEL, OTHER])
-    recipe = TableRecipe.model_validate(json.loads(json.dumps(made.targets.table_recipe(TABLE))))
+    recipe = TableRecipe.model_validate(json.loads(json.dumps(made.graph.tables.recipe(TABLE))))
     table = build(recipe, PublishedValues(), read_records(recipe, results))
     write_json(results / f"tables/{TABLE}.comparisons.json", made_up.compared(table).model_dump(mode="json"))
     made_up.write(results, *since)
@@ -115,7 +118,7 @@ def test_a_cell_that_the_comparison_lacks_is_said_to_be_new(tmp_path: Path) -> N
     """The comparison was made before a second model had runs."""
     put_records(tmp_path / "demo", 0.8, 0.9)
     made = explainer(tmp_path, models=[MODEL, OTHER])
-    recipe = TableRecipe.model_validate(json.loads(json.dumps(made.targets.table_recipe(TABLE))))
+    recipe = TableRecipe.model_validate(json.loads(json.dumps(made.graph.tables.recipe(TABLE))))
     table = build(recipe, PublishedValues(), read_records(recipe, tmp_path / "demo"))
     path = tmp_path / f"demo/tables/{TABLE}.comparisons.json"
     write_json(path, made_up.compared(table).model_dump(mode="json"))
@@ -184,7 +187,7 @@ def test_data_are_reported_down_to_the_source_files(tmp_path: Path) -> None:
     made = explainer(tmp_path)
     card = {"counts": {"test": {"sentences": 3}}, "examples_sha256": {"test": TEST}}
     write_json(tmp_path / "demo/datasets/bc2gm/card.json", card)
-    [(role, file), *_] = made.targets.dataset_inputs("bc2gm").items()
+    [(role, file), *_] = made.graph.datasets.inputs("bc2gm").items()
     source = {
         "url": "https://host/x",
         "sha256": "5" * 64,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets
+from pubmill.graph import Graph, checked_graph
 from pubmill.inspection.mirror import fetching as mirroring
 from pubmill.inspection.mirror.fetching import fetch_all, listed
 from pubmill.planning import required_files as module
@@ -20,8 +20,8 @@ MODEL = HubModel("bert", "who/bert", "0" * 40)
 
 
 @pytest.fixture(scope="module")
-def targets(root: Path) -> Targets:
-    return Targets(Study(study="x", title="x", scale="full", tables=()), load(root / "specs", "full"))
+def targets(root: Path) -> Graph:
+    return checked_graph(Study(study="x", title="x", scale="full", tables=()), load(root / "specs", "full"))
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def silent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_answers", lambda host: False)
 
 
-def test_jobs_say_what_is_needed(targets: Targets) -> None:
+def test_jobs_say_what_is_needed(targets: Graph) -> None:
     jobs = [
         Job("download", {"path": PUBMED}, True),
         Job("export_model", {"model": "bert-base-uncased"}, True),

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets
+from pubmill.graph import Graph, checked_graph
 from pubmill.planning.costs import ASSUMED, BASE, LARGE, architecture_of, operations_of_finetuning
 from pubmill.planning.gpus import Gpus, read_gpus
 from pubmill.planning.plan import STAGE_OF, make_plan, recipes_at_full
@@ -42,8 +42,8 @@ STEP = 6 * (
 
 
 @pytest.fixture(scope="module")
-def targets(root: Path) -> Targets:
-    return Targets(Study(study="x", title="x", scale="full", tables=()), load(root / "specs", "full"))
+def targets(root: Path) -> Graph:
+    return checked_graph(Study(study="x", title="x", scale="full", tables=()), load(root / "specs", "full"))
 
 
 def with_objective(**changes: object) -> PretrainingRecipe:
@@ -78,7 +78,7 @@ def test_parameters_are_those_of_bert() -> None:
     assert parameters(shared) == 30_522 * 768 + 4 * 768**2 + 2 * 768 * 3072
 
 
-def test_a_fine_tuning_is_examples_times_epochs(targets: Targets) -> None:
+def test_a_fine_tuning_is_examples_times_epochs(targets: Graph) -> None:
     """BC2GM has 12,574 sentences; BLURB's runs see them 60 times, 40 tokens each."""
     found = operations_of_finetuning(targets, "blurb", "bert-base-uncased", "bc2gm", "standard")
     tokens = 12_574 * 60 * 40
@@ -90,7 +90,7 @@ def test_a_fine_tuning_is_examples_times_epochs(targets: Targets) -> None:
 def test_sizes_are_declared_and_no_name_decides(root: Path) -> None:
     specs = load(root / "specs", "full")
     changed = with_model(specs, "roberta-large", "my-small-one", size=None)
-    found = Targets(Study(study="x", title="x", scale="full", tables=()), changed)
+    found = checked_graph(Study(study="x", title="x", scale="full", tables=()), changed)
     assert architecture_of(found, "roberta-large") is LARGE
     assert architecture_of(found, "roberta-base") is architecture_of(found, "my-small-one") is BASE
     assert architecture_of(found, "megatron-345m-cased") is LARGE
@@ -104,7 +104,7 @@ def with_model(specs: Specs, like: str, name: str, **changes: object) -> Specs:
     )
 
 
-def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Targets) -> None:
+def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Graph) -> None:
     run = {"protocol": "blurb", "model": "bert-base-uncased", "dataset": "bc2gm", "setting": "standard"}
     jobs = [
         Job("finetune", {**run, "seed": "1"}, True),
@@ -131,7 +131,7 @@ def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Targets) -> 
     assert trials == pytest.approx(runs / 3)  # 20 of 60 epochs
 
 
-def test_the_plan_says_what_is_assumed(targets: Targets) -> None:
+def test_the_plan_says_what_is_assumed(targets: Graph) -> None:
     said = io.StringIO()
     jobs = [Job("pretrain", {"recipe": "pubmedbert-base", "step": "12500"}, True)]
     print_plan(Console(file=said, width=160), make_plan(jobs, targets, GPUS), targets, GPUS)
@@ -159,7 +159,7 @@ def test_every_rule_has_its_stage(root: Path) -> None:
     assert rules == set(STAGE_OF)
 
 
-def test_the_page_shows_the_plan_of_every_recipe(root: Path, targets: Targets) -> None:
+def test_the_page_shows_the_plan_of_every_recipe(root: Path, targets: Graph) -> None:
     gpus = read_gpus(root / "specs", root / "no such benchmark")
     table = "\n".join(recipes_as_markdown(recipes_at_full(targets, gpus), gpus))
     page = (root / "docs/planning.md").read_text()

@@ -11,7 +11,7 @@ import pytest
 
 from pubmill.annotation.examples import TokensExample, write_examples
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets
+from pubmill.graph import Graph, checked_graph
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import ScoringRecipe, score_run
 from pubmill.prediction.spacy_pipelines import (
@@ -221,35 +221,35 @@ def test_without_spacy_it_says_how_to_get_it(pipeline: Path, monkeypatch: pytest
         load_pipeline(pipeline)
 
 
-def targets(root: Path, **config: Any) -> Targets:
+def targets(root: Path, **config: Any) -> Graph:
     base = {"study": "x", "title": "x", "scale": "full", "tables": ["gu2020/table06"]}
-    return Targets(*check_study({**base, **config}, root / "specs"))
+    return checked_graph(*check_study({**base, **config}, root / "specs"))
 
 
 def test_the_graph_takes_the_pipeline_that_the_user_names(root: Path, pipeline: Path) -> None:
     made = targets(root, local_files={"scispacy-bc5cdr": str(pipeline)})
-    assert "config.cfg" in made.pipeline_content("scispacy-bc5cdr")
-    assert made.annotation_recipe("scispacy-bc5cdr", "ncbi-disease") == {"types": {"DISEASE": ""}}
-    assert made.annotation_records("scispacy-bc5cdr", "ncbi-disease") == [
+    assert "config.cfg" in made.pipelines.content("scispacy-bc5cdr")
+    assert made.pipelines.recipe("scispacy-bc5cdr", "ncbi-disease") == {"types": {"DISEASE": ""}}
+    assert made.pipelines.records("scispacy-bc5cdr", "ncbi-disease") == [
         "runs/off-the-shelf/scispacy-bc5cdr/ncbi-disease/as-it-is/final/seed-1.json"
     ]
-    assert made.annotation_records("scispacy-bc5cdr", "ebm-pico") == []
+    assert made.pipelines.records("scispacy-bc5cdr", "ebm-pico") == []
 
 
 def test_impossible_uses_of_a_pipeline_are_reported(root: Path, tmp_path: Path) -> None:
     made = targets(root, local_files={"scispacy-bc5cdr": str(tmp_path)})
     with pytest.raises(PubmillError, match="needs files of your own: set local_files"):
-        made.pipeline("scispacy-jnlpba")
+        made.pipelines.folder("scispacy-jnlpba")
     with pytest.raises(PubmillError, match=r"has no config\.cfg"):
-        made.check_pipeline("scispacy-bc5cdr")
+        made.pipelines.check_folder("scispacy-bc5cdr")
     with pytest.raises(PubmillError, match="not ebm-pico; add it to `types`"):
-        made.annotation_recipe("scispacy-bc5cdr", "ebm-pico")
+        made.pipelines.recipe("scispacy-bc5cdr", "ebm-pico")
     with pytest.raises(PubmillError, match="can't be fine-tuned"):
-        made.model_inputs("scispacy-bc5cdr")
+        made.models.inputs("scispacy-bc5cdr")
 
 
 def test_the_record_of_a_pipeline_says_what_it_is(root: Path) -> None:
-    recipe = targets(root).annotation_score_recipe("scispacy-jnlpba", "bc2gm")
+    recipe = targets(root).records.pipeline_recipe("scispacy-jnlpba", "bc2gm")
     assert (recipe["protocol"], recipe["split"], recipe["metric"]) == ("off-the-shelf", "test", "entity_f1")
     assert ScoringRecipe(**recipe).seed == 1
     assert "finetune" not in recipe["versions"]

@@ -14,6 +14,7 @@ from pubmill.pretraining import engine
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
+from pubmill.pretraining.micro_batches import Part
 from pubmill.pretraining.tokens import PackedTokens
 from tests.unit.pretraining.toy_pretraining import RECIPE, changed, losses, make_data, pretrain, weights
 
@@ -36,11 +37,12 @@ def stop_in(monkeypatch: pytest.MonkeyPatch, micro_batch: int) -> list[int]:
     """Send SIGTERM during a micro-batch, counted from the first of all; return their sizes as they come."""
     add, sizes = Pretraining._add, list[int]()
 
-    def adding(self: Pretraining, *given: Any) -> None:
-        sizes.append(len(given[3]))
-        add(self, *given)
+    def adding(self: Pretraining, part: Part, *rest: Any) -> Any:
+        sizes.append(len(part.ids))
+        found = add(self, part, *rest)
         if len(sizes) == micro_batch:
             os.kill(os.getpid(), signal.SIGTERM)
+        return found
 
     monkeypatch.setattr(Pretraining, "_add", adding)
     return sizes
@@ -68,11 +70,11 @@ def short_of_memory(monkeypatch: pytest.MonkeyPatch, most: int, after: int) -> l
     """Let more than `most` sequences at once fail once `after` micro-batches went well."""
     add, sizes = Pretraining._add, list[int]()
 
-    def adding(self: Pretraining, *given: Any) -> None:
-        if len(given[3]) > most and len(sizes) >= after:
+    def adding(self: Pretraining, part: Part, *rest: Any) -> Any:
+        if len(part.ids) > most and len(sizes) >= after:
             raise torch.OutOfMemoryError("CUDA out of memory")
-        sizes.append(len(given[3]))
-        add(self, *given)
+        sizes.append(len(part.ids))
+        return add(self, part, *rest)
 
     monkeypatch.setattr(Pretraining, "_add", adding)
     return sizes

@@ -10,7 +10,7 @@ import pytest
 from lxml import html
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets
+from pubmill.graph import checked_graph
 from pubmill.publication.checklist.answers import ChecklistAnswer
 from pubmill.publication.checklist.document import QUESTIONS, Checklist, fill, to_html, to_markdown
 from pubmill.publication.checklist.evidence import ChecklistRecipe, count_parameters, read_study
@@ -229,10 +229,10 @@ def test_the_recipe_is_what_the_specs_say(tmp_path: Path) -> None:
         "tables": ["gu2020/table06"],
         "results": str(tmp_path),
     }
-    targets = Targets(Study.model_validate(study), load(ROOT / "specs", "demo"))
-    made = parse(ChecklistRecipe, json.loads(json.dumps(targets.checklist_recipe())), "here")
+    targets = checked_graph(Study.model_validate(study), load(ROOT / "specs", "demo"))
+    made = parse(ChecklistRecipe, json.loads(json.dumps(targets.checklist.recipe())), "here")
     assert {f"{tmp_path}/demo/{path}" for path in made.run_paths()} == set(
-        targets.record_files("gu2020/table06")
+        targets.tables.record_files("gu2020/table06")
     )
     [search] = made.searches
     assert search.grid == {"batch_size": (16,), "learning_rate": (2e-3,)} and search.models == (
@@ -240,6 +240,6 @@ def test_the_recipe_is_what_the_specs_say(tmp_path: Path) -> None:
     )
     assert "runs/blurb/selected/bc2gm/standard.json" in search.selected
     assert made.datasets["bc2gm"].made_up and made.datasets["bc2gm"].links
-    wanted = set(targets.checklist_inputs())
+    wanted = set(targets.checklist.inputs())
     assert all(f"{tmp_path}/demo/{path}" in wanted for path in search.selected)
-    assert set(targets.checklist_files()) < set(targets.everything())
+    assert set(targets.paths.checklist_files(targets.study.study)) < set(targets.publication.everything())

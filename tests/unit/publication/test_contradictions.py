@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.graph import Targets
+from pubmill.graph import checked_graph
 from pubmill.publication.contradictions import (
     FORMS,
     NO_REASON,
@@ -23,7 +23,7 @@ SPECS = Path(__file__).parents[3] / "specs"
 def real_recipe() -> ContradictionsRecipe:
     study = Study(study="x", title="", scale="full", tables=())
     return ContradictionsRecipe.model_validate(
-        json.loads(json.dumps(Targets(study, load(SPECS, "full")).contradictions_recipe()))
+        json.loads(json.dumps(checked_graph(study, load(SPECS, "full")).contradictions.recipe()))
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets
+from pubmill.graph import checked_graph
 from pubmill.publication.crate import PROFILES, CrateRecipe, write_crate
 from pubmill.publication.rendering import to_json
 from pubmill.specs import load
@@ -261,11 +261,11 @@ def test_the_recipe_leaves_out_the_machine_and_names_terms(specs: Path, tmp_path
         "study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"], "mirror": str(tmp_path),
         "results": str(tmp_path / "r"), "local_files": {KEY: str(folder)},
     }  # fmt: skip
-    targets = Targets(Study.model_validate(config), load(specs, "demo"))
-    made = parse(CrateRecipe, json.loads(json.dumps(targets.crate_recipe())), "here")
+    targets = checked_graph(Study.model_validate(config), load(specs, "demo"))
+    made = parse(CrateRecipe, json.loads(json.dumps(targets.crate.recipe())), "here")
     assert str(tmp_path) not in yaml.safe_dump(made.configuration)
     assert made.configuration["local_files"] == {KEY: "a folder of your own"}
     assert set(made.results) > {"reports/x.html", "reports/x.checklist.md", "tables/gu2020/table06.csv"}
     assert "tables/gu2020/table06.comparisons.html" in made.results
-    assert targets.crate() not in targets.everything()
-    assert NAME in targets.datasets() and APPLY in made.conditions.values()
+    assert targets.paths.crate(targets.study.study) not in targets.publication.everything()
+    assert NAME in targets.scope.datasets() and APPLY in made.conditions.values()

@@ -11,7 +11,7 @@ import pytest
 from lxml import html
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets, as_json
+from pubmill.graph import as_json, checked_graph
 from pubmill.publication.dataset_pages import FORMS, Page, PageRecipe, make_page, read_page
 from pubmill.specs.study import check_study
 from tests.unit.publication import toy_cards as made_up
@@ -181,9 +181,9 @@ def test_every_dataset_has_a_page_recipe_without_paths(root: Path, tmp_path: Pat
         "tables": ["gu2020/table03"],
         "mirror": str(tmp_path),
     }
-    made = Targets(*check_study(config, root / "specs"))
+    made = checked_graph(*check_study(config, root / "specs"))
     for name, spec in made.specs.datasets.items():
-        parsed = PageRecipe.model_validate_json(as_json(made.page_recipe(name)))
+        parsed = PageRecipe.model_validate_json(as_json(made.pages.recipe(name)))
         assert str(tmp_path) not in parsed.model_dump_json()
         assert all(source.record.endswith(".source.json") for source in parsed.sources)
         assert [source.role for source in parsed.sources] == list(spec.sources)
@@ -192,8 +192,8 @@ def test_every_dataset_has_a_page_recipe_without_paths(root: Path, tmp_path: Pat
 
 def test_a_page_of_a_dataset_that_cannot_be_had_is_refused(root: Path) -> None:
     config = {"study": "x", "title": "x", "scale": "full", "tables": ["gu2020/table03"]}
-    made = Targets(*check_study(config, root / "specs"))
+    made = checked_graph(*check_study(config, root / "specs"))
     with pytest.raises(PubmillError, match="you apply for at"):
-        made.page_inputs("mednli")
+        made.pages.inputs("mednli")
     with pytest.raises(PubmillError, match="there is no specs/datasets/nothing"):
-        made.page_inputs("nothing")
+        made.pages.inputs("nothing")

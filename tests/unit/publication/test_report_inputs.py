@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets
+from pubmill.graph import Graph, checked_graph
 from pubmill.metrics.records import write_record
 from pubmill.publication import contradictions, dataset_pages
 from pubmill.publication.checklist.evidence import ChecklistRecipe, read_study
@@ -17,6 +17,7 @@ from pubmill.publication.rendering import to_json
 from pubmill.publication.report import ReportRecipe, read_report
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
+from pubmill.storage.result_paths import PAGE_FORMS
 from tests.conftest import ROOT
 from tests.unit import toy_tables as made_up
 from tests.unit.publication import toy_cards as cards_made_up
@@ -31,11 +32,11 @@ def specs() -> Specs:
     return load(ROOT / "specs", "demo")
 
 
-def targets(results: Path) -> Targets:
+def targets(results: Path) -> Graph:
     """A study of a table of results and one of facts, with a pretraining."""
     study = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06", "gu2020/table03"]}
     only = {"models": ["pubmedbert-base"], "datasets": ["bc2gm", "chemprot@blurb"], "results": str(results)}
-    return Targets(Study.model_validate(study | only), specs())
+    return checked_graph(Study.model_validate(study | only), specs())
 
 
 def put(results: Path, file: str) -> None:
@@ -71,17 +72,17 @@ def _content(results: Path, file: str) -> object:
     }.get(Path(file).name, FIT)
 
 
-def read_reports_files(made: Targets, results: Path) -> None:
-    recipe = json.loads(json.dumps(made.report_recipe()))
+def read_reports_files(made: Graph, results: Path) -> None:
+    recipe = json.loads(json.dumps(made.report.recipe()))
     read_report(ReportRecipe.model_validate(recipe), results)
 
 
-def read_checklists_files(made: Targets, results: Path) -> None:
-    recipe = json.loads(json.dumps(made.checklist_recipe()))
+def read_checklists_files(made: Graph, results: Path) -> None:
+    recipe = json.loads(json.dumps(made.checklist.recipe()))
     read_study(ChecklistRecipe.model_validate(recipe), results)
 
 
-READERS: dict[str, Callable[[Targets, Path], None]] = {
+READERS: dict[str, Callable[[Graph, Path], None]] = {
     "report": read_reports_files,
     "checklist": read_checklists_files,
 }
@@ -90,7 +91,7 @@ READERS: dict[str, Callable[[Targets, Path], None]] = {
 @pytest.mark.parametrize("who", READERS)
 def test_the_inputs_are_what_is_read(tmp_path: Path, who: str) -> None:
     made, results = targets(tmp_path / "results"), tmp_path / "results/demo"
-    inputs = {"report": made.report_inputs, "checklist": made.checklist_inputs}[who]()
+    inputs = {"report": made.report.inputs, "checklist": made.checklist.inputs}[who]()
     files = [path.removeprefix(f"{results}/") for path in inputs]
     assert len(files) == len(set(files)) > 10
     results.mkdir(parents=True)
@@ -107,11 +108,11 @@ def test_the_inputs_are_what_is_read(tmp_path: Path, who: str) -> None:
 
 
 def test_the_programs_write_the_forms_that_their_rules_name() -> None:
-    assert set(dataset_pages.FORMS) == set(contradictions.FORMS) == set(Targets.PAGE_FORMS)
+    assert set(dataset_pages.FORMS) == set(contradictions.FORMS) == set(PAGE_FORMS)
 
 
 def test_a_study_of_facts_alone_waits_for_no_contradictions(tmp_path: Path) -> None:
     study = Study(study="x", title="x", scale="demo", tables=("gu2020/table03",), results=str(tmp_path))
-    made = Targets(study, specs())
-    assert not any("contradictions" in path for path in made.report_inputs())
-    assert set(made.contradictions()) < set(made.everything())
+    made = checked_graph(study, specs())
+    assert not any("contradictions" in path for path in made.report.inputs())
+    assert set(made.paths.contradiction_files()) < set(made.publication.everything())

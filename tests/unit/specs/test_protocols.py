@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from pubmill import specs
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets
+from pubmill.graph import checked_graph
 from pubmill.recipes import FinetuningRecipe, build
 from pubmill.specs import ProtocolSpec, Specs
 from pubmill.specs.protocols import EquivalenceSpec
@@ -314,25 +314,27 @@ rows: [{dataset: gad, label: GAD, group: re}, {dataset: bc2gm, label: BC2GM, gro
 def test_a_row_of_folds_has_the_records_of_all_of_them(folder: Path) -> None:
     (folder / "tables/lewis2020/table99.yaml").write_text(TABLE)
     config = {"study": "x", "title": "x", "scale": "demo", "tables": ["lewis2020/table99"]}
-    made = Targets(*check_study(config, folder))
-    recipe = made.table_recipe("lewis2020/table99")
+    made = checked_graph(*check_study(config, folder))
+    recipe = made.tables.recipe("lewis2020/table99")
     folds = [f"gad@fold-{number}" for number in range(2, 11)]
     assert recipe["aggregate"] == "median" and recipe["missing"] == {}
     assert recipe["rows"][0]["folds"] == folds and recipe["rows"][1]["folds"] == []
     assert recipe["rows"][0]["metric"] == "micro_f1"
-    assert made.records("lewis2020/table99")["pubmedbert-base"]["gad"] == [
+    assert made.tables.records("lewis2020/table99")["pubmedbert-base"]["gad"] == [
         f"runs/lewis2020/pubmedbert-base/{fold}/standard/final/seed-{seed}.json"
         for fold in folds
         for seed in (1, 2)
     ]
-    assert made.datasets() == [*folds, "gad@fold-1", "bc2gm"]
-    some = Targets(*check_study({**config, "datasets": ["gad"]}, folder)).table_recipe("lewis2020/table99")
+    assert made.scope.datasets() == [*folds, "gad@fold-1", "bc2gm"]
+    some = checked_graph(*check_study({**config, "datasets": ["gad"]}, folder)).tables.recipe(
+        "lewis2020/table99"
+    )
     assert some["missing"] == {"bc2gm": "not run in this study"}
 
 
 def test_a_fold_that_cannot_be_had_leaves_the_row_empty(folder: Path, tmp_path: Path) -> None:
     (folder / "tables/lewis2020/table99.yaml").write_text(TABLE)
     config = {"study": "x", "title": "x", "scale": "full", "tables": ["lewis2020/table99"]}
-    made = Targets(*check_study({**config, "mirror": str(tmp_path)}, folder))
-    assert "gad@fold-2 the mirror lacks https://" in made.table_recipe("lewis2020/table99")["missing"]["gad"]
+    made = checked_graph(*check_study({**config, "mirror": str(tmp_path)}, folder))
+    assert "gad@fold-2 the mirror lacks https://" in made.tables.recipe("lewis2020/table99")["missing"]["gad"]
     assert any(line.startswith("left out of the tables: gad@fold-1 ") for line in made.left_out())

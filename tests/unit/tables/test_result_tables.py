@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from pubmill.graph import Targets, as_json
+from pubmill.graph import Graph, as_json, checked_graph
 from pubmill.metrics.records import Record
 from pubmill.specs.study import Study
 from pubmill.tables.aggregation import Records, build
@@ -27,9 +27,9 @@ CONTRADICTIONS = {
 
 
 @cache
-def targets() -> Targets:
+def targets() -> Graph:
     study = Study(study="all", title="", scale="full", tables=tuple(TABLES))
-    return Targets(study, specs())
+    return checked_graph(study, specs())
 
 
 def test_all_are_found() -> None:
@@ -38,7 +38,7 @@ def test_all_are_found() -> None:
 
 def fed(name: str) -> Table:
     """The table, where each run scores what is printed of its cell, here or in another table of the paper."""
-    recipe = TableRecipe.model_validate(json.loads(json.dumps(targets().table_recipe(name))))
+    recipe = TableRecipe.model_validate(json.loads(json.dumps(targets().tables.recipe(name))))
     records: Records = {}
     for column in recipe.columns:
         for row in recipe.rows:
@@ -87,7 +87,7 @@ def test_most_composites_are_computed() -> None:
 def test_recipes_fit_into_an_argument() -> None:
     """Linux takes at most 128 KiB for one."""
     made = targets()
-    recipes = [*map(made.table_recipe, TABLES), made.report_recipe(), made.contradictions_recipe()]
+    recipes = [*map(made.tables.recipe, TABLES), made.report.recipe(), made.contradictions.recipe()]
     assert max(len(as_json(recipe)) for recipe in recipes) < 100_000
 
 
@@ -101,7 +101,7 @@ def test_every_published_value_has_its_cell(name: str) -> None:
 
 
 def test_models_of_notes_that_must_be_applied_for_leave_their_columns_empty() -> None:
-    missing = targets().table_recipe("lewis2020/table03")["missing"]
+    missing = targets().tables.recipe("lewis2020/table03")["missing"]
     assert "MIMIC-III, which must be applied for" in missing["bio-lm-base"]
-    assert "bio-lm-base@pm" not in missing and "bio-lm-base" not in targets().models()
+    assert "bio-lm-base@pm" not in missing and "bio-lm-base" not in targets().scope.models()
     assert any("bio-lm-large (is pretrained here on MIMIC-III" in line for line in targets().left_out())

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets
+from pubmill.graph import Graph, checked_graph
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.workflow.requested_targets import check_asked
@@ -18,12 +18,12 @@ PATTERNS = {
 
 
 @pytest.fixture(scope="module")
-def targets(root: Path) -> Targets:
+def targets(root: Path) -> Graph:
     study = Study(study="mine", title="mine", scale="full", tables=("gu2020/table06",))
-    return Targets(study, load(root / "specs", "full"))
+    return checked_graph(study, load(root / "specs", "full"))
 
 
-def message(targets: Targets, root: Path, file: str, *, lost: bool = True, many: tuple[str, ...] = ()) -> str:
+def message(targets: Graph, root: Path, file: str, *, lost: bool = True, many: tuple[str, ...] = ()) -> str:
     """Return the message on one requested file, or on rules that make many files."""
     files = [file] if file else []
     with pytest.raises(PubmillError) as error:
@@ -31,7 +31,7 @@ def message(targets: Targets, root: Path, file: str, *, lost: bool = True, many:
     return str(error.value)
 
 
-def test_targets_that_exist_pass(targets: Targets, root: Path) -> None:
+def test_targets_that_exist_pass(targets: Graph, root: Path) -> None:
     files = [
         "results/full/datasets/bc2gm/card.json",
         "results/full/corpora/parsed/pubmed/1.parquet",
@@ -56,18 +56,18 @@ def test_targets_that_exist_pass(targets: Targets, root: Path) -> None:
         ("datasets/nonesuch/card.json", "dataset", "nonesuch"),
     ],
 )
-def test_a_name_without_spec_is_named(targets: Targets, root: Path, path: str, kind: str, name: str) -> None:
+def test_a_name_without_spec_is_named(targets: Graph, root: Path, path: str, kind: str, name: str) -> None:
     found = message(targets, root, f"results/full/{path}", lost=False)
     assert f"results/full/{path}: there is no {kind} {name!r}" in found
 
 
-def test_a_rule_with_wildcards_names_one_of_its_files(targets: Targets, root: Path) -> None:
+def test_a_rule_with_wildcards_names_one_of_its_files(targets: Graph, root: Path) -> None:
     found = message(targets, root, "", many=("convert",))
     assert found.startswith("rule convert makes many files")
     assert found.endswith("request one of them by its path: results/full/datasets/{dataset}/card.json")
 
 
-def test_the_path_of_another_scale_has_its_command(targets: Targets, root: Path) -> None:
+def test_the_path_of_another_scale_has_its_command(targets: Graph, root: Path) -> None:
     found = message(targets, root, "results/demo/datasets/bc2gm/card.json")
     assert "the configuration has scale full, but the path has scale demo. Run: .venv/bin/snakemake" in found
     assert "results/demo/datasets/bc2gm/card.json" in found.partition("Run: ")[2]
@@ -83,7 +83,7 @@ def test_the_path_of_another_scale_has_its_command(targets: Targets, root: Path)
         ("bert-base-uncasde", "results/full/models/bert-base-uncased/config.json"),
     ],
 )
-def test_a_misspelt_target_lists_the_nearest(targets: Targets, root: Path, file: str, nearest: str) -> None:
+def test_a_misspelt_target_lists_the_nearest(targets: Graph, root: Path, file: str, nearest: str) -> None:
     found = message(targets, root, file)
     assert f"{file}: no rule has this name, and no rule makes this file. The nearest:\n" in found
     assert nearest in [line.strip() for line in found.splitlines()[1:]]

@@ -5,18 +5,18 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets
+from pubmill.graph import Graph, checked_graph
 from pubmill.specs.study import check_study
 from pubmill.workflow.requested_targets import check_asked
 
 
 @pytest.fixture(scope="module")
-def targets(root: Path) -> Targets:
+def targets(root: Path) -> Graph:
     study = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
-    return Targets(*check_study({**study, "models": ["no-pretraining"]}, root / "specs"))
+    return checked_graph(*check_study({**study, "models": ["no-pretraining"]}, root / "specs"))
 
 
-def check(below: str, targets: Targets, root: Path) -> None:
+def check(below: str, targets: Graph, root: Path) -> None:
     check_asked([targets.paths.at(below)], [], [], {}, targets, root / "studies")
 
 
@@ -31,7 +31,7 @@ def check(below: str, targets: Targets, root: Path) -> None:
         "tables/gu2020/table02.html",
     ],
 )
-def test_folders_that_name_no_spec_are_no_mistakes(below: str, targets: Targets, root: Path) -> None:
+def test_folders_that_name_no_spec_are_no_mistakes(below: str, targets: Graph, root: Path) -> None:
     check(below, targets, root)
 
 
@@ -48,6 +48,6 @@ def test_folders_that_name_no_spec_are_no_mistakes(below: str, targets: Targets,
         ("pages/datasets/bc2.html", "there is no dataset 'bc2'"),
     ],
 )
-def test_unknown_names_are_refused(below: str, message: str, targets: Targets, root: Path) -> None:
+def test_unknown_names_are_refused(below: str, message: str, targets: Graph, root: Path) -> None:
     with pytest.raises(PubmillError, match=message):
         check(below, targets, root)

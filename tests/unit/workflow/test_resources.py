@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pubmill.graph import Targets
+from pubmill.graph import Graph, checked_graph
 from pubmill.planning import costs
 from pubmill.planning.gpus import Gpus
 from pubmill.specs import load
@@ -17,17 +17,17 @@ GPUS = Gpus({"V100": 125e12, "H100": 989e12}, {"pretraining": 0.4, "finetuning":
 
 
 @pytest.fixture(scope="module")
-def targets(root: Path) -> Targets:
-    return Targets(Study(study="x", title="x", scale="full", tables=()), load(root / "specs", "full"))
+def targets(root: Path) -> Graph:
+    return checked_graph(Study(study="x", title="x", scale="full", tables=()), load(root / "specs", "full"))
 
 
-def asked(targets: Targets, rule: str, attempt: int = 1, **wildcards: str) -> tuple[int, int]:
+def asked(targets: Graph, rule: str, attempt: int = 1, **wildcards: str) -> tuple[int, int]:
     found = resources(targets, GPUS)(rule)
     of = SimpleNamespace(**wildcards)
     return found["mem_mb"](of, attempt), found["runtime"](of, attempt)
 
 
-def test_memory_doubles_and_time_grows_at_each_attempt(targets: Targets) -> None:
+def test_memory_doubles_and_time_grows_at_each_attempt(targets: Graph) -> None:
     assert asked(targets, "score") == LITTLE
     assert asked(targets, "latest_versions", 2) == (8_000, 4 * HOUR)
     assert asked(targets, "latest_versions", 3) == (16_000, 6 * HOUR)
@@ -45,7 +45,7 @@ def test_every_rule_asks_and_every_need_is_of_a_rule(root: Path) -> None:
     assert set(RULES) <= set(rules)
 
 
-def test_a_pretraining_asks_by_its_size_and_for_a_day_at_most(targets: Targets) -> None:
+def test_a_pretraining_asks_by_its_size_and_for_a_day_at_most(targets: Graph) -> None:
     """BERT-base takes more than a day for 62,500 steps on a V100; the next attempt resumes it."""
     memory, minutes = asked(targets, "pretrain", recipe="pubmedbert-base", step="62500")
     assert memory == pytest.approx(
@@ -56,14 +56,14 @@ def test_a_pretraining_asks_by_its_size_and_for_a_day_at_most(targets: Targets) 
     assert asked(targets, "pretrain", 2, recipe="pubmedbert-base", step="62500") == (2 * memory, DAY)
 
 
-def test_a_distillation_has_its_teacher_in_memory_too(targets: Targets) -> None:
+def test_a_distillation_has_its_teacher_in_memory_too(targets: Graph) -> None:
     student = asked(targets, "pretrain", recipe="bio-lm-base", step="500000")[0]
-    distilled = targets.steps("bio-lm-base@distill")[-1]
+    distilled = targets.pretrainings.steps("bio-lm-base@distill")[-1]
     taught = asked(targets, "pretrain", recipe="bio-lm-base@distill", step=str(distilled))[0]
     assert taught - student == pytest.approx(costs.bytes_of_model(targets, "bio-lm-large") / 1e6, rel=0.2)
 
 
-def test_a_fine_tuning_asks_by_its_model_and_data(targets: Targets) -> None:
+def test_a_fine_tuning_asks_by_its_model_and_data(targets: Graph) -> None:
     run = {"protocol": "blurb", "setting": "standard", "dataset": "jnlpba", "seed": "1"}
     base = asked(targets, "finetune", model="pubmedbert-base", **run)
     large = asked(targets, "finetune", model="pubmedbert-large", **run)
@@ -74,7 +74,7 @@ def test_a_fine_tuning_asks_by_its_model_and_data(targets: Targets) -> None:
     assert large[1] == pytest.approx(2 * expected / (125e12 * 0.15) / 60, abs=1)
 
 
-def test_a_vocabulary_learnt_from_text_needs_more_than_one_from_counts(targets: Targets) -> None:
+def test_a_vocabulary_learnt_from_text_needs_more_than_one_from_counts(targets: Graph) -> None:
     learners = {
         name: getattr(spec, "learner", None)
         for name, spec in targets.specs.vocabs.items()

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Targets
+from pubmill.graph import Graph, checked_graph
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.workflow import run_start
@@ -18,12 +18,12 @@ URL = (
 
 
 @pytest.fixture
-def targets(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Targets:
+def targets(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
     """Targets of a study whose mirror is empty; results are below the test's folder."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mirror").mkdir()
     study = Study(study="x", title="x", scale="demo", tables=(), mirror=str(tmp_path / "mirror"))
-    return Targets(study, load(root / "specs", "demo"))
+    return checked_graph(study, load(root / "specs", "demo"))
 
 
 def workflow(run: str | None = None, *, to_do: bool = True) -> SimpleNamespace:
@@ -38,7 +38,7 @@ def workflow(run: str | None = None, *, to_do: bool = True) -> SimpleNamespace:
 
 
 def test_files_that_cannot_be_reached_are_named_with_the_command_that_fetches_them(
-    targets: Targets, tmp_path: Path
+    targets: Graph, tmp_path: Path
 ) -> None:
     with pytest.raises(PubmillError) as error:
         run_start.begin(workflow(), targets)
@@ -48,14 +48,14 @@ def test_files_that_cannot_be_reached_are_named_with_the_command_that_fetches_th
     assert "scripts/mirror.py studies/mine.yaml --fetch FOLDER" in advice
 
 
-def test_finished_jobs_need_no_files_and_the_run_holds_the_lock(targets: Targets) -> None:
+def test_finished_jobs_need_no_files_and_the_run_holds_the_lock(targets: Graph) -> None:
     held = run_start.begin(workflow(to_do=False), targets)
     assert held.is_locked and (Path(targets.results) / ".lock").is_file()
     assert not (Path(targets.results) / ".slurm-run").exists()
     held.release()
 
 
-def test_the_name_of_a_slurm_run_is_recorded(targets: Targets, tmp_path: Path) -> None:
+def test_the_name_of_a_slurm_run_is_recorded(targets: Graph, tmp_path: Path) -> None:
     file = tmp_path / "mirror" / URL
     file.parent.mkdir(parents=True)
     file.touch()

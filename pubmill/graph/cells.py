@@ -1,0 +1,34 @@
+"""Cells of tables of results."""
+
+from pubmill.graph.pipelines import Pipelines
+from pubmill.graph.runs import Runs
+from pubmill.specs import Specs, TableSpec
+from pubmill.specs.tables import ColumnSpec
+from pubmill.storage.result_paths import BELOW
+
+
+class Cells:
+    """Records behind the cells of tables of results."""
+
+    def __init__(self, specs: Specs, runs: Runs, pipelines: Pipelines) -> None:
+        self._specs = specs
+        self._runs = runs
+        self._pipelines = pipelines
+
+    def records(self, table: TableSpec, column: ColumnSpec, row: str) -> list[str]:
+        """Return the records of one cell; none where the model is a pipeline that isn't for the row, or none
+        of the column's settings is."""
+        assert column.model
+        parts = self._runs.parts(table.protocol, row)
+        if column.model in self._pipelines.names():
+            found = [self._pipelines.records(column.model, part) for part in parts]
+            return [record for records in found for record in records] if all(found) else []
+        setting = table.setting_of(
+            column, self._specs.protocols[table.protocol], self._specs.datasets[parts[0]]
+        )
+        return [
+            BELOW.record(table.protocol, column.model, dataset, setting, seed)
+            for dataset in parts
+            if setting is not None
+            for seed in self._runs.seeds(table.protocol, column.model, dataset, setting)
+        ]

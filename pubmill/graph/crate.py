@@ -1,0 +1,70 @@
+"""The RO-Crate of a study."""
+
+from typing import Any
+
+from pubmill.graph.datasets import Datasets
+from pubmill.graph.publication import Publication
+from pubmill.graph.report import Report
+from pubmill.graph.scope import Scope
+from pubmill.graph.stage_versions import VERSIONS
+from pubmill.specs import Specs
+from pubmill.specs.study import Study
+from pubmill.storage.result_paths import Paths
+
+OF_THE_MACHINE = {"results", "mirror", "local_files", "save_minutes"}
+"""Keys of a study that say where files are, or how a machine is used."""
+
+
+class Crate:
+    """Recipe and inputs of the RO-Crate."""
+
+    def __init__(
+        self,
+        study: Study,
+        specs: Specs,
+        paths: Paths,
+        datasets: Datasets,
+        scope: Scope,
+        report: Report,
+        publication: Publication,
+    ) -> None:
+        self._study = study
+        self._specs = specs
+        self._paths = paths
+        self._datasets = datasets
+        self._scope = scope
+        self._report = report
+        self._publication = publication
+
+    def inputs(self) -> list[str]:
+        """Return the results that the crate holds, and the records of the source files that it names."""
+        return [*self._publication.files(), *map(self._paths.at, self._report.source_records())]
+
+    def recipe(self) -> dict[str, Any]:
+        """Return the CrateRecipe of the study."""
+        report = self._report.recipe()
+        own = self._study.model_dump(mode="json", exclude=OF_THE_MACHINE)
+        keys = dict.fromkeys(self._study.local_files, "a folder of your own")
+        return {
+            **{key: report[key] for key in ("study", "title", "scale", "scale_title", "tables")},
+            "configuration": own | ({"local_files": keys} if keys else {}),
+            "author": self._study.author.model_dump() if self._study.author else None,
+            "results": list(map(self._paths.below, self._publication.files())),
+            "sources": report["sources"],
+            **self._conditions(),
+            "versions": {"crate": VERSIONS["crate"]},
+        }
+
+    def _conditions(self) -> dict[str, dict[str, str]]:
+        """Return the licences of the datasets' source files, and where to apply for them; for files that
+        several datasets share, those of the first."""
+        licences: dict[str, str] = {}
+        conditions: dict[str, str] = {}
+        for dataset in self._scope.datasets():
+            spec = self._specs.datasets[dataset]
+            for path in self._datasets.inputs(dataset).values():
+                below = self._paths.below(path)
+                licences.setdefault(below, spec.licence)
+                if spec.apply:
+                    conditions.setdefault(below, spec.apply)
+        return {"licences": licences, "conditions": conditions}

@@ -1,0 +1,50 @@
+"""Datasets: their raw files and their conversion."""
+
+from typing import Any
+
+from pubmill.graph.dataset_access import DatasetAccess
+from pubmill.graph.dataset_recipes import conversion_recipe
+from pubmill.specs import File, LocalFile, Specs
+from pubmill.storage.result_paths import Paths
+
+
+class Datasets:
+    """Raw files and conversion of datasets."""
+
+    def __init__(self, specs: Specs, paths: Paths, access: DatasetAccess) -> None:
+        self._specs = specs
+        self._paths = paths
+        self._access = access
+
+    def recipe(self, dataset: str) -> dict[str, Any]:
+        """Return the ConversionRecipe of a dataset."""
+        return conversion_recipe(dataset, self._specs.datasets[dataset])
+
+    def copy(self, file: File | LocalFile) -> str:
+        """Return the path of the copy of a source file."""
+        if isinstance(file, LocalFile):
+            return self._paths.local_source(file.local, file.file)
+        return self._paths.source_of_url(file.url)
+
+    def inputs(self, dataset: str) -> dict[str, str]:
+        """Return the raw files of a dataset, by role."""
+        return {role: self.copy(file) for role, file in self._specs.datasets[dataset].sources.items()}
+
+    def conversion_inputs(self, dataset: str) -> list[str]:
+        """Return the raw files of a dataset to convert; a `PubmillError` if they are unavailable."""
+        self._access.check(dataset)
+        return list(self.inputs(dataset).values())
+
+    def arguments(self, dataset: str) -> list[str]:
+        """Return the conversion's arguments that name the raw files."""
+        inputs = self.inputs(dataset).items()
+        return [text for role, path in inputs for text in ("--input", f"{role}={path}")]
+
+    def is_made_up(self, dataset: str) -> bool:
+        """Return whether the scale gives the dataset other files than the published ones."""
+        return dataset in self._specs.scale.datasets
+
+    def variants(self, dataset: str) -> list[str]:
+        """Return all forms of a dataset, itself included: `chemprot@blurb`, `chemprot@blue` ..."""
+        base = dataset.partition("@")[0]
+        return [name for name in self._specs.datasets if name.partition("@")[0] == base]

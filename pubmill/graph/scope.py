@@ -1,0 +1,53 @@
+"""What a study runs."""
+
+from pubmill.graph.models import Models
+from pubmill.graph.requests import Requests
+from pubmill.graph.table_datasets import TableDatasets
+from pubmill.graph.table_models import TableModels
+from pubmill.graph.tables import Tables
+from pubmill.specs import Specs
+
+
+class Scope:
+    """What a study runs: the models, pretrainings and datasets behind its tables."""
+
+    def __init__(
+        self,
+        specs: Specs,
+        requests: Requests,
+        models: Models,
+        tables: Tables,
+        table_models: TableModels,
+        table_datasets: TableDatasets,
+    ) -> None:
+        self._specs = specs
+        self._requests = requests
+        self._models = models
+        self._tables = tables
+        self._table_models = table_models
+        self._table_datasets = table_datasets
+
+    def models(self) -> list[str]:
+        """Return the models that have runs in some table."""
+        tables = [(table, self._tables.records(table)) for table in self._requests.result_tables()]
+        columns = [(one, found) for table, found in tables for one in self._table_models.columns(table)]
+        used = {column.model for column, found in columns if found.get(column.name)}
+        return [model for model in self._table_models.wanted() if model in used]
+
+    def datasets(self) -> list[str]:
+        """Return the datasets of all tables of the study that are converted, without repetition."""
+        tables = [self._specs.tables[table] for table in self._requests.result_tables()]
+        rows = [(table, row.dataset) for table in tables for row in table.rows]
+        of = self._table_datasets
+        used = [name for table, row in rows if of.is_scored(table, row) for name in of.behind(table, row)]
+        shown = [name for table in self._requests.fact_tables() for name in of.of_fact_table(table)]
+        return list(dict.fromkeys(used + shown))
+
+    def last_steps(self) -> dict[str, int]:
+        """Return the recipes that pretrain the study's models, and those run before these, with the last step
+        of each that is needed; sorted by name."""
+        return self._models.last_steps(self.models())
+
+    def pretrainings(self) -> list[str]:
+        """Return the names of these recipes."""
+        return list(self.last_steps())

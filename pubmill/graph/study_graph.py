@@ -1,0 +1,173 @@
+"""The graph of a study: one part for each stage."""
+
+from pathlib import Path
+
+from pubmill.graph.cells import Cells
+from pubmill.graph.checklist import Checklist
+from pubmill.graph.contamination import Contamination
+from pubmill.graph.content_digests import Digests
+from pubmill.graph.contradictions import Contradictions
+from pubmill.graph.corpora import Corpora
+from pubmill.graph.crate import Crate
+from pubmill.graph.dataset_access import DatasetAccess
+from pubmill.graph.dataset_facts import DatasetFacts
+from pubmill.graph.dataset_pages import DatasetPages
+from pubmill.graph.datasets import Datasets
+from pubmill.graph.fact_tables import FactTables
+from pubmill.graph.model_access import ModelAccess
+from pubmill.graph.model_facts import ModelFacts
+from pubmill.graph.models import Models
+from pubmill.graph.pipelines import Pipelines
+from pubmill.graph.pretrainings import Pretrainings
+from pubmill.graph.publication import Publication
+from pubmill.graph.record_digests import RecordDigests
+from pubmill.graph.records import Records
+from pubmill.graph.report import Report
+from pubmill.graph.requests import Requests
+from pubmill.graph.runs import Runs
+from pubmill.graph.scope import Scope
+from pubmill.graph.selection import Selection
+from pubmill.graph.sources import Sources
+from pubmill.graph.table_datasets import TableDatasets
+from pubmill.graph.table_models import TableModels
+from pubmill.graph.tables import Tables
+from pubmill.graph.user_folders import UserFolders
+from pubmill.graph.vocabularies import Vocabularies
+from pubmill.specs import Specs
+from pubmill.specs.study import Study
+from pubmill.storage.result_paths import Paths
+
+
+class Graph:
+    """The artefacts of one study: the path, inputs and recipe of each."""
+
+    def __init__(self, study: Study, specs: Specs) -> None:
+        self.study = study
+        self.specs = specs
+        self.results = f"{study.results}/{study.scale}"
+        self.paths = Paths(self.results)
+        self.digests = Digests(Path(self.results) / ".digests.jsonl")
+        self.folders = UserFolders(study)
+        self.requests = Requests(study, specs)
+        self._add_data()
+        self._add_models()
+        self._add_runs()
+        self._add_tables()
+        self._add_publication()
+
+    def _add_data(self) -> None:
+        study, specs, paths, folders = self.study, self.specs, self.paths, self.folders
+        self.sources = Sources(specs, folders, self.digests)
+        self.corpora = Corpora(specs, paths, folders)
+        self.selection = Selection(specs, paths, self.corpora)
+        self.access = DatasetAccess(study, specs, paths, folders)
+        self.datasets = Datasets(specs, paths, self.access)
+
+    def _add_models(self) -> None:
+        study, specs, paths, folders = self.study, self.specs, self.paths, self.folders
+        self.pretrainings = Pretrainings(specs, paths)
+        self.models = Models(study, specs, paths, folders, self.digests, self.pretrainings)
+        self.pipelines = Pipelines(study, specs, folders, self.digests)
+        self.model_access = ModelAccess(specs, folders, self.models, self.pipelines)
+        self.vocabularies = Vocabularies(study, specs, paths, self.corpora, self.models)
+
+    def _add_runs(self) -> None:
+        self.runs = Runs(self.study, self.specs, self.paths)
+        self.record_digests = RecordDigests(
+            self.specs,
+            self.pretrainings,
+            self.models,
+            self.vocabularies,
+            self.datasets,
+            self.runs,
+            self.pipelines,
+        )
+        self.records = Records(self.paths, self.digests, self.runs, self.pipelines, self.record_digests)
+
+    def _add_tables(self) -> None:
+        study, specs, paths = self.study, self.specs, self.paths
+        self.table_datasets = TableDatasets(specs, study, self.requests, self.access, self.runs)
+        self.cells = Cells(specs, self.runs, self.pipelines)
+        self.table_models = TableModels(
+            study,
+            specs,
+            self.requests,
+            self.models,
+            self.model_access,
+            self.table_datasets,
+            self.cells,
+            self.records,
+        )
+        self.tables = Tables(
+            study,
+            specs,
+            paths,
+            self.runs,
+            self.pipelines,
+            self.table_datasets,
+            self.table_models,
+            self.cells,
+            self.records,
+        )
+        self.scope = Scope(
+            specs, self.requests, self.models, self.tables, self.table_models, self.table_datasets
+        )
+        dataset_facts = DatasetFacts(specs, self.datasets, self.table_datasets)
+        model_facts = ModelFacts(
+            specs,
+            self.requests,
+            self.folders,
+            self.models,
+            self.model_access,
+            self.vocabularies,
+            self.table_datasets,
+            self.scope,
+        )
+        self.fact_tables = FactTables(study, specs, paths, dataset_facts, model_facts)
+
+    def _add_publication(self) -> None:
+        study, specs, paths = self.study, self.specs, self.paths
+        self.contamination = Contamination(specs, paths, self.corpora, self.scope)
+        self.pages = DatasetPages(study, specs, paths, self.datasets)
+        self.contradictions = Contradictions(specs, self.tables)
+        self.report = Report(
+            study,
+            specs,
+            paths,
+            self.corpora,
+            self.models,
+            self.pretrainings,
+            self.vocabularies,
+            self.datasets,
+            self.requests,
+            self.scope,
+        )
+        self.checklist = Checklist(
+            study,
+            specs,
+            paths,
+            self.models,
+            self.datasets,
+            self.runs,
+            self.tables,
+            self.requests,
+            self.scope,
+            self.report,
+        )
+        self.publication = Publication(study, paths, self.requests, self.scope, self.contamination)
+        self.crate = Crate(study, specs, paths, self.datasets, self.scope, self.report, self.publication)
+
+    def left_out(self) -> list[str]:
+        """Return one line for each dataset and model that the tables name but the study leaves out."""
+        return [*self.table_datasets.left_out(), *self.table_models.left_out()]
+
+
+def checked_graph(study: Study, specs: Specs) -> Graph:
+    """Return the graph of a study; a `PubmillError` if files of the user's own are missing or wrong."""
+    graph = Graph(study, specs)
+    graph.table_datasets.check_folders()
+    graph.table_models.check_folders()
+    graph.left_out()  # reports a missing mirror before any job runs
+    for recipe in graph.scope.pretrainings():
+        graph.corpora.shards(specs.pretraining[recipe].corpus)  # reports missing local files before any job
+    return graph

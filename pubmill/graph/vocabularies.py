@@ -1,0 +1,83 @@
+"""Vocabularies: learnt here from words of a corpus, or released with a model."""
+
+from dataclasses import asdict
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.graph.corpora import Corpora
+from pubmill.graph.models import Models
+from pubmill.specs import LearntVocabSpec, ReleasedVocabSpec, Specs
+from pubmill.specs.study import Study
+from pubmill.storage.result_paths import Paths
+
+
+class Vocabularies:
+    """Recipes and inputs of vocabularies."""
+
+    def __init__(self, study: Study, specs: Specs, paths: Paths, corpora: Corpora, models: Models) -> None:
+        self._study = study
+        self._specs = specs
+        self._paths = paths
+        self._corpora = corpora
+        self._models = models
+
+    def learnt(self) -> list[str]:
+        """Return the vocabularies that are learnt here."""
+        return [name for name, spec in self._specs.vocabs.items() if isinstance(spec, LearntVocabSpec)]
+
+    def released(self) -> list[str]:
+        """Return the vocabularies that models were released with."""
+        return [name for name, spec in self._specs.vocabs.items() if isinstance(spec, ReleasedVocabSpec)]
+
+    def _learnt_spec(self, vocab: str) -> LearntVocabSpec:
+        spec = self._specs.vocabs[vocab]
+        if not isinstance(spec, LearntVocabSpec):
+            raise PubmillError(f"the vocabulary {vocab} is a released one; nothing is learnt for it")
+        return spec
+
+    def recipe(self, vocab: str) -> dict[str, Any]:
+        """Return the VocabRecipe of a vocabulary that is learnt here."""
+        return asdict(self._learnt_spec(vocab).recipe)
+
+    def parts(self, vocab: str) -> int:
+        """Return how many parts the corpus of a vocabulary has."""
+        return len(self._corpora.shards(self._learnt_spec(vocab).corpus))
+
+    def words_folder(self, vocab: str) -> str:
+        """Return the folder of word counts of a vocabulary's corpus, separated as it needs them."""
+        spec = self._learnt_spec(vocab)
+        return self._paths.words(spec.corpus, spec.recipe.splitting())
+
+    def word_counts(self, vocab: str) -> list[str]:
+        """Return the word counts that a vocabulary is learnt from, one a part of its corpus."""
+        spec, parts = self._learnt_spec(vocab), range(self.parts(vocab))
+        return [self._paths.word_counts(spec.corpus, spec.recipe.splitting(), part) for part in parts]
+
+    def model(self, vocab: str) -> str:
+        """Return the model whose released tokenizer a vocabulary is; a `PubmillError` if this scale pretrains
+        that model with another vocabulary."""
+        spec = self._specs.vocabs[vocab]
+        assert isinstance(spec, ReleasedVocabSpec), vocab
+        if self._models.weights(spec.model)["kind"] not in ("hub", "folder"):
+            raise PubmillError(
+                f"vocabulary {vocab}: at scale {self._study.scale} the model {spec.model} is made here, with "
+                f"a vocabulary of its own; the released one is at hand at scale full"
+            )
+        return spec.model
+
+    def of_model(self, model: str) -> str | None:
+        """Return the vocabulary that a model has at this scale: its recipe's, or the one it was released
+        with."""
+        weights = self._models.weights(model)
+        if "recipe" in weights:
+            return self._specs.pretraining[weights["recipe"]].vocab
+        released = (
+            name
+            for name, spec in self._specs.vocabs.items()
+            if isinstance(spec, ReleasedVocabSpec) and spec.model == model
+        )
+        return next(released, None)
+
+    def fit_recipe(self, vocab: str, dataset: str) -> dict[str, Any]:
+        """Return the FitRecipe: which vocabulary is diagnosed on which dataset."""
+        return {"vocab": vocab, "dataset": dataset, "kind": self._specs.datasets[dataset].kind}

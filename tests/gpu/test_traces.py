@@ -1,0 +1,55 @@
+"""Steps of every objective, task and head on a pretended CUDA device; needs a C++ compiler, but no GPU."""
+
+from typing import Any
+
+import pytest
+
+from tests.gpu.conftest import Trace
+from tests.gpu.trace_finetuning import EXAMPLES
+from tests.gpu.trace_finetuning import RECIPES as FINETUNING
+from tests.gpu.trace_pretraining import RECIPES as PRETRAINING
+
+
+@pytest.fixture(scope="module")
+def pretraining(trace: Trace) -> dict[str, Any]:
+    return trace("trace_pretraining.py")
+
+
+@pytest.fixture(scope="module")
+def finetuning(trace: Trace) -> dict[str, Any]:
+    return trace("trace_finetuning.py")
+
+
+@pytest.mark.parametrize("objective", PRETRAINING)
+def test_a_pretraining_step_waits_for_the_device_once(objective: str, pretraining: dict[str, Any]) -> None:
+    found = pretraining[objective]
+    assert found["outcome"] == "done"
+    assert sum(found["step"]["waits"].values()) == 1 and not found["step"]["copies"]
+
+
+@pytest.mark.parametrize("case", FINETUNING)
+def test_a_finetuning_step_never_waits_for_the_device(case: str, finetuning: dict[str, Any]) -> None:
+    found = finetuning[case]
+    assert found["outcome"] == "done"
+    assert found["step"] == {"waits": {}, "copies": {}}
+
+
+@pytest.mark.parametrize("case", FINETUNING)
+def test_a_prediction_waits_once_for_each_batch_and_once_at_the_end(
+    case: str, finetuning: dict[str, Any]
+) -> None:
+    """The examples fit into one batch."""
+    assert EXAMPLES < 128
+    found = finetuning[case]["predict"]
+    assert sum(found["waits"].values()) == 2 and not found["copies"]
+
+
+@pytest.mark.parametrize("planted", ["planted teacher", "planted tensor"])
+def test_what_pretraining_leaves_on_the_processor_is_found(planted: str, pretraining: dict[str, Any]) -> None:
+    assert pretraining[planted]["outcome"].startswith("FakeTensorDeviceMismatchError")
+
+
+def test_planted_faults_of_finetuning_are_found(finetuning: dict[str, Any]) -> None:
+    assert finetuning["planted tensor"]["outcome"].startswith("FakeTensorDeviceMismatchError")
+    assert sum(finetuning["planted wait"]["step"]["waits"].values()) == 1
+    assert sum(finetuning["planted copy"]["step"]["copies"].values()) == 1
