@@ -25,7 +25,7 @@ from nltk.data import path as nltk_paths
 from pubmill import recipes
 from pubmill.convert.conll import read
 from pubmill.convert.dataset import ConversionRecipe, convert
-from pubmill.convert.source_files import Given
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 from pubmill.graph.dataset_recipes import conversion_recipe
 from pubmill.specs import load
@@ -87,7 +87,9 @@ def beside_nltk(mirror: Path, folder: Path) -> None:
         return sum(1 for _ in reader.tagged_sents())
 
     def pubmill() -> int:
-        return sum(1 for _ in read(Given("train", {"train": path}, {"labels": "as_written"}, Counter())))
+        return sum(
+            1 for _ in read(ConverterInput("train", {"train": path}, {"labels": "as_written"}, Counter()))
+        )
 
     assert nltk() == pubmill(), "the two readers find different sentences"
     seconds: dict[Callable[[], int], list[float]] = {nltk: [], pubmill: []}

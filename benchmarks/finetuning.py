@@ -62,7 +62,7 @@ from pubmill.finetuning.predicting import make_reader
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.splits import encode_split
 from pubmill.finetuning.tasks import TASKS
-from pubmill.finetuning.training import Trainer
+from pubmill.finetuning.trainer import Trainer
 from pubmill.metrics import dev_score
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")

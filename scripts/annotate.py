@@ -39,7 +39,7 @@ def main() -> None:
     keep_private([arguments.pipeline, arguments.examples])
     made = annotate(recipe, arguments.pipeline, arguments.model, arguments.examples, arguments.split)
     name = arguments.output.name.removesuffix(PREDICTIONS)
-    write_json(arguments.output.with_name(f"{name}{TRAINING}"), sealed(made.account | label_of_process()))
+    write_json(arguments.output.with_name(f"{name}{TRAINING}"), sealed(made.report | label_of_process()))
     write_jsonl_gz(arguments.output, made.predictions)
 
 

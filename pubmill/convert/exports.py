@@ -11,7 +11,7 @@ from typing import Any
 
 from pubmill.annotation.argument_transforms import Transformed, dummies
 from pubmill.annotation.examples import KINDS, SequenceExample, read_examples
-from pubmill.convert.dataset import named
+from pubmill.convert.dataset import load_function
 from pubmill.convert.source_files import for_split
 from pubmill.errors import PubmillError
 from pubmill.storage.files import make_private, writing
@@ -83,7 +83,7 @@ def publish(recipe: PublishedRecipe, examples: Path, output: Path) -> dict[str, 
 
 def _writer(recipe: PublishedRecipe) -> Writer:
     try:
-        return named(recipe.writer, "writer")
+        return load_function(recipe.writer, "writer")
     except PubmillError as error:
         raise PubmillError(f"specs/datasets/{recipe.dataset}.yaml: {error}") from None
 

@@ -18,7 +18,7 @@ from pydantic import Field
 from pubmill.annotation.examples import Answer, SpanExample
 from pubmill.convert import json_files
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import Given, check_id, quote
+from pubmill.convert.source_files import ConverterInput, check_id, quote
 from pubmill.errors import PubmillError
 
 VERSIONS = ("1.1", "v2.0")
@@ -94,14 +94,14 @@ def _asked(path: Path, title: str, context: str, question: _Question) -> Asked:
     return Asked(question.id, title, context, question.question, answers, question.is_impossible, plausible)
 
 
-def read(given: Given) -> Iterator[SpanExample]:
+def read(source: ConverterInput) -> Iterator[SpanExample]:
     """Yield the examples of one split, JSON or gzipped JSON; their document is the article's title.
 
     Questions must be marked as impossible exactly if they have no answers; their `plausible_answers`, which
     are wrong, are left out and counted.
     """
-    given.check_options()
-    yield from examples(given.of_split(), given.left_out)
+    source.check_options()
+    yield from examples(source.of_split(), source.left_out)
 
 
 def examples(path: Path, left_out: Counter[str]) -> Iterator[SpanExample]:

@@ -28,7 +28,7 @@ def read_selection(argument: str) -> Selection:
         raise PubmillError(f"--recipe: not a selection: {error}") from None
 
 
-def chosen(document: Document, selection: Selection) -> Sections:
+def selected_sections(document: Document, selection: Selection) -> Sections:
     """Return the sections of a document that the selection takes, in the document's order."""
     parts = {"abstract": document.sections, "body": document.body}
     return tuple(section for part in selection.parts for section in parts[part])
@@ -36,7 +36,7 @@ def chosen(document: Document, selection: Selection) -> Sections:
 
 def text(document: Document, selection: Selection) -> str | None:
     """Keep documents with text in a part that the selection takes."""
-    if chosen(document, selection):
+    if selected_sections(document, selection):
         return None
     return "no_abstract" if selection.parts == ("abstract",) else "no_text"
 
@@ -107,7 +107,7 @@ def length(document: Document, selection: Selection) -> str | None:
     """Keep documents of at least `min_words` and at most `max_words` words."""
     if selection.min_words is None and selection.max_words is None:
         return None
-    words = count_words(chosen(document, selection))
+    words = count_words(selected_sections(document, selection))
     if selection.min_words is not None and words < selection.min_words:
         return "too_short"
     return "too_long" if selection.max_words is not None and words > selection.max_words else None

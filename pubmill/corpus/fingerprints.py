@@ -16,9 +16,9 @@ import pyarrow as pa
 from rensa import RMinHash
 
 from pubmill.corpus.contamination import EvaluationTexts
-from pubmill.corpus.filters import chosen
+from pubmill.corpus.filters import selected_sections
 from pubmill.corpus.ngrams import plain_words
-from pubmill.corpus.rejection_reasons import judge
+from pubmill.corpus.rejection_reasons import with_reasons
 from pubmill.corpus.shards import joined
 from pubmill.specs import Selection
 from pubmill.storage.files import writing
@@ -71,9 +71,9 @@ def _rows(
     excluded: EvaluationTexts | None,
     similar: bool,
 ) -> Iterator[dict[str, Any]]:
-    for position, document, reason in judge(shard, index, latest, selection, excluded):
+    for position, document, reason in with_reasons(shard, index, latest, selection, excluded):
         if reason is None:
-            words = plain_words(joined(chosen(document, selection)))
+            words = plain_words(joined(selected_sections(document, selection)))
             row: dict[str, Any] = {"id": document.id, "position": position, "digest": digest(words)}
             yield row | sketch(words) if similar and words else row
 

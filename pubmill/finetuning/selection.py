@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.storage.files import read_json
 
 STEPS = "stop_after"
 """The key that is no part of a grid: the steps after which the chosen point was best on dev, the mean of its
@@ -64,6 +65,19 @@ def read_decides(text: str) -> list[str]:
     if not isinstance(decides, list) or not decides or not all(isinstance(key, str) for key in decides):
         raise PubmillError(f'--recipe: "decides" is {decides!r}; it must be a list of keys of the recipe')
     return decides
+
+
+def read_choice(path: Path) -> tuple[Point, list[str] | None]:
+    """Return the chosen values for the recipe, and if all trials failed the undecided keys, else None.
+
+    If all trials failed, the values are those of the first trial, because the recipe must still be valid.
+    """
+    selected = read_json(path)
+    chosen = chosen_values(path, selected)
+    if chosen is not None:
+        return chosen, None
+    first = first_tried(path, selected)
+    return first, list(first)
 
 
 def chosen_values(path: Path, selected: Any) -> Point | None:

@@ -8,7 +8,7 @@ from typing import Any
 from pubmill.graph.datasets import Datasets
 from pubmill.graph.models import Models
 from pubmill.graph.pipelines import OFF_THE_SHELF
-from pubmill.graph.report import Report
+from pubmill.graph.report import ReportJobs
 from pubmill.graph.requests import Requests
 from pubmill.graph.runs import Runs
 from pubmill.graph.scope import Scope
@@ -22,7 +22,7 @@ StudyRuns = dict[str, dict[str, dict[str, dict[str, list[int]]]]]
 """protocol -> model -> setting -> dataset -> seeds: every run of a study, short enough for a command line."""
 
 
-class Checklist:
+class ChecklistJobs:
     """Recipe and inputs of the reproducibility checklist."""
 
     def __init__(
@@ -36,7 +36,7 @@ class Checklist:
         tables: Tables,
         requests: Requests,
         scope: Scope,
-        report: Report,
+        report: ReportJobs,
     ) -> None:
         self._study = study
         self._specs = specs

@@ -11,7 +11,7 @@ PARTS_AT_ONCE = 32
 """Parts that one job searches for datasets' texts: minutes. A job a part was a quarter of a full graph."""
 
 
-class Contamination:
+class ContaminationJobs:
     """Texts of datasets that corpora contain."""
 
     def __init__(self, specs: Specs, paths: Paths, corpora: Corpora, scope: Scope) -> None:

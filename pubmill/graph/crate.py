@@ -4,7 +4,7 @@ from typing import Any
 
 from pubmill.graph.datasets import Datasets
 from pubmill.graph.publication import Publication
-from pubmill.graph.report import Report
+from pubmill.graph.report import ReportJobs
 from pubmill.graph.scope import Scope
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.specs import Specs
@@ -25,7 +25,7 @@ class Crate:
         paths: Paths,
         datasets: Datasets,
         scope: Scope,
-        report: Report,
+        report: ReportJobs,
         publication: Publication,
     ) -> None:
         self._study = study

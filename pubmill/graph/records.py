@@ -11,7 +11,8 @@ from pubmill.graph.pipelines import OFF_THE_SHELF, Pipelines
 from pubmill.graph.record_digests import RecordDigests
 from pubmill.graph.runs import Runs
 from pubmill.storage.files import read_json, sha256
-from pubmill.storage.result_paths import WEIGHTS, Paths, run_of
+from pubmill.storage.model_folders import WEIGHTS
+from pubmill.storage.result_paths import Paths, run_of
 from pubmill.storage.weights_digest import folder_sha256, hashed_files
 
 UNREADABLE = "can't be read"

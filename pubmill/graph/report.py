@@ -15,7 +15,7 @@ from pubmill.storage.path_lists import by_folder
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, LOG, STATE, STATISTICS, Paths
 
 
-class Report:
+class ReportJobs:
     """Recipe and inputs of the report."""
 
     def __init__(

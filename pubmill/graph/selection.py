@@ -7,7 +7,7 @@ from pubmill.specs import Specs
 from pubmill.storage.result_paths import Paths
 
 
-class Selection:
+class SelectionJobs:
     """Filters of corpora, and the search for copies of documents."""
 
     def __init__(self, specs: Specs, paths: Paths, corpora: Corpora) -> None:

@@ -38,7 +38,8 @@ def print_plan(to: Console, plan: Plan, graph: Graph, gpus: Gpus) -> None:
         )
         for run in sorted(plan.runs_there)[:SHOWN_RUNS]:
             to.print(f"  {run}")
-        to.print(f"  and {more} more" if more > 0 else "", end="")
+        if more > 0:
+            to.print(f"  and {more} more")
     for line in graph.left_out():
         to.print(line)
 

@@ -12,6 +12,7 @@ from huggingface_hub.constants import HF_HUB_CACHE
 
 from pubmill.graph import Graph
 from pubmill.planning.job import Job
+from pubmill.storage.model_folders import CONFIG, PICKLED, WEIGHTS
 from pubmill.storage.sources import path_in_mirror
 
 HUB = "https://huggingface.co"
@@ -78,7 +79,7 @@ def out_of_reach(wanted: RequiredFiles, mirror: str | None) -> list[str]:
 
 def is_cached(model: HubModel, cache: Path | None = None) -> bool:
     """Return whether the hub's cache has the model's configuration and weights at this revision."""
-    names = ("config.json", "model.safetensors", "pytorch_model.bin")
+    names = (CONFIG, WEIGHTS, PICKLED)
     found = [
         isinstance(
             huggingface_hub.try_to_load_from_cache(model.id, name, cache_dir=cache, revision=model.revision),

@@ -32,17 +32,16 @@ from pubmill.pretraining.model_folder_checks import (
 )
 from pubmill.recipes import PretrainingRecipe, build
 from pubmill.storage.files import read_json, writing_folder
-from pubmill.storage.model_folders import COPIED, PICKLED, folder_fault
-from pubmill.storage.privacy import label_of_process
-
-TOKENIZER_FILES = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-    "spiece.model",
+from pubmill.storage.model_folders import (
+    CONFIG,
+    COPIED,
+    PICKLED,
+    TOKENIZER_FILES,
+    VOCABULARY_FILES,
+    WEIGHTS,
+    folder_fault,
 )
+from pubmill.storage.privacy import label_of_process
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,10 +79,10 @@ def export(
     with writing_folder(output) as temporary:
         if kind == "pretraining":
             _copy_checkpoint(recipe, _needed(checkpoint, kind, "--checkpoint"), temporary)
-            _copy(_needed(vocab, kind, "--vocab"), TOKENIZER_FILES, temporary)
+            _copy(_needed(vocab, kind, "--vocab"), (*TOKENIZER_FILES, *VOCABULARY_FILES), temporary)
         elif kind == "random":
             vocab = _needed(vocab, kind, "--vocab")
-            _copy(vocab, TOKENIZER_FILES, temporary)
+            _copy(vocab, (*TOKENIZER_FILES, *VOCABULARY_FILES), temporary)
             _make_random(recipe, vocab, temporary)
         elif kind == "folder":
             _copy_released(_needed(folder, kind, "--folder"), temporary, recipe.model)
@@ -193,7 +192,7 @@ def _copy_checkpoint(recipe: ExportRecipe, checkpoint: Path, target: Path) -> No
             f"{recipe.model}: step {recipe.weights['step']} expected, {checkpoint} is step {step}"
         )
     # Not optimizer.safetensors, which would be mistaken for weights.
-    _copy(checkpoint, ("config.json", "model.safetensors"), target)
+    _copy(checkpoint, (CONFIG, WEIGHTS), target)
 
 
 def _make_random(recipe: ExportRecipe, vocab: Path, target: Path) -> None:

@@ -23,7 +23,7 @@ from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
 from pubmill.hardware.cores import cores
 from pubmill.pretraining.encoding import Encoder, make_encoder, special_ids
-from pubmill.pretraining.tokens import HELD_OUT, PackedWriter, Shard
+from pubmill.pretraining.tokens import HELD_OUT, PackedWriter, TokenShard
 from pubmill.storage.corpus_parts import read_texts
 from pubmill.storage.files import writing_folder
 
@@ -31,7 +31,7 @@ from pubmill.storage.files import writing_folder
 SMALL_CORPUS = 10_000_000
 
 
-Shards = tuple[Shard, Shard]
+Shards = tuple[TokenShard, TokenShard]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ class Splitter(Protocol):
     def split(self, text: str) -> list[str]: ...
 
 
-def pack_documents(texts: Iterable[str], splitter: Splitter, encoder: Encoder) -> Shard:
+def pack_documents(texts: Iterable[str], splitter: Splitter, encoder: Encoder) -> TokenShard:
     """Split and encode documents; sentences and documents without tokens are left out and counted."""
     width = encoder.dtype.itemsize
     ids: list[bytes] = []
@@ -81,7 +81,7 @@ def pack_documents(texts: Iterable[str], splitter: Splitter, encoder: Encoder) -
         ids.extend(full)
         sentences.extend(len(sentence) // width for sentence in full)
         documents.append(len(full))
-    return Shard(
+    return TokenShard(
         np.frombuffer(b"".join(ids), encoder.dtype),
         np.array(sentences, np.int64),
         np.array(documents, np.int64),

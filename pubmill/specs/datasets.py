@@ -16,10 +16,10 @@ from pydantic import (
     model_validator,
 )
 
+from pubmill.annotation.examples import SPLITS, Split
 from pubmill.metrics import METRICS, dev_scores
 from pubmill.specs.base import FileName, Https, LocalKey, Sha256, Spec, Strict
 
-Split = Literal["train", "dev", "test"]
 Role = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 WITHOUT_NEGATIVE = ("micro_f1", "positive_f1")
 """Sequence metrics that ignore the negative label."""
@@ -150,7 +150,7 @@ class DatasetSpec(Spec):
     domain: Literal["biomedical", "clinical", "general"]
     suites: tuple[str, ...] = ()
     sources: dict[Role, Source]
-    splits: tuple[Split, ...] = ("train", "dev", "test")
+    splits: tuple[Split, ...] = SPLITS
     access: Literal["public", "registration", "credentialed"]
     apply: Https | None = None
     licence: str

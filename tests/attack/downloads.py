@@ -204,8 +204,8 @@ def attack(dice: Dice, folder: Path) -> str:
         patch.object(network.fetch, "__defaults__", (LARGEST,)),
         patch.object(connections, "ANSWER", 0.5),
         patch.dict(os.environ, {"NO_PROXY": "*"}),
-        patch.object(network, "say", lambda text: None),
-        patch("pubmill.storage.sources.say", lambda text: None),
+        patch.object(network, "report_progress", lambda text: None),
+        patch("pubmill.storage.sources.report_progress", lambda text: None),
         serving(server.answer) as asked,
     ):
         for _ in range(3):

@@ -23,7 +23,7 @@ import torch
 from pubmill.annotation.examples import Example, MultilabelExample, RegressionExample, TokensExample
 from pubmill.finetuning import heads, run
 from pubmill.finetuning.splits import encode_split
-from pubmill.finetuning.training import Trainer
+from pubmill.finetuning.trainer import Trainer
 from pubmill.recipes import FinetuningRecipe
 from tests.gpu.pretended_cuda import Watch, pretend
 from tests.unit.finetuning import toy_relations, toy_spans

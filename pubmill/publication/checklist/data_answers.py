@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from pubmill.publication.checklist.answers import ChecklistAnswer, grid, value_text
+from pubmill.publication.checklist.checklist_answers import ChecklistAnswer, grid, value_text
 from pubmill.publication.checklist.evidence import StudyData
 from pubmill.publication.rendering import count, quantity, share
 

@@ -13,7 +13,8 @@ from pubmill.metrics.records import Record, read_record
 from pubmill.publication.report import PretrainingSummary, read_pretraining
 from pubmill.statistics.verdict_models import Aggregate, Shape
 from pubmill.storage.files import read_json
-from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, WEIGHTS
+from pubmill.storage.model_folders import WEIGHTS
+from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS
 from pubmill.tables.cells import Table, read_table
 from pubmill.tables.dataset_cards import Card, read_card
 

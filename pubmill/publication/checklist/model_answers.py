@@ -6,7 +6,7 @@ from typing import Any
 
 from pubmill.metrics import METRICS
 from pubmill.metrics.records import Record
-from pubmill.publication.checklist.answers import ChecklistAnswer, grid, value_text
+from pubmill.publication.checklist.checklist_answers import ChecklistAnswer, grid, value_text
 from pubmill.publication.checklist.evidence import Model, StudyData
 from pubmill.publication.rendering import count, duration, metric, number
 from pubmill.tables.aggregation import machine

@@ -1,6 +1,6 @@
 """Answers on runs and hyper-parameters."""
 
-from pubmill.publication.checklist.answers import ChecklistAnswer, grid, name_of, value_text
+from pubmill.publication.checklist.checklist_answers import ChecklistAnswer, grid, name_of, value_text
 from pubmill.publication.checklist.evidence import Search, StudyData
 from pubmill.publication.rendering import count, number
 from pubmill.storage.result_paths import choice_of

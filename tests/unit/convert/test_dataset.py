@@ -16,7 +16,7 @@ from pubmill.annotation.examples import Example, SequenceExample, TokensExample,
 from pubmill.convert import conll
 from pubmill.convert.dataset import ConversionRecipe, convert
 from pubmill.convert.dataset_counts import unknown_names
-from pubmill.convert.source_files import Given, quote
+from pubmill.convert.source_files import ConverterInput, quote
 from pubmill.errors import PubmillError
 from pubmill.storage import files
 from pubmill.storage.files import read_json
@@ -185,7 +185,7 @@ def test_files_that_are_read_together_are_reported_together(tmp_path: Path, inpu
 def reading(monkeypatch: pytest.MonkeyPatch, *examples: Example, fail: Exception | None = None) -> None:
     """Make the recipe's converter yield these examples, and then fail."""
 
-    def read(given: Given) -> Iterator[Example]:
+    def read(given: ConverterInput) -> Iterator[Example]:
         yield from examples
         if fail:
             raise fail

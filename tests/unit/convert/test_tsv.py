@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pubmill.annotation.examples import Entity, SequenceExample, write_examples
 from pubmill.convert.exports import PublishedRecipe, WriterOptions, publish
-from pubmill.convert.source_files import Given, withholding
+from pubmill.convert.source_files import ConverterInput, withholding
 from pubmill.convert.tsv import read, write
 from pubmill.errors import PubmillError
 
@@ -23,7 +23,7 @@ def convert(
     folder: Path, text: str, left_out: Counter[str] | None = None, **options: Any
 ) -> list[SequenceExample]:
     (folder / "a.tsv").write_bytes(text.encode())
-    given = Given(
+    given = ConverterInput(
         "dev", {"dev": folder / "a.tsv"}, {**PLAIN, **options}, Counter() if left_out is None else left_out
     )
     return list(read(given))

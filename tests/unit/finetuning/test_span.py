@@ -20,7 +20,7 @@ from pubmill.finetuning.encoders import load_encoder, load_tokenizer
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, collate
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.tasks.span import Span, Window
+from pubmill.finetuning.tasks.span import ContextWindow, Span
 from pubmill.finetuning.tasks.span_answers import text_of
 from tests.unit.finetuning.toy_spans import RECIPE, SYLLABLES, asked, learnable, make_model
 
@@ -35,7 +35,9 @@ def task(model: Path, labels: Sequence[str] = ("answerable",), **settings: Any) 
     return Span(recipe, Reader(load_tokenizer(model), recipe.max_length, "separate"), labels)
 
 
-def scored(windows: Sequence[Window], starts: Sequence[Any], ends: Sequence[Any]) -> list[torch.Tensor]:
+def scored(
+    windows: Sequence[ContextWindow], starts: Sequence[Any], ends: Sequence[Any]
+) -> list[torch.Tensor]:
     """Outputs of windows from the scores of their places."""
     outputs = [torch.tensor(both, dtype=torch.float32).T for both in zip(starts, ends, strict=True)]
     assert [len(output) for output in outputs] == [len(window.places) for window in windows]

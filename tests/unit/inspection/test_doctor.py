@@ -13,10 +13,10 @@ from rich.console import Console
 
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph
-from pubmill.inspection.doctor.datasets import DatasetFinding, examine, linked, merged_config
+from pubmill.inspection.doctor.dataset_diagnoses import DatasetFinding, examine, linked, merged_config
+from pubmill.inspection.doctor.doctor_printing import print_findings, print_models
 from pubmill.inspection.doctor.links import Links, check_links
-from pubmill.inspection.doctor.models import examine_models
-from pubmill.inspection.doctor.printing import print_findings, print_models
+from pubmill.inspection.doctor.model_diagnoses import examine_models
 from pubmill.specs import File
 from pubmill.specs.study import check_study
 from pubmill.storage.files import write_json

@@ -12,9 +12,9 @@ from rich.console import Console
 
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph
-from pubmill.inspection.explain.cells import Explainer, Explanation, explain
+from pubmill.inspection.explain.cell_explanations import Explainer, Explanation, explain
+from pubmill.inspection.explain.explanation_printing import print_explanation, to_json
 from pubmill.inspection.explain.origins import source_folders
-from pubmill.inspection.explain.printing import print_explanation, to_json
 from pubmill.metrics.records import Record
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study

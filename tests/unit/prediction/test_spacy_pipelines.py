@@ -78,7 +78,7 @@ def test_types_are_those_of_the_dataset(pipeline: Path, examples: Path) -> None:
 
 def test_entities_left_out_are_counted(pipeline: Path, examples: Path) -> None:
     made = annotate(DISEASE, pipeline, "rules", examples, "test")
-    assert made.account["encoded"] == {"entities_taken": 4, "entities_left_out": 1}
+    assert made.report["encoded"] == {"entities_taken": 4, "entities_left_out": 1}
 
 
 def test_all_parts_of_the_pipeline_work_in_turn(tmp_path: Path, examples: Path) -> None:

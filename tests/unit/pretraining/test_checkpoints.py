@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from safetensors.torch import load_file, save_file
 
-from pubmill.errors import PubmillError
+from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.pretraining import segments
 from pubmill.pretraining.engine import Pretraining
 from pubmill.storage.files import read_json, sealed, sha256, write_json
@@ -79,7 +79,7 @@ def two_saves(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             os.kill(os.getpid(), signal.SIGTERM)
         return update(self, step)
 
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit):
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(StopRequestedError):
         patch.setattr(Pretraining, "update", stop)
         pretrain(data, output, 40, save_minutes=0)
     return output.parent

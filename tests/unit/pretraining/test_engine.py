@@ -18,7 +18,7 @@ import pytest
 import torch
 from transformers import AutoModel, AutoModelForMaskedLM
 
-from pubmill.errors import PubmillError
+from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.pretraining import segments
 from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.engine import Pretraining
@@ -133,10 +133,10 @@ def interrupted(data: Path, output: Path, to: int, at: int, how: signal.Signals 
             os.kill(os.getpid(), how)
         return update(self, step)
 
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(StopRequestedError) as ended:
         patch.setattr(Pretraining, "update", stop)
         pretrain(data, output, to)
-    assert ended.value.code == 128 + how
+    assert ended.value.number == how
     return output.with_name(f".{output.name}.partial") / f"step-{at}"
 
 

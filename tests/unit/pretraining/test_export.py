@@ -17,6 +17,7 @@ from pubmill.pretraining.export import ExportRecipe, export
 from pubmill.pretraining.model_cards import model_card
 from pubmill.recipes import Architecture, Objective
 from pubmill.storage.files import write_json
+from pubmill.storage.model_folders import TOKENIZER_FILES, VOCABULARY_FILES
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL, make_tokenizer, save
 
@@ -208,7 +209,7 @@ def test_a_wrong_folder_is_refused(tmp_path: Path, vocab: Path, damage: str) -> 
     if damage == "no weights":
         (theirs / "model.safetensors").rename(theirs / "pytorch_model.bin")
     elif damage == "no tokenizer":
-        for name in exporting.TOKENIZER_FILES:
+        for name in (*TOKENIZER_FILES, *VOCABULARY_FILES):
             (theirs / name).unlink(missing_ok=True)
     elif damage == "remote code":
         write_json(theirs / "config.json", config | {"auto_map": {"AutoModel": "modeling.Model"}})

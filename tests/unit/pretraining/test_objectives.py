@@ -208,7 +208,7 @@ def test_adversarial_loss_is_not_that_of_other_dropout(data: Path) -> None:
     made = learner(changed(objective={"adversarial": Adversarial(radius=1e-6)})).train()
     torch.manual_seed(1)
     assert 0 <= made(part_of(data))["adversarial_loss"] < 1e-4
-    assert not made.judge(part_of(data)).keys() & {"adversarial_loss"}
+    assert not made.evaluate(part_of(data)).keys() & {"adversarial_loss"}
 
 
 def test_divergence_is_that_of_the_definition() -> None:

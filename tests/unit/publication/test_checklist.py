@@ -11,7 +11,7 @@ from lxml import html
 
 from pubmill.errors import PubmillError
 from pubmill.graph import checked_graph
-from pubmill.publication.checklist.answers import ChecklistAnswer
+from pubmill.publication.checklist.checklist_answers import ChecklistAnswer
 from pubmill.publication.checklist.document import QUESTIONS, Checklist, fill, to_html, to_markdown
 from pubmill.publication.checklist.evidence import ChecklistRecipe, count_parameters, read_study
 from pubmill.publication.rendering import to_json

@@ -18,7 +18,6 @@ from pubmill.publication.rendering import (
     count,
     duration,
     escape_markdown,
-    escape_tex,
     number,
     quantity,
     reasons,
@@ -168,23 +167,6 @@ def test_csv_holds_no_formulas(tmp_path: Path) -> None:
     table = made_up.table(tmp_path, made_up.recipe(missing={"gad": "=HYPERLINK(1)"}))
     lines = list(csv.DictReader(io.StringIO(to_csv(table))))
     assert lines[2]["missing"] == "'=HYPERLINK(1)"
-
-
-@given(st.text())
-def test_escaped_latex_has_no_live_character(text: str) -> None:
-    escaped = escape_tex(text)
-    assert "\n" not in escaped
-    for command in (
-        r"\textbackslash{}",
-        r"\textasciitilde{}",
-        r"\textasciicircum{}",
-        r"\{",
-        r"\}",
-        r"\%",
-        r"\_",
-    ):
-        escaped = escaped.replace(command, "")
-    assert "%" not in escaped and "_" not in escaped and "^" not in escaped
 
 
 @given(st.text())

@@ -7,7 +7,7 @@ import pytest
 
 from pubmill import specs
 from pubmill.errors import PubmillError
-from pubmill.inspection.doctor.datasets import merged_config
+from pubmill.inspection.doctor.dataset_diagnoses import merged_config
 from pubmill.specs.datasets import _functions
 from pubmill.specs.study import check_study
 

@@ -139,8 +139,8 @@ def test_from_examples_to_annotations(tmp_path: Path, private: bool, program: Pr
     alone = tmp_path / "elsewhere.gz"
     alone.write_bytes(made.read_bytes())
     assert access_of(alone) == access
-    account = read_json(made.with_name("seed-1.training.json"))
-    assert account.get("access", "public") == access
+    report = read_json(made.with_name("seed-1.training.json"))
+    assert report.get("access", "public") == access
     (tmp_path / "kept" / LABEL).unlink(missing_ok=True)
     (tmp_path / "kept/training.json").unlink()
     assert access_of(tmp_path / "kept") == access  # by its card

@@ -1,0 +1,83 @@
+"""Output of the data check: counts, hashes, messages and totals of outcomes that are made up."""
+
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from pubmill.inspection.data_check.checks import CheckOutcome, SplitCheck, Unchecked
+from pubmill.inspection.data_check.printing import incomparable, print_outcomes, totals
+
+
+def split(name: str = "train", **changes: Any) -> SplitCheck:
+    values: dict[str, Any] = {
+        "kind": "tokens", "expected": {"mentions": 2, "tokens": 9}, "found": {"mentions": 2, "tokens": 9},
+        "has_form": True, "hash": True,
+    }  # fmt: skip
+    return SplitCheck(name, **values | changes)
+
+
+BARE: dict[str, Any] = {"expected": {}, "has_form": False, "hash": None}
+
+
+def lines(outcomes: list[CheckOutcome], unchecked: list[Unchecked]) -> list[str]:
+    console = Console(width=200, record=True)
+    print_outcomes(console, outcomes, unchecked)
+    return [" ".join(line.split()) for line in console.export_text().splitlines() if line.strip(" ─━")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "shown"),
+    [
+        ({}, "2 mentions 2 mentions all 2 equal"),
+        ({"found": {"mentions": 3, "tokens": 9}}, "2 mentions 3 mentions 1 of 2 equal"),
+        ({"found": {"tokens": 9}}, "2 mentions 0 mentions 1 of 2 equal"),
+        ({"found": None, "hash": None}, "2 mentions not converted not written"),
+        ({"hash": False}, "2 mentions 2 mentions all 2 differs"),
+        ({"hash": None}, "2 mentions 2 mentions all 2 not known"),
+        ({"has_form": False, "hash": None}, "2 mentions 2 mentions all 2 no other form"),
+        (BARE, "2 mentions none expected no other form"),
+        ({"expected": {"left_out.x": 1, "tokens": 9}}, "9 tokens 9 tokens 1 of 2 equal"),
+        ({"kind": "sequence", "expected": {}}, "0 examples none expected equal"),
+    ],
+)
+def test_a_split_has_its_main_count_and_its_hash(changes: dict[str, Any], shown: str) -> None:
+    found = lines([CheckOutcome("bc2gm@small", [split(**changes)], [], 1.25)], [])
+    assert found[0] == "dataset variant split expected found equal hash seconds"
+    assert found[1] == f"bc2gm small train {shown} 1.2"
+
+
+def test_datasets_are_in_order_and_their_name_and_time_stand_once() -> None:
+    outcomes = [
+        CheckOutcome("gad", [split("train"), split("test")], ["train: differs", "gad: too few"], 3.0),
+        CheckOutcome("bc2gm", [split("train")], [], 2.0),
+    ]
+    found = lines(outcomes, [Unchecked("n2c2", "apply")])
+    assert [line.split()[0] for line in found[1:4]] == ["bc2gm", "gad", "test"]
+    assert found[2].endswith(" 3.0") and not found[3].endswith(" 3.0")
+    assert found[4:8] == ["gad: train: differs", "gad: too few", "not checked why", "n2c2 apply"]
+    assert found[8].startswith("1 of 2 datasets are as expected") and len(found) == 9
+
+
+def test_what_nothing_can_be_compared_with_is_named_unless_it_failed() -> None:
+    outcomes = [
+        CheckOutcome("b", [split(), split("dev", **BARE)], [], 1.0),
+        CheckOutcome("a", [split(**BARE)], [], 1.0),
+        CheckOutcome("c", [split(**BARE)], ["failed"], 1.0),
+        CheckOutcome("d", [split()], [], 1.0),
+    ]
+    assert incomparable(outcomes) == ["a, any split", "b, dev"]
+    assert "nothing to compare: a, any split; b, dev" in lines(outcomes, [])
+
+
+def test_totals_count_datasets_counts_and_known_hashes() -> None:
+    wrong = split("dev", found={"mentions": 2, "tokens": 8}, hash=False)
+    outcomes = [
+        CheckOutcome("a", [split(), wrong, split("test", hash=None)], ["differs"], 1.0),
+        CheckOutcome("b", [split(**BARE)], [], 1.0),
+        CheckOutcome("c", [split()], [], 1.0),
+    ]
+    assert totals(outcomes, [Unchecked("d", "why"), Unchecked("e", "why")]) == (
+        "1 of 2 datasets are as expected: 7 of 8 counts and 2 of 3 known hashes are equal; 1 datasets "
+        "have nothing to compare; 2 datasets not checked"
+    )

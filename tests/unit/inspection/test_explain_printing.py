@@ -1,0 +1,120 @@
+"""The printed explanation of a cell, line by line."""
+
+import json
+from io import StringIO
+from typing import Any
+
+from rich.console import Console
+
+from pubmill.inspection.explain.cells import CellRun, Explanation
+from pubmill.inspection.explain.printing import print_explanation, to_json
+
+FACTS = {
+    "dev_score": 0.5, "seconds": 3725.0, "commit": "abc", "python": "3.11.9",
+    "machine": {"cores": 1200, "gpus": []}, "packages": None,
+}  # fmt: skip
+RUNS = (
+    CellRun("runs/a.json", "bc2gm", 1, 81.25, None, FACTS),
+    CellRun("runs/b.json", "bc2gm", 2, None, "nan", FACTS | {"commit": "def"}),
+    CellRun("runs/c.json", "bc2gm", 3, None, None, {}),
+)
+
+
+def cell(**changes: Any) -> Explanation:
+    return Explanation(
+        **{
+            "table": "gu2020/table06",
+            "row": "bc2gm",
+            "column": "BERT",
+            "scale": "demo",
+            "value": {},
+            **changes,
+        }
+    )
+
+
+def lines(explanation: Explanation, width: int = 120) -> list[str]:
+    text = StringIO()
+    print_explanation(Console(file=text, width=width, highlight=False, markup=False), explanation)
+    return [line.rstrip() for line in text.getvalue().splitlines()]
+
+
+def test_an_empty_cell_has_a_heading_and_its_scale() -> None:
+    assert lines(cell()) == ["gu2020/table06, bc2gm, BERT", "scale: demo"]
+
+
+def test_numbers_of_a_cell_have_two_decimals_and_what_it_lacks_has_no_line() -> None:
+    value = {
+        "value": 81.256, "difference": -0.5, "published": {"value": 82.0, "note": "from [1]"}, "n": 2,
+        "missing": "", "spread": None, "seeds": (), "per label": {"é": 1},
+    }  # fmt: skip
+    assert lines(cell(value=value, refused="mixed data"))[1:] == [
+        "value: 81.26", "difference: \N{MINUS SIGN}0.50", "published: 82.00 (from [1])",
+        "n: 2", 'per label: {"é": 1}',
+        "refused: mixed data", "scale: demo",
+    ]  # fmt: skip
+    assert lines(cell(value={"published": {"value": 82.0}}))[1] == "published: 82.00"
+
+
+def test_runs_have_scores_or_failures_and_what_they_share_is_printed_once() -> None:
+    found = lines(cell(runs=RUNS))[2:]
+    table = [line.split() for line in found[: found.index("  commit (seed 1): abc")] if line.strip(" ─━")]
+    assert table == [
+        ["Run", "Seed", "Score", "On", "dev", "Time", "File"],
+        ["bc2gm", "1", "81.25", "50.00", "1", "h", "2", "min", "runs/a.json"],
+        ["bc2gm", "2", "nan", "50.00", "1", "h", "2", "min", "runs/b.json"],
+        ["bc2gm", "3", "runs/c.json"],
+    ]
+    assert found[found.index("  commit (seed 1): abc") :] == [
+        "  commit (seed 1): abc",
+        "  commit (seed 2): def",
+        "  python: 3.11.9",
+        "  machine: cores 1\N{NARROW NO-BREAK SPACE}200, gpus none",
+        "  packages: none",
+        "  data sha256: none",
+        "  model sha256: none",
+    ]
+
+
+def test_parts_have_the_name_in_which_they_differ() -> None:
+    parts = (
+        cell(row="bc5-chem", value={"value": 90.0, "n": 3, "expected": 5}),
+        cell(column="BioBERT", value={"value": None, "missing": "no records"}),
+    )
+    found = [line.split() for line in lines(cell(parts=parts))[2:] if line.strip(" ─━")]
+    assert found == [
+        ["Part", "Ours", "Runs", "Missing"],
+        ["bc5-chem", "90.00", "3", "of", "5"],
+        ["BioBERT", "0", "of", "0", "no", "records"],
+    ]
+
+
+def test_accounts_are_indented_by_depth_and_values_are_in_words() -> None:
+    recipe = {
+        "learning_rate": 2e-5,
+        "crf": False,
+        "layers": [1, 2],
+        "epochs": 1000,
+        "search": {"tried": {"seed_1": {}, "x_y": 0.5}},
+    }
+    found = lines(cell(recipe=recipe, data=({"dataset": "bc2gm", "files": ()},), to_do=("make x",)))
+    assert found[2:] == [
+        "", "Resolved recipe",
+        "  learning rate: 2e-05", "  crf: no", "  layers: 1, 2", "  epochs: 1\N{NARROW NO-BREAK SPACE}000",
+        "  search:", "    tried:", "      seed_1: none", "      x_y: 0.5",
+        "", "Data bc2gm", "  dataset: bc2gm", "  files: none",
+        "", "How to make what is missing", "  make x",
+    ]  # fmt: skip
+
+
+def test_commands_are_never_wrapped() -> None:
+    command = "make " + "x" * 200
+    assert lines(cell(to_do=(command,)), width=40)[-1] == f"  {command}"
+
+
+def test_json_has_every_field() -> None:
+    made = json.loads(to_json(cell(runs=RUNS[:1], parts=(cell(row="é"),))))
+    assert (
+        made["runs"][0]["facts"]["machine"] == {"cores": 1200, "gpus": []} and made["parts"][0]["row"] == "é"
+    )
+    assert set(made) == set(Explanation.__dataclass_fields__)

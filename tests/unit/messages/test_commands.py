@@ -1,0 +1,44 @@
+"""Commands in messages can be copied into a shell; suggestions begin with the most similar name."""
+
+import shlex
+
+from pubmill.messages import commands
+from pubmill.messages.nearest_names import SHOWN, nearest, unknown
+
+
+def test_targets_come_before_options_that_take_all_arguments() -> None:
+    made = commands.snakemake(
+        "results/a b.json", configuration=["--config", "scale=demo"], options=["--forcerun", "parse"]
+    )
+    assert shlex.split(made) == [
+        ".venv/bin/snakemake", "results/a b.json", "--profile", "profiles/local",
+        "--config", "scale=demo", "--forcerun", "parse",
+    ]  # fmt: skip
+
+
+def test_programs_and_their_arguments_are_quoted() -> None:
+    made = commands.script("predict", "--input", "my notes.txt")
+    assert made == ".venv/bin/python scripts/predict.py --input 'my notes.txt'"
+    [option, value] = shlex.split(commands.local_files("i2b2"))
+    assert option == "--config" and value == 'local_files={"i2b2": "/path/to/folder"}'
+
+
+def test_each_option_of_a_configuration_occurs_once_and_only_if_it_has_values() -> None:
+    assert commands.configuration_options([]) == []
+    assert commands.configuration_options(["a.yaml", "b.yaml"]) == ["--configfile", "a.yaml", "b.yaml"]
+    assert commands.configuration_options(["a.yaml"], ["x=1", "y=2"]) == [
+        "--configfile", "a.yaml", "--config", "x=1", "y=2",
+    ]  # fmt: skip
+
+
+def test_the_most_similar_names_come_first_whatever_their_case() -> None:
+    assert nearest("PubMedBert", ["biobert", "pubmedbert-base", "electra"])[0] == "pubmedbert-base"
+    assert nearest("x", ["b", "a"]) == ["a", "b"]  # equally unlike: by name
+
+
+def test_a_message_shows_five_names_and_how_many_there_are() -> None:
+    names = [f"bc5-{letter}" for letter in "abcdefg"]
+    few, many = unknown("dataset", "bc5-a", names[:SHOWN]), unknown("dataset", "bc5-a", names)
+    assert few == "there is no dataset 'bc5-a'; the nearest: bc5-a, bc5-b, bc5-c, bc5-d, bc5-e"
+    assert many == few + " (7 in all)"
+    assert unknown("model", "x", []) == "there is no model 'x'; the nearest: none"

@@ -1,0 +1,169 @@
+"""The printed plan, with numbers that are made up; costs of jobs and of a PubMed source."""
+
+import io
+from typing import Any, cast
+
+import pytest
+from rich.console import Console
+
+from pubmill.graph import Graph
+from pubmill.planning import costs, pubmed_plan
+from pubmill.planning.gpus import Gpus
+from pubmill.planning.plan import Plan, Training, hours
+from pubmill.planning.plan_printing import SHOWN_RUNS, print_plan, recipes_as_markdown, shown
+from pubmill.planning.pubmed_plan import PubmedPlan
+from pubmill.recipes import Architecture
+
+GPUS = Gpus({"A": 1e12, "B": 2e12}, {"pretraining": 0.5, "finetuning": 0.25})
+SMALL, BIG = Training("small", 0.5, 2, 0, 3.6e15), Training("big", 0.25, 1000, 3, 3.6e16)
+
+
+class Study:
+    """What a plan asks of its study."""
+
+    def left_out(self) -> list[str]:
+        return ["left out: x"]
+
+
+def lines(plan: Plan) -> list[str]:
+    said = io.StringIO()
+    print_plan(Console(file=said, width=160, highlight=False), plan, cast(Graph, Study()), GPUS)
+    return [" ".join(line.split()) for line in said.getvalue().splitlines() if line.strip(" ─━")]
+
+
+def test_hours_have_two_digits() -> None:
+    assert [shown(number) for number in (0.04, 9.94, 10.0, 1234.5)] == ["0.0", "9.9", "10", "1,234"]
+
+
+def test_hours_of_trainings_are_added_up() -> None:
+    assert hours([SMALL, BIG], GPUS) == pytest.approx({"A": 2 + 40, "B": 1 + 20})
+
+
+def test_stages_have_jobs_hours_and_sources() -> None:
+    plan = Plan(seconds={"tables": 7200.0, "other": 36000.0}, sources={"tables": {"b", "a"}})
+    plan.to_do.update(tables=1200, other=1)
+    plan.there.update(tables=1, datasets=5)
+    found = lines(plan)
+    assert found[:5] == [
+        "stage jobs to do done already CPU-hours source",
+        "datasets 0 5 0.0",
+        "tables 1,200 1 2.0 a; b",
+        "other 1 0 10",
+        "all 1,201 6 12",
+    ]
+    assert found[-1] == "left out: x"
+
+
+def test_bytes_are_gigabytes() -> None:
+    found = lines(Plan(bytes_known=1.234e9, bytes_assumed=5.67e9, files_unknown=1000, disk=8.9e9))
+    assert found[2] == (
+        "to download: 1.23 GB (sizes known), 5.7 GB (sizes assumed), and 1,000 files of unknown size"
+    )
+    assert found[3] == "on disk: 8.9 GB (assumed), and the files of unknown size" and len(found) == 5
+
+
+def test_trainings_have_operations_hours_and_jobs_of_unknown_size() -> None:
+    found = lines(Plan(pretraining={"small": SMALL}, finetuning={"small": SMALL, "big": BIG}))
+    assert found[4:8] == [
+        "Pretraining jobs operations A-hours B-hours",
+        "small 2 3.6e+15 2.0 1.0",
+        "all 2 3.6e+15 2.0 1.0",
+        "hours of one GPU; assumed: 50% of the peak",
+    ]
+    assert found[8:12] == [
+        "Fine-tuning jobs operations A-hours B-hours",
+        "small 2 3.6e+15 2.0 1.0",
+        "big 1,000 (3 of unknown size) 3.6e+16 40 20",
+        "all 1,002 (3 of unknown size) 4.0e+16 42 21",
+    ]
+    assert found[12].startswith(
+        "hours of one GPU; assumed: 25% of the peak; number of examples: from the specs"
+    )
+
+
+@pytest.mark.parametrize(("number", "more"), [(SHOWN_RUNS, []), (SHOWN_RUNS + 2, ["and 2 more"])])
+def test_finished_trainings_are_listed_up_to_a_limit(number: int, more: list[str]) -> None:
+    found = lines(Plan(runs_there=[f"run {i:02d}" for i in reversed(range(number))]))
+    assert found[4] == f"{number} trainings are finished already and will not run again"
+    rest = " ".join(found[5:])
+    assert found[5] == "run 00" and rest == " ".join(
+        [*(f"run {i:02d}" for i in range(20)), *more, "left out: x"]
+    )
+
+
+def test_recipes_are_a_table_of_markdown() -> None:
+    assert recipes_as_markdown([SMALL], GPUS) == [
+        "| recipe | operations | A-hours | B-hours |",
+        "|---|---|---|---|",
+        "| `small` | 3.6e+15 | 2.0 | 1.0 |",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("family", "hidden", "length", "share"),
+    [
+        ("bert", 768, 128, 0.1), ("bert", 768, 255, 0.1), ("bert", 768, 256, 0.2),
+        ("roberta", 1023, 128, 0.1),
+        ("bert", 1024, 128, 0.3), ("albert", 4096, 512, 0.4),
+        ("electra", 768, 512, 0.6), ("electra", 768, 128, 0.5),
+    ],
+)  # fmt: skip
+def test_the_nearest_case_of_the_benchmark_gives_the_share(
+    family: Any, hidden: int, length: int, share: float
+) -> None:
+    measured = {
+        ("BERT-base", 128): 0.1, ("BERT-base", 512): 0.2, ("BERT-large", 128): 0.3,
+        ("ALBERT-xxlarge", 512): 0.4, ("ELECTRA-base", 512): 0.6,
+    }  # fmt: skip
+    gpus = Gpus({"A": 1e12}, {"pretraining": 0.5, "finetuning": 0.25}, "A", measured)
+    architecture = Architecture(
+        family=family, layers=1, hidden_size=hidden, attention_heads=1, intermediate_size=4
+    )
+    assert gpus.share(architecture, length) == share
+    assert gpus.share(architecture, length, "finetuning") == 0.25
+    assert gpus.share_source("finetuning") == "assumed: 25% of the peak"
+    assert gpus.share_source("pretraining").startswith("measured on A")
+
+
+def test_costs_of_rules_are_those_that_were_measured() -> None:
+    """Seconds of one core, from the rates of benchmarks/README.md."""
+    assert {rule: round(cost.seconds, 2) for rule, cost in costs.RULES.items()} == {
+        "parse_medline": 4.6, "select_documents": 1.9, "fingerprint": 4.11, "find_contamination": 195.92,
+        "count_words": 2.11, "latest_versions": 60, "parse_pmc": 4.62, "pack": 600,
+    }  # fmt: skip
+    assert costs.ASSUMED.seconds == 5 and costs.PUBMED_FILE == 39e6 and round(costs.PACKED) == 11_400_000
+    assert costs.BYTES == {
+        "parse_medline": 22e6,
+        "parse_pmc": 150e6,
+        "select_documents": 15e6,
+        "fetch_pmc": 150e6,
+    }
+
+
+def made(**changes: Any) -> PubmedPlan:
+    values: dict[str, Any] = {"files": 1200, "known_bytes": 0, "unknown": 0, "absent": (), "problems": ()}
+    return PubmedPlan("pubmed", **values | changes)
+
+
+def test_reading_is_spread_over_cores_and_merging_is_one_job() -> None:
+    assert made().hours(2) == pytest.approx({"parse": 1.0, "merge versions": 1 / 30, "select": 2.5 / 6})
+    assert list(made().lines(2, 100))[1:] == [
+        "  parse: 1.0 h on 2 of 2 cores", "  merge versions: 0.0 h on 1 of 2 cores",
+        "  select: 0.4 h on 2 of 2 cores",
+    ]  # fmt: skip
+    assert set(pubmed_plan.SECONDS) == set(made().hours(1))
+
+
+def test_a_download_has_its_bytes_hours_and_what_is_unknown() -> None:
+    found = list(made(known_bytes=45_000_000_000, unknown=1).lines(1, 100))
+    assert found[0] == "pubmed: 1,200 files to download: 45.00 GB, and 1 file of unknown size"
+    assert found[1] == "  download: 1.0 h for the known bytes, at 100 Mbit/s"
+    assert next(made(unknown=2000).lines(1, 1)).endswith("0.00 GB, and 2,000 files of unknown size")
+    assert next(made().lines(1, 1)).endswith("0.00 GB")
+
+
+@pytest.mark.parametrize(("number", "end"), [(5, "4; list"), (7, "4 and 2 more; list")])
+def test_files_that_the_server_lacks_are_named_up_to_five(number: int, end: str) -> None:
+    found = list(made(absent=tuple(map(str, range(number))), problems=("no listing",)).lines(1, 1))
+    assert found[1] == "  sizes unknown: no listing"
+    assert found[2].startswith(f"  not on the server: 0, 1, 2, 3, {end} its files with `")

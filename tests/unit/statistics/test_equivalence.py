@@ -1,0 +1,128 @@
+"""Tests of a difference and their power: by hand, by other implementations, and by simulation."""
+
+import math
+from statistics import fmean, median
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pubmill.statistics.equivalence import (
+    Uncertainty,
+    combined,
+    equivalence_p,
+    minimal_detectable,
+    pooled_seeds_needed,
+    seeds_needed,
+    uncertainty,
+)
+from pubmill.statistics.verdict_models import Aggregate
+
+REPETITIONS = 20_000
+
+
+def test_the_standard_error_by_hand() -> None:
+    assert uncertainty(2.0, 4, 4, "mean") == pytest.approx((math.sqrt(2), 3))
+    assert uncertainty(2.0, 4, 1, "mean").error == pytest.approx(math.sqrt(5))
+    assert uncertainty(2.0, 4, 4, "median").error == pytest.approx(math.sqrt(math.pi))
+
+
+def test_the_equivalence_test_is_two_one_sided_tests() -> None:
+    of = Uncertainty(0.4, 4)
+    below = stats.t.sf((0.3 + 1) / 0.4, 4)
+    above = stats.t.cdf((0.3 - 1) / 0.4, 4)
+    assert equivalence_p(0.3, of, 1.0) == pytest.approx(max(below, above))
+    assert equivalence_p(-0.3, of, 1.0) == equivalence_p(0.3, of, 1.0)
+    assert equivalence_p(1.0, of, 1.0) == 0.5
+    # t(0.05, 4) is 2.132 in any table of it
+    assert equivalence_p(0.0, Uncertainty(1 / 2.131847, 4), 1.0) == pytest.approx(0.05, abs=1e-6)
+
+
+@pytest.mark.parametrize("aggregate", ["mean", "median"])
+@pytest.mark.parametrize("runs", [2, 5])
+def test_a_difference_as_large_as_the_margin_is_rarely_taken_for_none(
+    aggregate: Aggregate, runs: int
+) -> None:
+    """The size of the test: ours and the paper's runs are drawn with means that are a margin apart."""
+    generator = np.random.default_rng(runs)
+    ours = generator.normal(1.0, 0.3, (REPETITIONS, runs))
+    theirs = generator.normal(0.0, 0.3, (REPETITIONS, 5))
+    together = np.mean if aggregate == "mean" else np.median
+    differences = together(ours, axis=1) - together(theirs, axis=1)
+    spreads = ours.std(axis=1, ddof=1)
+    of = uncertainty(1.0, runs, 5, aggregate)
+    shown = stats.t.sf((1.0 - np.abs(differences)) / (of.error * spreads), of.freedom) <= 0.05
+    assert shown.mean() <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / REPETITIONS)
+    one = uncertainty(float(spreads[0]), runs, 5, aggregate)
+    assert (equivalence_p(float(differences[0]), one, 1.0) <= 0.05) == shown[0]
+
+
+@pytest.mark.parametrize("runs", [2, 3, 5, 10])
+def test_the_minimal_detectable_difference_is_found_as_often_as_said(runs: int) -> None:
+    known = uncertainty(0.5, runs, 5, "mean")
+    true = minimal_detectable(known, 0.05, 0.8)
+    generator = np.random.default_rng(runs)
+    ours = generator.normal(true, 0.5, (REPETITIONS, runs))
+    theirs = generator.normal(0.0, 0.5, (REPETITIONS, 5)).mean(axis=1)
+    errors = ours.std(axis=1, ddof=1) * math.sqrt(1 / runs + 1 / 5)
+    p = 2 * stats.t.sf(np.abs(ours.mean(axis=1) - theirs) / errors, runs - 1)
+    assert (p <= 0.05).mean() == pytest.approx(0.8, abs=0.015)
+
+
+def test_the_minimal_detectable_difference_of_many_runs_is_that_of_the_normal_distribution() -> None:
+    # 1.960 + 0.842 standard errors
+    assert minimal_detectable(Uncertainty(1.0, 100_000), 0.05, 0.8) == pytest.approx(2.8016, abs=1e-3)
+
+
+@pytest.mark.parametrize(("size", "seeds"), [(0.2, 394), (0.5, 64), (0.8, 26), (1.0, 17), (2.0, 6)])
+def test_the_number_of_seeds_is_that_of_published_tables(size: float, seeds: int) -> None:
+    """Cohen (1988), two groups, two-sided alpha 0.05, power 0.8: 393 or 394, 64, 26, 17, 6."""
+    assert seeds_needed(1.0, size, 0.05, 0.8) == seeds
+
+
+def test_the_number_of_seeds_finds_the_difference_by_simulation() -> None:
+    seeds = seeds_needed(0.4, 0.5, 0.05, 0.8)
+    generator = np.random.default_rng(1)
+
+    def power(n: int) -> float:
+        one, other = generator.normal(0.5, 0.4, (REPETITIONS, n)), generator.normal(0, 0.4, (REPETITIONS, n))
+        return float((stats.ttest_ind(one, other, axis=1).pvalue <= 0.05).mean())
+
+    assert power(seeds) >= 0.79
+    assert power(seeds - 1) < 0.8
+
+
+def test_scores_that_never_vary_need_the_fewest_seeds() -> None:
+    assert seeds_needed(0.0, 0.5, 0.05, 0.8) == seeds_needed(1e-6, 0.5, 0.05, 0.8) == 2
+
+
+def test_the_spread_is_that_within_cells_of_three_runs_and_more() -> None:
+    found = pooled_seeds_needed([[80.0, 81.0, 82.0], [90.0, 92.0, 94.0, 92.0], [10.0, 99.0]], 0.05, 0.8)
+    assert found is not None
+    assert found.spread == pytest.approx(math.sqrt((2 + 8) / 5))
+    assert (found.freedom, found.seeds) == (5, seeds_needed(found.spread, 0.5, 0.05, 0.8))
+    assert pooled_seeds_needed([[80.0, 81.0]], 0.05, 0.8) is None
+
+
+def test_a_sum_of_two_equal_differences_has_the_freedom_of_both() -> None:
+    of = combined([(0.5, Uncertainty(0.4, 4)), (0.5, Uncertainty(0.4, 4))])
+    assert of == pytest.approx((0.4 / math.sqrt(2), 8))
+    assert combined([(1.0, Uncertainty(0.4, 4))]) == pytest.approx((0.4, 4))
+
+
+def test_welch_and_satterthwaite_agree_with_scipy() -> None:
+    one, other = [80.1, 81.3, 79.2, 80.8], [70.0, 75.0, 72.5]
+    parts = [
+        (1.0, Uncertainty(float(np.std(x, ddof=1)) / math.sqrt(len(x)), len(x) - 1)) for x in (one, other)
+    ]
+    expected = stats.ttest_ind(one, other, equal_var=False)
+    of = combined(parts)
+    assert of.freedom == pytest.approx(expected.df)
+    assert (fmean(one) - fmean(other)) / of.error == pytest.approx(expected.statistic)
+
+
+def test_the_median_of_five_varies_less_than_is_taken() -> None:
+    """What is said of the large-sample factor: 1.25 is used, 1.20 would be right for five runs."""
+    generator = np.random.default_rng(5)
+    medians = [median(row) for row in generator.normal(0, 1, (REPETITIONS, 5)).tolist()]
+    assert np.std(medians) * math.sqrt(5) == pytest.approx(1.20, abs=0.02)

@@ -1,0 +1,132 @@
+"""The mutation check: which changes it makes, which tests it runs, and what it calls a survivor."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.mutations.points import mutations
+from tests.mutations.trials import files_for, passes, survivors
+
+CHECKOUT = {
+    "pubmill/__init__.py": "",
+    "pubmill/sums/__init__.py": "",
+    "pubmill/sums/counting.py": (
+        "def doubled(number):\n    return number + number\n\n\ndef is_many(number):\n    return number > 10\n"
+    ),
+    "tests/__init__.py": "",
+    "tests/unit/__init__.py": "",
+    "tests/unit/sums/__init__.py": "",
+    "tests/unit/sums/test_words.py": (
+        "from pubmill.sums.counting import doubled, is_many\n\n\ndef test_words():\n"
+        "    assert doubled(3) == 6 and not is_many(9) and is_many(12)\n"
+    ),
+    "tests/unit/sums/test_other.py": "def test_nothing():\n    pass\n",
+}
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    for name, text in CHECKOUT.items():
+        path = tmp_path / "checkout" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path / "checkout"
+
+
+def changes(folder: Path, text: str) -> list[tuple[str, str]]:
+    (folder / "module.py").write_text(text)
+    return [(found.old, found.new) for found in mutations(folder, Path("module.py"))]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x = a < b", [("a < b", "(a <= b)")]),
+        ("x = a is None", [("a is None", "(a is not None)")]),
+        ("x = a + b ** c", [("a + b ** c", "(a - b ** c)"), ("b ** c", "(b * c)")]),
+        ("x += y", [("x += y", "x -= y")]),
+        ("x = a and b", [("a and b", "(a or b)")]),
+        ("x = not a", [("not a", "(a)")]),
+        ("x = a if b else c", [("b", "(not b)")]),
+        ("if ready(): pass", [("ready()", "(not ready())")]),
+        ("x = [a for a in b if a]", [("a", "(not a)")]),
+        ("x = {'é': 3, 'b': True}", [("3", "(4)"), ("True", "(False)")]),
+    ],
+)
+def test_operators_constants_and_conditions_are_changed(
+    tmp_path: Path, text: str, expected: list[tuple[str, str]]
+) -> None:
+    assert changes(tmp_path, text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""1 < 2"""',
+        "x: Literal[1] = y",
+        "def f(x: Literal[1]) -> Literal[2]: pass",
+        "@cache(maxsize=3)\ndef f(): pass",
+        "raise ValueError(1 + 1)",
+        "say(f'{1 + 1} of', 3)",
+        "logs.warning('at %d', 3)",
+        "x = f'{a or b}'",
+        "x = y + 'text'",
+        "zip(a, b, strict=True)",
+        "if TYPE_CHECKING:\n    x = 1",
+    ],
+)
+def test_texts_and_types_are_not(tmp_path: Path, text: str) -> None:
+    assert changes(tmp_path, text) == []
+
+
+def test_a_change_replaces_exactly_its_place(tmp_path: Path) -> None:
+    text = "α = 'β'; x = 1 < y\nz = 2\n"
+    (tmp_path / "module.py").write_text(text)
+    found = mutations(tmp_path, Path("module.py"))
+    assert [one.name for one in found] == ["module.py:1:1", "module.py:1:2", "module.py:2:1"]
+    assert found[0].apply(text) == "α = 'β'; x = (1 <= y)\nz = 2\n"
+    assert found[2].apply(text) == "α = 'β'; x = 1 < y\nz = (3)\n"
+
+
+def test_the_closest_tests_come_first(checkout: Path) -> None:
+    """Those of other rooms count only if they import the module itself."""
+    folder = checkout / "tests/unit/tables"
+    folder.mkdir()
+    (folder / "test_a.py").write_text("import pubmill.sums.counting\n")
+    (folder / "test_counting.py").write_text("import pubmill.sums\n")
+    (folder.parent / "sums/test_counting_more.py").write_text("")
+    assert files_for(checkout, Path("pubmill/sums/counting.py")) == [
+        ["tests/unit/sums/test_counting_more.py"],
+        ["tests/unit/sums/test_words.py"],
+        ["tests/unit/sums/test_other.py"],
+        ["tests/unit/tables/test_a.py"],
+    ]
+    assert files_for(checkout, Path("pubmill/sums/__init__.py"))[3] == []
+
+
+def test_only_what_no_test_notices_survives(checkout: Path) -> None:
+    found = mutations(checkout, Path("pubmill/sums/counting.py"))
+    before = {path: path.read_text() for path in checkout.rglob("*.py")}
+    assert [(one.old, one.new) for one in survivors(checkout, found)] == [
+        ("number > 10", "(number >= 10)"),
+        ("10", "(11)"),
+    ]
+    assert {path: path.read_text() for path in checkout.rglob("*.py")} == before
+
+
+def test_tests_that_never_end_do_not_pass(checkout: Path) -> None:
+    (checkout / "tests/unit/sums/test_other.py").write_text(
+        "def test_nothing():\n    while True:\n        pass\n"
+    )
+    assert not passes(checkout, ["tests/unit/sums/test_other.py"], limit=0.2)
+
+
+def test_a_file_that_fails_without_mutations_catches_none(
+    checkout: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (checkout / "tests/unit/sums/test_words.py").write_text(
+        "import pubmill.sums.counting\n\n\ndef test_words():\n    assert False\n"
+    )
+    [first, *_] = mutations(checkout, Path("pubmill/sums/counting.py"))
+    assert survivors(checkout, [first]) == [first]
+    assert "left out: tests/unit/sums/test_words.py" in capfd.readouterr().err
