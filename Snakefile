@@ -10,7 +10,8 @@ min_version("9.0")
 ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=False))
 sys.path.insert(0, str(ROOT))
 
-from pubmill.graph import VERSIONS, as_arguments, as_json, published_values
+from pubmill.graph import VERSIONS, as_arguments, published_values
+from pubmill.recipes.writing import as_json
 from pubmill.workflow.preparation import prepare
 from pubmill.workflow.rule_syntax import any_of, not_compared, wildcard_patterns
 

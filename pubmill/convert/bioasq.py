@@ -203,7 +203,7 @@ def _with_golds(source: ConverterInput) -> Iterator[SpanExample]:
     test, archive = source.of_split(), source.input("golden")
     golden = {one.id: one for one in _of_type(questions(archive, Counter()), "factoid", Counter())}
     met: set[str] = set()
-    for one in squad.asked(test):
+    for one in squad.read_questions(test):
         group = _question_of(one.id, test)
         golds = synonyms(golden[group], archive) if group in golden else []
         if not golds:

@@ -9,7 +9,6 @@ import re
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,24 +16,8 @@ from pubmill.annotation.examples import KINDS, SPLITS, Example, write_examples
 from pubmill.convert.dataset_counts import OPEN, Counts, count, lengths, overlaps, unknown_names
 from pubmill.convert.source_files import Converter, ConverterInput, SpecError, check_id, show, withholding
 from pubmill.errors import PubmillError
+from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.storage.files import sha256, write_json, writing_folder
-
-
-@dataclass(frozen=True, kw_only=True)
-class ConversionRecipe:
-    """Everything that determines a dataset's examples; `expect` is split -> measure -> count."""
-
-    dataset: str
-    kind: str
-    access: str
-    splits: list[str]
-    converter: str
-    options: dict[str, Any]
-    duplicates: str
-    expect: dict[str, dict[str, int]]
-    metric: str
-    negative: str | None = None
-    version: int
 
 
 def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) -> dict[str, Any]:

@@ -53,7 +53,7 @@ class _SquadFile(json_files.JsonModel):
 
 
 @dataclass(frozen=True)
-class Asked:
+class SquadQuestion:
     """A question of a file with its context, which contains the `answers`."""
 
     id: str
@@ -65,7 +65,7 @@ class Asked:
     plausible: int
 
 
-def asked(path: Path) -> Iterator[Asked]:
+def read_questions(path: Path) -> Iterator[SquadQuestion]:
     """Yield the questions of a file in order, with ids that may be shown (`check_id`).
 
     A `PubmillError` names a repeated question, or one whose answer is not at its offset in the context.
@@ -81,7 +81,7 @@ def asked(path: Path) -> Iterator[Asked]:
                 yield _asked(path, article.title, paragraph.context, question)
 
 
-def _asked(path: Path, title: str, context: str, question: _Question) -> Asked:
+def _asked(path: Path, title: str, context: str, question: _Question) -> SquadQuestion:
     for answer in question.answers:
         there = context[answer.answer_start : answer.answer_start + len(answer.text)]
         if there != answer.text:
@@ -91,7 +91,9 @@ def _asked(path: Path, title: str, context: str, question: _Question) -> Asked:
             )
     answers = [Answer(text=answer.text, start=answer.answer_start) for answer in question.answers]
     plausible = len(question.plausible_answers)
-    return Asked(question.id, title, context, question.question, answers, question.is_impossible, plausible)
+    return SquadQuestion(
+        question.id, title, context, question.question, answers, question.is_impossible, plausible
+    )
 
 
 def read(source: ConverterInput) -> Iterator[SpanExample]:
@@ -106,7 +108,7 @@ def read(source: ConverterInput) -> Iterator[SpanExample]:
 
 def examples(path: Path, left_out: Counter[str]) -> Iterator[SpanExample]:
     """Yield the examples of a file, as `read` does."""
-    for one in asked(path):
+    for one in read_questions(path):
         if one.impossible == bool(one.answers):
             has, marked = len(one.answers), "impossible" if one.impossible else "possible"
             raise PubmillError(f"{path}: question {one.id} has {has} answers but is marked as {marked}")

@@ -20,7 +20,7 @@ from pubmill.corpus.filters import selected_sections
 from pubmill.corpus.ngrams import plain_words
 from pubmill.corpus.rejection_reasons import with_reasons
 from pubmill.corpus.shards import joined
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.storage.files import writing
 from pubmill.storage.parquet import parquet_writer
 
@@ -44,7 +44,7 @@ def write_fingerprints(
     shard: Path,
     index: int,
     latest: Path,
-    selection: Selection,
+    selection: SelectionRecipe,
     excluded: EvaluationTexts | None,
     output: Path,
     similar: bool,
@@ -67,7 +67,7 @@ def _rows(
     shard: Path,
     index: int,
     latest: Path,
-    selection: Selection,
+    selection: SelectionRecipe,
     excluded: EvaluationTexts | None,
     similar: bool,
 ) -> Iterator[dict[str, Any]]:

@@ -8,11 +8,11 @@ from pubmill.corpus.document_versions import read_reasons
 from pubmill.corpus.filters import rejection, selected_sections
 from pubmill.corpus.shards import Document, joined, read_shard
 from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import SelectionRecipe
 
 
 def with_reasons(
-    shard: Path, index: int, latest: Path, selection: Selection, excluded: EvaluationTexts | None
+    shard: Path, index: int, latest: Path, selection: SelectionRecipe, excluded: EvaluationTexts | None
 ) -> Iterator[tuple[int, Document, str | None]]:
     """Yield (position, document, reason or None) for each citation of a parsed shard.
 
@@ -30,5 +30,5 @@ def with_reasons(
         reason = reason or rejection(document, selection)
         if reason is None and excluded is not None:
             text = f"{document.title}\n{joined(selected_sections(document, selection))}"
-            reason = "contamination" if excluded.found(document.pmid, text) else None
+            reason = "contamination" if excluded.matches(document.pmid, text) else None
         yield position, document, reason

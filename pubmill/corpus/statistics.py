@@ -14,7 +14,7 @@ from pubmill.corpus.filters import selected_sections
 from pubmill.corpus.rejection_reasons import with_reasons
 from pubmill.corpus.shards import Document, count_words, is_private, joined, read_source
 from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.storage.files import read_json, write_json, writing
 from pubmill.storage.parquet import open_parquet, parquet_writer
 
@@ -60,7 +60,7 @@ class _Tally:
         if len(sample) < SAMPLES:
             sample.append(document.id)
 
-    def keep(self, document: Document, selection: Selection) -> dict[str, Any]:
+    def keep(self, document: Document, selection: SelectionRecipe) -> dict[str, Any]:
         """Count the document; return its row in the part."""
         sections = selected_sections(document, selection)
         text = joined(sections)
@@ -77,7 +77,7 @@ def select(
     shard: Path,
     index: int,
     latest: Path,
-    selection: Selection,
+    selection: SelectionRecipe,
     part: Path,
     statistics: Path,
     excluded: EvaluationTexts | None = None,
@@ -114,7 +114,7 @@ def select(
 def _kept(
     judged: Iterator[tuple[int, Document, str | None]],
     copies: Mapping[int, str],
-    selection: Selection,
+    selection: SelectionRecipe,
     tally: _Tally,
 ) -> Iterator[dict[str, Any]]:
     met = 0

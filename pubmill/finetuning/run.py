@@ -136,7 +136,7 @@ def predict_kept(job: FinetuningJob, kept: Path) -> Outcome:
     task, learnt = predictor.task, _learnt(job.recipe, data)
     task.prepare(learnt, task.encode(learnt).instances)
     wanted = encode_split(task, data.wanted)
-    _tell(wanted.encoded.counts)
+    _report_changes(wanted.encoded.counts)
     predicted, failed = _predict(predictor, wanted, False)
     rows = [task.row(*both) for both in zip(data.wanted, predicted, strict=True)]
     return Outcome(predictions=rows, report={**changed, "failed": failed})
@@ -181,7 +181,7 @@ def _train(job: FinetuningJob, data: Data, device: torch.device) -> Trained:
     known = encode_split(trainer.task, data.dev) if data.dev else None
     wanted = encode_split(trainer.task, data.wanted)
     encoded = _encoded((train, known, wanted))
-    _tell(encoded)
+    _report_changes(encoded)
     trainer.task.prepare(data.train, train.encoded.instances)
     progress, refit = trainer.train(train, known), None
     if job.recipe.train_on == "train+dev" and not progress.diverged:
@@ -332,7 +332,7 @@ def _surroundings(trainer: Trainer) -> dict[str, Any]:
     return found
 
 
-def _tell(encoded: Mapping[str, int]) -> None:
+def _report_changes(encoded: Mapping[str, int]) -> None:
     """Say in the log what could not be read as it is."""
     done = [f"{name.replace('_', ' ')}: {count}" for name, count in sorted(encoded.items()) if count]
     if done:

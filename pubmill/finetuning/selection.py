@@ -51,22 +51,6 @@ def select(trials: Iterable[Training], decides: Sequence[str]) -> dict[str, Any]
     return {"chosen": chosen, "failed": None, "mean_dev": mean, "considered": considered}
 
 
-def read_decides(text: str) -> list[str]:
-    """The keys that the choice decides, from --recipe."""
-    try:
-        recipe: Any = json.loads(text)
-    except json.JSONDecodeError:
-        recipe = None
-    if not isinstance(recipe, dict) or recipe.keys() != {"by", "decides"}:
-        raise PubmillError(f'--recipe is not a JSON object with the keys "by" and "decides": {text}')
-    if recipe["by"] != "dev":
-        raise PubmillError(f'--recipe: "by" is {recipe["by"]!r}; trials are selected by "dev" only')
-    decides = recipe["decides"]
-    if not isinstance(decides, list) or not decides or not all(isinstance(key, str) for key in decides):
-        raise PubmillError(f'--recipe: "decides" is {decides!r}; it must be a list of keys of the recipe')
-    return decides
-
-
 def read_choice(path: Path) -> tuple[Point, list[str] | None]:
     """Return the chosen values for the recipe, and if all trials failed the undecided keys, else None.
 

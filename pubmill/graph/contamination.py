@@ -1,9 +1,8 @@
 """The search for texts of datasets in corpora."""
 
-from typing import Any
-
 from pubmill.graph.corpora import Corpora
 from pubmill.graph.scope import Scope
+from pubmill.recipes.corpora import EvaluatedDataset, IndexRecipe
 from pubmill.specs import Specs
 from pubmill.storage.result_paths import Paths
 
@@ -36,14 +35,16 @@ class ContaminationJobs:
         found = self.splits(corpus, use)
         return [self._paths.examples(name, split) for name in found for split in found[name]]
 
-    def recipe(self, corpus: str, use: str) -> dict[str, Any]:
+    def recipe(self, corpus: str, use: str) -> IndexRecipe:
         """Return which texts an index holds."""
-        return {
-            "datasets": [
-                {"dataset": name, "splits": splits, "pmids": bool(self._specs.datasets[name].pmids)}
+        return IndexRecipe(
+            datasets=tuple(
+                EvaluatedDataset(
+                    dataset=name, splits=tuple(splits), pmids=bool(self._specs.datasets[name].pmids)
+                )
                 for name, splits in self.splits(corpus, use).items()
-            ]
-        }
+            )
+        )
 
     def findings(self, corpus: str) -> list[str]:
         """Return the texts of datasets found in a corpus: one file for each job, named by its first part."""

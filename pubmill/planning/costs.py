@@ -125,7 +125,7 @@ def operations_of_finetuning(
     examples = examples_of(data)
     if examples is None:
         return None
-    recipe = graph.runs.recipe(protocol, model, dataset, setting)
+    recipe = graph.runs.recipe(protocol, model, dataset, setting).values
     choosing = spec.settings[setting].chosen_by or setting
     if trial is None:
         epochs = [recipe.get("epochs", 0), *spec.grid(data, model, choosing).get("epochs", ())]

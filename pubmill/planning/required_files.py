@@ -12,6 +12,7 @@ from huggingface_hub.constants import HF_HUB_CACHE
 
 from pubmill.graph import Graph
 from pubmill.planning.job import Job
+from pubmill.recipes.models import ReleasedWeights
 from pubmill.storage.model_folders import CONFIG, PICKLED, WEIGHTS
 from pubmill.storage.sources import path_in_mirror
 
@@ -54,8 +55,8 @@ def required_files(jobs: Iterable[Job], graph: Graph) -> RequiredFiles:
             found.pmc[source] = found.pmc.get(source, 0) + 1
         elif job.rule == "export_model":
             weights = graph.models.weights(job.wildcards["model"])
-            if weights["kind"] == "hub":
-                model = HubModel(job.wildcards["model"], weights["id"], weights["revision"])
+            if isinstance(weights, ReleasedWeights):
+                model = HubModel(job.wildcards["model"], weights.id, weights.revision)
                 found.models.append(model)
     return RequiredFiles(dict(sorted(found.urls.items())), sorted(found.models), found.pmc)
 

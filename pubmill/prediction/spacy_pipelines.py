@@ -16,6 +16,7 @@ from pubmill.annotation.examples import TokensExample, read_examples
 from pubmill.annotation.tagging import to_labels
 from pubmill.errors import PubmillError
 from pubmill.hardware.provenance import provenance
+from pubmill.recipes.prediction import AnnotationRecipe
 from pubmill.storage.files import sha256
 
 CODE = {".py", ".pyc", ".pyd", ".so", ".dll", ".dylib"}
@@ -28,14 +29,6 @@ CALLS = {"MARK": {"INST", "OBJ"}, "GLOBAL": {"REDUCE", "BUILD"}}
 them is harmless."""
 LOOKED_AT = 1_000_000
 """Number of bytes at the start of a file that are searched for such instructions."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnnotationRecipe:
-    """The input of an annotation. `types`: entity label of the pipeline -> mention type of the dataset, ""
-    where its labels have no type. Entities with other labels are ignored."""
-
-    types: dict[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,6 +31,7 @@ from pubmill.optimisers import OPTIMISERS
 from pubmill.pretraining.objectives import Term
 from pubmill.pretraining.tokens import PackedTokens
 from pubmill.recipes.pretraining import MEMORY_ONLY
+from pubmill.recipes.writing import as_values
 from pubmill.storage.files import REMAKE, locked, read_json, sealed, sha256, write_json, writing_folder
 from pubmill.storage.result_paths import CHECKPOINT_FILES
 
@@ -97,7 +98,7 @@ def _damaged(path: Path, fault: object) -> DamagedCheckpointError:
 def save(folder: Path, work: "Pretraining", progress: PretrainingProgress, facts: dict[str, Any]) -> None:
     """Write a checkpoint from the first process; all processes must call this. `facts` (recipe, inputs,
     hardware) are copied into state.json."""
-    state = gathered(work)
+    state = gather_state(work)
     if not work.world.first:
         return
     with writing_folder(folder) as temporary:
@@ -121,7 +122,7 @@ def save(folder: Path, work: "Pretraining", progress: PretrainingProgress, facts
         write_json(temporary / "state.json", sealed(stood | ends | facts | digests))
 
 
-def gathered(work: "Pretraining") -> dict[str, torch.Tensor]:
+def gather_state(work: "Pretraining") -> dict[str, torch.Tensor]:
     """Return the optimiser's state by weight name, gathered from all processes if it is sharded."""
     if work.sharded:
         work.optimiser.consolidate_state_dict(0)  # type: ignore[attr-defined]
@@ -154,7 +155,7 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Pretrai
     only the architecture must be the same.
     """
     state, log = verified(folder)
-    differing = _differing(state["recipe"], work.recipe.as_dict())
+    differing = _differing(state["recipe"], as_values(work.recipe))
     if same_recipe and differing:
         raise PubmillError(
             f"{folder} was made by another recipe (differing: {', '.join(differing)}); "

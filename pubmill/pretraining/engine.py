@@ -182,7 +182,7 @@ class Pretraining:
 
         Also returns `norm`, the norm of the gradients before they were clipped.
         """
-        counts = counted(batch, hidden)
+        counts = denominators(batch, hidden)
         labels = hidden.everywhere(UNLABELLED)
         mine = micro_batches(batch.lengths, self.at_once, self.world.rank, self.world.size)
         measured = names(self.learner)
@@ -267,7 +267,7 @@ def build_learner(
     return learner.build(model, recipe, teacher)
 
 
-def counted(batch: PackedBatch, hidden: Masked) -> Sums:
+def denominators(batch: PackedBatch, hidden: Masked) -> Sums:
     """Return the denominators of the losses, for the whole batch."""
     return {
         "tokens": float(len(batch.ids)),

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
 from itertools import islice
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -24,6 +23,7 @@ from pubmill.errors import PubmillError
 from pubmill.hardware.cores import cores
 from pubmill.pretraining.encoding import Encoder, make_encoder, special_ids
 from pubmill.pretraining.tokens import HELD_OUT, PackedWriter, TokenShard
+from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.storage.corpus_parts import read_texts
 from pubmill.storage.files import writing_folder
 
@@ -32,15 +32,6 @@ SMALL_CORPUS = 10_000_000
 
 
 Shards = tuple[TokenShard, TokenShard]
-
-
-@dataclass(frozen=True, kw_only=True)
-class PackingRecipe:
-    """Options that determine the packed tokens besides corpus, vocabulary and Punkt: whether titles are
-    included, and the share of documents that are held out."""
-
-    title: bool = False
-    held_out: float = 0.005
 
 
 def is_held_out(name: str, share: float) -> bool:

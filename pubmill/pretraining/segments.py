@@ -25,6 +25,7 @@ from pubmill.pretraining.masking import Vocabulary, read_vocabulary
 from pubmill.pretraining.optimisation import learning_rate
 from pubmill.pretraining.tokens import HELD_OUT, PackedTokens
 from pubmill.recipes import PretrainingRecipe
+from pubmill.recipes.writing import as_values
 from pubmill.storage.files import read_json
 
 LOG_LINES, REPORT_SECONDS = 200, 5.0
@@ -117,7 +118,7 @@ def facts(work: Pretraining, segment: Segment, packed: PackedTokens) -> dict[str
     } | cuda_settings(work.world.device)
     folders = {name: getattr(segment, name) for name in ("previous", "model", "other", "teacher")}
     return found | {
-        "recipe": work.recipe.as_dict(),
+        "recipe": as_values(work.recipe),
         "inputs": checkpoints.fingerprints(packed, segment.vocab, folders, segment.version),
         "instances_per_epoch": len(work.instances),
     }
@@ -210,7 +211,7 @@ def train(work: Pretraining, progress: PretrainingProgress, segment: Segment, kn
                     report_progress(progress_line(line, segment.to, work.recipe.steps, progress.seconds))
             held_out = held_out_losses(work, segment.tokens / HELD_OUT)
         except StopRequestedError:
-            save_and_say(work, progress, segment, known, began)
+            save_and_report(work, progress, segment, known, began)
             raise StopRequestedError(stops[0] if stops else signal.SIGTERM) from None
         checkpoints.save(segment.output, work, progress, known | {"held_out": held_out})
     if board:
@@ -219,7 +220,7 @@ def train(work: Pretraining, progress: PretrainingProgress, segment: Segment, kn
         checkpoints.remove_partial(segment.output)
 
 
-def save_and_say(
+def save_and_report(
     work: Pretraining, progress: PretrainingProgress, segment: Segment, known: dict[str, Any], began: int
 ) -> None:
     """Save a segment that was asked to stop, unless no step was completed since its start at `began`."""
@@ -238,7 +239,7 @@ def advance(work: Pretraining, progress: PretrainingProgress, output: Path, peak
         sums["seconds"] = time.monotonic() - began
         progress.count(sums, AVERAGED_STEPS, DIVERGED, work.terms[0])
     except FloatingPointError as error:
-        raise lost(error, progress.step, output) from None
+        raise divergence_error(error, progress.step, output) from None
     steps = work.recipe.steps
     rate = learning_rate(work.recipe.optimisation, progress.step - 1, steps)
     line = log_line(work.terms, progress.pending, progress.step, rate, peak)
@@ -266,7 +267,7 @@ def held_out_losses(work: Pretraining, folder: Path) -> dict[str, Any] | None:
     return found
 
 
-def lost(error: FloatingPointError, step: int, output: Path) -> PubmillError:
+def divergence_error(error: FloatingPointError, step: int, output: Path) -> PubmillError:
     """Return the error message of a training that has diverged."""
     good = next(iter(checkpoints.partials(output)), "the checkpoint it started from")
     return PubmillError(

@@ -1,10 +1,10 @@
 """Pretraining recipes."""
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field, is_dataclass
+from typing import Literal, get_args, get_type_hints
 
 from pubmill.optimisers import OPTIMISERS
-from pubmill.recipes.base import FORBID_UNKNOWN, Precision
+from pubmill.recipes.base import FORBID_UNKNOWN, OMIT_DEFAULT, Precision
 
 Family = Literal["bert", "roberta", "electra", "albert", "megatron-bert"]
 
@@ -31,7 +31,7 @@ class Architecture:
     max_positions: int = 512
     dropout: float = 0.1
     initializer_range: float = 0.02
-    scaled_initialisation: bool = False
+    scaled_initialisation: bool = field(default=False, metadata=OMIT_DEFAULT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +98,8 @@ class Objective:
       comes from another document (`next-sentence`, BERT), or which of them came first (`sentence-order`,
       ALBERT, Megatron); two segments without a prediction (`unlabelled`, tinn2021 section 2.1); or one
       segment (`none`).
-    - `generator`: replaced-token detection (ELECTRA). `adversarial`, `distillation`: see these classes.
+    - `generator`: replaced-token detection (ELECTRA). `adversarial`, `distillation`: see these classes;
+      at most one of the three.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -114,6 +115,12 @@ class Objective:
     generator: Generator | None = None
     adversarial: Adversarial | None = None
     distillation: Distillation | None = None
+
+
+EXTRAS = tuple(
+    name for name, kind in get_type_hints(Objective).items() if any(map(is_dataclass, get_args(kind)))
+)
+"""Fields of `Objective` that ask for another objective than masked-token prediction."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,18 +165,19 @@ class PretrainingRecipe:
     recompute_activations: bool = False
     shard_optimiser: bool = False
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the recipe as plain data. A key that was added later is left out where it is off, so that
-        recipes and checkpoints from before stay the same."""
-        values = asdict(self)
-        if not self.architecture.scaled_initialisation:
-            del values["architecture"]["scaled_initialisation"]
-        return values
-
     def __post_init__(self) -> None:
         faults = [*_contradictions(self.architecture, self.objective), *_out_of_range(self)]
         if faults:
             raise ValueError("; ".join(faults))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackingRecipe:
+    """Options that determine the packed tokens besides corpus, vocabulary and Punkt: whether titles are
+    included, and the share of documents that are held out."""
+
+    title: bool = False
+    held_out: float = 0.005
 
 
 MEMORY_ONLY = ("recompute_activations", "shard_optimiser")
@@ -178,11 +186,11 @@ MEMORY_ONLY = ("recompute_activations", "shard_optimiser")
 
 def _contradictions(architecture: Architecture, objective: Objective) -> list[str]:
     """Report settings that contradict each other or that the family does not support."""
-    family, extras = architecture.family, (objective.adversarial, objective.distillation, objective.generator)
+    family, extras = architecture.family, [getattr(objective, name) for name in EXTRAS]
     wrong = {
         "family electra needs objective.generator, and only it has one": (family == "electra")
         != (objective.generator is not None),
-        "only one of generator, adversarial and distillation is allowed": sum(map(bool, extras)) > 1,
+        f"only one of {', '.join(EXTRAS[:-1])} and {EXTRAS[-1]} is allowed": sum(map(bool, extras)) > 1,
         "family roberta has one segment; it needs pairs: none": family == "roberta"
         and objective.pairs != "none",
         "family electra has no head for pairs; pairs can be unlabelled or none": family == "electra"

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -278,7 +278,7 @@ class ProtocolSpec(Spec):
         """Values of a run's FinetuningRecipe, without those that the search decides."""
         values: dict[str, Any] = {"task": data.kind, "metric": data.metric, "negative": data.negative}
         if data.dummies:
-            values["dummies"] = data.dummies.model_dump()
+            values["dummies"] = asdict(data.dummies)
         values |= self.hyperparameters
         for override in self.applied(data, model, setting).values():
             values |= override.values

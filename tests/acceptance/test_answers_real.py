@@ -38,7 +38,7 @@ def test_counts_are_those_of_the_spec(name: str, shared: Path) -> None:
 def test_the_published_form_of_dev_holds_what_the_file_holds(shared: Path, tmp_path: Path) -> None:
     source = shared / "standins/squad/dev-v2.0.json"
     recipe = conversion_of("squad-v2")
-    convert(replace(recipe, splits=["dev"], expect={}), {"dev": source}, tmp_path / "d")
+    convert(replace(recipe, splits=("dev",), expect={}), {"dev": source}, tmp_path / "d")
     form = published_of("squad-v2")
     publish(replace(form, files={"dev": form.files["dev"]}), tmp_path / "d", tmp_path / "out")
     assert json.loads((tmp_path / "out/dev-v2.0.json").read_text()) == json.loads(source.read_text())
@@ -55,7 +55,7 @@ def test_xquad_is_an_original_file_of_the_same_form(shared: Path) -> None:
 
 def test_xquad_asks_questions_of_dev_with_the_same_answers(shared: Path, tmp_path: Path) -> None:
     """Texts of the rebuilt files equal the originals; their offsets are only those of a first occurrence."""
-    recipe = replace(conversion_of("squad-v1"), splits=["dev"], expect={})
+    recipe = replace(conversion_of("squad-v1"), splits=("dev",), expect={})
     convert(recipe, {"dev": shared / "standins/squad/dev-v1.1.json"}, tmp_path / "d")
     rebuilt = {one.id: one for one in read_examples(tmp_path / "d/dev.jsonl.gz", SpanExample)}
     path = shared / "standins/squad/xquad.en.json"

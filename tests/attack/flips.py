@@ -131,7 +131,7 @@ def read_checkpoint(folder: Path) -> Any:
     work = untrained()
     progress = checkpoints.load(folder / "step-3", work)
     weights = {name: weight.tolist() for name, weight in work.learner.named_parameters()}
-    state = {name: value.tolist() for name, value in checkpoints.gathered(work).items()}
+    state = {name: value.tolist() for name, value in checkpoints.gather_state(work).items()}
     return astuple(progress), weights, state, (folder / "step-3" / "config.json").read_bytes()
 
 

@@ -22,7 +22,10 @@ from tests.imports import imported
 from tests.mutations.points import Mutation
 
 OWN = ("pubmill", "scripts", "tests")
-NOT_COPIED = (".git", ".venv", ".snakemake", "results", "mirror", "*cache*", ".hypothesis")
+NOT_COPIED = {
+    Path(name)
+    for name in (".git", ".venv", ".snakemake", ".hypothesis", "results", "data", "tests/world/mirror")
+}
 OPTIONS = ("-x", "-q", "-m", "not long", "-p", "no:cacheprovider")
 PASSED = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 FORKING = multiprocessing.get_context("fork")
@@ -108,7 +111,14 @@ def _is_caught(mutation: Mutation) -> bool:
 
 def copy_checkout(root: Path, folder: Path) -> Checkout:
     """Copy a checkout, with the times of its files but without results and caches."""
-    shutil.copytree(root, folder, ignore=shutil.ignore_patterns(*NOT_COPIED))
+
+    def ignored(parent: str, names: list[str]) -> list[str]:
+        below = Path(parent).relative_to(root)
+        return [
+            name for name in names if below / name in NOT_COPIED or name.endswith(("_cache", "__pycache__"))
+        ]
+
+    shutil.copytree(root, folder, ignore=ignored)
     return Checkout(folder)
 
 

@@ -18,7 +18,7 @@ ROOMS: dict[str, str] = {
     "metrics": "annotation hardware recipes storage",
     "pretraining": "annotation hardware messages optimisers recipes storage",
     "specs": "annotation messages metrics pretraining recipes storage",
-    "corpus": "messages specs storage",
+    "corpus": "messages recipes storage",
     "vocabs": "annotation recipes storage",
     "convert": "annotation recipes storage",
     "finetuning": "annotation hardware messages metrics optimisers recipes storage",
@@ -34,7 +34,7 @@ ROOMS: dict[str, str] = {
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
 
-RULES_MAY = {"errors", "graph", "inspection", "planning", "specs", "storage", "workflow"}
+RULES_MAY = {"errors", "graph", "inspection", "planning", "recipes", "specs", "storage", "workflow"}
 BARE = {
     "filelock", "huggingface_hub", "torch", "transformers", "numpy", "tokenizers", "safetensors", "tqdm",
     "yaml", "pubmill",

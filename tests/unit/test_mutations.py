@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutations.points import mutations
-from tests.mutations.trials import files_for, passes, survivors
+from tests.mutations.trials import copy_checkout, files_for, passes, survivors
 
 CHECKOUT = {
     "pubmill/__init__.py": "",
@@ -102,6 +102,20 @@ def test_the_closest_tests_come_first(checkout: Path) -> None:
         ["tests/unit/tables/test_a.py"],
     ]
     assert files_for(checkout, Path("pubmill/sums/__init__.py"))[3] == []
+
+
+def test_packages_are_copied_whatever_their_names_and_results_are_not(checkout: Path, tmp_path: Path) -> None:
+    for name in (
+        "pubmill/mirror/results.py",
+        "results/demo/x",
+        "tests/world/mirror/y",
+        "pubmill/__pycache__/z",
+    ):
+        (checkout / name).parent.mkdir(parents=True)
+        (checkout / name).touch()
+    copy = copy_checkout(checkout, tmp_path / "copy").folder
+    found = {path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()}
+    assert found == {*CHECKOUT, "pubmill/mirror/results.py"}
 
 
 def test_only_what_no_test_notices_survives(checkout: Path) -> None:

@@ -197,7 +197,9 @@ def test_what_is_not_tried_is_still_printed() -> None:
 def test_the_usage_of_every_program_is_right(clone: Path) -> None:
     shown = usages()
     assert {path.name for path in (ROOT / "scripts").glob("*.py")} == {Path(name).name for name in shown}
-    tasks = {name: {"way": "usage", "words": shlex.split(text)} for name, text in shown.items()}
+    tasks: dict[str, dict[str, object]] = {
+        name: {"way": "usage", "words": shlex.split(text)} for name, text in shown.items()
+    }
     assert try_all(clone, tasks) == {}
 
 
@@ -269,7 +271,7 @@ OWN = ".venv/bin/snakemake results/small/corpora/pubmed-abstracts/stats.json --c
 CARD = Path("results/demo/datasets/bc5-chem/card.json")
 
 ADVICE: dict[str, Callable[[], str]] = {
-    "requested_targets._why_lost": lambda: asked._why_lost(FULL, {}, targets(), ROOT / "studies"),  # type: ignore[arg-type]
+    "requested_targets._why_lost": lambda: asked._why_lost(FULL, {}, targets(), ROOT / "studies"),
     "user_folders.how_to_bring": lambda: f"{OWN} {re.findall('--config[^,]*', how_to_bring('abstracts'))[0]}",
     "task_model_cards._use": lambda: cards._use(None),
     "damaged_results.report": lambda: "\n".join(report([Finding(CARD, "changed", CARD)])),

@@ -242,7 +242,9 @@ SENTENCES = st.lists(
 
 
 @given(SENTENCES)
-def test_every_word_and_label_survives(tmp_path_factory: pytest.TempPathFactory, sentences: list) -> None:
+def test_every_word_and_label_survives(
+    tmp_path_factory: pytest.TempPathFactory, sentences: list[Any]
+) -> None:
     path = tmp_path_factory.getbasetemp() / "any.tsv"
     text = "\n".join("".join(f"{word}\t{label}\n" for word, label in rows) for rows in sentences)
     examples = convert(path, text, TYPED)

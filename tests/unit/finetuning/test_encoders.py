@@ -4,6 +4,7 @@ import json
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -137,7 +138,7 @@ def test_padded_equals_alone(folders: dict[str, Path], family: str) -> None:
 @every_family
 @pytest.mark.parametrize("task", ["tokens", "sequence"])
 def test_it_learns_and_a_seed_gives_the_same_bits(
-    folders: dict[str, Path], datasets: dict[str, Path], family: str, task: str
+    folders: dict[str, Path], datasets: dict[str, Path], family: str, task: Any
 ) -> None:
     if task not in TASKS:
         pytest.skip(f"there is no task {task}")

@@ -32,7 +32,7 @@ from tests.unit.tiny_encoders import tiny_bert
 from tests.unit.toy_tasks import OURS, RELATION, SPAN, SYLLABLES, TOKENS, text, write_dataset
 
 ROOT = Path(__file__).resolve().parents[3]
-STILL = {"learning_rate": 1e-30, "epochs": 1}
+STILL: dict[str, Any] = {"learning_rate": 1e-30, "epochs": 1}
 """Training that leaves weights as they were, for it adds less than their last digit."""
 BOTH = replace(TOKENS, train_on="train+dev")
 
@@ -232,7 +232,7 @@ def test_a_run_without_a_choice_says_what_is_wrong_all_the_same(model: Path, tmp
 
 def train_to(monkeypatch: pytest.MonkeyPatch, diverges: Sequence[bool]) -> list[int]:
     """Trainings of which each diverges after its last look at dev, or doesn't; the examples of each."""
-    original, seen = Trainer.train, []
+    original, seen = Trainer.train, list[int]()
 
     def train(
         self: Trainer, train: Split, dev: Split | None, passes: float | None = None
@@ -301,7 +301,7 @@ def test_a_kept_model_is_prepared_as_it_was_trained(
 
 def test_one_model_at_a_time_is_in_memory(model: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first one, its optimiser and its best weights are gone before the second is made."""
-    original, held = runs._begin, []
+    original, held = runs._begin, list[Any]()
 
     def begin(*arguments: Any) -> Any:
         assert all(reference() is None for reference in held)

@@ -236,7 +236,7 @@ def test_updates_are_those_of_the_formula(
     watched = [f"{place}dense.weight", f"{place}dense.bias"]
     expected = {name: model.get_parameter(name).detach().double().clone() for name in watched}
     optimiser, steps = GroupedAdam(model, recipe), 12
-    first, second = dict.fromkeys(watched, 0.0), dict.fromkeys(watched, 0.0)
+    first, second = ({name: torch.zeros(()) for name in watched} for _ in range(2))
     generator = torch.Generator().manual_seed(0)
     for step in range(steps):
         for parameter in model.parameters():
@@ -263,7 +263,7 @@ def test_uncorrected_first_updates_are_larger(folders: dict[str, Path]) -> None:
     for corrected in (True, False):
         recipe = replace(RECIPE, bias_correction=corrected)
         torch.manual_seed(0)
-        model = TaskModel(prepared(folders["bert"]), Layers(32, 2, recipe))
+        model: Any = TaskModel(prepared(folders["bert"]), Layers(32, 2, recipe))
         before = model.head.linear.bias.detach().clone()
         optimiser = GroupedAdam(model, recipe)
         (model(batch()) - 1).square().mean().backward()

@@ -67,6 +67,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def kept(folder: Path, recipe: FinetuningRecipe, model: Path, dataset: Path) -> Run:
     run = finetune(FinetuningJob(recipe, model, dataset, 1, "test"))
+    assert isinstance(run, Run)
     keep(folder, run.task, run.model, run.report, dataset)
     return run
 
@@ -89,7 +90,7 @@ def test_a_kept_model_predicts_as_it_did_and_transformers_loads_it(
     assert again.task.encode(read_split(dataset, "test", run.task.kind)).instances == instances
     with torch.inference_mode():
         assert torch.equal(run.model.eval()(batch), again.model.eval()(batch))
-    kind = AutoModelForQuestionAnswering if recipe.task == "span" else AutoModelForTokenClassification
+    kind: Any = AutoModelForQuestionAnswering if recipe.task == "span" else AutoModelForTokenClassification
     kind = kind if name in STANDARD else AutoModel
     _, loading = kind.from_pretrained(tmp_path / "kept", output_loading_info=True)
     missing = {key for key in loading["missing_keys"] if "pooler" not in key}
@@ -120,15 +121,18 @@ def test_the_pipeline_of_transformers_gives_our_labels(
     """On words joined by blanks, at the first subword of each."""
     recipe = replace(TOKENS, tagging=tagging, max_length=100, epochs=1)
     run = finetune(FinetuningJob(recipe, write(tmp_path / "base"), datasets["tokens"], 1, "test"))
+    assert isinstance(run, Run)
     examples = read_split(datasets["tokens"], "test", TokensExample)
     split = encode_split(run.task, examples)
     bias = run.model.head.get_submodule("linear").get_parameter("bias")
     with torch.no_grad():  # instead of long training: labels that differ from word to word
         batch = collate(split.encoded.instances, run.task.reader.pad, CPU)
-        bias -= run.model.eval()(batch).mean(0)
+        bias.sub_(run.model.eval()(batch).mean(0))
     keep(tmp_path / "kept", run.task, run.model, run.report, datasets["tokens"])
     predictions = Predictor(recipe, run.task, run.model).predict(split)
-    tagger = pipeline("token-classification", model=str(tmp_path / "kept"), ignore_labels=[], device="cpu")
+    tagger: Any = pipeline(
+        "token-classification", model=str(tmp_path / "kept"), ignore_labels=[], device="cpu"
+    )
     seen = set()
     for expected, one in zip(predictions, examples, strict=True):
         first: dict[int, str] = {}
@@ -319,6 +323,7 @@ def test_what_does_not_load_as_it_was_is_not_kept(
 ) -> None:
     """An encoder whose weights are written otherwise leaves no folder."""
     run = finetune(FinetuningJob(TOKENS, model, datasets["tokens"], 1, "test"))
+    assert isinstance(run, Run)
     original = BertModel.from_pretrained
 
     def other(folder: Path, *arguments: Any, **named: Any) -> Any:

@@ -19,7 +19,7 @@ from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import load_encoder, load_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import Layers, TaskModel
-from pubmill.finetuning.inputs import Encoded, collate
+from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.parameter_groups import schedule
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune as run
@@ -50,7 +50,7 @@ def finetune(*arguments: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     return made.predictions, made.report
 
 
-def encode(sentences: list[list[str]], model: Path, max_length: int) -> Encoded:
+def encode(sentences: list[list[str]], model: Path, max_length: int) -> Any:
     """Windows of sentences without labels."""
     task = Tokens(RECIPE, Reader(load_tokenizer(model), max_length, "separate"), ["O", "B"])
     examples = [
@@ -62,7 +62,8 @@ def encode(sentences: list[list[str]], model: Path, max_length: int) -> Encoded:
 
 def sentence(generator: random.Random) -> TokensExample:
     """Words of syllables; one that begins with "ine" begins an entity, which "long" may continue."""
-    words, labels = [], []
+    words: list[str] = []
+    labels: list[str] = []
     for _ in range(generator.randrange(3, 14)):
         stem = "".join(generator.choice(SYLLABLES) for _ in range(generator.randrange(1, 4)))
         if labels and labels[-1] == "B" and generator.random() < 0.5:
@@ -150,7 +151,7 @@ def test_it_learns_and_accounts_for_itself(model: Path, dataset: Path) -> None:
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_a_seed_gives_the_same_bits(model: Path, dataset: Path, precision: str) -> None:
+def test_a_seed_gives_the_same_bits(model: Path, dataset: Path, precision: Any) -> None:
     recipe = replace(RECIPE, precision=precision)
     first, report = finetune(recipe, model, dataset, 7, "test")
     second, again = finetune(recipe, model, dataset, 7, "test")

@@ -60,10 +60,7 @@ def test_a_cell_has_its_runs_and_what_they_were_run_with(tmp_path: Path) -> None
     found = explain(explainer(tmp_path), TABLE, "BC2GM", MODEL)
     assert found.value["value"] == pytest.approx(85) and found.value["n"] == 2 and not found.to_do
     assert found.value["published"]["value"] == 84.52
-    assert [(run.seed, run.score) for run in found.runs] == [
-        (1, pytest.approx(80)),
-        (2, pytest.approx(90)),
-    ]
+    assert {run.seed: run.score for run in found.runs} == pytest.approx({1: 80, 2: 90})
     assert found.runs[0].file == f"runs/blurb/{MODEL}/bc2gm/standard/final/seed-1.json"
     assert found.recipe == {"learning_rate": 2e-3}
     assert found.setting == {"protocol": "blurb", "setting": "standard"}
@@ -241,6 +238,23 @@ def test_a_composite_is_explained_by_its_parts(tmp_path: Path) -> None:
     commands = [command for command in found.to_do if command.startswith(".venv/bin/snakemake ")]
     assert len(commands) == 1 and "biosses" in commands[0] and "bc2gm" not in commands[0]
     assert "85.00" in printed(found)
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "parts"),
+    [
+        ("tinn2021/table10", "scispacy-max", ["scispacy-jnlpba", "scispacy-bc5cdr"]),
+        ("tinn2021/table07", "drop", ["pubmedbert-base", "removed-2", "removed-4", "removed-6"]),
+    ],
+)
+def test_a_column_without_runs_is_explained_by_the_columns_behind_it(
+    tmp_path: Path, table: str, column: str, parts: list[str]
+) -> None:
+    made = explainer(tmp_path, tables=[table])
+    row = made.graph.tables.recipe(table)["rows"][0]["key"]
+    found = explain(made, table, row, column)
+    keys = [re.sub(r".* \((.*)\)", r"\1", part.column) for part in found.parts]
+    assert keys == parts and {part.row for part in found.parts} == {found.row}
 
 
 @pytest.mark.parametrize(

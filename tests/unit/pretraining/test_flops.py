@@ -34,7 +34,7 @@ def flops(model: Any, tokens: float, squares: float, masked: float, whole: bool 
 
 
 def make_model(family: Any, embedding_size: int | None, objective: Objective) -> Any:
-    made = Architecture(family=family, embedding_size=embedding_size, dropout=0.0, **SHAPE)  # type: ignore[arg-type]
+    made = Architecture(family=family, embedding_size=embedding_size, dropout=0.0, **SHAPE)
     return build_model(made, objective, PIECES, SPECIAL, 1)
 
 
@@ -46,7 +46,7 @@ def vectors(model: Any, rows: torch.Tensor) -> torch.Tensor:
 def done(forward: Callable[[], torch.Tensor]) -> int:
     """Operations of a forward and backward pass, as torch counts them."""
     with FlopCounterMode(display=False) as counter:
-        forward().sum().backward()  # type: ignore[no-untyped-call]
+        forward().sum().backward()
     return int(counter.get_total_flops())
 
 

@@ -11,6 +11,7 @@ from pubmill.errors import PubmillError
 from pubmill.pretraining.architectures import build_generator, build_model, load_model
 from pubmill.pretraining.forward import embed, encode, masked_lm_logits, pair_logits, replaced_logits
 from pubmill.recipes import Architecture, Generator, Objective, Optimisation, PretrainingRecipe
+from pubmill.recipes.writing import as_values
 from tests.unit.pretraining.toy_pretraining import SPECIAL
 
 VOCABULARY = 30
@@ -135,6 +136,8 @@ def test_a_saved_model_loads_and_is_gone_on_with(name: str, tmp_path: Path) -> N
 
 def test_heads_that_a_start_lacks_are_new_and_seeded(tmp_path: Path) -> None:
     build("bert alone").save_pretrained(tmp_path)
+    first: Any
+    second: Any
     first, second = (load_model(tmp_path, *FAMILIES["bert"], VOCABULARY, SPECIAL, seed) for seed in (1, 2))
     assert torch.equal(
         first.bert.embeddings.word_embeddings.weight, second.bert.embeddings.word_embeddings.weight
@@ -186,10 +189,10 @@ def test_a_recipe_without_scaled_initialisation_is_the_same_text_as_before() -> 
     optimisation = Optimisation(learning_rate=1e-3)
     fixed: dict[str, Any] = {"sequence_length": 8, "batch_size": 2, "steps": 3}
     made = PretrainingRecipe(architecture=plain, objective=objective, optimisation=optimisation, **fixed)
-    assert "scaled_initialisation" not in made.as_dict()["architecture"]
+    assert "scaled_initialisation" not in as_values(made)["architecture"]
     scaled = Architecture(family="megatron-bert", scaled_initialisation=True, **SHAPE)
     made = PretrainingRecipe(architecture=scaled, objective=objective, optimisation=optimisation, **fixed)
-    assert made.as_dict()["architecture"]["scaled_initialisation"] is True
+    assert as_values(made)["architecture"]["scaled_initialisation"] is True
     with pytest.raises(ValueError, match="scaled_initialisation is for megatron-bert"):
         PretrainingRecipe(
             architecture=Architecture(family="bert", scaled_initialisation=True, **SHAPE),

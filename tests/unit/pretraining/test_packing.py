@@ -23,8 +23,9 @@ from pubmill.annotation.sentences import FOLDER, SentenceSplitter, read_punkt
 from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
 from pubmill.pretraining import packing
-from pubmill.pretraining.packing import PackingRecipe, pack
+from pubmill.pretraining.packing import pack
 from pubmill.pretraining.tokens import SPECIAL, PackedTokens, TokenShard, write_packed
+from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.storage.files import read_json, write_json
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL as TOKENS

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -64,7 +65,7 @@ def test_a_distillation_has_its_teacher_in_memory_too(targets: Graph) -> None:
 
 
 def test_a_fine_tuning_asks_by_its_model_and_data(targets: Graph) -> None:
-    run = {"protocol": "blurb", "setting": "standard", "dataset": "jnlpba", "seed": "1"}
+    run: dict[str, Any] = {"protocol": "blurb", "setting": "standard", "dataset": "jnlpba", "seed": "1"}
     base = asked(targets, "finetune", model="pubmedbert-base", **run)
     large = asked(targets, "finetune", model="pubmedbert-large", **run)
     assert large[0] > base[0] > TORCH
@@ -85,3 +86,32 @@ def test_a_vocabulary_learnt_from_text_needs_more_than_one_from_counts(targets: 
     assert (
         asked(targets, "train_vocab", vocab=sampled)[0] == 4 * asked(targets, "train_vocab", vocab=counted)[0]
     )
+
+
+@pytest.mark.parametrize(
+    ("rule", "memory", "minutes"),
+    [
+        ("score", 1_000, 60), ("parse_pmc", 1_000, 240), ("latest_versions", 4_000, 120),
+        ("locked_versions", 4_000, 120), ("lock_corpus", 4_000, 120), ("find_duplicates", 8_000, 480),
+        ("index_evaluation_texts", 2_000, 60), ("find_contamination", 1_000, 240),
+        ("corpus_statistics", 2_000, 240), ("vocab_diagnosis", 2_000, 60), ("pack", 4_000, 1440),
+        ("convert", 2_000, 60), ("annotate", 8_000, 240), ("table", 2_000, 60), ("compare", 2_000, 240),
+        ("report", 4_000, 60),
+    ],
+)  # fmt: skip
+def test_jobs_ask_for_the_megabytes_and_minutes_that_they_were_measured_to_need(
+    targets: Graph, rule: str, memory: int, minutes: int
+) -> None:
+    assert asked(targets, rule) == (memory, minutes)
+
+
+def test_a_model_asks_for_twelve_bytes_a_parameter_and_a_run_of_unknown_size_for_eight_hours(
+    targets: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parameters = costs.parameters_of_model(targets, "pubmedbert-base")
+    for rule in ("export_model", "take_model"):
+        found = asked(targets, rule, model="pubmedbert-base")
+        assert found == (round(3_000 + 12 * parameters / 1e6), 60)
+    monkeypatch.setattr(costs, "operations_of_finetuning", lambda *_: None)
+    run = {"protocol": "blurb", "model": "pubmedbert-base", "setting": "standard", "dataset": "gad"}
+    assert asked(targets, "trial", **run)[1] == 480
