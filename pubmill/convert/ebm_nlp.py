@@ -5,9 +5,11 @@ The archive contains `documents/PMID.tokens`, one word per line, and
 the layers participants, interventions and outcomes and the folders `train` and `test/gold`. The split is
 SciBERT's, which BLURB uses: lists of PMIDs, separated by commas.
 
-BLURB's recipe (its `data_generation` script for EBM-PICO; gu2020 section 4.2): if a word is in
-several layers, an outcome takes precedence over an intervention, and this over a participant; a sentence ends
-after every word `.`; documents are in the order of the list. A layer that a document lacks labels no words.
+The recipe is that of BLURB's `data_generation` script for EBM-PICO: if a word is in several layers, an
+outcome takes precedence over an intervention, and this over a participant; a sentence ends after every word
+`.`; documents are in the order of the list. The paper does not have this rule: gu2020 section 4.2 takes the
+original scripts, and in 5.2 a word may belong to more than one element. A layer that a document lacks labels
+no words.
 The examples also keep the original layers, because the original evaluation scores each layer separately.
 """
 

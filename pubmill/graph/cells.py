@@ -3,7 +3,7 @@
 from pubmill.graph.pipelines import Pipelines
 from pubmill.graph.runs import Runs
 from pubmill.specs import Specs, TableSpec
-from pubmill.specs.tables import ColumnSpec
+from pubmill.specs.tables import ColumnSpec, RowSpec
 from pubmill.storage.result_paths import BELOW
 
 
@@ -15,20 +15,22 @@ class Cells:
         self._runs = runs
         self._pipelines = pipelines
 
-    def records(self, table: TableSpec, column: ColumnSpec, row: str) -> list[str]:
-        """Return the records of one cell; none where the model is a pipeline that isn't for the row, or none
-        of the column's settings is."""
+    def records(self, table: TableSpec, column: ColumnSpec, row: RowSpec) -> list[str]:
+        """Return the records of one cell; none where the paper copied it, the model is a pipeline that isn't
+        for the row, or none of the column's settings is."""
         assert column.model
-        parts = self._runs.parts(table.protocol, row)
+        if table.copied_from(column, row):
+            return []
+        protocol = table.protocol_of(column, row)
+        parts = self._runs.parts(protocol, row.dataset)
         if column.model in self._pipelines.names():
             found = [self._pipelines.records(column.model, part) for part in parts]
             return [record for records in found for record in records] if all(found) else []
-        setting = table.setting_of(
-            column, self._specs.protocols[table.protocol], self._specs.datasets[parts[0]]
-        )
+        spec, data = self._specs.protocols[protocol], self._specs.datasets[parts[0]]
+        setting = table.setting_of(column, row, spec, data)
         return [
-            BELOW.record(table.protocol, column.model, dataset, setting, seed)
+            BELOW.record(protocol, column.model, dataset, setting, seed)
             for dataset in parts
-            for seed in self._runs.seeds(table.protocol, dataset)
             if setting is not None
+            for seed in self._runs.seeds(protocol, column.model, dataset, setting)
         ]

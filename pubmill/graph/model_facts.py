@@ -193,8 +193,10 @@ class ModelFacts:
 
 
 def _varied(protocol: ProtocolSpec, settings: set[str]) -> list[str]:
-    """Return the keys of FinetuningRecipe that these settings decide, in its order."""
-    keys = {key for name, values in _decided(protocol) if name in settings for key in values}
+    """Return the keys of FinetuningRecipe that these settings decide, in its order, without those that were
+    added to what the paper has."""
+    shown = {name for name in settings if not protocol.settings[name].added}
+    keys = {key for name, values in _decided(protocol) if name in shown for key in values}
     return [field.name for field in fields(FinetuningRecipe) if field.name in keys]
 
 

@@ -19,7 +19,7 @@ from pubmill.recipes.models import PretrainedWeights, RandomWeights
 from pubmill.recipes.writing import as_json
 from pubmill.specs import LearntVocabSpec, Specs
 
-DESCRIPTIVE = {"label", "citation", "notes"}
+DESCRIPTIVE = {"label", "citation", "notes", "paper", "method"}
 """Keys of specs that affect no result."""
 OF_CORPORA = ("parse", "latest", "select", "duplicates", "contamination")
 """Stages that decide the documents of a corpus."""

@@ -181,12 +181,9 @@ class Runs:
         kept = self.kept(protocol, model, dataset, setting, seed)
         return [text for path in kept for text in ("--kept", path)]
 
-    def seeds(self, protocol: str, dataset: str) -> range:
-        """Return the seeds of a dataset's runs; for a fold, those specified under the name of its folds."""
-        spec = self.protocol(protocol)
-        seeds = spec.final.seeds
-        group = next((name for name, folds in spec.folds.items() if dataset in folds.reported), "default")
-        return range(1, seeds.get(dataset, seeds.get(group, seeds["default"])) + 1)
+    def seeds(self, protocol: str, model: str, dataset: str, setting: str) -> tuple[int, ...]:
+        """Return the seeds of the final runs of a model on a dataset."""
+        return self.protocol(protocol).seeds(self._specs.datasets[dataset], model, setting)
 
     def parts(self, protocol: str, dataset: str) -> list[str]:
         """Return the datasets behind a row of a table: folds that are reported together, or the dataset

@@ -5,6 +5,7 @@ from pubmill.graph.dataset_access import DatasetAccess
 from pubmill.graph.requests import Requests
 from pubmill.graph.runs import Runs
 from pubmill.specs import Specs, TableSpec
+from pubmill.specs.protocols import ProtocolSpec
 from pubmill.specs.study import Study
 
 NOT_RUN = "not run in this study"
@@ -31,16 +32,27 @@ class TableDatasets:
 
     def behind(self, table: TableSpec, row: str) -> list[str]:
         """Return the datasets that the runs behind a row are scored on, chosen on, and begin with."""
-        protocol = self._specs.protocols[table.protocol]
         parts = self._runs.parts(table.protocol, row)
-        folds = protocol.folds.get(row)
+        folds = self._specs.protocols[table.protocol].folds.get(row)
         used = [*parts, *([folds.chosen_on] if folds else [])]
-        settings = dict.fromkeys(s for column in table.columns for s in column.setting or (table.setting,))
+        runs = self._ways(table, row)
         for name in used:
-            for start in (protocol.start(name, setting) for setting in settings):
+            for start in (protocol.start(name, setting) for protocol, setting in runs):
                 if start is not None and start not in used:
                     used.append(start)
         return used
+
+    def _ways(self, table: TableSpec, dataset: str) -> list[tuple[ProtocolSpec, str]]:
+        """Return the protocols and settings of the runs on a dataset."""
+        rows = [row for row in table.rows if row.dataset == dataset]
+        cells = [(table.protocol_of(column, row), column, row) for column in table.columns for row in rows]
+        found = {
+            (protocol, setting)
+            for protocol, column, row in cells
+            for setting in table.settings_of(column, row)
+            if setting in self._specs.protocols[protocol].settings
+        }
+        return [(self._specs.protocols[protocol], setting) for protocol, setting in sorted(found)]
 
     def known_rows(self, table: TableSpec) -> list[str]:
         """Return the datasets of rows that have a spec, whether or not the study requests them."""

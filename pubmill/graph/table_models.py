@@ -60,7 +60,8 @@ class TableModels:
         spec, column = self._specs.tables[table], ColumnSpec(model=model, label=model)
         return by_spec and any(
             self._records.at_hand(self._cells.records(spec, column, row))
-            for row in self._datasets.known_rows(spec)
+            for row in spec.rows
+            if row.dataset in self._datasets.known_rows(spec)
         )
 
     def is_run(self, model: str | None) -> TypeGuard[str]:

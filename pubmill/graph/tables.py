@@ -19,6 +19,7 @@ from pubmill.storage.path_lists import by_folder
 from pubmill.storage.result_paths import Paths
 
 NOT_FOR = "the pipeline is not for this dataset"
+COPIED = "the paper copied this value from {}, so no run of its own stands behind it"
 NO_SETTING = "the paper's setting is not for this dataset"
 
 
@@ -62,7 +63,7 @@ class Tables:
         rows = [row for row in spec.rows if self._table_datasets.is_scored(spec, row.dataset)]
         return {
             column.name: {
-                row.name: found for row in rows if (found := self._cells.records(spec, column, row.dataset))
+                row.name: found for row in rows if (found := self._cells.records(spec, column, row))
             }
             for column in self._table_models.columns(table)
             if self._table_models.is_run(column.model)
@@ -90,7 +91,7 @@ class Tables:
         for column in self._table_models.columns(table):
             for row in spec.rows if column.model in self._specs.models else ():
                 if row.dataset in known and row.name not in made.get(column.name, {}):
-                    yield column.name, row.name, self._cells.records(spec, column, row.dataset)
+                    yield column.name, row.name, self._cells.records(spec, column, row)
 
     def shown_records(self, table: str) -> dict[str, dict[str, list[str]]]:
         """Return the records that a table shows, including those of `found`."""
@@ -184,9 +185,8 @@ class Tables:
 
     def _paper_runs(self, table: TableSpec, row: str) -> int:
         """Return how many runs of a model the paper had of a dataset, or of its folds together."""
-        return sum(
-            len(self._runs.seeds(table.protocol, part)) for part in self._runs.parts(table.protocol, row)
-        )
+        protocol = self._specs.protocols[table.protocol]
+        return sum(map(protocol.runs, self._runs.parts(table.protocol, row)))
 
     def _missing(self, table: str) -> dict[str, str]:
         """Return why columns, rows and single cells (`column/row`) have no score of ours."""
@@ -205,6 +205,8 @@ class Tables:
                 continue
             for column in columns:
                 if row.name not in found.get(column.name, {row.name: []}):
+                    copied = spec.copied_from(column, row)
                     why = NOT_FOR if column.model in pipelines else NO_SETTING
+                    why = COPIED.format(copied) if copied else why
                     reasons[f"{column.name}/{row.name}"] = why
         return reasons | self.found(table).stale

@@ -1,6 +1,6 @@
 """F1 over single words of BIO labels, averaged over elements: the metric of EBM-PICO."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from pubmill.metrics.ratios import Tally, mean_f1, pooled, tallies, tally
 from pubmill.metrics.registry import Metric, register
 
 Labels = Sequence[Sequence[str]]
+ELEMENTS = {"participants": "PAR", "interventions": "INT", "outcomes": "OUT"}
+"""Layer of EBM-NLP's annotations -> its element in the labels."""
 
 
 def score_words(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
@@ -34,9 +36,34 @@ def score_words(gold: Labels, predicted: Labels, units: Sequence[int] | None = N
     return scored(columns, word_metrics, _counts, units)
 
 
+def score_layers(
+    layers: Sequence[Mapping[str, Sequence[int]]], predicted: Labels, units: Sequence[int] | None = None
+) -> Scored:
+    """Score predicted BIO labels (one per word) against the layers from which the gold labels were made.
+
+    A word can belong to several elements (gu2020 sections 4.2 and 5.2: about 3 % of the words do), but is
+    predicted to belong to one: the others count as missed. Examples without layers contribute nothing.
+    """
+    words = [
+        [(_elements(there, place), _element(label)) for place, label in enumerate(labels if there else ())]
+        for there, labels in zip(layers, predicted, strict=True)
+    ]
+    columns = {"examples": [1.0] * len(words), **tally("layer", words)}
+    return scored(columns, layer_metrics, lambda _: {}, units)
+
+
+def layers_macro_f1(totals: Totals) -> Array:
+    """Mean word F1 over the elements in the gold layers."""
+    return _macro_f1(totals, "layer")
+
+
 def word_macro_f1(totals: Totals) -> Array:
     """Mean word F1 over the elements in the gold."""
-    elements = tallies(totals, "word")
+    return _macro_f1(totals, "word")
+
+
+def _macro_f1(totals: Totals, family: str) -> Array:
+    elements = tallies(totals, family)
     in_gold = [np.where(one.gold > 0, 1.0, 0.0) for one in elements]
     return mean_f1(elements, in_gold, totals)
 
@@ -56,6 +83,20 @@ word_metrics = register(
 )
 
 
+layer_metrics = register(
+    Metric(
+        name="layers_macro_f1",
+        kinds=("tokens",),
+        tasks=("pico",),
+        version=1,
+        label="macro F1 over words of all layers",
+        definition="as `word_macro_f1`, where a word can belong to several elements in the gold",
+        source="gu2020 4.2, 5.2",
+        function=layers_macro_f1,
+    )
+)
+
+
 def _counts(totals: Totals) -> dict[str, Array]:
     elements: list[Tally] = [one for one in tallies(totals, "word") if one.gold]
     return {f"{name}_words": count for name, count in pooled(elements, totals)._asdict().items()}
@@ -64,3 +105,8 @@ def _counts(totals: Totals) -> dict[str, Array]:
 def _element(label: str) -> tuple[str, ...]:
     """Return the element of a word; empty for O."""
     return (label.partition("-")[2],) if label != "O" else ()
+
+
+def _elements(layers: Mapping[str, Sequence[int]], place: int) -> tuple[str, ...]:
+    """Return the elements of the layers that mark a word."""
+    return tuple(ELEMENTS[name] for name, marks in layers.items() if name in ELEMENTS and marks[place])

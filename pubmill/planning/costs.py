@@ -133,11 +133,12 @@ def examples_of(spec: DatasetSpec) -> int | None:
 
 
 def operations_of_finetuning(
-    graph: Graph, protocol: str, model: str, dataset: str, setting: str
+    graph: Graph, protocol: str, model: str, dataset: str, setting: str, trial: str | None = None
 ) -> float | None:
     """Return the operations of one run (examples x tokens x epochs); None without a number of examples.
 
-    The epochs are the most that the protocol allows, including the largest number in a grid.
+    The epochs are those of the `trial`; of a final run the most that the protocol allows, including the
+    largest number in a grid.
     """
     data, spec = graph.specs.datasets[dataset], graph.specs.protocols[protocol]
     examples = examples_of(data)
@@ -145,7 +146,10 @@ def operations_of_finetuning(
         return None
     recipe = graph.runs.recipe(protocol, model, dataset, setting).values
     choosing = spec.settings[setting].chosen_by or setting
-    epochs = [recipe.get("epochs", 0), *spec.grid(data, model, choosing).get("epochs", ())]
+    if trial is None:
+        epochs = [recipe.get("epochs", 0), *spec.grid(data, model, choosing).get("epochs", ())]
+    else:
+        epochs = [spec.points(data, model, choosing)[trial].get("epochs", recipe.get("epochs", 0))]
     length = min(TOKENS[data.kind], recipe.get("max_length", 512))
     seen = float(examples * max(epochs))
     return operations(

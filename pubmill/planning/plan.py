@@ -115,7 +115,8 @@ def _add_finetuning(plan: Plan, job: Job, graph: Graph, gpus: Gpus) -> None:
     share = costs.share_of_finetuning(graph, gpus, model)
     training = plan.finetuning.setdefault(name, Training(name, share))
     training.jobs += 1
-    needed = costs.operations_of_finetuning(graph, protocol, model, dataset, setting)
+    trial = job.wildcards.get("trial")
+    needed = costs.operations_of_finetuning(graph, protocol, model, dataset, setting, trial)
     training.operations += needed or 0
     training.unknown += needed is None
 

@@ -1,5 +1,6 @@
 """Networks to pretrain, as transformers classes, so that transformers loads what is saved."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,20 @@ def build_model(
     config.architectures = [made.__name__]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return made(config)  # type: ignore[no-any-return]
+        model: PreTrainedModel = made(config)
+    if architecture.scaled_initialisation:
+        _scale_outputs(model)
+    return model
+
+
+def _scale_outputs(model: PreTrainedModel) -> None:
+    """Divide the weights before each residual addition, two in a layer, by the root of their number."""
+    base: Any = model.base_model
+    layers = base.encoder.layer
+    with torch.no_grad():
+        for layer in layers:
+            for dense in (layer.attention.output.dense, layer.output.dense):
+                dense.weight.div_(math.sqrt(2 * len(layers)))
 
 
 def load_model(

@@ -31,6 +31,7 @@ from pubmill.optimisers import OPTIMISERS
 from pubmill.pretraining.objectives import Term
 from pubmill.pretraining.tokens import PackedTokens
 from pubmill.recipes.pretraining import MEMORY_ONLY
+from pubmill.recipes.writing import as_values
 from pubmill.storage.files import REMAKE, locked, read_json, sealed, sha256, write_json, writing_folder
 from pubmill.storage.result_paths import CHECKPOINT_FILES
 
@@ -154,7 +155,7 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Pretrai
     only the architecture must be the same.
     """
     state, log = verified(folder)
-    differing = _differing(state["recipe"], asdict(work.recipe))
+    differing = _differing(state["recipe"], as_values(work.recipe))
     if same_recipe and differing:
         raise PubmillError(
             f"{folder} was made by another recipe (differing: {', '.join(differing)}); "

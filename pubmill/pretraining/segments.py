@@ -4,7 +4,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -25,6 +25,7 @@ from pubmill.pretraining.masking import Vocabulary, read_vocabulary
 from pubmill.pretraining.optimisation import learning_rate
 from pubmill.pretraining.tokens import HELD_OUT, PackedTokens
 from pubmill.recipes import PretrainingRecipe
+from pubmill.recipes.writing import as_values
 from pubmill.storage.files import read_json
 
 LOG_LINES, REPORT_SECONDS = 200, 5.0
@@ -117,7 +118,7 @@ def facts(work: Pretraining, segment: Segment, packed: PackedTokens) -> dict[str
     } | cuda_settings(work.world.device)
     folders = {name: getattr(segment, name) for name in ("previous", "model", "other", "teacher")}
     return found | {
-        "recipe": asdict(work.recipe),
+        "recipe": as_values(work.recipe),
         "inputs": checkpoints.fingerprints(packed, segment.vocab, folders, segment.version),
         "instances_per_epoch": len(work.instances),
     }

@@ -1,10 +1,10 @@
 """Pretraining recipes."""
 
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, field, is_dataclass
 from typing import Literal, get_args, get_type_hints
 
 from pubmill.optimisers import OPTIMISERS
-from pubmill.recipes.base import FORBID_UNKNOWN, Precision
+from pubmill.recipes.base import FORBID_UNKNOWN, OMIT_DEFAULT, Precision
 
 Family = Literal["bert", "roberta", "electra", "albert", "megatron-bert"]
 
@@ -16,7 +16,8 @@ class Architecture:
     `family`: `bert` (Devlin et al. 2019), `roberta` (Liu et al. 2019), `electra` (Clark et al. 2020),
     `albert` (Lan et al. 2020: all layers share their weights) or `megatron-bert` (Shoeybi et al. 2019: layer
     normalisation before each sublayer). `embedding_size`: size of the embeddings if it differs from
-    `hidden_size` (ELECTRA, ALBERT).
+    `hidden_size` (ELECTRA, ALBERT). `scaled_initialisation`: the initial weights before each residual
+    addition are divided by sqrt(2 x layers) (Shoeybi et al. 2019; megatron-bert).
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -30,6 +31,7 @@ class Architecture:
     max_positions: int = 512
     dropout: float = 0.1
     initializer_range: float = 0.02
+    scaled_initialisation: bool = field(default=False, metadata=OMIT_DEFAULT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,6 +197,8 @@ def _contradictions(architecture: Architecture, objective: Objective) -> list[st
         and objective.pairs not in ("unlabelled", "none"),
         "family albert has no next-sentence head; pairs can be sentence-order": family == "albert"
         and objective.pairs == "next-sentence",
+        "scaled_initialisation is for megatron-bert": architecture.scaled_initialisation
+        and family != "megatron-bert",
         "sequences full needs pairs: none": objective.sequences == "full" and objective.pairs != "none",
         f"embedding_size is for electra and albert, not for {family}": architecture.embedding_size is not None
         and family not in ("electra", "albert"),

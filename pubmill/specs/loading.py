@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.metrics import metrics_of
 from pubmill.specs import strict_yaml
 from pubmill.specs.base import Name, Strict, dotted_key, problem_text
 from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, ReleasedVocabSpec, VocabSpec
@@ -25,6 +24,7 @@ from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.protocols import ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
 from pubmill.specs.strict_yaml import YamlDocument
+from pubmill.specs.table_checks import hidden_models, obstacles
 from pubmill.specs.tables import TableSpec
 from pubmill.storage import name_patterns as names
 
@@ -67,6 +67,8 @@ WHOLE: dict[str, tuple[strict_yaml.Location, ...]] = {
 }
 """Kind -> the mappings whose keys belong together: a spec that has one replaces the included spec's mapping
 as a whole."""
+_STATEMENTS = ("method", "*")
+"""Location of the statements about values in specs of every kind; each is replaced as a whole."""
 _INCLUDES = " includes "
 """Separates the line of an `include:` from the line of the key in the included file."""
 
@@ -191,7 +193,7 @@ def with_base(path: Path, shown: str, errors: list[str], kind: str) -> tuple[Yam
         errors.append(f"{include}: {base_name} itself has an `include`; only one level is allowed")
         base.value.pop("include")
     base.lines = {at: f"{include}{_INCLUDES}{line}" for at, line in base.lines.items()}
-    return strict_yaml.merge(base, document, WHOLE.get(kind, ())), base_name
+    return strict_yaml.merge(base, document, (*WHOLE.get(kind, ()), _STATEMENTS)), base_name
 
 
 def _check(model: Any, document: YamlDocument, errors: list[str]) -> Any:
@@ -237,10 +239,10 @@ def _dangling(
     for name, table in made["tables"].items():
         for at, fault in faults_of_facts(table, made) if isinstance(table, FactTableSpec) else ():
             yield f"{documents['tables'][name].where(at)}: {fault}"
-        for at, model in _hidden_models(table, made["models"]):
+        for at, model in hidden_models(table, made["models"]):
             where = documents["tables"][name].where(at)
             yield f"{where}: specs/models/{model}.yaml exists; give the column another key"
-        for at, fault in _obstacles(table, made):
+        for at, fault in obstacles(table, made):
             yield f"{documents['tables'][name].where(at)}: {fault}"
     for name, at, fault in _vocabs_without_release(made):
         yield f"{documents['vocabs'][name].where(at)}: {fault}"
@@ -263,57 +265,6 @@ def _vocabs_without_release(
                 ("model",),
                 f"{vocab.model} has no released files; name the vocabulary that it is trained with",
             )
-
-
-def _obstacles(table: Any, made: dict[str, dict[str, Any]]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Report why cells of a result table cannot be run with its protocol and setting."""
-    protocol = made["protocols"].get(table.protocol) if isinstance(table, TableSpec) else None
-    if protocol is None:
-        return
-    known = protocol.settings
-    if table.setting not in known:
-        yield ("setting",), f"protocol {table.protocol} has no setting {table.setting!r}"
-        return
-    for i, column in enumerate(table.columns):
-        if strangers := [setting for setting in column.setting or () if setting not in known]:
-            fault = f"protocol {table.protocol} has no setting {', '.join(strangers)}"
-            yield ("columns", i, "setting"), fault
-    models = made["models"]
-    columns = [(c, c.model) for c in table.columns if c.model and _is_fine_tuned(models.get(c.model))]
-    for i, row in enumerate(table.rows):
-        if data := made["datasets"].get(row.dataset):
-            runs = {(model, table.setting_of(column, protocol, data)) for column, model in columns}
-            faults = {protocol.obstacle(data, model, setting or table.setting) for model, setting in runs}
-            yield from ((("rows", i, "dataset"), fault) for fault in sorted(filter(None, faults)))
-    yield from _strange_metrics(table, protocol, made["datasets"])
-
-
-def _strange_metrics(
-    table: TableSpec, protocol: ProtocolSpec, datasets: dict[str, DatasetSpec]
-) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Report rows without a metric, and rows whose metric does not fit their datasets or folds."""
-    for i, row in enumerate(table.rows):
-        folds = protocol.folds.get(row.dataset)
-        parts = [datasets[part] for part in (folds.reported if folds else (row.dataset,)) if part in datasets]
-        metric = table.metric_of(row, parts[0] if parts else None)
-        if metric is None:
-            yield ("rows", i), f"{row.name} has no dataset spec, so it needs a `metric`"
-        for kind, task in sorted({(part.kind, part.task) for part in parts}):
-            known = [one.name for one in metrics_of(kind, task)]
-            if metric not in known:
-                fault = f"{row.dataset} ({kind}, {task}) has no {metric}, the metric of the table"
-                yield ("rows", i, "dataset"), f"{fault}; it has {', '.join(known)}"
-
-
-def _is_fine_tuned(model: ModelSpec | None) -> bool:
-    return model is not None and not isinstance(model.weights, SpacyWeights)
-
-
-def _hidden_models(table: Any, models: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Columns without a model whose name is that of a model spec."""
-    for i, column in enumerate(table.columns if isinstance(table, TableSpec) else ()):
-        if column.model is None and column.name in models:
-            yield ("columns", i, "key"), column.name
 
 
 _KIND_OF_START = {"model": "models", "recipe": "pretraining"}
@@ -347,7 +298,8 @@ def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
         yield from (("protocols", name, *reference) for reference in _named_by(protocol))
     for name, table in made["tables"].items():
         if isinstance(table, TableSpec):
-            yield "tables", name, ("protocol",), "protocols", table.protocol, False
+            for protocol in table.protocols():
+                yield "tables", name, ("protocol",), "protocols", protocol, False
             for i, column in enumerate(table.columns):
                 if column.model is not None:
                     yield (

@@ -14,7 +14,7 @@ Models = Mapping[str, ModelSpec]
 Fault = tuple[str, str, Location, str]
 """Kind and name of a spec, the location in it, and the message."""
 
-_NOT_IN_WEIGHTS = ("dropout", "initializer_range")
+_NOT_IN_WEIGHTS = ("dropout", "initializer_range", "scaled_initialisation")
 """Architecture keys that do not affect the weights, so two compatible models may differ in them."""
 
 

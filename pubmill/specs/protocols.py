@@ -72,7 +72,8 @@ class Override(DatasetScope):
     """Values for the runs that meet all conditions given; a condition that is absent always holds.
 
     `models` may name `future_models`. `grid`: searched in these runs, in addition to the common grid.
-    `why`: the source of the values.
+    `seeds`: the numbers of the seeds of these final runs, instead of 1 to `final.seeds`. `why`: the source of
+    the values.
     """
 
     datasets: tuple[Name, ...] | None = None
@@ -80,6 +81,7 @@ class Override(DatasetScope):
     settings: tuple[SettingName, ...] | None = None
     values: Values = {}
     grid: Grid | None = None
+    seeds: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)] | None = None
     why: str | None = None
 
     def holds(self, data: DatasetSpec, model: str, setting: str) -> bool:
@@ -91,12 +93,14 @@ class Setting(DatasetScope):
     """A way to run the protocol, on the datasets in its scope.
 
     `chosen_by`: the setting whose selected hyper-parameters this one uses; null: it selects its own.
-    `chain: false` ignores the protocol's `start_from`.
+    `chain: false` ignores the protocol's `start_from`. `added`: the paper of the protocol does not have this
+    setting (it is ours or another paper's).
     """
 
     values: Values = {}
     chosen_by: SettingName | None = None
     chain: bool = True
+    added: bool = False
 
 
 class SearchSpec(Strict):
@@ -210,6 +214,17 @@ class ProtocolSpec(Spec):
     def start(self, dataset: str, setting: str) -> str | None:
         """The dataset whose fine-tuned model a run starts from; None for the pretrained model."""
         return self.start_from.get(dataset) if self.settings[setting].chain else None
+
+    def runs(self, dataset: str) -> int:
+        """The number of final runs of a model; for a fold, the number specified for its folds."""
+        seeds = self.final.seeds
+        group = next((name for name, one in self.folds.items() if dataset in one.reported), "default")
+        return seeds.get(dataset, seeds.get(group, seeds["default"]))
+
+    def seeds(self, data: DatasetSpec, model: str, setting: str) -> tuple[int, ...]:
+        """The seeds of the final runs of a model on a dataset."""
+        named = [one.seeds for one in self.applied(data, model, setting).values() if one.seeds]
+        return named[-1] if named else tuple(range(1, self.runs(data.name) + 1))
 
     def scored(self, data: DatasetSpec) -> str:
         """The split that runs predict."""

@@ -30,20 +30,44 @@ Settings = Annotated[tuple[SettingName, ...], Field(min_length=1), BeforeValidat
 Printed = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(_several)]
 
 
+class CellSpec(Strict):
+    """A cell that differs from its row, column and table.
+
+    - `protocol`, `setting`: of its runs; null: those of the row, the column or the table.
+    - `copied`: the table that the paper took the published value from; such a cell has no runs.
+    - `why`: what in the paper says so.
+    """
+
+    protocol: Name | None = None
+    setting: Settings | None = None
+    copied: str | None = None
+    why: Annotated[str, Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def is_one_thing(self) -> Self:
+        if bool(self.copied) == bool(self.protocol or self.setting):
+            raise ValueError("a cell needs either `copied`, or a `protocol` or `setting` of its own")
+        return self
+
+
 class ColumnSpec(Strict):
     """A model fine-tuned in a setting; or a column without runs: the best of other columns in each row,
     chosen on the score shown (`best_of`); the drop from one column to the worst of others (`drop`); or values
     that the paper takes from elsewhere (`missing` alone).
 
     - `key`: its name in this table; null: the model's name.
+    - `protocol`: null: the table's.
     - `setting`: null: the table's; of several, the first that applies to the row's dataset.
+    - `cells`: row -> its cell, where that differs.
     - `published`: its names among the published values; null: `key`.
     """
 
     key: Name | None = None
     model: Name | None = None
     label: str
+    protocol: Name | None = None
     setting: Settings | None = None
+    cells: dict[Name, CellSpec] = {}
     published: Printed | None = None
     missing: str | None = None
     best_of: Annotated[tuple[Name, ...], Field(min_length=2)] | None = None
@@ -77,6 +101,7 @@ class RowSpec(Strict):
 
     - `key`: its name in this table; null: the dataset's name.
     - `metric`: null: the table's, else the dataset's.
+    - `protocol`, `setting`: null: those of the column, else of the table.
     - `published`, `printed`: dataset and metric among the published values; null: as here, without the
       dataset's variant.
     - `not_comparable`: why our values must never be compared with the published ones.
@@ -87,6 +112,8 @@ class RowSpec(Strict):
     label: str
     group: str
     metric: Metric | None = None
+    protocol: Name | None = None
+    setting: Settings | None = None
     published: str | None = None
     printed: str | None = None
     missing: str | None = None
@@ -121,11 +148,34 @@ class TableSpec(Spec):
     left_out: dict[str, str] = {}
     elsewhere: dict[str, dict[str, str]] = {}
 
-    def setting_of(self, column: ColumnSpec, protocol: ProtocolSpec, data: DatasetSpec) -> str | None:
-        """The setting of a column's runs on a dataset: the first that applies to it."""
-        settings = column.setting or (self.setting,)
-        known = (setting for setting in settings if setting in protocol.settings)
+    def protocol_of(self, column: ColumnSpec, row: RowSpec) -> str:
+        """The protocol of a cell's runs."""
+        cell = column.cells.get(row.name)
+        return (cell and cell.protocol) or row.protocol or column.protocol or self.protocol
+
+    def settings_of(self, column: ColumnSpec, row: RowSpec) -> tuple[str, ...]:
+        """The settings of a cell's runs; the first that applies to the row's dataset is used."""
+        cell = column.cells.get(row.name)
+        return (cell and cell.setting) or row.setting or column.setting or (self.setting,)
+
+    def setting_of(
+        self, column: ColumnSpec, row: RowSpec, protocol: ProtocolSpec, data: DatasetSpec
+    ) -> str | None:
+        """The setting of a cell's runs on a dataset: the first that applies to it."""
+        known = (setting for setting in self.settings_of(column, row) if setting in protocol.settings)
         return next((setting for setting in known if protocol.settings[setting].fits(data)), None)
+
+    def protocols(self) -> tuple[str, ...]:
+        """The protocols of the table, each once."""
+        cells = [cell for column in self.columns for cell in column.cells.values()]
+        named = [one.protocol for one in self.columns] + [one.protocol for one in self.rows]
+        named += [cell.protocol for cell in cells]
+        return tuple(dict.fromkeys([self.protocol, *filter(None, named)]))
+
+    def copied_from(self, column: ColumnSpec, row: RowSpec) -> str | None:
+        """Where the paper copied a cell from; None for a cell of its own."""
+        cell = column.cells.get(row.name)
+        return cell.copied if cell else None
 
     def metric_of(self, row: RowSpec, data: DatasetSpec | None) -> str | None:
         """The metric of a row; None where neither the row, the table nor the dataset specifies one."""
@@ -151,6 +201,9 @@ class TableSpec(Spec):
             strangers = sorted({name for group in composite.groups.values() for name in group} - rows)
             if strangers:
                 yield f"composite {composite.name} names unknown rows: {', '.join(strangers)}"
+        for column in self.columns:
+            if strangers := sorted(set(column.cells) - rows):
+                yield f"column {column.name} has cells in unknown rows: {', '.join(strangers)}"
         if strangers := sorted(set(self.hidden) - rows):
             yield f"hidden names unknown rows: {', '.join(strangers)}"
         direct = {column.name for column in self.columns if not column.sources}

@@ -188,6 +188,7 @@ def make_project(root: Path, world: Path, folder: Path) -> Project:
         (r"\n      steps: \d+", "\n      steps: 40", 1),
         (r"checkpoints: \[.*\]", "checkpoints: [20, 40]", 1),
         (r"epochs: \d+", "epochs: 1", 0),
+        (r"epochs: \[\d+\]", "epochs: [1]", 0),
     ):  # fmt: skip
         text, count = re.subn(pattern, new, text, count=most)
         assert count >= 1, pattern

@@ -35,7 +35,7 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
             "pooling": "cls",
             "metric": "micro_f1",
             "epochs": EPOCHS["blurb"],
-            "keep": "best",
+            "keep": "last",
         },
     ),
     "blurb/no-pretraining/chemprot@blurb/entities=markers+pooling=mention-max": (
@@ -48,7 +48,7 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     HARD: (
         "sequence",
-        {"frozen_layers": 1, "reinitialised_layers": 0, "segments": "single"},
+        {"frozen_layers": None, "reinitialised_layers": 0, "segments": "single"},
     ),
     FOLD: ("sequence", {"keep": "last", "evaluate_every": None, "entities": "dummies"}),
     "lewis2020/no-pretraining/hoc@blue/standard": (
@@ -94,7 +94,7 @@ def made(finished: Project, targets: list[str], tmp_path_factory: pytest.TempPat
 
 
 def train_for_longer(project: Project) -> None:
-    """Set more epochs for the runs of this file, without affecting runs that are finished."""
+    """Set more epochs for the runs of this file."""
     path = project.folder / "specs/scales/demo.yaml"
     parts = re.split(r"(?m)^(?=  \w+:$)", path.read_text())
     for number, part in enumerate(parts):
@@ -104,9 +104,8 @@ def train_for_longer(project: Project) -> None:
         if name == "tinn2021":
             parts[number] = parts[number].replace("learning_rate: [2e-3]", "learning_rate: [1e-2]")
     path.write_text("".join(parts))
-    blurb = f"epochs: {EPOCHS['blurb']}"
-    project.edit("specs/scales/demo.yaml", "head_sizes: [32]", f"head_sizes: [32], {blurb}")
-    add_override(project, "chemprot", f"datasets: [chemprot@blurb], values: {{{blurb}}}")
+    grid = f"grid: {{epochs: [{EPOCHS['blurb']}]}}"
+    add_override(project, "longer", f"datasets: [bc5-chem, chemprot@blurb], {grid}")
 
 
 def let_fail(project: Project) -> None:
@@ -223,7 +222,7 @@ def changed(made: Project, tmp_path: Path) -> Project:
 
 
 def test_a_setting_reruns_its_own_runs_only(changed: Project, targets: list[str]) -> None:
-    changed.edit("specs/scales/demo.yaml", "head_sizes: [32], ", "head_sizes: [16], ")
+    changed.edit("specs/scales/demo.yaml", "head_sizes: [32]", "head_sizes: [16]")
     assert changed.planned("--", *targets) == {"finetune": 1, "score": 1}
 
 

@@ -19,8 +19,9 @@ COLLAPSED = 0.01
 
 
 class Regression(Task[RegressionExample]):
-    """A score read off the encoding of the first token, learnt on the gold scale as it is, as in gu2020's
-    linear regression and BLUE's script: nothing to undo in a kept model, and the bias finds the mean."""
+    """A score read off the encoding of the first token, learnt on the gold scale as it is, as in BLUE's
+    script (gu2020 section 5.2 speaks of a normalised score and does not say how): nothing to undo in a kept
+    model, and the bias finds the mean."""
 
     kind = RegressionExample
     key = "score"

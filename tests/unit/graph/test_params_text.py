@@ -45,7 +45,7 @@ def recipes_of(made: Graph) -> list[Any]:
         made.models.recipe("pubmedbert-base"),
         made.datasets.recipe("bc2gm"),
         made.runs.recipe(*run),
-        made.runs.trial_recipe(*run, "batch_size=16+learning_rate=0.002"),
+        made.runs.trial_recipe(*run, "batch_size=16+epochs=8+learning_rate=0.002"),
         made.runs.choice_recipe("blurb", None, "bc2gm", "standard"),
         made.records.recipe(*run, 1),
         made.tables.recipe("gu2020/table06"),

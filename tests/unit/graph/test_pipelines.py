@@ -29,9 +29,7 @@ def test_pipelines_have_one_record_of_their_own_place(root: Path) -> None:
     assert made.tables.records(TABLE10) == {
         **{m: {"bc2gm": [f"runs/off-the-shelf/{m}/bc2gm/as-it-is/final/seed-1.json"]} for m in PIPELINES},
         "no-pretraining": {
-            "bc2gm": [
-                f"runs/tinn2021/no-pretraining/bc2gm/standard/final/seed-{seed}.json" for seed in (1, 2)
-            ]
+            "bc2gm": [f"runs/blurb/no-pretraining/bc2gm/standard/final/seed-{seed}.json" for seed in (1, 2)]
         },
     }
     assert made.scope.models() == [*PIPELINES, "no-pretraining"]

@@ -20,13 +20,13 @@ def targets(root: Path, **config: object) -> Graph:
 def test_trials_are_named_by_their_point(root: Path) -> None:
     made = targets(root, scale="full", models=None)
     trials = made.runs.trial_training("blurb", None, "bc2gm", "standard")
-    assert len(trials) == 12
+    assert len(trials) == 144
     assert trials[0] == (
-        "results/full/runs/blurb/bert-base-uncased/bc2gm/standard/trials/batch_size=16+learning_rate=1e-05/"
-        "seed-1.training.json"
+        "results/full/runs/blurb/bert-base-uncased/bc2gm/standard/trials/"
+        "batch_size=16+epochs=2+learning_rate=1e-05/seed-1.training.json"
     )
     run = ("blurb", "pubmedbert-base", "bc2gm", "standard")
-    point = made.runs.trial_recipe(*run, "batch_size=16+learning_rate=1e-05").values
+    point = made.runs.trial_recipe(*run, "batch_size=16+epochs=2+learning_rate=1e-05").values
     assert (point["batch_size"], point["learning_rate"]) == (16, 1e-05)
     with pytest.raises(PubmillError, match="no trial 'batch_size=8' .* it has batch_size=16[+]"):
         made.runs.trial_recipe(*run, "batch_size=8")
@@ -39,7 +39,9 @@ def test_one_choice_for_all_models_or_each_its_own(root: Path) -> None:
     assert made.runs.selected("blurb", model, data, "standard") == [
         f"{runs}/blurb/selected/bc2gm/standard.json"
     ]
-    assert made.runs.choice_recipe("blurb", None, data, "standard").decides == ("batch_size", "learning_rate")
+    assert made.runs.choice_recipe("blurb", None, data, "standard").decides == (
+        "batch_size", "epochs", "learning_rate",
+    )  # fmt: skip
     own = [f"{runs}/tinn2021/{model}/bc2gm/layer-freeze/selected.json"]
     assert made.runs.selected("tinn2021", model, data, "layer-freeze") == own
     assert made.runs.selected_arguments("tinn2021", model, data, "layer-freeze") == ["--selected", *own]
@@ -143,5 +145,8 @@ def test_a_run_that_cannot_be_is_told(root: Path, run: tuple[str, str, str, str]
 
 def test_seeds_of_a_dataset_of_its_folds_or_of_all(root: Path) -> None:
     made = targets(root, scale="full", models=None)
-    assert [len(made.runs.seeds("blurb", name)) for name in ("bc2gm", "biosses")] == [5, 10]
-    assert len(made.runs.seeds("lewis2020", "gad@fold-3")) == 5
+    assert [len(made.runs.seeds("blurb", "m", name, "standard")) for name in ("bc2gm", "biosses")] == [5, 10]
+    assert len(made.runs.seeds("lewis2020", "m", "gad@fold-3", "standard")) == 5
+    assert made.runs.seeds("alrowili2021", "bio-lm-large", "chemprot@blurb", "standard") == (
+        10, 42, 1234, 12345, 666,
+    )  # fmt: skip

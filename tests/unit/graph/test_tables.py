@@ -28,3 +28,42 @@ def test_what_is_not_run_has_its_reason(root: Path) -> None:
     assert missing["bc5-chem"] == "not run in this study"
     assert missing["biobert-base"] == "not run in this study"
     assert missing["biosses"] == "not run in this study"
+
+
+def ways(made: Graph, table: str, column: str, row: str) -> set[str]:
+    """The protocols and settings of a cell's runs."""
+    return {"/".join(Path(path).parts[1:5:3]) for path in made.tables.records(table)[column][row]}
+
+
+def test_cells_have_the_protocol_of_the_cell_the_column_or_the_table(root: Path) -> None:
+    """tinn2021: standard fine-tuning is gu2020's, BIOSSES of Table 2 is Table 3's improved optimisation."""
+    tables = ["tinn2021/table02", "tinn2021/table08"]
+    made = targets(root, scale="full", models=None, tables=tables)
+    assert ways(made, tables[0], "pubmedbert-base", "bc2gm") == {"blurb/standard"}
+    assert ways(made, tables[0], "pubmedbert-base", "biosses") == {"tinn2021/standard"}
+    assert ways(made, tables[1], "pubmedbert-base", "biosses") == {"blurb/standard"}
+    assert ways(made, tables[1], "pubmedbert-base.optimal", "pubmedqa") == {"blurb/single-segment"}
+    assert ways(made, tables[1], "pubmedelectra-base.optimal", "biosses") == {"tinn2021/optimal+train+dev"}
+
+
+def test_no_row_has_the_same_runs_for_standard_and_optimal_fine_tuning(root: Path) -> None:
+    tables = ["tinn2021/table08", "tinn2021/table09"]
+    made = targets(root, scale="full", models=None, tables=tables)
+    for table in tables:
+        records = made.tables.records(table)
+        for column in (name for name in records if not name.endswith(".optimal")):
+            optimal = records[f"{column}.optimal"]
+            assert len(optimal) == 12  # BioASQ needs registration
+            assert all(optimal[row] != paths for row, paths in records[column].items())
+
+
+def test_a_copied_cell_has_no_runs_and_names_its_origin(root: Path) -> None:
+    made = targets(root, scale="full", models=None, tables=["alrowili2021/table02"])
+    records = made.tables.records("alrowili2021/table02")
+    missing = made.tables.recipe("alrowili2021/table02").missing
+    assert list(records["pubmedbert-base"]) == ["squad-v2"]
+    assert missing["pubmedbert-base/bc5-chem"] == (
+        "the paper copied this value from gu2020 Table 6, so no run of its own stands behind it"
+    )
+    spec = made.specs.tables["alrowili2021/table02"]
+    assert sum(one.copied is not None for column in spec.columns for one in column.cells.values()) == 31

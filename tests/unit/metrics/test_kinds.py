@@ -24,7 +24,11 @@ from pubmill.specs.datasets import TASKS
 
 NUMBER = st.floats(-100, 100).map(lambda value: round(value, 3))
 GOLD: dict[str, list[Any]] = {
-    "tokens": [TokensExample(id="1", document=None, words=["a", "b"], labels=["B-x", "O"])],
+    "tokens": [
+        TokensExample(
+            id="1", document=None, words=["a", "b"], labels=["B-OUT", "O"], layers={"outcomes": [1, 0]}
+        )
+    ],
     "sequence": [SequenceExample(id=name, document=None, text="a", label=name) for name in ("0", "1")],
     "multilabel": [MultilabelExample(id="1", document=None, text="a", labels=["x"])],
     "regression": [
@@ -35,7 +39,7 @@ GOLD: dict[str, list[Any]] = {
     ],
 }
 PREDICTED: dict[str, list[Any]] = {
-    "tokens": [["B-x", "O"]],
+    "tokens": [["B-OUT", "O"]],
     "sequence": ["0", "1"],
     "multilabel": [["x"]],
     "regression": [0.5, 3.0],

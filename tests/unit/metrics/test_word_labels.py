@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
 from pubmill.errors import PubmillError
-from pubmill.metrics.word_labels import score_words
+from pubmill.metrics.word_labels import score_layers, score_words
 
 LABEL = st.sampled_from(["O", "B-PAR", "I-PAR", "B-INT", "I-INT", "I-OUT"])
 
@@ -50,3 +50,29 @@ def test_without_gold_elements_there_is_no_score() -> None:
 def test_other_lengths_are_refused() -> None:
     with pytest.raises(PubmillError, match="number of sentences or words"):
         score_words([["O"]], [["O", "O"]])
+
+
+def test_a_word_of_two_layers_is_missed_by_one_label() -> None:
+    """A participant with an intervention inside: PAR has 2 words, INT 1; the one label of the common word is
+    right for INT and missed for PAR."""
+    layers = {"participants": [1, 1, 0], "interventions": [0, 1, 0], "outcomes": [0, 0, 0]}
+    predicted = [["I-PAR", "I-INT", "O"]]
+    assert score_layers([layers], predicted)[0] == pytest.approx({"layers_macro_f1": (2 / 3 + 1) / 2})
+    assert score_words([["I-PAR", "I-INT", "O"]], predicted)[0] == {"word_macro_f1": 1.0}
+
+
+@given(st.lists(st.lists(st.tuples(LABEL, LABEL), min_size=1, max_size=8), min_size=1, max_size=4))
+def test_without_overlap_layers_score_as_labels_do(pairs: list[list[tuple[str, str]]]) -> None:
+    names = {"participants": "PAR", "interventions": "INT", "outcomes": "OUT"}
+    gold = [[label for label, _ in sentence] for sentence in pairs]
+    predicted = [[label for _, label in sentence] for sentence in pairs]
+    layers = [
+        {name: [int(one[-3:] == of) for one in labels] for name, of in names.items()} for labels in gold
+    ]
+    by_label = score_words(gold, predicted)[0]
+    by_layer = score_layers(layers, predicted)[0]
+    assert by_layer.get("layers_macro_f1") == by_label.get("word_macro_f1")
+
+
+def test_examples_without_layers_have_no_score_by_layers() -> None:
+    assert score_layers([{}], [["B-PAR"]])[0] == {}

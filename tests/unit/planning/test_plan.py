@@ -119,7 +119,7 @@ def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Graph) -> No
     jobs = [
         Job("finetune", {**run, "seed": "1"}, True),
         Job("finetune", {**run, "seed": "2"}, False),
-        Job("trial", {**run, "trial": "x", "seed": "1"}, True),
+        Job("trial", {**run, "trial": "batch_size=16+epochs=20+learning_rate=1e-05", "seed": "1"}, True),
         Job("score", {**run, "seed": "1"}, True),
         Job("pretrain", {"recipe": "pubmedbert-base", "step": "12500"}, True),
         Job("pretrain", {"recipe": "pubmedbert-base", "step": "25000"}, True),
@@ -137,6 +137,8 @@ def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Graph) -> No
     assert pretraining.operations == pytest.approx(25_000 * operations_of_step(recipe, 30_522), rel=0.1)
     assert pretraining.share == 0.5
     assert plan.finetuning["blurb, runs"].jobs == 1
+    runs, trials = (plan.finetuning[f"blurb, {name}"].operations for name in ("runs", "trials"))
+    assert trials == pytest.approx(runs / 3)  # 20 of 60 epochs
 
 
 def test_the_plan_says_what_is_assumed(targets: Graph) -> None:

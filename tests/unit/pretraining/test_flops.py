@@ -24,7 +24,13 @@ from tests.unit.pretraining.toy_pretraining import SPECIAL
 
 PIECES, SEQUENCES, LENGTH = 101, 3, 16
 TOKENS, SQUARES = SEQUENCES * LENGTH, SEQUENCES * LENGTH**2
-SHAPE = {"layers": 3, "hidden_size": 32, "attention_heads": 4, "intermediate_size": 72, "max_positions": 64}
+SHAPE: Any = {
+    "layers": 3,
+    "hidden_size": 32,
+    "attention_heads": 4,
+    "intermediate_size": 72,
+    "max_positions": 64,
+}
 ROWS = torch.tensor([1, 2, 7, 20, 21, 40, 47])
 
 

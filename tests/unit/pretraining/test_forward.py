@@ -10,7 +10,8 @@ from transformers import AutoModel, AutoModelForMaskedLM
 from pubmill.errors import PubmillError
 from pubmill.pretraining.architectures import build_generator, build_model, load_model
 from pubmill.pretraining.forward import embed, encode, masked_lm_logits, pair_logits, replaced_logits
-from pubmill.recipes import Architecture, Generator, Objective
+from pubmill.recipes import Architecture, Generator, Objective, Optimisation, PretrainingRecipe
+from pubmill.recipes.writing import as_values
 from tests.unit.pretraining.toy_pretraining import SPECIAL
 
 VOCABULARY = 30
@@ -168,3 +169,32 @@ def test_a_start_with_another_vocabulary_is_refused(tmp_path: Path) -> None:
 def test_a_start_that_is_no_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="can't load this model folder"):
         load_model(tmp_path, *FAMILIES["bert"], VOCABULARY, SPECIAL, 1)
+
+
+def test_scaled_initialisation_divides_the_weights_before_residual_additions() -> None:
+    """Shoeybi et al. 2019: two additions in each of 3 layers; all other weights stay."""
+    plain, objective = FAMILIES["megatron-bert"]
+    scaled = Architecture(family="megatron-bert", scaled_initialisation=True, **SHAPE)
+    weights = [
+        build_model(one, objective, VOCABULARY, SPECIAL, seed=1).state_dict() for one in (plain, scaled)
+    ]
+    for name, before in weights[0].items():
+        written = name.endswith("output.dense.weight")
+        assert torch.equal(weights[1][name], before / 6**0.5 if written else before), name
+    assert sum(name.endswith("output.dense.weight") for name in weights[0]) == 6
+
+
+def test_a_recipe_without_scaled_initialisation_is_the_same_text_as_before() -> None:
+    plain, objective = FAMILIES["megatron-bert"]
+    optimisation = Optimisation(learning_rate=1e-3)
+    fixed: dict[str, Any] = {"sequence_length": 8, "batch_size": 2, "steps": 3}
+    made = PretrainingRecipe(architecture=plain, objective=objective, optimisation=optimisation, **fixed)
+    assert "scaled_initialisation" not in as_values(made)["architecture"]
+    scaled = Architecture(family="megatron-bert", scaled_initialisation=True, **SHAPE)
+    made = PretrainingRecipe(architecture=scaled, objective=objective, optimisation=optimisation, **fixed)
+    assert as_values(made)["architecture"]["scaled_initialisation"] is True
+    with pytest.raises(ValueError, match="scaled_initialisation is for megatron-bert"):
+        PretrainingRecipe(
+            architecture=Architecture(family="bert", scaled_initialisation=True, **SHAPE),
+            objective=objective, optimisation=optimisation, **fixed,
+        )  # fmt: skip

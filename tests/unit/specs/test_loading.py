@@ -207,7 +207,7 @@ def test_checkpoints_must_end_with_the_last_step(folder: Path) -> None:
     [
         ("dropout: 0.1", "dropuot: 0.1", "hyperparameters: dropuot: unknown key"),
         ("weight_decay: 0.0", "metric: entity_f1", "metric: the dataset decides it"),
-        ("epochs: 60", "epochs: many", "hyperparameters.epochs: on tokens"),
+        ("  warmup: 0.1", "  warmup: many", "hyperparameters.warmup: on tokens"),
         ("tagging: bio", "tagging: oi", "Input should be 'bio', 'bioul' or 'io'"),
         ("weight_decay: 0.0", "learning_rate: 1e-5", "the search also decides learning_rate"),
     ],
@@ -434,3 +434,19 @@ def test_a_variant_has_no_hash_of_the_form_that_it_includes(root: Path) -> None:
                 known.setdefault(file.sha256, set()).add(name)
     assert len(known) >= 64
     assert [names for names in known.values() if len(names) > 1] == [{"gad@blurb", "gad@fold-1"}]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("biosses: &improved", "biossses: &improved", "has cells in unknown rows: biossses"),
+        ("protocol: tinn2021", "protocol: tin2021", "there is no specs/protocols/tin2021.yaml"),
+        ("protocol: tinn2021", "setting: optimal", "protocol blurb has no setting optimal"),
+        ("protocol: tinn2021", "copied: gu2020\n        setting: standard", "a cell needs either `copied`"),
+        ("why: the printed value is", "# why: the printed value is", "this key is required and missing"),
+    ],
+)
+def test_a_wrong_cell_of_a_table_is_reported(folder: Path, old: str, new: str, message: str) -> None:
+    replace(folder / "tables/tinn2021/table02.yaml", old, new)
+    found = mistakes(folder, "full")
+    assert "specs/tables/tinn2021/table02.yaml:" in found and message in found

@@ -114,8 +114,9 @@ def test_values_are_laid_over_each_other_in_order(full: Specs) -> None:
 @pytest.mark.parametrize(
     ("protocol", "dataset", "setting", "model", "values"),
     [
-        ("blurb", "gad@blurb", "standard", "any", {"max_length": 128, "epochs": 60}),
-        ("blurb", "chemprot@blurb", "standard", "any", {"max_length": 256, "keep": "best"}),
+        ("blurb", "gad@blurb", "standard", "any", {"max_length": 128, "epochs": "not said"}),
+        ("blurb", "chemprot@blurb", "standard", "any", {"max_length": 256, "keep": "last"}),
+        ("blurb", "chemprot@blurb", "best-epoch", "any", {"keep": "best", "epochs": "not said"}),
         ("blurb", "pubmedqa", "standard", "any", {"max_length": 512, "segments": "separate"}),
         ("blurb", "bc2gm", "tagging=io", "any", {"tagging": "io", "head": "linear"}),
         ("blurb", "ddi@blurb", "entities=markers+pooling=entity-start", "any", {"pooling": "entity-start"}),
@@ -125,7 +126,8 @@ def test_values_are_laid_over_each_other_in_order(full: Specs) -> None:
          {"reinitialised_layers": 1, "train_on": "train+dev"}),
         ("tinn2021", "pubmedqa", "optimal", "pubmedbert-base", {"segments": "single"}),
         ("tinn2021", "pubmedqa", "optimal", "pubmedelectra-base", {"segments": "separate"}),
-        ("tinn2021", "bc2gm", "removed=4", "any", {"removed_layers": 4}),
+        ("blurb", "bc2gm", "removed=4", "any", {"removed_layers": 4, "keep": "last"}),
+        ("blurb", "pubmedqa", "single-segment", "any", {"segments": "single", "keep": "last"}),
         ("lewis2020", "bc2gm", "standard", "any",
          {"learning_rate": 1e-5, "batch_size": 32, "evaluate_every": 500}),
         ("lewis2020", "ddi@blue", "printed", "any", {"learning_rate": 0.002, "evaluate_every": 200}),
@@ -138,9 +140,15 @@ def test_values_are_laid_over_each_other_in_order(full: Specs) -> None:
         ("shin2020", "squad-v1", "standard", "any", {"epochs": 10, "learning_rate": 3e-5, "keep": "last"}),
         ("shin2020", "bioasq-factoid@7b", "standard", "any", {"epochs": 30, "head_sizes": [2048, 2048]}),
         ("alrowili2021", "bc5-chem", "standard", "biom-electra-base",
-         {"learning_rate": 2e-4, "batch_size": 48}),
+         {"learning_rate": 2e-4, "batch_size": 48, "layerwise_decay": 0.8, "max_length": 128}),
+        ("alrowili2021", "ncbi-disease", "standard", "biom-albert-xxlarge",
+         {"layerwise_decay": "not said", "bias_correction": True, "weight_decay": 0.0}),
+        ("alrowili2021", "chemprot@blurb", "standard", "biom-bert-large",
+         {"layerwise_decay": 0.9, "bias_correction": False, "weight_decay": 0.01}),
+        ("shin2020", "ddi@blue", "oversampled", "any", {"oversample": True}),
         ("alrowili2021", "chemprot@blurb", "standard", "albert-xxlarge", {"batch_size": 128, "epochs": 5}),
-        ("alrowili2021", "squad-v2", "standard", "pubmedbert-base", {"epochs": 2, "learning_rate": 5e-5}),
+        ("alrowili2021", "squad-v2", "standard", "pubmedbert-base",
+         {"epochs": 2, "learning_rate": 5e-5, "max_length": 512}),
         ("alrowili2021", "bioasq-factoid@7b", "standard", "pubmedbert-base",
          {"batch_size": 128, "epochs": 3}),
     ],
@@ -155,9 +163,11 @@ def test_recipes_are_those_of_the_papers(
 @pytest.mark.parametrize(
     ("protocol", "dataset", "setting", "model", "grid"),
     [
+        ("blurb", "bc2gm", "standard", "m", {"epochs": (2, 6, 20, 60)}),
+        ("blurb", "bc2gm", "best-epoch", "m", {"epochs": (60,)}),
         ("tinn2021", "pubmedqa", "layer-freeze", "m", {"frozen_layers": (3, 6, 9)}),
         ("tinn2021", "pubmedqa", "layer-freeze", "pubmedbert-large", {"frozen_layers": (6, 12, 18)}),
-        ("tinn2021", "pubmedqa", "optimal", "pubmedbert-base", {"frozen_layers": (3, 6, 9)}),
+        ("tinn2021", "pubmedqa", "optimal", "pubmedbert-base", {"frozen_layers": (None,)}),
         ("tinn2021", "pubmedqa", "optimal", "pubmedelectra-base",
          {"frozen_layers": (None,), "layerwise_decay": (0.8, 0.9)}),
         ("shin2020", "bc2gm", "standard", "m", {"head_sizes": ([512], [1024], [512, 512], [1024, 1024])}),
@@ -169,8 +179,16 @@ def test_what_a_setting_searches(
     full: Specs, protocol: str, dataset: str, setting: str, model: str, grid: dict[str, Any]
 ) -> None:
     made = full.protocols[protocol].grid(full.datasets[dataset], model, setting)
-    common = {"learning_rate", "batch_size"} if protocol == "tinn2021" else set()
+    common = {"learning_rate", "batch_size"} if protocol in ("blurb", "tinn2021") else set()
     assert {key: values for key, values in made.items() if key not in common} == grid
+
+
+def test_the_optimal_fine_tuning_searches_more_than_the_standard_one(full: Specs) -> None:
+    """So no row of tinn2021's Tables 8 and 9 has the same runs in both columns (its section 3.6)."""
+    spec = full.protocols["tinn2021"]
+    for data in (full.datasets[name] for name in ("bc2gm", "ddi@blurb", "hoc@blurb", "ebm-pico")):
+        standard, searched = (spec.points(data, "m", name) for name in ("standard", "extensive-search"))
+        assert standard.keys() < searched.keys() and len(searched) == 15
 
 
 def test_trials_never_learn_dev(full: Specs) -> None:
@@ -188,7 +206,7 @@ def test_trials_never_learn_dev(full: Specs) -> None:
         ("lewis2020", "gad@fold-1", "standard", "chooses on gad@fold-1 and reports gad@fold-2, "),
         ("lewis2020", "biosses", "standard", "is not for similarity"),
         ("tinn2021", "bc2gm", "optimal", "is not for ner (tokens: bc2gm), but for similarity, yes-no"),
-        ("tinn2021", "hoc@blurb", "optimal+train+dev", "but for similarity, yes-no"),
+        ("tinn2021", "hoc@blurb", "optimal+train+dev", "but for similarity"),
         ("shin2020", "gad@fold-1", "fc=1x512", "gad@fold-1 has no split to choose the best weights by"),
     ],
 )

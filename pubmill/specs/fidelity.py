@@ -1,0 +1,145 @@
+"""What specs repeat of their papers' methods: the rows of docs/fidelity.md, and values without a statement.
+
+The files are read as they are written, without the specs that they include: a variant has statements about
+its own values only.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from pubmill.specs import strict_yaml
+from pubmill.specs.base import Statement
+
+KINDS = ("corpora", "vocabs", "pretraining", "protocols", "tables")
+COMPLETE = KINDS[:-1]
+"""Kinds of specs whose every value needs a statement."""
+DESCRIPTIVE = ("name", "label", "citation", "notes", "paper", "method", "include", "equivalence")
+"""Keys that are no method of a paper; the rule of `equivalence` is ours and has reasons of its own."""
+LONGEST_VALUE = 160
+
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A statement, with the spec (`protocols/blurb`), what it is about and what the spec does."""
+
+    paper: str
+    spec: str
+    about: str
+    here: str
+    statement: Statement
+
+
+@dataclass(frozen=True)
+class _File:
+    """A spec as written."""
+
+    kind: str
+    spec: str
+    document: strict_yaml.YamlDocument
+
+    @property
+    def paper(self) -> str | None:
+        """The paper that the spec repeats; the folder of a table."""
+        named: str | None = self.document.value.get("paper")
+        return self.spec.split("/")[1] if self.kind == "tables" else named
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.document.value.get("method", {})
+        return found
+
+    @property
+    def values(self) -> dict[str, Any]:
+        return {key: value for key, value in self.document.value.items() if key not in DESCRIPTIVE}
+
+
+def rows(folder: Path) -> list[Row]:
+    """Return the statements of all specs, by paper and kind of spec."""
+    found = [row for file in _files(folder) for row in _rows(file)]
+    return sorted(found, key=lambda row: row.paper)
+
+
+def faults(folder: Path) -> list[str]:
+    """Report values without a statement, and statements about values that a spec does not have."""
+    return [fault for file in _files(folder) for fault in _faults(file)]
+
+
+def _files(folder: Path) -> Iterator[_File]:
+    for kind in KINDS:
+        for path in sorted((folder / kind).rglob("*.yaml")):
+            document = strict_yaml.read(path, path.relative_to(folder.parent).as_posix(), [])
+            yield _File(kind, path.relative_to(folder).with_suffix("").as_posix(), document)
+
+
+def _rows(file: _File) -> Iterator[Row]:
+    for about, given in file.stated.items():
+        statement = Statement.model_validate(given)
+        keys = [key for key in _keys(about) if _has(file.values, key)]
+        here = "; ".join(_shown(file.values, key, named=len(keys) > 1) for key in keys)
+        if statement.does:
+            here = f"{here}: {statement.does}" if 0 < len(here) <= LONGEST_VALUE else statement.does
+        yield Row(file.paper or "", file.spec, _titled(_keys(about)), here, statement)
+
+
+def _titled(keys: list[Key]) -> str:
+    """Return keys as text, those below the same key together: `recipe.optimisation: beta1, beta2`."""
+    below: dict[str, list[str]] = {}
+    for key in keys:
+        below.setdefault(".".join(key[:-1]), []).append(key[-1])
+    return "; ".join(
+        f"{above}{': ' if len(names) > 1 else '.'}{', '.join(names)}".lstrip(".: ")
+        for above, names in below.items()
+    )
+
+
+def _faults(file: _File) -> Iterator[str]:
+    if file.stated and file.paper is None:
+        yield f"{file.document.where(('method',))}: `method` needs `paper`"
+    covered = set()
+    for about, given in file.stated.items():
+        strangers = [key for key in _keys(about) if not _has(file.values, key)]
+        covered |= set(_keys(about))
+        if strangers and not given.get("does"):
+            named = ", ".join(".".join(key) for key in strangers)
+            yield f"{file.document.where(('method', about))}: the spec has no {named}"
+    if file.kind not in COMPLETE or file.paper is None:
+        return
+    for leaf in _leaves(file.values):
+        if not any(leaf[:length] in covered for length in range(1, len(leaf) + 1)):
+            yield f"{file.document.where(leaf)}: {'.'.join(leaf)} has no statement under `method`"
+
+
+def _keys(about: str) -> list[Key]:
+    return [tuple(key.strip().split(".")) for key in about.split(",")]
+
+
+def _leaves(value: Any, key: Key = ()) -> Iterator[Key]:
+    """Yield the keys of all values that are no mapping, and of empty mappings."""
+    if isinstance(value, Mapping) and value:
+        for name, inner in value.items():
+            yield from _leaves(inner, (*key, str(name)))
+    else:
+        yield key
+
+
+def _has(values: Any, key: Key) -> bool:
+    for name in key:
+        if not isinstance(values, Mapping) or name not in values:
+            return False
+        values = values[name]
+    return True
+
+
+def _shown(values: Any, key: Key, named: bool) -> str:
+    """Return a value as one line of YAML, after its last key if it stands among others."""
+    for name in key:
+        values = values[name]
+    text = yaml.safe_dump(values, default_flow_style=True, width=10**9, sort_keys=False, allow_unicode=True)
+    text = text.removesuffix("\n").removesuffix("\n...").strip()
+    return f"{key[-1]}: {text}" if named else text

@@ -1,0 +1,81 @@
+"""Cross-checks of tables of results against the other specs."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pubmill.metrics import metrics_of
+from pubmill.specs.datasets import DatasetSpec
+from pubmill.specs.models import ModelSpec, SpacyWeights
+from pubmill.specs.protocols import ProtocolSpec
+from pubmill.specs.tables import ColumnSpec, RowSpec, TableSpec
+
+Place = tuple[str | int, ...]
+
+
+def obstacles(table: Any, made: dict[str, dict[str, Any]]) -> Iterator[tuple[Place, str]]:
+    """Report why cells of a result table cannot be run with its protocol and setting."""
+    if not isinstance(table, TableSpec) or any(name not in made["protocols"] for name in table.protocols()):
+        return
+    protocol, models = made["protocols"][table.protocol], made["models"]
+    if table.setting not in protocol.settings:
+        yield ("setting",), f"protocol {table.protocol} has no setting {table.setting!r}"
+        return
+    yield from _strange_settings(table, made["protocols"])
+    columns = [c for c in table.columns if c.model and _is_fine_tuned(models.get(c.model))]
+    for i, row in enumerate(table.rows):
+        if data := made["datasets"].get(row.dataset):
+            faults = {_obstacle(table, column, row, data, made["protocols"]) for column in columns}
+            yield from ((("rows", i, "dataset"), fault) for fault in sorted(filter(None, faults)))
+    yield from _strange_metrics(table, protocol, made["datasets"])
+
+
+def _strange_settings(table: TableSpec, protocols: dict[str, ProtocolSpec]) -> Iterator[tuple[Place, str]]:
+    """Report settings of columns, rows and cells that their protocols lack."""
+    for i, column in enumerate(table.columns):
+        for j, row in enumerate(table.rows):
+            name, cell = table.protocol_of(column, row), column.cells.get(row.name)
+            own = (("columns", i, "cells", row.name), cell and cell.setting)
+            parts = (own, (("rows", j, "setting"), row.setting), (("columns", i, "setting"), column.setting))
+            place, named = next(((at, names) for at, names in parts if names), (("setting",), ()))
+            if strangers := [one for one in named if one not in protocols[name].settings]:
+                yield place, f"protocol {name} has no setting {', '.join(strangers)}"
+
+
+def _obstacle(
+    table: TableSpec, column: ColumnSpec, row: RowSpec, data: DatasetSpec, protocols: dict[str, ProtocolSpec]
+) -> str | None:
+    """Return why the runs of a cell cannot be made; None for a cell that the paper copied."""
+    protocol, model = protocols[table.protocol_of(column, row)], column.model
+    if table.copied_from(column, row) or model is None:
+        return None
+    fitting = table.setting_of(column, row, protocol, data)
+    given = table.setting if table.setting in protocol.settings else table.settings_of(column, row)[0]
+    return protocol.obstacle(data, model, fitting or given)
+
+
+def _strange_metrics(
+    table: TableSpec, protocol: ProtocolSpec, datasets: dict[str, DatasetSpec]
+) -> Iterator[tuple[Place, str]]:
+    """Report rows without a metric, and rows whose metric does not fit their datasets or folds."""
+    for i, row in enumerate(table.rows):
+        folds = protocol.folds.get(row.dataset)
+        parts = [datasets[part] for part in (folds.reported if folds else (row.dataset,)) if part in datasets]
+        metric = table.metric_of(row, parts[0] if parts else None)
+        if metric is None:
+            yield ("rows", i), f"{row.name} has no dataset spec, so it needs a `metric`"
+        for kind, task in sorted({(part.kind, part.task) for part in parts}):
+            known = [one.name for one in metrics_of(kind, task)]
+            if metric not in known:
+                fault = f"{row.dataset} ({kind}, {task}) has no {metric}, the metric of the table"
+                yield ("rows", i, "dataset"), f"{fault}; it has {', '.join(known)}"
+
+
+def _is_fine_tuned(model: ModelSpec | None) -> bool:
+    return model is not None and not isinstance(model.weights, SpacyWeights)
+
+
+def hidden_models(table: Any, models: dict[str, Any]) -> Iterator[tuple[Place, str]]:
+    """Columns without a model whose name is that of a model spec."""
+    for i, column in enumerate(table.columns if isinstance(table, TableSpec) else ()):
+        if column.model is None and column.name in models:
+            yield ("columns", i, "key"), column.name
