@@ -1,7 +1,6 @@
 """Recipes of what a study publishes: report, checklist, crate, dataset pages.
 
-All paths are below the results folder.
-Folders with many files are shortened by `pubmill.storage.path_lists` (`Listed`).
+All paths are below the results folder; lists of files are shortened (`Listed`).
 """
 
 from dataclasses import dataclass
@@ -10,9 +9,8 @@ from typing import Any, Literal
 from pubmill.recipes.base import FORBID_UNKNOWN
 from pubmill.recipes.datasets import PublishedFile
 from pubmill.recipes.models import ModelWeights, PipelineWeights
+from pubmill.recipes.tables import Aggregate, Listed
 
-Listed = dict[str, list[str | list[str]]]
-"""Folder -> file names, or runs of numbered names."""
 StudyRuns = dict[str, dict[str, dict[str, dict[str, list[int]]]]]
 """protocol -> model -> setting -> dataset -> seeds: every run of a study, short enough for a command line."""
 
@@ -51,7 +49,7 @@ class ProtocolSummary:
     notes: tuple[str, ...]
     hyperparameters: dict[str, Any]
     overrides: dict[str, dict[str, Any]]
-    aggregate: Literal["mean", "median"]
+    aggregate: Aggregate
     split: str
 
 
