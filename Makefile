@@ -14,14 +14,23 @@ CPU_TORCH = --retries 0 --extra-index-url $(CPU_BUILDS) torch==$(TORCH)+cpu
 TORCH_BUILD = $(if $(filter-out Linux,$(shell uname)),$(HASHED)/torch.txt,$(if $(CUDA),$(HASHED)/cuda.txt,$(CPU_TORCH)))
 
 PYTEST = $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+ROOMS := $(filter-out __pycache__,$(notdir $(patsubst %/,%,$(wildcard tests/unit/*/))))
+BENCHES := $(basename $(notdir $(shell grep -l __main__ benchmarks/*.py)))
+FLAGS ?= --quick
+# $(call known,VARIABLE,VALUES): stop if the variable has a value that is not one of these.
+known = $(if $(filter-out undefined,$(origin $1)),$(if $(filter-out $2,$(or $($1),nothing)),$(error \
+	$1=$($1): expected one or more of $2)))
+$(if $(filter test test-all,$(MAKECMDGOALS)),$(call known,ROOM,$(ROOMS)))
+$(if $(filter bench,$(MAKECMDGOALS)),$(call known,BENCH,$(BENCHES)))
 
-.PHONY: help setup world demo test test-all attack data-check lint format lock sbom clean
+.PHONY: help setup world demo test test-all bench attack data-check lint format lock sbom clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo    the whole pipeline on miniature data; ends with $(REPORT)"
-	@echo "make test    the tests that a change needs"
+	@echo "make test    the tests that a change needs (ROOM=corpus: the unit tests of one room)"
 	@echo "make test-all  all tests, including thousands of cases, kills and clusters"
+	@echo "make bench   all benchmarks, quickly (BENCH=medline: one; FLAGS=: for figures to quote)"
 	@echo "make attack  faults by the thousand: docs/reliability.md (ATTACKS='medline yaml' for some)"
 	@echo "make data-check MIRROR=FOLDER [LOCAL='KEY=FOLDER ...'] [DATASETS='NAME ...']"
 	@echo "             convert every available real dataset; compare counts and hashes with the specs"
@@ -51,10 +60,18 @@ demo: world
 	@echo "The report: $(REPORT)"
 
 test: world
-	$(PYTEST) -m "not long"
+	$(PYTEST) -m "not long" $(ROOM:%=tests/unit/%)
 
 test-all: world
-	$(PYTEST)
+	$(PYTEST) $(ROOM:%=tests/unit/%)
+
+bench: .venv/bench
+	@set -e; for name in $(or $(BENCH),$(BENCHES)); do \
+		echo "== benchmarks/$$name.py $(FLAGS)"; $(BIN)/python benchmarks/$$name.py $(FLAGS); done
+
+.venv/bench: $(READY) requirements/bench.txt
+	$(BIN)/python -m pip install --quiet $(HASHED)/bench.txt
+	@touch $@
 
 attack: $(READY)
 	$(BIN)/python -m tests.attack $(ATTACKS)

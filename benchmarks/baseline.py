@@ -29,6 +29,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from isal import igzip
 
@@ -69,7 +70,7 @@ def made_up_records() -> list[bytes]:
 def write_file(path: Path, records: Sequence[bytes], pmids: Sequence[int], gone: Sequence[int]) -> int:
     """Write a file with a citation for each PMID, deleting those `gone`; return its uncompressed bytes."""
     draw = random.Random(path.name)
-    size = 0
+    size: int = 0
     with igzip.open(path, "wb", compresslevel=1) as file:
         size += file.write(HEAD)
         for pmid in pmids:
@@ -168,11 +169,11 @@ def measure(folder: Path, raw: Sequence[Path], workers: int) -> dict[str, float]
     every = Corpus(folder / "all", folder / "parsed", names)
     hours = 0.0
 
-    def stage(name: str, tasks: Sequence[Sequence[object]], workers: int) -> None:
+    def stage(name: str, tasks: Sequence[Sequence[Any]], workers: int) -> None:
         nonlocal hours
         start = time.monotonic()
         with ThreadPoolExecutor(workers) as pool:
-            jobs = list(pool.map(lambda task: task[0](*task[1:]), tasks))  # type: ignore[operator]
+            jobs = list(pool.map(lambda task: task[0](*task[1:]), tasks))
         hours += report(name, jobs, time.monotonic() - start, len(raw), workers)
         peaks[name] = [job.peak for job in jobs]
 

@@ -22,12 +22,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from nltk.corpus.reader import ConllCorpusReader
 from nltk.data import path as nltk_paths
 
-from pubmill import recipes
 from pubmill.convert.conll import read
-from pubmill.convert.dataset import ConversionRecipe, convert
-from pubmill.convert.source_files import Given
+from pubmill.convert.dataset import convert
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 from pubmill.graph.dataset_recipes import conversion_recipe
+from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.specs import load
 from tests.dataset_specs import SPECS, inputs_of
 from tests.world import write_world
@@ -52,7 +52,7 @@ def main() -> None:
         for dataset, spec in load(SPECS.parent, "demo" if arguments.quick else "full").datasets.items():
             inputs = inputs_of(dataset, mirror)
             if all(path.is_file() for path in inputs.values()):
-                recipe = recipes.build(ConversionRecipe, conversion_recipe(dataset, spec), dataset)
+                recipe = conversion_recipe(dataset, spec)
                 print(f"{dataset}: {speed(recipe, inputs, Path(name) / 'output')}", flush=True)
         beside_nltk(mirror, Path(name))
 
@@ -87,7 +87,9 @@ def beside_nltk(mirror: Path, folder: Path) -> None:
         return sum(1 for _ in reader.tagged_sents())
 
     def pubmill() -> int:
-        return sum(1 for _ in read(Given("train", {"train": path}, {"labels": "as_written"}, Counter())))
+        return sum(
+            1 for _ in read(ConverterInput("train", {"train": path}, {"labels": "as_written"}, Counter()))
+        )
 
     assert nltk() == pubmill(), "the two readers find different sentences"
     seconds: dict[Callable[[], int], list[float]] = {nltk: [], pubmill: []}

@@ -18,7 +18,7 @@ are measured by the wall clock, and peak memory is shown.
 
 With --mirror (HOST/PATH of each source) the sentences are the real ones, split by a WordPiece vocabulary of
 8,000 that is learnt from them. Without it, they are made up, with the lengths of the real ones (`LENGTHS`).
-Token counts exclude padding. The Trainer needs accelerate: pip install --no-deps accelerate.
+Token counts exclude padding. The Trainer needs accelerate, which `make bench BENCH=finetuning` installs.
 The next lines are ratios of medians: examples per second of ours over those of the Trainer.
 
 With --mirror and without --quick, dynamic and ours are then trained on the same part of train with three
@@ -43,6 +43,7 @@ from typing import Any
 # Replaces this folder, whose datasets.py transformers would import instead of the library of that name.
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
+import numpy as np
 import torch
 import transformers
 from transformers import TrainingArguments
@@ -62,7 +63,7 @@ from pubmill.finetuning.predicting import make_reader
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.splits import encode_split
 from pubmill.finetuning.tasks import TASKS
-from pubmill.finetuning.training import Trainer
+from pubmill.finetuning.trainer import Trainer
 from pubmill.metrics import dev_score
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -79,7 +80,7 @@ def now() -> float:
     return time.process_time()
 
 
-class Clock(transformers.TrainerCallback):  # type: ignore[misc]
+class Clock(transformers.TrainerCallback):
     """Seconds of a training, excluding the Trainer's work before and after it."""
 
     begun = seconds = 0.0
@@ -150,7 +151,7 @@ class TrainersWay:
             return transformers.DataCollatorWithPadding(self.tokenizer)
         return transformers.DataCollatorForTokenClassification(self.tokenizer)
 
-    def features(self, examples: Examples) -> list[dict[str, Any]]:
+    def features(self, examples: Examples) -> Any:
         """Encode texts and labels as the example programs do: a word's first subword carries its label."""
         encoded = self.tokenizer(
             examples.texts,
@@ -180,7 +181,7 @@ class TrainersWay:
         """Of what is predicted of dev now."""
         examples, names = self.work.dev.of, list(CLASSES[self.work.name])
         features = self.features(self.work.dev)
-        found = self.trainer.predict(features).predictions.argmax(-1)
+        found = np.asarray(self.trainer.predict(features).predictions).argmax(-1)
         if self.sequence:
             return dev_score("micro_f1", "sequence", examples, [names[i] for i in found], "false")
         predicted = []
@@ -328,7 +329,7 @@ def main() -> None:
     if arguments.three_epochs and not ON_GPU:
         parser.error("--three-epochs needs a GPU that torch finds; on a processor it would take hours")
     if not arguments.three_epochs and importlib.util.find_spec("accelerate") is None:
-        parser.error("the Trainer needs accelerate: .venv/bin/python -m pip install --no-deps accelerate")
+        parser.error("the Trainer needs accelerate: run `make bench BENCH=finetuning`")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # of several, those that wait for each other would use processor time too
     transformers.logging.set_verbosity_error()

@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tokenizers.implementations import BertWordPieceTokenizer
-from transformers import BertConfig, BertModel, BertTokenizerFast
+from tokenizers import BertWordPieceTokenizer
+from transformers import BertConfig, BertModel, BertTokenizer
 
 from pubmill.annotation import argument_transforms as entities
 from pubmill.annotation.examples import Entity, SequenceExample, TokensExample, read_examples
@@ -18,7 +18,12 @@ from pubmill.finetuning.tasks import TASKS
 from pubmill.recipes import Dummies, FinetuningRecipe
 
 BATCH, WORDS = 32, 8000
-SMALL = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 1024}
+SMALL: dict[str, Any] = {
+    "hidden_size": 256,
+    "num_hidden_layers": 4,
+    "num_attention_heads": 4,
+    "intermediate_size": 1024,
+}
 DUMMIES = Dummies(
     types={"CHEMICAL": "@CHEMICAL$", "GENE-Y": "@GENE$", "GENE-N": "@GENE$"}, overlap="@CHEM-GENE$"
 )
@@ -167,12 +172,12 @@ def write_model(folder: Path, texts: Sequence[Any], learn: bool, small: bool) ->
     folder.mkdir()
     if learn:
         learner = BertWordPieceTokenizer(lowercase=True)
-        learner.train_from_iterator(joined(texts), vocab_size=WORDS, show_progress=False)
+        learner.train_from_iterator(iter(joined(texts)), vocab_size=WORDS, show_progress=False)
         learner.save_model(str(folder))
     else:
         special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "@", "$", "chemical", "gene"]
         (folder / "vocab.txt").write_text("\n".join([*special, *(f"w{n}" for n in range(WORDS))]) + "\n")
-    tokenizer = BertTokenizerFast.from_pretrained(folder, do_lower_case=True)
+    tokenizer = BertTokenizer.from_pretrained(folder, do_lower_case=True)
     tokenizer.save_pretrained(folder)
     BertModel(BertConfig(vocab_size=len(tokenizer), **(SMALL if small else {}))).save_pretrained(folder)
     return folder

@@ -21,7 +21,7 @@ from typing import Any
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import numpy as np
-from transformers import BertTokenizerFast, DataCollatorForLanguageModeling
+from transformers import BertTokenizer, DataCollatorForLanguageModeling
 
 from pubmill.pretraining.masking import Vocabulary, mask, read_vocabulary
 from pubmill.pretraining.tokens import SPECIAL
@@ -39,7 +39,7 @@ RATE = 0.15
 def make_peer(folder: Path, ids: Any, vocabulary: Vocabulary) -> Callable[[], object]:
     """Return a function that masks the sequences with transformers' collator."""
     collate = DataCollatorForLanguageModeling(
-        BertTokenizerFast.from_pretrained(folder), whole_word_mask=True, return_tensors="np"
+        BertTokenizer.from_pretrained(folder), whole_word_mask=True, return_tensors="np"
     )
     # positions of the pieces in a text: the collator treats adjacent pieces as one word
     begin = np.cumsum(np.where(vocabulary.continues[ids], 1, 2), axis=1)

@@ -19,6 +19,7 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -33,9 +34,10 @@ from benchmarks.vocabs import make_texts, write_parts
 from pubmill.annotation.sentences import FOLDER, TABLES, SentenceSplitter, read_punkt
 from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.pretraining.encoding import make_encoder, special_ids
-from pubmill.pretraining.packing import PackingRecipe, Splitter, pack, pack_documents
+from pubmill.pretraining.packing import Splitter, pack, pack_documents
 from pubmill.pretraining.tokens import write_packed
 from pubmill.recipes import VocabRecipe
+from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.storage.files import read_jsonl_gz
 from pubmill.vocabs.training import train
 from pubmill.vocabs.word_counts import write_counts
@@ -167,8 +169,8 @@ def measure(folder: Path, texts: list[str], punkt: Path, quick: bool) -> None:
         "packing": noted("packing", lambda: write(texts, vocab, splitter, folder / "packed")),
     }
     for name, other in others.items():
-        works[f"{name} calls"] = lambda other=other: calls(texts, other)
-        works[name] = lambda other=other: write(texts, other, Lines(), folder / "packed")
+        works[f"{name} calls"] = partial(calls, texts, other)
+        works[name] = partial(write, texts, other, Lines(), folder / "packed")
     seconds = interleaved(3, works)
     megabytes = sum(map(len, texts)) / 1e6
     for name, value in seconds.items():

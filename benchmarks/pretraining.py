@@ -15,8 +15,8 @@ lines are MFU and ratios. FILE gets the operations per second of each line as JS
 from benchmarks/pretraining.json.
 
 All sequences are full, except pairs of sentences; padding is not counted. With --quick there is less to do,
-the models of --gpu are tiny, and it runs on any machine. The Trainer needs accelerate:
-pip install --no-deps accelerate.
+the models of --gpu are tiny, and it runs on any machine. The Trainer needs accelerate,
+which `make bench BENCH=pretraining` installs.
 """
 
 import argparse
@@ -77,8 +77,8 @@ class Case:
 
     def tiny(self) -> "Case":
         """Return the same case with a tiny model."""
-        small = {"layers": 2, "hidden_size": 64, "attention_heads": 4, "intermediate_size": 128}
-        return replace(self, architecture=replace(self.architecture, **small), at_once=512)
+        small = replace(self.architecture, layers=2, hidden_size=64, attention_heads=4, intermediate_size=128)
+        return replace(self, architecture=small, at_once=512)
 
 
 CASES = [
@@ -230,7 +230,7 @@ def main() -> None:
     if arguments.gpu and not (ON_GPU or arguments.quick):
         parser.error("--gpu needs a GPU that torch finds; without --quick, a processor would take hours")
     if importlib.util.find_spec("accelerate") is None:
-        parser.error("the Trainer needs accelerate: .venv/bin/python -m pip install --no-deps accelerate")
+        parser.error("the Trainer needs accelerate: run `make bench BENCH=pretraining`")
     torch.set_num_threads(1)  # of several, those that wait for each other would use processor time too
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()

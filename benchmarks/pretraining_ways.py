@@ -96,13 +96,13 @@ class Ours:
                 return Speed(tokens, operations, took)
 
 
-class Clock(transformers.TrainerCallback):  # type: ignore[misc]
+class Clock(transformers.TrainerCallback):
     """End a training after some seconds; the first step does not count."""
 
     wanted = seconds = 0.0
     steps = 0
 
-    def on_step_end(self, _: Any, state: Any, control: Any, **__: Any) -> None:
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         if state.global_step == WARMING_STEPS:
             self.begun = now()
         # not `now`, which would make the Trainer wait for the GPU at each step

@@ -24,12 +24,12 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from benchmarks.baseline import Used, run
 from benchmarks.vocabs import make_texts
-from pubmill.corpus.contamination import Evaluated, write_index
+from pubmill.corpus.contamination import write_index
 from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select
 from pubmill.graph.contamination import PARTS_AT_ONCE
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import EvaluatedDataset, SelectionRecipe
 from pubmill.storage.files import read_json, write_jsonl_gz
 
 EVALUATED = 5_000
@@ -58,10 +58,12 @@ def prepare(folder: Path, count: int) -> None:
     evaluated = [text[:300] for text in make_texts(EVALUATED, 30_000, seed=2)]
     write_shard(shard, documents(make_texts(count, 30_000), evaluated), source="s", file="f", order=0)
     write_latest(latest, [shard], [0])
-    select(shard, 0, latest, Selection(), folder / "part.parquet", folder / "part.json")
+    select(shard, 0, latest, SelectionRecipe(), folder / "part.parquet", folder / "part.json")
     rows = [{"id": str(number), "document": None, "text": text} for number, text in enumerate(evaluated)]
     write_jsonl_gz(folder / "d" / "test.jsonl.gz", rows)
-    write_index(folder / "index.parquet", [Evaluated(dataset="d", splits=["test"], pmids=False)], folder)
+    write_index(
+        folder / "index.parquet", [EvaluatedDataset(dataset="d", splits=("test",), pmids=False)], folder
+    )
 
 
 def find_copies(folder: Path, similar: bool) -> tuple[Used, Used]:

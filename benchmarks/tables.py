@@ -28,10 +28,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[0] = str(ROOT)
 
 from benchmarks.baseline import Used, run
-from pubmill.graph import as_json
 from pubmill.graph.pipelines import OFF_THE_SHELF
 from pubmill.metrics.records import Record, write_record
 from pubmill.publication.rendering import to_json
+from pubmill.recipes.writing import as_json
 from pubmill.tables.cells import read_table
 from tests.full_tables import SPECS, graph, published, recipe
 from tests.unit.toy_tables import compared
@@ -52,7 +52,9 @@ def record(path: str, metrics: dict[str, float], known: dict[str, Any]) -> Recor
         pipeline = protocol == OFF_THE_SHELF
         own = {"lang": "en", "name": model, "version": "1"}
         known[cell] = (
-            {"pipeline": own} if pipeline else graph().runs.recipe(protocol, model, dataset, setting)
+            {"pipeline": own}
+            if pipeline
+            else dict(graph().runs.recipe(protocol, model, dataset, setting).values)
         )
     encoded = ("beginnings_left_out", "mentions_shortened", "middles_left_out", "texts_shortened")
     return Record(
@@ -107,7 +109,7 @@ def report(folder: Path) -> Used:
         "study": known.study.study, "title": known.study.title, "scale": "full", "scale_title": "full scale",
         "comparable": True, "tables": known.requests.result_tables(), "fact_tables": [],
         "models": known.scope.models(), "pretraining": {}, "corpora": [], "vocabs": [], "datasets": [],
-        "sources": {},
+        "checkpoints": {}, "fits": {}, "sources": {},
     }  # fmt: skip
     for name in known.requests.result_tables():
         made = compared(read_table(folder / f"tables/{name}.json"))

@@ -1,13 +1,14 @@
 """Errors for the user, and how programs print them."""
 
+import signal
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from pubmill.messages.control_characters import escape_controls
 
-Given = ParamSpec("Given")
-Made = TypeVar("Made")
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 class PubmillError(Exception):
@@ -21,16 +22,24 @@ class PubmillError(Exception):
         super().__init__(escape_controls(str(message)))
 
 
-def plainly(function: Callable[Given, Made]) -> Callable[Given, Made]:
+class StopRequestedError(Exception):
+    """A signal asked the program to stop, and its work up to now is saved or dropped."""
+
+    def __init__(self, number: int = signal.SIGTERM) -> None:
+        super().__init__(f"asked to stop by signal {number}")
+        self.number = number
+
+
+def plainly(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     """Wrap a function so that a `PubmillError` prints its message and ends the program with status 1.
 
     Snakemake wraps every other exception into a traceback of its own.
     """
 
     @wraps(function)
-    def ending(*arguments: Given.args, **named: Given.kwargs) -> Made:
+    def ending(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
         try:
-            return function(*arguments, **named)
+            return function(*arguments, **keywords)
         except PubmillError as error:
             raise SystemExit(f"pubmill: error: {error}") from None
 
@@ -51,5 +60,9 @@ class Plain:
 
 
 def run(main: Callable[[], None]) -> None:
-    """Run a program; print a `PubmillError` as a message and exit with status 1."""
-    plainly(main)()
+    """Run a program; print a `PubmillError` as a message and exit with status 1. If a signal asked it to
+    stop, exit with the status that shells expect, 128 plus the signal's number."""
+    try:
+        plainly(main)()
+    except StopRequestedError as stop:
+        raise SystemExit(128 + stop.number) from None

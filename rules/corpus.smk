@@ -133,7 +133,7 @@ rule corpus_statistics:
         **needs("corpus_statistics"),
     params:
         version=VERSIONS["statistics"],
-        recipe=lambda w: as_json({"corpus": w.corpus}),
+        recipe=lambda w: as_json(T.corpora.statistics_recipe(w.corpus)),
         corpus=lambda w: T.paths.corpus(w.corpus),
         parts=lambda w: len(T.corpora.shards(w.corpus)),
     message:

@@ -17,7 +17,7 @@ rule count_words:
         **needs("count_words"),
     params:
         version=VERSIONS["count"],
-        recipe=lambda w: as_json({"splitting": w.splitting}),
+        recipe=lambda w: as_json(T.vocabularies.counting_recipe(w.splitting)),
     message:
         "Counting words of {wildcards.corpus}, part {wildcards.part} ({wildcards.splitting})"
     shell:

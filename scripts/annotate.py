@@ -18,7 +18,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.errors import PubmillError, run
 from pubmill.hardware.process_limits import limited
-from pubmill.prediction.spacy_pipelines import AnnotationRecipe, annotate
+from pubmill.prediction.spacy_pipelines import annotate
+from pubmill.recipes.prediction import AnnotationRecipe
 from pubmill.storage.files import sealed, write_json, write_jsonl_gz
 from pubmill.storage.privacy import keep_private, label_of_process
 from pubmill.storage.result_paths import PREDICTIONS, TRAINING
@@ -39,7 +40,7 @@ def main() -> None:
     keep_private([arguments.pipeline, arguments.examples])
     made = annotate(recipe, arguments.pipeline, arguments.model, arguments.examples, arguments.split)
     name = arguments.output.name.removesuffix(PREDICTIONS)
-    write_json(arguments.output.with_name(f"{name}{TRAINING}"), sealed(made.account | label_of_process()))
+    write_json(arguments.output.with_name(f"{name}{TRAINING}"), sealed(made.report | label_of_process()))
     write_jsonl_gz(arguments.output, made.predictions)
 
 

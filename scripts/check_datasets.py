@@ -20,11 +20,11 @@ from pubmill.errors import PubmillError, run
 from pubmill.graph import Graph
 from pubmill.hardware.cores import cores
 from pubmill.inspection.data_check.checks import check_all, plan
-from pubmill.inspection.data_check.printing import print_outcomes
+from pubmill.inspection.data_check.data_check_printing import print_outcomes
+from pubmill.messages.progress import report_progress
 from pubmill.planning.terminal_tables import console
 from pubmill.specs import load, scales
 from pubmill.specs.study import Study
-from pubmill.storage.network import say
 
 
 def main() -> None:
@@ -59,7 +59,7 @@ def main() -> None:
     outcomes = []
     for outcome in check_all(tasks, arguments.processes):
         outcomes.append(outcome)
-        say(f"{len(outcomes)} of {len(tasks)}: {outcome.dataset}, {outcome.seconds:.1f} s")
+        report_progress(f"{len(outcomes)} of {len(tasks)}: {outcome.dataset}, {outcome.seconds:.1f} s")
     print_outcomes(console(), outcomes, unchecked)
     print(f"{time.perf_counter() - began:.0f} seconds in {arguments.processes} processes")
     if not outcomes or any(outcome.faults for outcome in outcomes):

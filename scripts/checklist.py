@@ -13,11 +13,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from pubmill import recipes
 from pubmill.errors import run
 from pubmill.publication.checklist.document import FORMS, fill
-from pubmill.publication.checklist.evidence import ChecklistRecipe, read_study
+from pubmill.publication.checklist.evidence import read_study
+from pubmill.recipes.publication import ChecklistRecipe
 from pubmill.storage.files import writing
-from pubmill.tables.cells import parse_argument
 
 
 def main() -> None:
@@ -28,7 +29,7 @@ def main() -> None:
     parser.add_argument("--results", required=True, type=Path, help="results folder of the study's scale")
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
-    checklist = fill(read_study(parse_argument(ChecklistRecipe, arguments.recipe), arguments.results))
+    checklist = fill(read_study(recipes.read(ChecklistRecipe, arguments.recipe), arguments.results))
     for form, render in FORMS.items():
         with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
             temporary.write_text(render(checklist), encoding="utf-8")

@@ -2,7 +2,7 @@
 
 Command: .venv/bin/python scripts/convert.py --recipe JSON --input ROLE=PATH ... --output datasets/DATASET
 Inputs:  the dataset's source files, each with its role in the spec, and the recipe
-         (pubmill.convert.dataset.ConversionRecipe)
+         (pubmill.recipes.datasets.ConversionRecipe)
 Outputs: the folder datasets/DATASET with train.jsonl.gz, dev.jsonl.gz, test.jsonl.gz and card.json
 """
 
@@ -13,9 +13,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
-from pubmill.convert.dataset import ConversionRecipe, convert
+from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError, run
 from pubmill.hardware.process_limits import limited
+from pubmill.recipes.datasets import ConversionRecipe
 
 SHOWN = ("examples", "sentences", "documents", "mentions", "questions")
 """Counts to print; the card has all of them."""

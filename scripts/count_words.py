@@ -10,24 +10,16 @@ Output: a parquet file of words and their counts, sorted; readable only by its o
 
 import argparse
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.recipes import Splitting
+from pubmill.recipes.vocabs import CountingRecipe
 from pubmill.storage.corpus_parts import access_of_parts
 from pubmill.storage.privacy import keep_private
 from pubmill.vocabs.word_counts import write_counts
-
-
-@dataclass(frozen=True, kw_only=True)
-class CountingRecipe:
-    """How to split a text into words."""
-
-    splitting: Splitting
 
 
 def main() -> None:

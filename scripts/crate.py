@@ -14,9 +14,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from pubmill import recipes
 from pubmill.errors import run
-from pubmill.publication.crate import CrateRecipe, write_crate
-from pubmill.tables.cells import parse_argument
+from pubmill.publication.crate import write_crate
+from pubmill.recipes.publication import CrateRecipe
 
 
 def main() -> None:
@@ -27,7 +28,7 @@ def main() -> None:
     parser.add_argument("--results", required=True, type=Path, help="results folder of the study's scale")
     parser.add_argument("--output", required=True, type=Path, help="folder to write")
     arguments = parser.parse_args()
-    write_crate(parse_argument(CrateRecipe, arguments.recipe), arguments.results, ROOT, arguments.output)
+    write_crate(recipes.read(CrateRecipe, arguments.recipe), arguments.results, ROOT, arguments.output)
 
 
 if __name__ == "__main__":

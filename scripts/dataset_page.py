@@ -14,10 +14,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from pubmill import recipes
 from pubmill.errors import run
-from pubmill.publication.dataset_pages import FORMS, PageRecipe, make_page
+from pubmill.publication.dataset_pages import FORMS, make_page
+from pubmill.recipes.publication import PageRecipe
 from pubmill.storage.files import writing
-from pubmill.tables.cells import parse_argument
 
 
 def main() -> None:
@@ -28,7 +29,7 @@ def main() -> None:
     parser.add_argument("--results", required=True, type=Path, help="results folder with the card")
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
-    page = make_page(parse_argument(PageRecipe, arguments.recipe), arguments.results)
+    page = make_page(recipes.read(PageRecipe, arguments.recipe), arguments.results)
     for form, render in FORMS.items():
         with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
             temporary.write_text(render(page), encoding="utf-8")

@@ -17,10 +17,10 @@ sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import run
 from pubmill.graph import Graph
-from pubmill.inspection.doctor.datasets import examine, linked, merged_config
+from pubmill.inspection.doctor.dataset_diagnoses import examine, linked, merged_config
+from pubmill.inspection.doctor.doctor_printing import print_findings, print_models
 from pubmill.inspection.doctor.links import check_links
-from pubmill.inspection.doctor.models import examine_models
-from pubmill.inspection.doctor.printing import print_findings, print_models
+from pubmill.inspection.doctor.model_diagnoses import examine_models
 from pubmill.messages import commands
 from pubmill.planning.terminal_tables import console
 from pubmill.specs.study import check_study

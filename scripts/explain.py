@@ -17,9 +17,9 @@ sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import run
 from pubmill.graph import Graph
-from pubmill.inspection.doctor.datasets import merged_config
-from pubmill.inspection.explain.cells import Explainer, explain
-from pubmill.inspection.explain.printing import print_explanation, to_json
+from pubmill.inspection.doctor.dataset_diagnoses import merged_config
+from pubmill.inspection.explain.cell_explanations import Explainer, explain
+from pubmill.inspection.explain.explanation_printing import print_explanation, to_json
 from pubmill.planning.terminal_tables import console
 from pubmill.specs.study import check_study
 

@@ -16,8 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from pubmill import recipes
-from pubmill.convert.exports import PublishedRecipe, publish
+from pubmill.convert.exports import publish
 from pubmill.errors import PubmillError, run
 from pubmill.graph.dataset_recipes import published_recipe
 from pubmill.messages import commands
@@ -43,7 +42,7 @@ def main() -> None:
     name = arguments.dataset
     if name not in specs:
         raise PubmillError(unknown("dataset", name, specs))
-    recipe = recipes.build(PublishedRecipe, published_recipe(name, specs[name]), name)
+    recipe = published_recipe(name, specs[name])
     examples = arguments.results / BELOW.dataset(name)
     if not (examples / CARD).is_file():
         study = study_of_scale(scale, ROOT / "studies", str(examples))

@@ -4,7 +4,7 @@
         [--checkpoint pretraining/RECIPE/step-N] [--statistics corpora/CORPUS/stats.json]
         [--vocab vocabs/VOCAB] [--folder PATH]
 
-Inputs: the recipe (pubmill.pretraining.export.ExportRecipe); --checkpoint and --vocab for pretrained weights,
+Inputs: the recipe (pubmill.recipes.models.ExportRecipe); --checkpoint and --vocab for pretrained weights,
 --vocab for random ones, --folder for your own model.
 Output: the folder models/MODEL with config.json, model.safetensors, tokenizer files and the model card,
 README.md; readable only by its owner if an input is.
@@ -19,7 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.hardware.process_limits import limited
-from pubmill.pretraining.export import ExportRecipe, export
+from pubmill.pretraining.export import export
+from pubmill.recipes.models import ExportRecipe
 from pubmill.storage.privacy import keep_private
 
 
@@ -44,7 +45,7 @@ def main() -> None:
         arguments.folder,
         arguments.statistics,
     )
-    print(f"{arguments.output}: {recipe.model}, weights of kind {recipe.weights['kind']}")
+    print(f"{arguments.output}: {recipe.model}, weights of kind {recipe.weights.kind}")
 
 
 if __name__ == "__main__":

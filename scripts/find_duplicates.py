@@ -9,7 +9,6 @@ Output: for each copy, its shard, position, reason, and the id of the document t
 
 import argparse
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -17,14 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.corpus.duplicates import write_duplicates
 from pubmill.errors import run
+from pubmill.recipes.corpora import DuplicatesRecipe
 from pubmill.storage.corpus_parts import part_files
-
-
-@dataclass(frozen=True, kw_only=True)
-class DuplicatesRecipe:
-    """Smallest share of common MinHashes that makes a copy; null finds only identical texts."""
-
-    similarity: float | None
 
 
 def main() -> None:

@@ -26,17 +26,16 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # two at once on two cores: a sixth of the time (pretrain.py)
 
 from pubmill import recipes
 from pubmill.errors import PubmillError, run
-from pubmill.finetuning.selection import chosen_values, first_tried
-from pubmill.storage.files import read_json, sealed, write_json, write_jsonl_gz
-from pubmill.storage.privacy import keep_private, label_of_process
-from pubmill.storage.result_paths import PREDICTIONS, TRAINING
+from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.selection import read_choice
+from pubmill.storage.privacy import keep_private
+from pubmill.storage.result_paths import PREDICTIONS
 
 
 def main() -> None:
@@ -70,38 +69,17 @@ def fine_tune(arguments: argparse.Namespace) -> None:
     """Train and predict, or record why nothing was trained; write the predictions and training.json."""
     values, undecided = read_choice(arguments.selected) if arguments.selected else ({}, None)
     recipe = recipes.read(recipes.FinetuningRecipe, arguments.recipe, values)
+    dev = None if arguments.dev == "none" else arguments.dev
+    job = FinetuningJob(recipe, arguments.model, arguments.dataset, arguments.seed, arguments.split, dev)
 
     # Imported only after the arguments are checked: importing torch takes seconds.
-    from pubmill.finetuning.run import Run, finetune, not_chosen, predict_kept
-    from pubmill.finetuning.task_models import keep, keep_account
+    from pubmill.finetuning.run import finetune, not_chosen, predict_kept, write_outcome
 
-    dev = None if arguments.dev == "none" else arguments.dev
-    asked = (recipe, arguments.model, arguments.dataset, arguments.seed, arguments.split, dev)
     if undecided is not None:
-        made = not_chosen(*asked, undecided)
+        outcome = not_chosen(job, undecided)
     else:
-        made = predict_kept(arguments.kept, *asked) if arguments.kept else finetune(*asked)
-    account = made.account | label_of_process()
-    name = arguments.output.name.removesuffix(PREDICTIONS)
-    write_json(arguments.output.with_name(f"{name}{TRAINING}"), sealed(account))
-    write_jsonl_gz(arguments.output, made.predictions)
-    if arguments.keep and isinstance(made, Run):
-        keep(arguments.keep, made.task, made.model, account, arguments.dataset)
-    elif arguments.keep:
-        keep_account(arguments.keep, account)
-
-
-def read_choice(path: Path) -> tuple[dict[str, Any], list[str] | None]:
-    """Return the chosen values for the recipe, and if all trials failed the undecided keys, else None.
-
-    If all trials failed, the values are those of the first trial, because the recipe must still be valid.
-    """
-    selected = read_json(path)
-    chosen = chosen_values(path, selected)
-    if chosen is not None:
-        return chosen, None
-    first = first_tried(path, selected)
-    return first, list(first)
+        outcome = predict_kept(job, arguments.kept) if arguments.kept else finetune(job)
+    write_outcome(outcome, job, arguments.output, arguments.keep)
 
 
 if __name__ == "__main__":

@@ -8,26 +8,16 @@ Output: id, position, digest, and MinHashes of each document that is neither exc
 """
 
 import argparse
-import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.corpus.contamination import EvaluationTexts
-from pubmill.corpus.filters import read_selection
 from pubmill.corpus.fingerprints import write_fingerprints
 from pubmill.errors import run
-
-
-@dataclass(frozen=True, kw_only=True)
-class FingerprintRecipe:
-    """The selection, and whether to look for similar texts in addition to identical ones."""
-
-    selection: dict[str, object]
-    similar: bool
+from pubmill.recipes.corpora import FingerprintRecipe
 
 
 def main() -> None:
@@ -41,7 +31,7 @@ def main() -> None:
     arguments = parser.parse_args()
     recipe = recipes.read(FingerprintRecipe, arguments.recipe)
     count = write_fingerprints(
-        arguments.shard, arguments.index, arguments.latest, read_selection(json.dumps(recipe.selection)),
+        arguments.shard, arguments.index, arguments.latest, recipe.selection,
         EvaluationTexts(arguments.exclude) if arguments.exclude else None, arguments.output, recipe.similar,
     )  # fmt: skip
     print(f"{arguments.shard.name}: {count} documents")

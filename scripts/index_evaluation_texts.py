@@ -10,21 +10,14 @@ Output: for each text, its dataset, split, examples and PMID, and hashes of its 
 
 import argparse
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
-from pubmill.corpus.contamination import Evaluated, write_index
+from pubmill.corpus.contamination import write_index
 from pubmill.errors import run
-
-
-@dataclass(frozen=True, kw_only=True)
-class IndexRecipe:
-    """The datasets, each with its splits and whether its documents are PMIDs."""
-
-    datasets: list[dict[str, object]]
+from pubmill.recipes.corpora import IndexRecipe
 
 
 def main() -> None:
@@ -38,8 +31,7 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     recipe = recipes.read(IndexRecipe, arguments.recipe)
-    datasets = [recipes.build(Evaluated, data, "--recipe.datasets") for data in recipe.datasets]
-    print(f"{write_index(arguments.output, datasets, arguments.datasets)} texts")
+    print(f"{write_index(arguments.output, recipe.datasets, arguments.datasets)} texts")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ written as well.
 
 import argparse
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -20,21 +19,7 @@ from pubmill import recipes
 from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.locks import write_locked
 from pubmill.errors import run
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShardNames:
-    """A source and the names of its shards, in the order of loading."""
-
-    name: str
-    shards: list[str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class LatestRecipe:
-    """Sources in the order of authority."""
-
-    sources: list[dict[str, object]]
+from pubmill.recipes.corpora import LatestRecipe
 
 
 def main() -> None:
@@ -49,10 +34,9 @@ def main() -> None:
     parser.add_argument("--differences", type=Path, help="with --lock: list of differing documents to write")
     arguments = parser.parse_args()
     recipe = recipes.read(LatestRecipe, arguments.recipe)
-    sources = [recipes.build(ShardNames, source, "--recipe.sources") for source in recipe.sources]
     shards = [
         (rank, arguments.parsed / source.name / f"{shard}.parquet")
-        for rank, source in enumerate(sources)
+        for rank, source in enumerate(recipe.sources)
         for shard in source.shards
     ]
     paths, ranks = [shard for _, shard in shards], [rank for rank, _ in shards]

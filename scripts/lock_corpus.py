@@ -11,7 +11,6 @@ from it.
 
 import argparse
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -19,22 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.corpus.locks import source_file, write_lock
 from pubmill.errors import run
-
-
-@dataclass(frozen=True, kw_only=True)
-class Files:
-    """Files of one source in one folder below --sources, in the order of loading."""
-
-    source: str
-    folder: str
-    names: list[str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class LockRecipe:
-    """Files of the corpus, source by source."""
-
-    files: list[dict[str, object]]
+from pubmill.recipes.corpora import LockRecipe
 
 
 def main() -> None:
@@ -45,10 +29,9 @@ def main() -> None:
     parser.add_argument("--recipe", required=True, help='JSON: {"files": [{source, folder, names}, ...]}')
     arguments = parser.parse_args()
     recipe = recipes.read(LockRecipe, arguments.recipe)
-    groups = [recipes.build(Files, group, "--recipe.files") for group in recipe.files]
     files = [
         source_file(group.source, arguments.sources / group.folder / name)
-        for group in groups
+        for group in recipe.files
         for name in group.names
     ]
     documents = write_lock(arguments.output, arguments.manifest, files)

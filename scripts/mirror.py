@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import PubmillError, run
 from pubmill.graph import checked_graph
-from pubmill.inspection.doctor.datasets import merged_config
+from pubmill.inspection.doctor.dataset_diagnoses import merged_config
 from pubmill.inspection.mirror.fetching import fetch_all, listed
 from pubmill.planning.required_files import required_files
 from pubmill.specs.study import check_study, study_file

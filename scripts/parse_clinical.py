@@ -9,9 +9,7 @@ Output: a parsed shard (see `pubmill/corpus/shards.py`) with every note, readabl
 
 import argparse
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -20,14 +18,7 @@ from pubmill.corpus.clinical import read_notes
 from pubmill.corpus.shards import write_shard
 from pubmill.errors import run
 from pubmill.hardware.process_limits import limited
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClinicalParsingRecipe:
-    """The name of the source in the corpus spec, and how to treat de-identified places."""
-
-    source: str
-    brackets: Literal["keep", "normalise"]
+from pubmill.recipes.corpora import ClinicalParsingRecipe
 
 
 def main() -> None:

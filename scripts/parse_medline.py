@@ -9,7 +9,6 @@ Output: a parsed shard (see `pubmill/corpus/shards.py`) with every citation and 
 
 import argparse
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -20,14 +19,7 @@ from pubmill.corpus.pubmed_parser_reading import read_medline_with_pubmed_parser
 from pubmill.corpus.shards import write_shard
 from pubmill.errors import run
 from pubmill.hardware.process_limits import limited
-
-
-@dataclass(frozen=True, kw_only=True)
-class MedlineParsingRecipe:
-    """The name of the source in the corpus spec, and its parser: `pubmill` or `pubmed_parser`."""
-
-    source: str
-    parser: str = "pubmill"
+from pubmill.recipes.corpora import MedlineParsingRecipe
 
 
 def main() -> None:

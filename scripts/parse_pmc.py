@@ -11,7 +11,6 @@ Output: a parsed shard (see `pubmill/corpus/shards.py`); articles without XML ha
 import argparse
 import sys
 from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -22,16 +21,7 @@ from pubmill.corpus.packages import package_order, read_fetched, read_package
 from pubmill.corpus.shards import write_shard
 from pubmill.errors import run
 from pubmill.hardware.process_limits import limited
-
-
-@dataclass(frozen=True, kw_only=True)
-class PmcParsingRecipe:
-    """The name of the source in the corpus spec, how to read its articles, and which ones it cannot read."""
-
-    source: str
-    parser: str
-    leave_out: list[str]
-    unreadable: list[str] = field(default_factory=list)
+from pubmill.recipes.corpora import PmcParsingRecipe
 
 
 def main() -> None:

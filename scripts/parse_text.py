@@ -10,9 +10,7 @@ Output: a parsed shard (see `pubmill/corpus/shards.py`).
 
 import argparse
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -22,15 +20,7 @@ from pubmill.corpus.plain_text import read_plain_text
 from pubmill.corpus.shards import write_shard
 from pubmill.errors import run
 from pubmill.hardware.process_limits import limited
-
-
-@dataclass(frozen=True, kw_only=True)
-class TextParsingRecipe:
-    """The name of the source in the corpus spec; how to divide a file; the default language of its texts."""
-
-    source: str
-    documents: Literal["json", "file", "line", "blank-line"] = "json"
-    language: str = ""
+from pubmill.recipes.corpora import TextParsingRecipe
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import PubmillError, run
 from pubmill.graph import checked_graph
-from pubmill.inspection.doctor.datasets import merged_config
+from pubmill.inspection.doctor.dataset_diagnoses import merged_config
 from pubmill.messages import commands
 from pubmill.planning.gpus import read_gpus
 from pubmill.planning.plan import make_plan, recipes_at_full

@@ -15,7 +15,6 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # deterministic matrix products on GPUs
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # as in scripts/pretrain.py
 
 from pubmill.errors import run

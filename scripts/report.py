@@ -13,10 +13,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from pubmill import recipes
 from pubmill.errors import run
-from pubmill.publication.report import ReportRecipe, read_report, render
+from pubmill.publication.report import read_report, render
+from pubmill.recipes.publication import ReportRecipe
 from pubmill.storage.files import writing
-from pubmill.tables.cells import parse_argument
 
 
 def main() -> None:
@@ -27,7 +28,7 @@ def main() -> None:
     parser.add_argument("--results", required=True, type=Path, help="results folder of the study's scale")
     parser.add_argument("--output", required=True, type=Path, help="page to write")
     arguments = parser.parse_args()
-    report = read_report(parse_argument(ReportRecipe, arguments.recipe), arguments.results)
+    report = read_report(recipes.read(ReportRecipe, arguments.recipe), arguments.results)
     with writing(arguments.output) as temporary:
         temporary.write_text(render(report), encoding="utf-8")
 

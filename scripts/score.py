@@ -4,7 +4,7 @@ Command: .venv/bin/python scripts/score.py --recipe JSON --predictions RUN/seed-
          --examples datasets/DATASET/test.jsonl.gz --training RUN/seed-N.training.json
          --output RUN/seed-N.json
 Inputs:  the predictions, the examples of the same split, the trainer's training.json, and the recipe
-         (pubmill.metrics.records.ScoringRecipe)
+         (pubmill.recipes.scoring.ScoringRecipe)
 Outputs: the record RUN/seed-N.json (pubmill.metrics.records.Record), without metrics if the run failed, and
          RUN/seed-N.items.npz: the contributions of each document (pubmill.metrics.contributions)
 """
@@ -19,7 +19,8 @@ from pubmill import recipes
 from pubmill.errors import run
 from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import write_items
-from pubmill.metrics.records import ScoringRecipe, score_run, write_record
+from pubmill.metrics.records import score_run, write_record
+from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.storage.result_paths import BELOW
 
 

@@ -15,10 +15,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from pubmill import recipes
 from pubmill.corpus.contamination import EvaluationTexts
-from pubmill.corpus.filters import read_selection
 from pubmill.corpus.statistics import select
 from pubmill.errors import run
+from pubmill.recipes.corpora import SelectionRecipe
 
 
 def main() -> None:
@@ -33,7 +34,7 @@ def main() -> None:
     parser.add_argument("--recipe", required=True, help='JSON: the selection, such as {"min_words": 128}')
     arguments = parser.parse_args()
     select(
-        arguments.shard, arguments.index, arguments.latest, read_selection(arguments.recipe),
+        arguments.shard, arguments.index, arguments.latest, recipes.read(SelectionRecipe, arguments.recipe),
         arguments.output, arguments.statistics,
         EvaluationTexts(arguments.exclude) if arguments.exclude else None, arguments.duplicates,
     )  # fmt: skip

@@ -16,8 +16,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from pubmill import recipes
 from pubmill.errors import run
-from pubmill.finetuning.selection import read_decides, select
+from pubmill.finetuning.selection import select
+from pubmill.recipes.finetuning import ChoiceRecipe
 from pubmill.storage.files import read_json, sealed, write_json
 
 
@@ -29,8 +31,8 @@ def main() -> None:
     parser.add_argument("--trials", type=Path, nargs="+", required=True, help="training.json of every trial")
     parser.add_argument("--output", type=Path, required=True, help="selected.json to write")
     arguments = parser.parse_args()
-    decides = read_decides(arguments.recipe)
-    chosen = select(((path, read_json(path)) for path in arguments.trials), decides)
+    recipe = recipes.read(ChoiceRecipe, arguments.recipe)
+    chosen = select(((path, read_json(path)) for path in arguments.trials), recipe.decides)
     write_json(arguments.output, sealed(chosen))
 
 

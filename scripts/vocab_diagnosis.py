@@ -4,7 +4,7 @@
         --output vocabs/VOCAB/on/DATASET.json
 
 Inputs: the folder of a vocabulary (or of a model, whose tokenizer.json is read), the folder of a converted
-dataset, and the recipe (pubmill.vocabs.dataset_fit.FitRecipe).
+dataset, and the recipe (pubmill.recipes.vocabs.FitRecipe).
 Output: a JSON file with figures by split, and the pieces of the terms of gu2020 Table 1; it contains no text
 of the dataset.
 """
@@ -17,8 +17,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
+from pubmill.recipes.vocabs import FitRecipe
 from pubmill.storage.files import write_json
-from pubmill.vocabs.dataset_fit import FitRecipe, diagnose_dataset
+from pubmill.vocabs.dataset_fit import diagnose_dataset
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 import copy
 import re
 from collections import Counter
+from typing import Any
 
 from lxml import etree
 
@@ -42,9 +43,7 @@ def words(sections: Sections) -> Counter[str]:
     return Counter(word for _, text in sections for word in text.split())
 
 
-def words_below(
-    root: etree._Element, path: str, unwanted: list[str], titled: tuple[str, ...]
-) -> Counter[str]:
+def words_below(root: Any, path: str, unwanted: list[str], titled: tuple[str, ...]) -> Counter[str]:
     """Count the words below a path: as `characters_below`, with a space at both ends of every block."""
     found: Counter[str] = Counter()
     for place in [copy.deepcopy(place) for place in root.xpath(path)]:
@@ -66,9 +65,7 @@ def words_below(
     return found
 
 
-def characters_below(
-    root: etree._Element, path: str, unwanted: list[str], titled: tuple[str, ...]
-) -> Counter[str]:
+def characters_below(root: Any, path: str, unwanted: list[str], titled: tuple[str, ...]) -> Counter[str]:
     """Count the characters below a path: all text except that in unwanted elements and titles."""
     places = [copy.deepcopy(place) for place in root.xpath(path)]
     for place in places:
@@ -80,11 +77,11 @@ def characters_below(
     return Counter(bare("".join("".join(place.itertext()) for place in places)))
 
 
-def body_characters(root: etree._Element, leave_out: tuple[str, ...]) -> Counter[str]:
+def body_characters(root: Any, leave_out: tuple[str, ...]) -> Counter[str]:
     return characters_below(root, *_of_body(leave_out))
 
 
-def body_words(root: etree._Element, leave_out: tuple[str, ...]) -> Counter[str]:
+def body_words(root: Any, leave_out: tuple[str, ...]) -> Counter[str]:
     return words_below(root, *_of_body(leave_out))
 
 

@@ -85,8 +85,7 @@ def _stop_after_arguments(usage: str | None) -> None:
             parse(self, *arguments, **named)
         else:
             options = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", usage))
-            named = [action for action in self._actions if action.option_strings]
-            needed = {action.option_strings[-1] for action in named if action.required}
+            needed = {one.option_strings[-1] for one in self._actions if one.option_strings and one.required}
             strange = options - self._option_string_actions.keys()
             assert not strange and needed <= options, f"strange {strange}, lacking {needed - options}"
         raise SystemExit(0)

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pubmill.convert.source_files import Given
+from pubmill.convert.source_files import ConverterInput
 from pubmill.storage.archives import members
 from tests.world import clinical
 from tests.world.archives import tarball
@@ -41,5 +41,5 @@ def unpack(path: Path) -> dict[str, bytes]:
     return dict(members(path))
 
 
-def given(split: str, inputs: Mapping[str, Path], **options: Any) -> Given:
-    return Given(split, inputs, options, Counter())
+def given(split: str, inputs: Mapping[str, Path], **options: Any) -> ConverterInput:
+    return ConverterInput(split, inputs, options, Counter())

@@ -7,12 +7,36 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from pubmill.hardware.cores import cores
+
 # On the tiny models of tests, several threads only wait for each other; must be set before torch is imported.
 os.environ["OMP_NUM_THREADS"] = "1"
 
 # The time of an example depends on the machine: on a busy one, the default limit is sometimes exceeded.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+LONGEST = tuple(
+    f"tests/{name}.py"
+    for name in (
+        "workflow/test_slurm", "workflow/test_demo", "unit/test_attacks", "workflow/test_printed_commands",
+        "workflow/test_pretraining", "workflow/test_finetuning", "workflow/test_kills",
+    )
+)  # fmt: skip
+"""Files that start first, so that none of them is alone at the end while other cores are idle."""
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one process more than cores: workflow tests often wait, for Snakemake or Slurm."""
+    return cores() + 1
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Order the longest files first, all others as collected."""
+    place = {file: number for number, file in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.location[0], len(place)))
+
 
 _REPORTED: list[BaseException] = []
 """Fixture failures that a test has already reported."""

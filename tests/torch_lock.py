@@ -1,10 +1,11 @@
-"""Hashes of PyTorch's wheels on the package index, and of the dependencies of its CUDA build.
+"""Hashes of PyTorch's wheels on the package index, of its CUDA libraries, and of what benchmarks need.
 
     python -m tests.torch_lock --write      (make lock)
 
 Writes requirements/torch.txt: the index's wheels (CUDA on Linux, CPU on a Mac) of the version that the file
 names, and requirements/cuda.txt: those for Linux and the CUDA libraries that they depend on, each for every
-Python and machine below. pip resolves both from metadata; nothing is installed, and no wheel is fetched.
+Python and machine below. requirements/bench.txt gets the packages that it names, which `make bench` installs.
+pip resolves all from metadata; nothing is installed, and no wheel is fetched.
 """
 
 import json
@@ -22,14 +23,14 @@ PYTHONS = ("3.11", "3.12", "3.13")
 GLIBC = ("manylinux_2_28", *(f"manylinux_2_{minor}" for minor in range(27, 16, -1)), "manylinux2014")
 LINUX = ("x86_64", "aarch64")
 MAC = ("macosx_14_0_arm64",)
-TORCH, CUDA = ROOT / "requirements/torch.txt", ROOT / "requirements/cuda.txt"
+TORCH, CUDA, BENCH = (ROOT / "requirements" / name for name in ("torch.txt", "cuda.txt", "bench.txt"))
 
 Hashes = dict[str, set[str]]
 """`name==version` -> SHA-256 of each wheel."""
 
 
-def resolved(version: str, python: str, platforms: Iterable[str], whole: bool) -> Hashes:
-    """Return the wheels that pip would install for torch, with dependencies if `whole`."""
+def resolved(pin: str, python: str, platforms: Iterable[str], whole: bool) -> Hashes:
+    """Return the wheels that pip would install for `name==version`, with dependencies if `whole`."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.json")
         options = [f"--platform={platform}" for platform in platforms]
@@ -37,7 +38,7 @@ def resolved(version: str, python: str, platforms: Iterable[str], whole: bool) -
             *(sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed"),
             *("--only-binary=:all:", f"--python-version={python}", *options, f"--target={folder}"),
             *([] if whole else ["--no-deps"]),
-            *(f"--report={report}", f"torch=={version}"),
+            *(f"--report={report}", pin),
         ]
         # The machine's own wheel locations are ignored, because the lock is for everybody.
         alone = {"PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": "", "PIP_EXTRA_INDEX_URL": ""}
@@ -71,11 +72,11 @@ def written(comment: str, hashes: Hashes) -> str:
     return "\n".join(lines) + "\n"
 
 
-def cuda_closure(version: str) -> Hashes:
+def cuda_closure(torch: str) -> Hashes:
     """Return torch for Linux and the CUDA libraries that it depends on, without packages of lock.txt."""
     runs = [(python, machine) for machine in LINUX for python in PYTHONS]
     found = joined(
-        resolved(version, python, [f"{glibc}_{machine}" for glibc in GLIBC], whole=True)
+        resolved(torch, python, [f"{glibc}_{machine}" for glibc in GLIBC], whole=True)
         for python, machine in runs
     )
     locked = pins().keys() - {"torch"}
@@ -92,16 +93,32 @@ CUDA_COMMENT = """
 PyTorch for NVIDIA GPUs on Linux (CUDA 13) and the CUDA libraries that it asks for; all else is in lock.txt.
 Written by `make lock` from requirements/torch.txt.
 """
+BENCH_COMMENT = """
+What only benchmarks/ need (`make bench`); their dependencies are in lock.txt and torch.txt. Written by
+`make lock`; for another version or package, name it here first.
+"""
 
 
 def main() -> None:
-    """Write both files."""
-    version = pins()["torch"]
-    mac = joined(resolved(version, python, MAC, whole=False) for python in PYTHONS)
-    cuda = cuda_closure(version)
-    pin = f"torch=={version}"
+    """Write the three files."""
+    pin = f"torch=={pins()['torch']}"
+    mac = joined(resolved(pin, python, MAC, whole=False) for python in PYTHONS)
+    cuda = cuda_closure(pin)
     TORCH.write_text(written(TORCH_COMMENT, {pin: mac[pin] | cuda[pin]}))
     CUDA.write_text(written(CUDA_COMMENT, cuda))
+    write_bench()
+
+
+def write_bench() -> None:
+    """Write the hashes of the wheels for every Python and machine; versions stay."""
+    machines = (MAC, *([f"{glibc}_{machine}" for glibc in GLIBC] for machine in LINUX))
+    found = joined(
+        resolved(peer, python, platforms, whole=False)
+        for peer in pinned(BENCH)
+        for python in PYTHONS
+        for platforms in machines
+    )
+    BENCH.write_text(written(BENCH_COMMENT, found))
 
 
 def pinned(path: Path) -> Hashes:

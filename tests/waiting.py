@@ -4,14 +4,15 @@ import os
 import time
 from collections.abc import Callable
 
+from pubmill.hardware.cores import cores
+
 
 def patience(seconds: float) -> float:
     """Return how long to wait for an event that takes at most `seconds` on an idle machine.
 
     The result grows with the current load of the machine.
     """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return seconds * max(1.0, os.getloadavg()[0] / cores)
+    return seconds * max(1.0, os.getloadavg()[0] / cores())
 
 
 def wait_until(holds: Callable[[], bool], seconds: float, what: str, pause: float = 0.1) -> None:

@@ -9,13 +9,14 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from pubmill.errors import PubmillError
 from pubmill.recipes import fits
 from pubmill.storage.files import read_jsonl_gz, write_jsonl_gz
 
-SPLITS = ("train", "dev", "test")
+Split = Literal["train", "dev", "test"]
+SPLITS: tuple[Split, ...] = get_args(Split)
 """All splits that a dataset may have, in the order in which they are shown."""
 BIO_LABEL = re.compile(r"O|[BI](-\S+)?")
 """A BIO (IOB2) label: `O`, or `B` or `I`, alone or with a type (`B-Disease`)."""

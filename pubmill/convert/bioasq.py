@@ -17,7 +17,7 @@ from pydantic import Field
 
 from pubmill.annotation.examples import Answer, SequenceExample, SpanExample
 from pubmill.convert import json_files, squad
-from pubmill.convert.source_files import Given, SpecError, check_id, one_line, quote
+from pubmill.convert.source_files import ConverterInput, SpecError, check_id, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import members
 
@@ -92,26 +92,26 @@ def _of_type(
             left_out[TYPES[question.type]] += 1
 
 
-def yes_no(given: Given) -> Iterator[SequenceExample]:
+def yes_no(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield yes/no questions with all their snippets, joined by spaces: BLURB's task (gu2020 section 4.6).
 
     The sources are the archives `train` and `test`. The option `dev_questions` lists the ids of the training
     questions that form dev.
     """
-    given.check_options("dev_questions")
-    dev = _ids(given.options.get("dev_questions"))
-    archive = given.input("test" if given.split == "test" else "train")
+    source.check_options("dev_questions")
+    dev = _ids(source.options.get("dev_questions"))
+    archive = source.input("test" if source.split == "test" else "train")
     # dev reads the file of train, and train already counts what both leave out
-    left_out = Counter[str]() if given.split == "dev" else given.left_out
+    left_out = Counter[str]() if source.split == "dev" else source.left_out
     found = {one.id: one for one in _of_type(questions(archive, left_out), "yesno", left_out)}
     absent = sorted(dev - found.keys())
-    if given.split != "test" and absent:
+    if source.split != "test" and absent:
         raise PubmillError(
             f"{archive}: {len(absent)} of the {len(dev)} dev questions are not among its yes/no questions, "
             f"the first is {absent[0]}; is it the training data of the right year?"
         )
     for question in found.values():
-        if given.split == "test" or (question.id in dev) == (given.split == "dev"):
+        if source.split == "test" or (question.id in dev) == (source.split == "dev"):
             yield _yes_no(question, archive)
 
 
@@ -143,7 +143,7 @@ def _yes_no(question: BioasqQuestion, archive: Path) -> SequenceExample:
     )
 
 
-def factoid(given: Given) -> Iterator[SpanExample]:
+def factoid(source: ConverterInput) -> Iterator[SpanExample]:
     """Yield factoid questions, one example per snippet.
 
     The sources are the archives `train` and `test`. The context of the example QUESTION_NNN is the question's
@@ -151,19 +151,19 @@ def factoid(given: Given) -> Iterator[SpanExample]:
     returns its answers. As in BioBERT's files (Lee et al. 2020), train leaves out contexts without an answer,
     and so questions without any, and counts both; test keeps them.
     """
-    given.check_options()
-    archive = given.of_split()
-    for question in _of_type(questions(archive, given.left_out), "factoid", given.left_out):
+    source.check_options()
+    archive = source.of_split()
+    for question in _of_type(questions(archive, source.left_out), "factoid", source.left_out):
         golds = synonyms(question, archive)
-        asked = list(_of_snippets(question, golds, given.left_out))
+        asked = list(_of_snippets(question, golds, source.left_out))
         if not golds or not asked:
-            given.left_out["questions_without_" + ("snippets" if golds else "gold")] += 1
+            source.left_out["questions_without_" + ("snippets" if golds else "gold")] += 1
             continue
-        kept = [example for example in asked if example.answers or given.split == "test"]
+        kept = [example for example in asked if example.answers or source.split == "test"]
         if len(kept) < len(asked):
-            given.left_out["snippets_without_answer"] += len(asked) - len(kept)
+            source.left_out["snippets_without_answer"] += len(asked) - len(kept)
         if not kept:
-            given.left_out["questions_without_answer"] += 1
+            source.left_out["questions_without_answer"] += 1
         yield from kept
 
 
@@ -184,26 +184,26 @@ def _of_snippets(question: BioasqQuestion, golds: list[str], left_out: Counter[s
         )
 
 
-def factoid_squad(given: Given) -> Iterator[SpanExample]:
+def factoid_squad(source: ConverterInput) -> Iterator[SpanExample]:
     """Yield factoid questions in the form of BioBERT's authors: SQuAD's JSON with abstracts as contexts.
 
     The sources are `train`, `test` and `golden`. An id is QUESTION_NNN. `train` includes its answers; `test`
     has none: the golds come from BioASQ's own archive `golden`, and the answers are found as for `factoid`.
     Questions of `golden` that `test` lacks are left out and counted.
     """
-    given.check_options()
-    if given.split == "test":
-        yield from _with_golds(given)
+    source.check_options()
+    if source.split == "test":
+        yield from _with_golds(source)
         return
-    for example in squad.examples(given.of_split(), given.left_out):
-        yield replace(example, document=None, group=_question_of(example.id, given.of_split()))
+    for example in squad.examples(source.of_split(), source.left_out):
+        yield replace(example, document=None, group=_question_of(example.id, source.of_split()))
 
 
-def _with_golds(given: Given) -> Iterator[SpanExample]:
-    test, archive = given.of_split(), given.input("golden")
+def _with_golds(source: ConverterInput) -> Iterator[SpanExample]:
+    test, archive = source.of_split(), source.input("golden")
     golden = {one.id: one for one in _of_type(questions(archive, Counter()), "factoid", Counter())}
     met: set[str] = set()
-    for one in squad.asked(test):
+    for one in squad.read_questions(test):
         group = _question_of(one.id, test)
         golds = synonyms(golden[group], archive) if group in golden else []
         if not golds:
@@ -225,7 +225,7 @@ def _with_golds(given: Given) -> Iterator[SpanExample]:
             golds=golds,
         )
     if len(met) < len(golden):
-        given.left_out["questions_without_context"] += len(golden) - len(met)
+        source.left_out["questions_without_context"] += len(golden) - len(met)
 
 
 def _question_of(example: str, path: Path) -> str:
@@ -241,9 +241,9 @@ def synonyms(question: BioasqQuestion, archive: Path) -> list[str]:
     Early years give a string or a list of lists instead of a list of strings; then all are synonyms, because
     a factoid has one answer.
     """
-    given = question.exact_answer
+    answer = question.exact_answer
     flat: list[Any] = []
-    for item in given if isinstance(given, list) else [given] * (given is not None):
+    for item in answer if isinstance(answer, list) else [answer] * (answer is not None):
         flat += item if isinstance(item, list) else [item]
     if not all(isinstance(item, str) for item in flat):
         raise PubmillError(f"{archive}: question {question.id}: exact_answer is not a list of strings")

@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from pubmill.annotation.examples import RegressionExample
-from pubmill.convert.source_files import Given, lines, quote
+from pubmill.convert.source_files import ConverterInput, lines, quote
 from pubmill.errors import PubmillError
 
 ANNOTATORS = [f"annotator_{letter}" for letter in "abcde"]
@@ -28,17 +28,17 @@ class RatedPair(NamedTuple):
     ratings: list[float]
 
 
-def read(given: Given) -> Iterator[RegressionExample]:
+def read(source: ConverterInput) -> Iterator[RegressionExample]:
     """Yield the examples of one split, from the sources `ratings` (the original file) and BLURB's list.
 
     The sentences are those of the list, which must differ from the original's only in white space (a no-break
     space for a space, none at the ends). A `PubmillError` names the file and line of a pair that the original
     lacks or has with other words, and of a score that is not the mean.
     """
-    given.check_options()
-    rated = _rated(given.input("ratings"))
+    source.check_options()
+    rated = _rated(source.input("ratings"))
     seen: set[str] = set()
-    for where, (pair, text, text_pair, score) in _rows(given.of_split(), LISTED):
+    for where, (pair, text, text_pair, score) in _rows(source.of_split(), LISTED):
         if pair not in rated or pair in seen:
             what = "occurs for the second time" if pair in seen else "is not in the file of ratings"
             raise PubmillError(f"{where}: the pair {pair} {what}")

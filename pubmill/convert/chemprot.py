@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.annotation.sentences import SentenceSplitter
-from pubmill.convert.source_files import Given, lines, one_line, quote
+from pubmill.convert.source_files import ConverterInput, lines, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.storage.whole_numbers import whole_number
 
@@ -42,7 +42,7 @@ class _Document:
     labels: dict[Pair, list[str]] = field(default_factory=dict)
 
 
-def read(given: Given) -> Iterator[SequenceExample]:
+def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of one split; ids are `PMID.FIRST.SECOND`, with the mentions in text order.
 
     Options: `sentences`, one of `SENTENCES`, and `labels`, one of `LABELS`. These are left out and counted:
@@ -50,11 +50,11 @@ def read(given: Given) -> Iterator[SequenceExample]:
     `labels` drops, and mentions that cross sentences. A `PubmillError` names the file and line of deviations
     from the form above, of offsets where the text is not the entity's, and of unknown ids.
     """
-    given.check_options("sentences", "labels")
-    sentences: _Sentences = given.option("sentences", SENTENCES)
-    choose: _Choice = given.option("labels", LABELS)
-    splitter = SentenceSplitter(given.input("punkt"))
-    for pmid, document in _documents(given).items():
+    source.check_options("sentences", "labels")
+    sentences: _Sentences = source.option("sentences", SENTENCES)
+    choose: _Choice = source.option("labels", LABELS)
+    splitter = SentenceSplitter(source.input("punkt"))
+    for pmid, document in _documents(source).items():
         placed: set[str | None] = set()
         missed = set(document.labels)
         for start, end in sentences(splitter, document.text):
@@ -66,11 +66,11 @@ def read(given: Given) -> Iterator[SequenceExample]:
                 missed.discard(pair)
                 stated = document.labels.get(pair, ())
                 labels = choose(stated)
-                given.left_out["further_labels"] += len(set(stated)) - len(labels)
+                source.left_out["further_labels"] += len(set(stated)) - len(labels)
                 arguments = [_within(chemical, start), _within(gene, start)]
                 yield from _examples(pmid, text, arguments, labels or [NEGATIVE])
-        given.left_out["evaluated_pairs_across_sentences"] += len(missed)
-        given.left_out["mentions_across_sentences"] += len(document.entities) - len(placed)
+        source.left_out["evaluated_pairs_across_sentences"] += len(missed)
+        source.left_out["mentions_across_sentences"] += len(document.entities) - len(placed)
 
 
 def _pairs(mentions: Sequence[Entity]) -> Iterator[tuple[Entity, Entity]]:
@@ -157,11 +157,11 @@ LABELS: dict[str, _Choice] = {"last": _last, "each": _each}
 make a row for each group (BLUE)."""
 
 
-def _documents(given: Given) -> dict[str, _Document]:
-    documents = _abstracts(given.of_split("abstracts"))
-    _add_entities(documents, given.of_split("entities"))
-    given.left_out["relations_not_evaluated"] += _add_relations(documents, given.of_split("relations"))
-    _compare(documents, given.of_split("gold_standard"), given.of_split("relations"))
+def _documents(source: ConverterInput) -> dict[str, _Document]:
+    documents = _abstracts(source.of_split("abstracts"))
+    _add_entities(documents, source.of_split("entities"))
+    source.left_out["relations_not_evaluated"] += _add_relations(documents, source.of_split("relations"))
+    _compare(documents, source.of_split("gold_standard"), source.of_split("relations"))
     return documents
 
 

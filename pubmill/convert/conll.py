@@ -32,7 +32,15 @@ from typing import Any, NamedTuple
 from pubmill.annotation.examples import TokensExample
 from pubmill.annotation.tagging import to_labels, to_mentions
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import Given, SpecError, check_no_mark, lines, quote, show, withheld
+from pubmill.convert.source_files import (
+    ConverterInput,
+    SpecError,
+    check_no_mark,
+    lines,
+    quote,
+    show,
+    withheld,
+)
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import decode, members
 
@@ -88,18 +96,18 @@ class _ConllSentence(NamedTuple):
     labels: list[str]
 
 
-def read(given: Given) -> Iterator[TokensExample]:
+def read(source: ConverterInput) -> Iterator[TokensExample]:
     """Yield the examples of one split; their ids are `SPLIT-000001`, `SPLIT-000002`, ... in the file's order.
 
     A `PubmillError` names the file and line of anything that deviates from the form in the options.
     """
-    form = _form(given)
-    source, bounds = _source(given)
-    path = given.input(bounds["source"]) if bounds else given.of_split()
-    sentences = _between(_sentences(source, form), bounds, str(path))
-    for number, sentence in enumerate(_of_types(sentences, form.keep, given, str(path)), 1):
+    form = _form(source)
+    numbered, bounds = _source(source)
+    path = source.input(bounds["source"]) if bounds else source.of_split()
+    sentences = _between(_sentences(numbered, form), bounds, str(path))
+    for number, sentence in enumerate(_of_types(sentences, form.keep, source, str(path)), 1):
         yield TokensExample(
-            id=f"{given.split}-{number:06d}",
+            id=f"{source.split}-{number:06d}",
             document=sentence.document,
             words=sentence.words,
             labels=[form.relabel(label) for label in sentence.labels],
@@ -128,9 +136,9 @@ def write(examples: Sequence[TokensExample], form: WriterOptions) -> Iterator[st
         yield "".join(f"{word}\t{label}\n" for word, label in rows) + "\n"
 
 
-def _form(given: Given) -> _Form:
-    given.check_options(*OPTIONS)
-    chosen = Given(given.split, given.inputs, {**_DEFAULTS, **given.options}, given.left_out)
+def _form(source: ConverterInput) -> _Form:
+    source.check_options(*OPTIONS)
+    chosen = ConverterInput(source.split, source.inputs, {**_DEFAULTS, **source.options}, source.left_out)
     columns, outside = chosen.options["columns"], chosen.options["outside"]
     if not _texts(columns) or sorted(columns) != sorted({*columns, "word", "label"}):
         raise SpecError(
@@ -154,15 +162,15 @@ def _form(given: Given) -> _Form:
     )
 
 
-def _types(given: Given) -> tuple[list[str], list[str]]:
+def _types(source: ConverterInput) -> tuple[list[str], list[str]]:
     """Return the options `types` and `keep`; empty ones allow, or keep, any type."""
-    types, keep = given.options["types"], given.options["keep"]
+    types, keep = source.options["types"], source.options["keep"]
     if not _texts(types) or not _texts(keep) or not set(keep) <= set(types or keep):
         raise SpecError(
             f"the converter's options `types` and `keep` are {types!r} and {keep!r}; give a list of all "
             "types, and of those among them that are kept"
         )
-    if withheld() and not types and given.options.get("labels") != "first_character":
+    if withheld() and not types and source.options.get("labels") != "first_character":
         raise SpecError(
             "the converter's option `types` is missing; list all types of a dataset that isn't public, so "
             "that no word of a damaged file is read as one"
@@ -185,35 +193,35 @@ def _texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) and item for item in value)
 
 
-def _source(given: Given) -> tuple[Iterator[tuple[str, str]], Mapping[str, str]]:
+def _source(source: ConverterInput) -> tuple[Iterator[tuple[str, str]], Mapping[str, str]]:
     """Return the split's lines with their locations, and the bounds of its documents."""
-    files = given.options.get("files")
+    files = source.options.get("files")
     if files is None:
-        return _lines_of_file(given, None), {}
-    file = files.get(given.split) if isinstance(files, dict) else None
+        return _lines_of_file(source, None), {}
+    file = files.get(source.split) if isinstance(files, dict) else None
     if (
         not isinstance(file, dict)
         or not {"source"} <= file.keys() <= {"source", "member", "from", "before"}
         or not _texts(list(file.values()))
     ):
         raise SpecError(
-            f"the converter's option `files` has for {given.split}: {file!r}; give `source`, and if "
+            f"the converter's option `files` has for {source.split}: {file!r}; give `source`, and if "
             "needed `member`, `from` and `before`, all as texts"
         )
     if "member" in file:
-        return _lines_of_member(given, file["source"], file["member"]), file
-    return _lines_of_file(given, file["source"]), file
+        return _lines_of_member(source, file["source"], file["member"]), file
+    return _lines_of_file(source, file["source"]), file
 
 
-def _lines_of_file(given: Given, role: str | None) -> Iterator[tuple[str, str]]:
-    path = given.input(role) if role else given.of_split()
+def _lines_of_file(source: ConverterInput, role: str | None) -> Iterator[tuple[str, str]]:
+    path = source.input(role) if role else source.of_split()
     for number, line in lines(path):
         yield f"{path}:{number}", line
 
 
-def _lines_of_member(given: Given, role: str, name: str) -> Iterator[tuple[str, str]]:
+def _lines_of_member(source: ConverterInput, role: str, name: str) -> Iterator[tuple[str, str]]:
     """Yield the lines of the only member of an archive with this file name, in any folder."""
-    archive = given.input(role)
+    archive = source.input(role)
     found = [(full, content) for full, content in members(archive) if full.split("/")[-1] == name]
     if len(found) != 1:
         raise PubmillError(f"{archive}: expected one file {name} in it, found {[full for full, _ in found]}")
@@ -246,7 +254,7 @@ def _between(
 
 
 def _of_types(
-    sentences: Iterable[_ConllSentence], keep: Sequence[str], given: Given, where: str
+    sentences: Iterable[_ConllSentence], keep: Sequence[str], source: ConverterInput, where: str
 ) -> Iterator[_ConllSentence]:
     """Yield the sentences with words of other types as O; an empty `keep` keeps all types.
 
@@ -257,7 +265,7 @@ def _of_types(
         if keep:
             mentions = to_mentions(sentence.labels)
             left = [of for _, _, of in mentions if of not in keep]
-            given.left_out["mentions_of_other_types"] += len(left)
+            source.left_out["mentions_of_other_types"] += len(left)
             others |= set(left)
             met |= len(left) < len(mentions)
             kept = [label if label[2:] in keep else "O" for label in sentence.labels]
@@ -265,12 +273,12 @@ def _of_types(
         yield sentence
     if others and not met:
         raise PubmillError(
-            f"{where}: no mention in {given.split} has one of the types {list(keep)} of the option `keep`; "
+            f"{where}: no mention in {source.split} has one of the types {list(keep)} of the option `keep`; "
             f"there are {', '.join(map(show, sorted(others)))}"
         )
 
 
-def _sentences(source: Iterable[tuple[str, str]], form: _Form) -> Iterator[_ConllSentence]:
+def _sentences(numbered: Iterable[tuple[str, str]], form: _Form) -> Iterator[_ConllSentence]:
     """Yield sentences, which blank lines and document marks end; a blank line is appended for the last one.
 
     A named document without sentences is an error.
@@ -278,7 +286,7 @@ def _sentences(source: Iterable[tuple[str, str]], form: _Form) -> Iterator[_Conl
     document: str | None = None
     start, empty = "", False
     rows: list[tuple[str, str, str]] = []
-    for place, line in chain(source, [("", "")]):
+    for place, line in chain(numbered, [("", "")]):
         mark = _is_mark(line, form.mark)
         if line and not mark:
             rows.append((place, *_row(line, form, place)))

@@ -9,32 +9,15 @@ import re
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pubmill.annotation.examples import KINDS, SPLITS, Example, write_examples
 from pubmill.convert.dataset_counts import OPEN, Counts, count, lengths, overlaps, unknown_names
-from pubmill.convert.source_files import Converter, Given, SpecError, check_id, show, withholding
+from pubmill.convert.source_files import Converter, ConverterInput, SpecError, check_id, show, withholding
 from pubmill.errors import PubmillError
+from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.storage.files import sha256, write_json, writing_folder
-
-
-@dataclass(frozen=True, kw_only=True)
-class ConversionRecipe:
-    """Everything that determines a dataset's examples; `expect` is split -> measure -> count."""
-
-    dataset: str
-    kind: str
-    access: str
-    splits: list[str]
-    converter: str
-    options: dict[str, Any]
-    duplicates: str
-    expect: dict[str, dict[str, int]]
-    metric: str
-    negative: str | None = None
-    version: int
 
 
 def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) -> dict[str, Any]:
@@ -64,7 +47,7 @@ def _read(
     recipe: ConversionRecipe, inputs: Mapping[str, Path]
 ) -> tuple[dict[str, Sequence[Example]], dict[str, Counter[str]]]:
     try:
-        read: Converter = named(recipe.converter, "converter")
+        read: Converter = load_function(recipe.converter, "converter")
     except SpecError as error:
         raise PubmillError(f"dataset {recipe.dataset}: {error} {_in_spec(recipe)}") from None
     splits: dict[str, Sequence[Example]] = {}
@@ -72,25 +55,25 @@ def _read(
     for name in SPLITS:
         if name in recipe.splits:
             left_out[name] = Counter()
-            given = Given(name, inputs, recipe.options, left_out[name])
-            splits[name] = _checked(recipe, given, _guarded(recipe, read, given))
+            source = ConverterInput(name, inputs, recipe.options, left_out[name])
+            splits[name] = _checked(recipe, source, _guarded(recipe, read, source))
     return splits, left_out
 
 
-def _guarded(recipe: ConversionRecipe, read: Converter, given: Given) -> list[Example]:
+def _guarded(recipe: ConversionRecipe, read: Converter, source: ConverterInput) -> list[Example]:
     """Return the examples; errors name the dataset and split.
 
     For a dataset that isn't public, an unforeseen error reports only its place, because its message may
     contain text. If files contradict each other, either may be wrong, so an error in one file also names the
     others.
     """
-    where = f"dataset {recipe.dataset}, {given.split}"
+    where = f"dataset {recipe.dataset}, {source.split}"
     try:
-        return list(read(given))
+        return list(read(source))
     except SpecError as error:
         raise PubmillError(f"{where}: {error} {_in_spec(recipe)}") from None
     except PubmillError as error:
-        beside = [path.name for path in _own(given) if path.name not in str(error)]
+        beside = [path.name for path in _own(source) if path.name not in str(error)]
         note = f"\nRead together with {', '.join(beside)}" if beside else ""
         raise PubmillError(f"{where}: {error}{note}") from None
     except Exception as error:
@@ -104,13 +87,13 @@ def _guarded(recipe: ConversionRecipe, read: Converter, given: Given) -> list[Ex
         ) from None
 
 
-def _checked(recipe: ConversionRecipe, given: Given, examples: list[Example]) -> list[Example]:
+def _checked(recipe: ConversionRecipe, source: ConverterInput, examples: list[Example]) -> list[Example]:
     """Check that there are examples, that all are valid and of the kind, and that ids are unique.
 
     The ids of a dataset that isn't public must be identifiers, because they occur in messages and possibly in
     publications.
     """
-    where, files = f"dataset {recipe.dataset}, {given.split}", ", ".join(map(str, _own(given)))
+    where, files = f"dataset {recipe.dataset}, {source.split}", ", ".join(map(str, _own(source)))
     if not examples:
         raise PubmillError(f"{where}: there are no examples in its files ({files})")
     seen: set[str] = set()
@@ -129,11 +112,11 @@ def _in_spec(recipe: ConversionRecipe) -> str:
     return f"(in specs/datasets/{recipe.dataset}.yaml, or the spec that it includes)"
 
 
-def _own(given: Given) -> list[Path]:
+def _own(source: ConverterInput) -> list[Path]:
     """Return the split's source files: those whose role belongs to no other split; if none are left, all."""
-    others = tuple(f"{split}_" for split in SPLITS if split != given.split)
-    own = [path for role, path in given.inputs.items() if not f"{role}_".startswith(others)]
-    return list(dict.fromkeys(own or given.inputs.values()))
+    others = tuple(f"{split}_" for split in SPLITS if split != source.split)
+    own = [path for role, path in source.inputs.items() if not f"{role}_".startswith(others)]
+    return list(dict.fromkeys(own or source.inputs.values()))
 
 
 def _files(inputs: Mapping[str, Path]) -> str:
@@ -162,7 +145,7 @@ def _check(recipe: ConversionRecipe) -> None:
         )
 
 
-def named(name: str, what: str) -> Callable[..., Any]:
+def load_function(name: str, what: str) -> Callable[..., Any]:
     """Return the function named `pubmill.convert.MODULE:FUNCTION`; nothing else is ever imported."""
     if re.fullmatch(r"pubmill\.convert\.[a-z0-9_]+:[a-z_]+", name):
         module, function = name.split(":")

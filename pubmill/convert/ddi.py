@@ -19,7 +19,7 @@ from lxml import etree
 
 from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert import safe_xml
-from pubmill.convert.source_files import Given, SpecError, lines, one_line, quote
+from pubmill.convert.source_files import ConverterInput, SpecError, lines, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import decode, members
 
@@ -41,7 +41,7 @@ class _DdiSentence:
     where: str
 
 
-def read(given: Given) -> Iterator[SequenceExample]:
+def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of one split: all pairs of the listed files, in order, with the pairs' ids.
 
     Sources: `archive`, and the lists `SPLIT_files`. Options: `folders`, the archive's folder for the first
@@ -56,16 +56,16 @@ def read(given: Given) -> Iterator[SequenceExample]:
     the text or, except in displaced sentences, at another text; repeated or unknown ids; a listed file that
     the archive lacks.
     """
-    given.check_options("folders", "displaced", "pieces")
-    if not isinstance(given.options.get("displaced", []), list):
+    source.check_options("folders", "displaced", "pieces")
+    if not isinstance(source.options.get("displaced", []), list):
         raise SpecError("the converter's option `displaced` is not a list of sentence ids")
-    last = given.option("pieces", _LAST_PIECE)
-    given.left_out.update(dict.fromkeys(_LEFT_OUT, 0))
+    last = source.option("pieces", _LAST_PIECE)
+    source.left_out.update(dict.fromkeys(_LEFT_OUT, 0))
     seen: set[str] = set()
-    for sentence in _sentences(given):
-        entities = _entities(given, sentence, last)
+    for sentence in _sentences(source):
+        entities = _entities(source, sentence, last)
         for pair in sentence.element.iterchildren("pair"):
-            example = _example(given, sentence, entities, pair)
+            example = _example(source, sentence, entities, pair)
             if example is None:
                 continue
             if example.id in seen:
@@ -80,7 +80,7 @@ _LAST_PIECE = {"span": -1, "first": 0}
 
 
 def _example(
-    given: Given, sentence: _DdiSentence, entities: dict[str, Entity], pair: etree._Element
+    source: ConverterInput, sentence: _DdiSentence, entities: dict[str, Entity], pair: etree._Element
 ) -> SequenceExample | None:
     where = _at(sentence, pair)
     name = _id(pair, sentence.id, where)
@@ -92,7 +92,7 @@ def _example(
         )
     label = _label(pair, where)
     if label is None:
-        given.left_out["interactions_without_type"] += 1
+        source.left_out["interactions_without_type"] += 1
         return None
     return SequenceExample(
         id=name,
@@ -117,7 +117,7 @@ def _label(pair: etree._Element, where: str) -> str | None:
     )
 
 
-def _entities(given: Given, sentence: _DdiSentence, last: int) -> dict[str, Entity]:
+def _entities(source: ConverterInput, sentence: _DdiSentence, last: int) -> dict[str, Entity]:
     found: dict[str, Entity] = {}
     for element in sentence.element.iterchildren("entity"):
         where = _at(sentence, element)
@@ -128,8 +128,8 @@ def _entities(given: Given, sentence: _DdiSentence, last: int) -> dict[str, Enti
                 f"{', '.join(sorted(TYPES))}; found {name} of type {quote(kind)}"
             )
         ranges = _ranges(_attribute(element, "charOffset", where), sentence, where)
-        given.left_out["mentions_in_pieces"] += len(ranges) > 1
-        _check_text(given, sentence, _attribute(element, "text", where), ranges, where)
+        source.left_out["mentions_in_pieces"] += len(ranges) > 1
+        _check_text(source, sentence, _attribute(element, "text", where), ranges, where)
         found[name] = Entity(start=ranges[0][0], end=ranges[last][1], type=kind, id=name)
     return found
 
@@ -149,28 +149,28 @@ def _ranges(offsets: str, sentence: _DdiSentence, where: str) -> list[tuple[int,
 
 
 def _check_text(
-    given: Given, sentence: _DdiSentence, text: str, ranges: list[tuple[int, int]], where: str
+    source: ConverterInput, sentence: _DdiSentence, text: str, ranges: list[tuple[int, int]], where: str
 ) -> None:
     """Check that the mention is the text at its offsets; spaces between pieces are ignored."""
     found = "".join(sentence.text[start:end] for start, end in ranges)
     if found == text or (len(ranges) > 1 and _solid(found) == _solid(text)):
         return
-    displaced = sentence.id in given.options.get("displaced", ())
+    displaced = sentence.id in source.options.get("displaced", ())
     if not displaced or len(found) != len(text):  # shifted, but never longer or shorter
         raise PubmillError(
             f"{where}: the entity is {quote(text)}, but at its offsets is {quote(found)}; is this the "
             "archive in the spec? (`displaced` lists the sentences that are known to be damaged)"
         )
-    given.left_out["texts_of_displaced_mentions"] += 1
+    source.left_out["texts_of_displaced_mentions"] += 1
 
 
 def _solid(text: str) -> str:
     return "".join(text.split())
 
 
-def _sentences(given: Given) -> Iterator[_DdiSentence]:
-    archive = given.input("archive")
-    listed = _listed(given)
+def _sentences(source: ConverterInput) -> Iterator[_DdiSentence]:
+    archive = source.input("archive")
+    listed = _listed(source)
     contents = {name: content for name, content in members(archive) if name in listed}
     for name, where in listed.items():
         if name not in contents:
@@ -187,12 +187,12 @@ def _sentences(given: Given) -> Iterator[_DdiSentence]:
             yield _DdiSentence(document, _id(element, document, at), text, element, place)
 
 
-def _listed(given: Given) -> dict[str, str]:
+def _listed(source: ConverterInput) -> dict[str, str]:
     """Return the names in the archive, in the list's order, and where they are listed."""
-    folders = given.options.get("folders")
+    folders = source.options.get("folders")
     if not isinstance(folders, dict) or not folders:
         raise SpecError("the converter's option `folders` is missing; give each listed folder its own")
-    path = given.of_split("files")
+    path = source.of_split("files")
     listed: dict[str, str] = {}
     for number, line in lines(path):
         where = f"{path}:{number}"
@@ -208,7 +208,7 @@ def _listed(given: Given) -> dict[str, str]:
 
 def _parsed(content: bytes, place: str) -> etree._Element:
     """Return the root element, `<document>`."""
-    root = safe_xml.parsed(decode(content, place), place)
+    root = safe_xml.parse(decode(content, place), place)
     if root.tag != "document":
         raise PubmillError(f"{place}:{root.sourceline}: expected a <document>, found <{root.tag}>")
     return root

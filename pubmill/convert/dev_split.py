@@ -11,17 +11,17 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
-from pubmill.convert.source_files import Given, SpecError
+from pubmill.convert.source_files import ConverterInput, SpecError
 from pubmill.errors import PubmillError
 
 
-def split_members(given: Given, groups: Collection[str]) -> set[str]:
+def split_members(source: ConverterInput, groups: Collection[str]) -> set[str]:
     """Return the groups (documents, patients) of the training data that are in the split, `train` or `dev`.
 
     The option `dev` is `{share: 0.1, seed: 1}`; dev is that share of the groups, rounded up. Raises a
     `PubmillError` for any other form, and if no groups would be left for train.
     """
-    share, seed = _option(given.options.get("dev"))
+    share, seed = _option(source.options.get("dev"))
     number = math.ceil(share * len(set(groups)))
     if number >= len(set(groups)):
         raise PubmillError(
@@ -29,7 +29,7 @@ def split_members(given: Given, groups: Collection[str]) -> set[str]:
             "is the archive complete?"
         )
     ordered = sorted(set(groups), key=lambda group: hashlib.sha256(f"{seed}:{group}".encode()).digest())
-    return set(ordered[:number] if given.split == "dev" else ordered[number:])
+    return set(ordered[:number] if source.split == "dev" else ordered[number:])
 
 
 def _option(value: Any) -> tuple[Fraction, int]:

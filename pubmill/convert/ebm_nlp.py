@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 
 from pubmill.annotation.examples import TokensExample
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import Given, lines, quote
+from pubmill.convert.source_files import ConverterInput, lines, quote
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import decode, members
 
@@ -44,26 +44,26 @@ class _Tree(NamedTuple):
     labels: dict[str, dict[str, list[int]]]
 
 
-def read(given: Given) -> Iterator[TokensExample]:
+def read(source: ConverterInput) -> Iterator[TokensExample]:
     """Yield the examples of one split, with the ids `SPLIT-000001`, ...; sources: `archive`, `SPLIT_pmids`.
 
     `left_out.documents_without_LAYER` counts the documents that lack a layer. Raises a `PubmillError` for a
     listed document without words or without any layer, and for files that contradict each other.
     """
-    given.check_options()
-    pmids = _pmids(given.of_split("pmids"))
-    archive = given.input("archive")
-    tree = _tree(archive, FOLDERS[given.split], frozenset(pmids))
+    source.check_options()
+    pmids = _pmids(source.of_split("pmids"))
+    archive = source.input("archive")
+    tree = _tree(archive, FOLDERS[source.split], frozenset(pmids))
     number = 0
     for pmid in pmids:
         words, layers = _document(tree, pmid, f"{archive}: {pmid}")
         for name in LAYERS.keys() - layers.keys():
-            given.left_out[f"documents_without_{name}"] += 1
+            source.left_out[f"documents_without_{name}"] += 1
         labels = _resolved(layers, len(words))
         for start, end in _sentences(words):
             number += 1
             yield TokensExample(
-                id=f"{given.split}-{number:06d}",
+                id=f"{source.split}-{number:06d}",
                 document=pmid,
                 words=words[start:end],
                 labels=labels[start:end],

@@ -11,29 +11,13 @@ from typing import Any
 
 from pubmill.annotation.argument_transforms import Transformed, dummies
 from pubmill.annotation.examples import KINDS, SequenceExample, read_examples
-from pubmill.convert.dataset import named
+from pubmill.convert.dataset import load_function
 from pubmill.convert.source_files import for_split
 from pubmill.errors import PubmillError
+from pubmill.recipes.datasets import PublishedRecipe
+from pubmill.recipes.finetuning import Dummies
 from pubmill.storage.files import make_private, writing
 from pubmill.storage.privacy import PUBLIC, access_of, strictest, write_label_beside
-
-
-@dataclass(frozen=True, kw_only=True)
-class PublishedRecipe:
-    """Recipe for writing a dataset's published form.
-
-    `access` is the dataset's access class. `files`: split -> `{"name", "sha256"}`, with null as the hash if
-    the published bytes are not known. `options` under the name of a split apply only to that split.
-    `dummies`: `{"types", "overlap"}` of a dataset with entity mentions, else null.
-    """
-
-    dataset: str
-    kind: str
-    access: str
-    writer: str
-    options: dict[str, Any]
-    dummies: dict[str, Any] | None
-    files: dict[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -41,13 +25,13 @@ class WriterOptions:
     """The options and dummies of a writer."""
 
     options: Mapping[str, Any]
-    dummies: Mapping[str, Any] | None
+    dummies: Dummies | None
 
     def with_dummies(self, example: SequenceExample) -> Transformed:
         """Return the example's text with a dummy for each mention."""
         if self.dummies is None:
             raise PubmillError("the dataset's spec has no `dummies`, which its published form needs")
-        return dummies(example.text, example.entities, self.dummies["types"], self.dummies["overlap"])
+        return dummies(example.text, example.entities, self.dummies.types, self.dummies.overlap)
 
 
 Writer = Callable[[Sequence[Any], WriterOptions], Iterator[str]]
@@ -69,7 +53,7 @@ def publish(recipe: PublishedRecipe, examples: Path, output: Path) -> dict[str, 
         rows = list(read_examples(examples / f"{split}.jsonl.gz", KINDS[recipe.kind]))
         texts[split] = _written(recipe, split, writer, rows)
         found = hashlib.sha256(texts[split]).hexdigest()
-        results[split] = {"name": file["name"], "sha256": found, "equal": _equal(found, file["sha256"])}
+        results[split] = {"name": file.name, "sha256": found, "equal": _equal(found, file.sha256)}
     _refuse(recipe, results)
     access = strictest([recipe.access, access_of(examples)])
     for split, text in texts.items():
@@ -83,7 +67,7 @@ def publish(recipe: PublishedRecipe, examples: Path, output: Path) -> dict[str, 
 
 def _writer(recipe: PublishedRecipe) -> Writer:
     try:
-        return named(recipe.writer, "writer")
+        return load_function(recipe.writer, "writer")
     except PubmillError as error:
         raise PubmillError(f"specs/datasets/{recipe.dataset}.yaml: {error}") from None
 
@@ -103,7 +87,7 @@ def _equal(found: str, expected: str | None) -> bool | None:
 
 def _refuse(recipe: PublishedRecipe, results: Mapping[str, Mapping[str, Any]]) -> None:
     wrong = [
-        f"{split} ({one['name']}): expected sha256 {recipe.files[split]['sha256']}, found {one['sha256']}"
+        f"{split} ({one['name']}): expected sha256 {recipe.files[split].sha256}, found {one['sha256']}"
         for split, one in results.items()
         if one["equal"] is False
     ]

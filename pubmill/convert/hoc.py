@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pubmill.annotation.examples import LabelledSentence, MultilabelExample
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import Given, one_line, quote
+from pubmill.convert.source_files import ConverterInput, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import decode, members
 
@@ -35,7 +35,7 @@ MEMBER = re.compile(r"[^/]+/(text|labels)/([0-9]+)\.txt")
 LISTED = re.compile(r"([0-9]+)(\.txt)?")
 
 
-def read(given: Given) -> Iterator[MultilabelExample]:
+def read(source: ConverterInput) -> Iterator[MultilabelExample]:
     """Yield one example per abstract of a split, in the order of its list.
 
     The sources are `archive` and, for each split, a list (`PMID.txt`s joined by commas, as in BLURB, or one
@@ -43,14 +43,14 @@ def read(given: Given) -> Iterator[MultilabelExample]:
     those of all its sentences. Raises a `PubmillError` for a listed abstract that the archive lacks, for an
     unknown hallmark, and for a number of labels that differs from that of the sentences.
     """
-    given.check_options()
-    wanted = _listed(given.of_split())
-    archive = given.input("archive")
+    source.check_options()
+    wanted = _listed(source.of_split())
+    archive = source.input("archive")
     found = _contents(archive, set(wanted))
     for pmid in wanted:
         if not {("text", pmid), ("labels", pmid)} <= found.keys():
             raise PubmillError(
-                f"{archive} has no text or no labels of {pmid}, which {given.of_split()} names; "
+                f"{archive} has no text or no labels of {pmid}, which {source.of_split()} names; "
                 "is it the archive in the dataset's spec?"
             )
         text_of, labels_of = (f"{archive}: {folder}/{pmid}.txt" for folder in ("text", "labels"))

@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 
 from pubmill.annotation.examples import Entity, SequenceExample, TokensExample
 from pubmill.convert import dev_split, words
-from pubmill.convert.source_files import Given, one_line, quote
+from pubmill.convert.source_files import ConverterInput, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import decode, members
 
@@ -52,12 +52,12 @@ class Concept:
     type: str
 
 
-def concepts(given: Given) -> Iterator[TokensExample]:
+def concepts(source: ConverterInput) -> Iterator[TokensExample]:
     """Yield one example per line, `DOCUMENT.LINE`, with the types problem, test and treatment."""
-    given.check_options("dev")
-    for document, note, found in _documents(given, "con"):
+    source.check_options("dev")
+    for document, note, found in _documents(source, "con"):
         mentions = [words.NoteMention(concept.start, concept.end, concept.type) for concept in found]
-        for sentence in words.sentences(note.text, mentions, given.left_out):
+        for sentence in words.sentences(note.text, mentions, source.left_out):
             yield TokensExample(
                 id=f"{document}.{sentence.line}",
                 document=document,
@@ -66,7 +66,7 @@ def concepts(given: Given) -> Iterator[TokensExample]:
             )
 
 
-def relations(given: Given) -> Iterator[SequenceExample]:
+def relations(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield one example per pair of concepts in a line, of any types, in the order of the `.con` file.
 
     BLUE makes its candidates this way, and lewis2020 uses its files. The label is the relation between the
@@ -75,12 +75,12 @@ def relations(given: Given) -> Iterator[SequenceExample]:
     relations. `left_out` counts `concepts_across_lines` and `relations_without_pair` (whose concepts share no
     line).
     """
-    given.check_options("dev")
-    for document, note, found in _documents(given, "rel"):
-        labels = _labels(given, note, found)
+    source.check_options("dev")
+    for document, note, found in _documents(source, "rel"):
+        labels = _labels(note, found)
         across = sum(concept.first_line != concept.last_line for concept in found)
         if across:
-            given.left_out["concepts_across_lines"] += across
+            source.left_out["concepts_across_lines"] += across
         for (i, one), (j, other) in combinations(enumerate(found, 1), 2):
             if one.first_line == one.last_line == other.first_line == other.last_line:
                 for number, label in enumerate(labels.pop((i, j), [NEGATIVE]), 1):
@@ -88,7 +88,7 @@ def relations(given: Given) -> Iterator[SequenceExample]:
                     yield _pair(example, document, note, (one, other), label)
         rest = sum(map(len, labels.values()))
         if rest:
-            given.left_out["relations_without_pair"] += rest
+            source.left_out["relations_without_pair"] += rest
 
 
 def _pair(
@@ -104,9 +104,9 @@ def _pair(
     )
 
 
-def _documents(given: Given, needed: str) -> Iterator[tuple[str, "_Note", list[Concept]]]:
+def _documents(source: ConverterInput, needed: str) -> Iterator[tuple[str, "_Note", list[Concept]]]:
     """Yield the split's documents by name, with their concepts; all must have a file of the kind `needed`."""
-    files = _test_files(given) if given.split == "test" else _train_files(given)
+    files = _test_files(source) if source.split == "test" else _train_files(source)
     for document, kinds in sorted(files.items()):
         lacking = [kind for kind in dict.fromkeys(("txt", "con", needed)) if kind not in kinds]
         if lacking:
@@ -124,21 +124,21 @@ _PACK = (
 )
 
 
-def _train_files(given: Given) -> Files:
+def _train_files(source: ConverterInput) -> Files:
     chosen: Files = {}
     for hospital in HOSPITALS:
-        found = _files(given.input("train"), ("txt", "con", "rel"), hospital)
-        of_split = dev_split.split_members(given, found)
+        found = _files(source.input("train"), ("txt", "con", "rel"), hospital)
+        of_split = dev_split.split_members(source, found)
         twice = sorted(found.keys() & chosen.keys())
         if twice:
-            raise PubmillError(f"{given.input('train')}: both hospitals have a note {twice[0]}")
+            raise PubmillError(f"{source.input('train')}: both hospitals have a note {twice[0]}")
         chosen |= {document: kinds for document, kinds in found.items() if document in of_split}
     return chosen
 
 
-def _test_files(given: Given) -> Files:
-    found = _files(given.input("test"), ("con", "rel"), None)
-    for document, kinds in _files(given.input("test_texts"), ("txt",), None).items():
+def _test_files(source: ConverterInput) -> Files:
+    found = _files(source.input("test"), ("con", "rel"), None)
+    for document, kinds in _files(source.input("test_texts"), ("txt",), None).items():
         found[document] |= kinds
     return found
 
@@ -230,7 +230,7 @@ def _concepts(note: _Note) -> list[Concept]:
     return found
 
 
-def _labels(given: Given, note: _Note, found: list[Concept]) -> dict[tuple[int, int], list[str]]:
+def _labels(note: _Note, found: list[Concept]) -> dict[tuple[int, int], list[str]]:
     """Return the numbers of two concepts, the smaller first -> their relations in `.rel` order."""
     numbers: dict[Span, int] = {}
     for number, concept in enumerate(found, 1):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from pubmill.annotation.examples import TokensExample
 from pubmill.convert import dev_split, i2b2_xml
-from pubmill.convert.source_files import Given, SpecError
+from pubmill.convert.source_files import ConverterInput, SpecError
 
 TYPES = {
     "EVENT": frozenset({"CLINICAL_DEPT", "EVIDENTIAL", "OCCURRENCE", "PROBLEM", "TEST", "TREATMENT"}),
@@ -20,21 +20,21 @@ OTHERS = frozenset({"SECTIME", "TLINK"})
 _NAME = re.compile(r"([0-9]+)\.xml")
 
 
-def read(given: Given) -> Iterator[TokensExample]:
+def read(source: ConverterInput) -> Iterator[TokensExample]:
     """Yield the examples of one split.
 
     Options: `tags`, which of EVENT and TIMEX3 are mentions; `dev` (`dev_split.split_members`); `differing`
     (`i2b2_xml`). `left_out` counts annotations with other names by their names, and those with an empty type
     (which ClinicalBERT and bio-lm skip, too) as `mentions_without_type`.
     """
-    given.check_options("tags", "dev", "differing")
-    tags = given.options.get("tags")
+    source.check_options("tags", "dev", "differing")
+    tags = source.options.get("tags")
     if not isinstance(tags, list) or not tags or not set(map(str, tags)) <= TYPES.keys():
         raise SpecError(f"the converter's option `tags` is {tags!r}; give a list of {sorted(TYPES)}")
-    found = i2b2_xml.notes(given.input("test" if given.split == "test" else "train"), _NAME)
-    if given.split != "test":
-        of_split = dev_split.split_members(given, found)
+    found = i2b2_xml.notes(source.input("test" if source.split == "test" else "train"), _NAME)
+    if source.split != "test":
+        of_split = dev_split.split_members(source, found)
         found = {document: note for document, note in found.items() if document in of_split}
     types = {name: TYPES[name] for name in tags}
     known = i2b2_xml.Tags(types, OTHERS | TYPES.keys() - types.keys(), "type", untyped=True)
-    yield from i2b2_xml.examples(given, found.values(), known)
+    yield from i2b2_xml.examples(source, found.values(), known)

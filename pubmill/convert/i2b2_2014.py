@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from pubmill.annotation.examples import TokensExample
 from pubmill.convert import dev_split, i2b2_xml
-from pubmill.convert.source_files import Given
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 
 CATEGORIES = ("NAME", "PROFESSION", "LOCATION", "AGE", "DATE", "CONTACT", "ID", "OTHER", "PHI")
@@ -24,21 +24,21 @@ TYPES = frozenset(
 _NAME = re.compile(r"([0-9]+-[0-9]+)\.xml")
 
 
-def read(given: Given) -> Iterator[TokensExample]:
+def read(source: ConverterInput) -> Iterator[TokensExample]:
     """Yield the examples of one split; options: `dev` (`dev_split`) and `differing` (`i2b2_xml`)."""
-    given.check_options("dev", "differing")
+    source.check_options("dev", "differing")
     found: dict[str, i2b2_xml.Note] = {}
-    for role in ("test",) if given.split == "test" else ("train_set1", "train_set2"):
-        more = i2b2_xml.notes(given.input(role), _NAME)
+    for role in ("test",) if source.split == "test" else ("train_set1", "train_set2"):
+        more = i2b2_xml.notes(source.input(role), _NAME)
         twice = sorted(found.keys() & more.keys())
         if twice:
             raise PubmillError(f"{more[twice[0]].where}: {found[twice[0]].where} is the same record")
         found |= more
-    if given.split != "test":
-        of_split = dev_split.split_members(given, {_patient(document) for document in found})
+    if source.split != "test":
+        of_split = dev_split.split_members(source, {_patient(document) for document in found})
         found = {document: note for document, note in found.items() if _patient(document) in of_split}
     known = i2b2_xml.Tags(dict.fromkeys(CATEGORIES, TYPES), frozenset(), "TYPE", untyped=False)
-    yield from i2b2_xml.examples(given, found.values(), known)
+    yield from i2b2_xml.examples(source, found.values(), known)
 
 
 def _patient(document: str) -> str:

@@ -27,7 +27,7 @@ from lxml import etree
 
 from pubmill.annotation.examples import TokensExample
 from pubmill.convert import safe_xml, words
-from pubmill.convert.source_files import Given, SpecError, quote
+from pubmill.convert.source_files import ConverterInput, SpecError, quote
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import decode, members
 
@@ -86,17 +86,17 @@ def notes(archive: Path, name: re.Pattern[str]) -> dict[str, Note]:
     return found
 
 
-def examples(given: Given, chosen: Iterable[Note], tags: Tags) -> Iterator[TokensExample]:
+def examples(source: ConverterInput, chosen: Iterable[Note], tags: Tags) -> Iterator[TokensExample]:
     """Yield the sentences of these notes, `DOCUMENT.LINE`, in the order of the documents' names.
 
     All annotations are checked before the first sentence is yielded.
     """
-    differing = _differing(given)
+    differing = _differing(source)
     bad: list[str] = []
     found = []
     for note in sorted(chosen, key=lambda note: note.document):
         allowed = note.document in differing
-        found.append((note, list(_mentions(note, tags, given.left_out, None if allowed else bad))))
+        found.append((note, list(_mentions(note, tags, source.left_out, None if allowed else bad))))
     if bad:
         raise PubmillError(
             f"{len(bad)} annotations whose `text` differs from the note's at `start` to `end`:\n  "
@@ -105,7 +105,7 @@ def examples(given: Given, chosen: Iterable[Note], tags: Tags) -> Iterator[Token
             "dataset's spec; such annotations are then taken at their offsets and counted."
         )
     for note, mentions in found:
-        for sentence in words.sentences(note.text, mentions, given.left_out):
+        for sentence in words.sentences(note.text, mentions, source.left_out):
             yield TokensExample(
                 id=f"{note.document}.{sentence.line}",
                 document=note.document,
@@ -114,15 +114,15 @@ def examples(given: Given, chosen: Iterable[Note], tags: Tags) -> Iterator[Token
             )
 
 
-def _differing(given: Given) -> list[str]:
-    value = given.options.get("differing", [])
+def _differing(source: ConverterInput) -> list[str]:
+    value = source.options.get("differing", [])
     if not isinstance(value, list) or not all(isinstance(document, str) for document in value):
         raise SpecError("the converter's option `differing` must be a list of documents' names (in quotes)")
     return value
 
 
 def _note(document: str, content: str, where: str) -> Note:
-    root = safe_xml.parsed(content, where, _mended)
+    root = safe_xml.parse(content, where, _mended)
     texts, tags = root.findall("TEXT"), root.findall("TAGS")
     if len(texts) != 1 or len(tags) != 1 or len(texts[0]) or not texts[0].text:
         raise PubmillError(f"{where}: expected one <TEXT> with the note and one <TAGS> with its annotations")

@@ -11,25 +11,25 @@ from typing import Any
 from pubmill.annotation.examples import SequenceExample, as_row
 from pubmill.convert import json_files
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import Given, SpecError, check_id, lines, one_line, quote
+from pubmill.convert.source_files import ConverterInput, SpecError, check_id, lines, one_line, quote
 from pubmill.errors import PubmillError
 
 _NEEDED, _OPTIONAL = ("text", "label"), ("text_pair", "id", "document")
 
 
-def read(given: Given) -> Iterator[SequenceExample]:
+def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of the split's file; without the option `id`, ids are `SPLIT-000001`, ...
 
     Labels, ids and documents may be strings or integers. A `PubmillError` names the file and line of anything
     in another form, of a label that is not in `labels`, and of a repeated id.
     """
-    keys, labels = _options(given)
-    path = given.of_split()
+    keys, labels = _options(source)
+    path = source.of_split()
     seen: set[str] = set()
     for number, line in lines(path):
         where = f"{path}:{number}"
         row = json_files.parse_object(line.encode(), where)
-        example = f"{given.split}-{number:06d}"
+        example = f"{source.split}-{number:06d}"
         if "id" in keys:
             example = check_id(_value(row, keys["id"], where), where)
         if example in seen:
@@ -55,16 +55,16 @@ def write(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
         yield json.dumps(as_row(example), ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def _options(given: Given) -> tuple[dict[str, str], list[str]]:
-    given.check_options(*_NEEDED, *_OPTIONAL, "labels")
-    keys = {name: key for name, key in given.options.items() if name != "labels"}
-    labels = given.options.get("labels")
+def _options(source: ConverterInput) -> tuple[dict[str, str], list[str]]:
+    source.check_options(*_NEEDED, *_OPTIONAL, "labels")
+    keys = {name: key for name, key in source.options.items() if name != "labels"}
+    labels = source.options.get("labels")
     lacking = [name for name in _NEEDED if name not in keys]
     strings = [*keys.values(), *labels] if isinstance(labels, list) and labels else [None]
     if lacking or not all(isinstance(value, str) and value for value in strings):
         raise SpecError(
             f"the converter's options must name the keys `text` and `label` (and may name those of "
-            f"{', '.join(_OPTIONAL)}) and list all `labels`, as strings; found {dict(given.options)!r}"
+            f"{', '.join(_OPTIONAL)}) and list all `labels`, as strings; found {dict(source.options)!r}"
         )
     assert isinstance(labels, list)
     return keys, labels

@@ -16,7 +16,7 @@ from typing import Any
 
 from pubmill.annotation.examples import SequenceExample
 from pubmill.convert import json_files
-from pubmill.convert.source_files import Given, one_line, show
+from pubmill.convert.source_files import ConverterInput, one_line, show
 from pubmill.errors import PubmillError
 
 DECISIONS = ("yes", "no", "maybe")
@@ -25,7 +25,7 @@ SEED = 0
 FOLDS = 10
 
 
-def read(given: Given) -> Iterator[SequenceExample]:
+def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of a split.
 
     Its sources are `questions` (`ori_pqal.json`) and `ground_truth` (`test_ground_truth.json`).
@@ -33,15 +33,15 @@ def read(given: Given) -> Iterator[SequenceExample]:
     The contexts are joined by a space. Raises a `PubmillError` for an entry in another form, and for a test
     set that differs from the authors' list.
     """
-    given.check_options()
-    path = given.input("questions")
+    source.check_options()
+    path = source.input("questions")
     entries = json_files.read_object(path)
     for pmid, entry in entries.items():
         _check_entry(pmid, entry, str(path))
     decisions = {pmid: entry["final_decision"] for pmid, entry in entries.items()}
     splits = split(decisions, str(path))
-    _check_test(splits["test"], decisions, given.input("ground_truth"))
-    for pmid in splits[given.split]:
+    _check_test(splits["test"], decisions, source.input("ground_truth"))
+    for pmid in splits[source.split]:
         yield SequenceExample(
             id=pmid,
             document=pmid,

@@ -10,10 +10,10 @@ from lxml import etree
 from pubmill.errors import PubmillError
 
 
-def parsed(content: str, where: str, mended: Callable[[str], str] | None = None) -> etree._Element:
+def parse(content: str, where: str, repair: Callable[[str], str] | None = None) -> etree._Element:
     """Return the root, without comments and processing instructions.
 
-    If the content is not well-formed, the function `mended`, if given, corrects known faults of a release,
+    If the content is not well-formed, the function `repair`, if not None, corrects known faults of a release,
     and the content is parsed again. A `PubmillError` for XML that is still malformed, and for any
     declaration, names only the position, because the parser's own message may contain text.
     """
@@ -27,8 +27,8 @@ def parsed(content: str, where: str, mended: Callable[[str], str] | None = None)
     except etree.XMLSyntaxError as error:
         fault = error
     try:
-        if mended:
-            return _root(mended(content))
+        if repair:
+            return _root(repair(content))
     except etree.XMLSyntaxError as error:
         fault = error
     raise PubmillError(f"{where}:{fault.lineno}: not well-formed XML; download the archive again")

@@ -16,7 +16,7 @@ from pubmill.annotation.argument_transforms import markers
 from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert import json_files
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import Given, SpecError, lines, one_line, quote
+from pubmill.convert.source_files import ConverterInput, SpecError, lines, one_line, quote
 from pubmill.errors import PubmillError
 
 MARKS = (("<< ", " >>"), ("[[ ", " ]]"))
@@ -34,17 +34,17 @@ class _Line(json_files.JsonModel):
     metadata: Annotated[list[str], Field(max_length=0)]
 
 
-def read(given: Given) -> Iterator[SequenceExample]:
+def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of one split, with spans for marks; ids are `SPLIT-00001`, ... in the file's order.
 
     The option `labels` lists all labels. A `PubmillError` names the file and line of anything that deviates
     from the form above.
     """
-    given.check_options("labels")
-    known = given.options.get("labels")
+    source.check_options("labels")
+    known = source.options.get("labels")
     if not isinstance(known, list) or not known:
         raise SpecError("the converter's option `labels` is missing; give a list of all labels")
-    path = given.of_split()
+    path = source.of_split()
     for number, line in lines(path):
         where = f"{path}:{number}"
         row = json_files.parse(_Line, line.encode(), where)
@@ -54,7 +54,7 @@ def read(given: Given) -> Iterator[SequenceExample]:
             )
         plain, entities = _unmarked(row.text, where)
         yield SequenceExample(
-            id=f"{given.split}-{number:05d}", document=None, text=plain, label=row.label, entities=entities
+            id=f"{source.split}-{number:05d}", document=None, text=plain, label=row.label, entities=entities
         )
 
 

@@ -24,7 +24,7 @@ class SpecError(PubmillError):
 
 
 @dataclass(frozen=True)
-class Given:
+class ConverterInput:
     """The inputs of a converter for one split.
 
     `inputs` are the dataset's source files by their role in its spec; `left_out` counts by reason (such as
@@ -64,7 +64,7 @@ class Given:
             raise SpecError(f"the converter has no options {unknown}; its options are {sorted(known)}")
 
 
-Converter = Callable[[Given], Iterator[Example]]
+Converter = Callable[[ConverterInput], Iterator[Example]]
 
 
 def for_split(options: Mapping[str, Any], split: str) -> dict[str, Any]:

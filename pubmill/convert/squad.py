@@ -18,7 +18,7 @@ from pydantic import Field
 from pubmill.annotation.examples import Answer, SpanExample
 from pubmill.convert import json_files
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import Given, check_id, quote
+from pubmill.convert.source_files import ConverterInput, check_id, quote
 from pubmill.errors import PubmillError
 
 VERSIONS = ("1.1", "v2.0")
@@ -53,7 +53,7 @@ class _SquadFile(json_files.JsonModel):
 
 
 @dataclass(frozen=True)
-class Asked:
+class SquadQuestion:
     """A question of a file with its context, which contains the `answers`."""
 
     id: str
@@ -65,7 +65,7 @@ class Asked:
     plausible: int
 
 
-def asked(path: Path) -> Iterator[Asked]:
+def read_questions(path: Path) -> Iterator[SquadQuestion]:
     """Yield the questions of a file in order, with ids that may be shown (`check_id`).
 
     A `PubmillError` names a repeated question, or one whose answer is not at its offset in the context.
@@ -81,7 +81,7 @@ def asked(path: Path) -> Iterator[Asked]:
                 yield _asked(path, article.title, paragraph.context, question)
 
 
-def _asked(path: Path, title: str, context: str, question: _Question) -> Asked:
+def _asked(path: Path, title: str, context: str, question: _Question) -> SquadQuestion:
     for answer in question.answers:
         there = context[answer.answer_start : answer.answer_start + len(answer.text)]
         if there != answer.text:
@@ -91,22 +91,24 @@ def _asked(path: Path, title: str, context: str, question: _Question) -> Asked:
             )
     answers = [Answer(text=answer.text, start=answer.answer_start) for answer in question.answers]
     plausible = len(question.plausible_answers)
-    return Asked(question.id, title, context, question.question, answers, question.is_impossible, plausible)
+    return SquadQuestion(
+        question.id, title, context, question.question, answers, question.is_impossible, plausible
+    )
 
 
-def read(given: Given) -> Iterator[SpanExample]:
+def read(source: ConverterInput) -> Iterator[SpanExample]:
     """Yield the examples of one split, JSON or gzipped JSON; their document is the article's title.
 
     Questions must be marked as impossible exactly if they have no answers; their `plausible_answers`, which
     are wrong, are left out and counted.
     """
-    given.check_options()
-    yield from examples(given.of_split(), given.left_out)
+    source.check_options()
+    yield from examples(source.of_split(), source.left_out)
 
 
 def examples(path: Path, left_out: Counter[str]) -> Iterator[SpanExample]:
     """Yield the examples of a file, as `read` does."""
-    for one in asked(path):
+    for one in read_questions(path):
         if one.impossible == bool(one.answers):
             has, marked = len(one.answers), "impossible" if one.impossible else "possible"
             raise PubmillError(f"{path}: question {one.id} has {has} answers but is marked as {marked}")

@@ -11,7 +11,15 @@ from typing import Any
 from pubmill import recipes
 from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import Given, SpecError, check_id, for_split, lines, one_line, quote
+from pubmill.convert.source_files import (
+    ConverterInput,
+    SpecError,
+    check_id,
+    for_split,
+    lines,
+    one_line,
+    quote,
+)
 from pubmill.errors import PubmillError
 
 READ = ("id", "document", "text", "text_pair", "label", "number", "skip")
@@ -77,27 +85,27 @@ class Layout:
         return self.labels if isinstance(self.labels, dict) else {label: label for label in self.labels}
 
 
-def read(given: Given) -> Iterator[SequenceExample]:
+def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of one split; `Layout` describes the options, which can differ by split.
 
     Ids are `SPLIT-000001`, ... if no column contains them. Rows of the file outside of the selected ones are
     counted as left out. A `PubmillError` names the file and line of anything in another form, and of a
     repeated id.
     """
-    layout = _layout(given)
-    path = given.of_split()
+    layout = _layout(source)
+    path = source.of_split()
     number = 0
     seen: dict[str, str] = {}
     for number, (where, cells) in enumerate(_rows(path, layout), 1):
         if layout.first_row <= number <= (layout.last_row or number):
-            place = f"{given.split}-{number - layout.first_row + 1:06d}"
+            place = f"{source.split}-{number - layout.first_row + 1:06d}"
             example = _example(cells, layout, number - 1, place, where)
             if example.id in seen:
                 raise PubmillError(f"{where}: the id {example.id} occurred before, at {seen[example.id]}")
             seen[example.id] = where
             yield example
         else:
-            given.left_out["rows_outside_the_cut"] += 1
+            source.left_out["rows_outside_the_cut"] += 1
     wanted = layout.last_row or layout.first_row
     if number < wanted:
         raise PubmillError(
@@ -105,9 +113,9 @@ def read(given: Given) -> Iterator[SequenceExample]:
         )
 
 
-def _layout(given: Given) -> Layout:
+def _layout(source: ConverterInput) -> Layout:
     try:
-        return recipes.build(Layout, for_split(given.options, given.split), "the converter's options")
+        return recipes.build(Layout, for_split(source.options, source.split), "the converter's options")
     except PubmillError as error:
         raise SpecError(str(error)) from None
 

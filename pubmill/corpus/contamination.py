@@ -13,7 +13,6 @@ No text of a dataset is ever written: the index contains hashes, reports contain
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +21,7 @@ import pyarrow as pa
 
 from pubmill.corpus.ngrams import Hashes, WordHashes, ngram_hashes, plain_words
 from pubmill.errors import PubmillError
+from pubmill.recipes.corpora import EvaluatedDataset
 from pubmill.storage.files import read_jsonl_gz, writing
 from pubmill.storage.parquet import open_parquet, parquet_writer
 
@@ -43,15 +43,6 @@ _DUMMY = re.compile(r"@[^\s@$]+\$")
 """Placeholder of a mention in published forms of relations (`@GENE$`), which no n-gram spans."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evaluated:
-    """A dataset whose texts are searched for: its splits, and whether its documents have PMIDs."""
-
-    dataset: str
-    splits: list[str]
-    pmids: bool
-
-
 class Match(NamedTuple):
     """A text found in a document: its row in the index, and whether its PMID and its words matched."""
 
@@ -60,7 +51,7 @@ class Match(NamedTuple):
     by_words: bool
 
 
-def write_index(path: Path, datasets: Iterable[Evaluated], folder: Path) -> int:
+def write_index(path: Path, datasets: Iterable[EvaluatedDataset], folder: Path) -> int:
     """Write the index of the texts of `datasets`, whose examples are in `folder`; return their number.
 
     Each text of a split is listed once, with the ids of all examples that contain it. The index contains no
@@ -134,7 +125,7 @@ class EvaluationTexts:
         hashes = runs.flatten().to_numpy(zero_copy_only=False)
         self._runs = _Runs(hashes, np.repeat(np.arange(len(counts)), counts))
 
-    def found(self, pmid: str, text: str) -> list[Match]:
+    def matches(self, pmid: str, text: str) -> list[Match]:
         """Return the texts that a document with this PMID ("" for none) and text contains, in index order."""
         by_pmid = set(self._of_pmid.get(pmid, ()))
         by_words = self._held(ngram_hashes(self._words(plain_words(text)), RUN))

@@ -22,7 +22,7 @@ def find_in_parts(parts: Iterable[Path], index: Path, output: Path) -> int:
     documents = 0
     for document, pmid, text in _documents(parts):
         documents += 1
-        matches += [[document, *match] for match in texts.found(pmid, text)]
+        matches += [[document, *match] for match in texts.matches(pmid, text)]
     write_json(output, {"documents": documents, "matches": matches})
     return len({match[0] for match in matches})
 

@@ -7,10 +7,10 @@ _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 
 
 @lru_cache(maxsize=1 << 14)
-def day(*given: str | None) -> str:
+def day(*numbers: str | None) -> str:
     """Return year, month and day as YYYY-MM-DD; a few real citations have only year and month."""
     parts: list[str] = []
-    for text, digits in zip(given, (4, 2, 2), strict=True):
+    for text, digits in zip(numbers, (4, 2, 2), strict=True):
         number = (text or "").strip()
         if not number.isdecimal():
             break

@@ -1,47 +1,35 @@
 """Filters that reject documents from a corpus, each with a named reason.
 
-Each filter takes a document and the corpus's selection (`pubmill.specs.Selection`) and returns the reason for
-a rejection, or None. They apply in the order of `FILTERS`; the first reason counts.
+Each filter takes a document and the corpus's `SelectionRecipe`, and returns the reason for a rejection, or
+None. They apply in the order of `FILTERS`; the first reason counts.
 
 gu2020 section 6.1 leaves out abstracts of fewer than 128 words as noise. Words here are the
 whitespace-separated words of the parts that the selection takes, without title and section labels.
 """
 
-import json
 from collections.abc import Callable
-
-from pydantic import ValidationError
 
 from pubmill.corpus.licences import flagged, licence
 from pubmill.corpus.shards import BOOK, UNREADABLE, Document, Sections, count_words
-from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import SelectionRecipe
 
-Filter = Callable[[Document, Selection], str | None]
-
-
-def read_selection(argument: str) -> Selection:
-    """Read the `--recipe` of a selection: JSON text with the keys of `Selection`."""
-    try:
-        return Selection.model_validate(json.loads(argument))
-    except (json.JSONDecodeError, ValidationError) as error:
-        raise PubmillError(f"--recipe: not a selection: {error}") from None
+Filter = Callable[[Document, SelectionRecipe], str | None]
 
 
-def chosen(document: Document, selection: Selection) -> Sections:
+def selected_sections(document: Document, selection: SelectionRecipe) -> Sections:
     """Return the sections of a document that the selection takes, in the document's order."""
     parts = {"abstract": document.sections, "body": document.body}
     return tuple(section for part in selection.parts for section in parts[part])
 
 
-def text(document: Document, selection: Selection) -> str | None:
+def text(document: Document, selection: SelectionRecipe) -> str | None:
     """Keep documents with text in a part that the selection takes."""
-    if chosen(document, selection):
+    if selected_sections(document, selection):
         return None
     return "no_abstract" if selection.parts == ("abstract",) else "no_text"
 
 
-def language(document: Document, selection: Selection) -> str | None:
+def language(document: Document, selection: SelectionRecipe) -> str | None:
     """Keep documents in a requested language; a missing language is not guessed."""
     if selection.languages is None:
         return None
@@ -50,7 +38,7 @@ def language(document: Document, selection: Selection) -> str | None:
     return None if set(document.languages) & set(selection.languages) else "language"
 
 
-def published(document: Document, selection: Selection) -> str | None:
+def published(document: Document, selection: SelectionRecipe) -> str | None:
     """Keep documents whose year of publication is in the requested range, both ends included."""
     first, last = selection.published_from, selection.published_to
     if first is None and last is None:
@@ -62,22 +50,22 @@ def published(document: Document, selection: Selection) -> str | None:
     return "published_after" if last is not None and int(document.published) > last else None
 
 
-def error_note(document: Document, selection: Selection) -> str | None:
+def error_note(document: Document, selection: SelectionRecipe) -> str | None:
     """Reject documents that their source marks as an error (MIMIC-III's ISERROR)."""
     return "error_note" if "error" in document.flags else None
 
 
-def unreadable(document: Document, selection: Selection) -> str | None:
+def unreadable(document: Document, selection: SelectionRecipe) -> str | None:
     """Reject documents that the parser or the source's spec reports as unreadable."""
     return UNREADABLE if UNREADABLE in document.flags else None
 
 
-def book(document: Document, selection: Selection) -> str | None:
+def book(document: Document, selection: SelectionRecipe) -> str | None:
     """Reject books; only citations are kept."""
     return BOOK if BOOK in document.flags else None
 
 
-def types(document: Document, selection: Selection) -> str | None:
+def types(document: Document, selection: SelectionRecipe) -> str | None:
     """Keep documents with at least one requested type and none of the unwanted ones."""
     if selection.types is not None and not set(document.types) & set(selection.types):
         return "type"
@@ -85,13 +73,13 @@ def types(document: Document, selection: Selection) -> str | None:
     return "unwanted_type" if unwanted else None
 
 
-def parts(document: Document, selection: Selection) -> str | None:
+def parts(document: Document, selection: SelectionRecipe) -> str | None:
     """Keep documents that have all required parts."""
     there = {"title": document.title, "abstract": document.sections, "body": document.body}
     return next((f"no_{part}" for part in selection.requires if not there[part]), None)
 
 
-def dated(document: Document, selection: Selection) -> str | None:
+def dated(document: Document, selection: SelectionRecipe) -> str | None:
     """Keep documents last revised in the requested days; a year or month alone passes if it may match."""
     first, last, date = selection.dated_from, selection.dated_to, document.date
     if first is None and last is None:
@@ -103,11 +91,11 @@ def dated(document: Document, selection: Selection) -> str | None:
     return "dated_after" if last is not None and date > last[: len(date)] else None
 
 
-def length(document: Document, selection: Selection) -> str | None:
+def length(document: Document, selection: SelectionRecipe) -> str | None:
     """Keep documents of at least `min_words` and at most `max_words` words."""
     if selection.min_words is None and selection.max_words is None:
         return None
-    words = count_words(chosen(document, selection))
+    words = count_words(selected_sections(document, selection))
     if selection.min_words is not None and words < selection.min_words:
         return "too_short"
     return "too_long" if selection.max_words is not None and words > selection.max_words else None
@@ -118,6 +106,6 @@ FILTERS: tuple[Filter, ...] = (
 )  # fmt: skip
 
 
-def rejection(document: Document, selection: Selection) -> str | None:
+def rejection(document: Document, selection: SelectionRecipe) -> str | None:
     """Return the first reason to reject the document, or None."""
     return next((reason for check in FILTERS if (reason := check(document, selection))), None)

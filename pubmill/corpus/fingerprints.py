@@ -16,11 +16,11 @@ import pyarrow as pa
 from rensa import RMinHash
 
 from pubmill.corpus.contamination import EvaluationTexts
-from pubmill.corpus.filters import chosen
+from pubmill.corpus.filters import selected_sections
 from pubmill.corpus.ngrams import plain_words
-from pubmill.corpus.rejection_reasons import judge
+from pubmill.corpus.rejection_reasons import with_reasons
 from pubmill.corpus.shards import joined
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.storage.files import writing
 from pubmill.storage.parquet import parquet_writer
 
@@ -44,7 +44,7 @@ def write_fingerprints(
     shard: Path,
     index: int,
     latest: Path,
-    selection: Selection,
+    selection: SelectionRecipe,
     excluded: EvaluationTexts | None,
     output: Path,
     similar: bool,
@@ -67,13 +67,13 @@ def _rows(
     shard: Path,
     index: int,
     latest: Path,
-    selection: Selection,
+    selection: SelectionRecipe,
     excluded: EvaluationTexts | None,
     similar: bool,
 ) -> Iterator[dict[str, Any]]:
-    for position, document, reason in judge(shard, index, latest, selection, excluded):
+    for position, document, reason in with_reasons(shard, index, latest, selection, excluded):
         if reason is None:
-            words = plain_words(joined(chosen(document, selection)))
+            words = plain_words(joined(selected_sections(document, selection)))
             row: dict[str, Any] = {"id": document.id, "position": position, "digest": digest(words)}
             yield row | sketch(words) if similar and words else row
 

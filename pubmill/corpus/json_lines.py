@@ -109,8 +109,8 @@ def _raw(row: dict[str, Any], key: str, where: str) -> str:
 
 
 def _id(row: dict[str, Any], source: str, title: str, text: str, where: str) -> str:
-    given = {key: row[key] for key in ("pmid", "id") if row.get(key) not in (None, "")}
-    for key, value in given.items():
+    identifiers = {key: row[key] for key in ("pmid", "id") if row.get(key) not in (None, "")}
+    for key, value in identifiers.items():
         if isinstance(value, bool) or not isinstance(value, int | str):
             raise PubmillError(f'{where}: "{key}" must be text or a whole number, found {value!r}')
         name = str(value).strip()

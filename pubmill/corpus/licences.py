@@ -3,7 +3,7 @@
 import re
 
 from pubmill.corpus.shards import Document
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import SelectionRecipe
 
 GROUPS = {
     "CC0": "commercial", "CC BY": "commercial", "CC BY-SA": "commercial", "CC BY-ND": "commercial",
@@ -29,13 +29,13 @@ def licence_at(text: str) -> str:
     return f"CC {found[1].upper()}" if found[1] else "CC0"
 
 
-def licence(document: Document, selection: Selection) -> str | None:
+def licence(document: Document, selection: SelectionRecipe) -> str | None:
     """Keep PMC articles whose licence group is requested; documents of other sources always pass."""
     if selection.licences is None or not document.id.startswith("pmc:"):
         return None
     return None if licence_group(document.licence) in selection.licences else "licence"
 
 
-def flagged(document: Document, selection: Selection) -> str | None:
+def flagged(document: Document, selection: SelectionRecipe) -> str | None:
     """Reject documents with an unwanted flag; the reason is the first such flag."""
     return next((flag for flag in selection.without if flag in document.flags), None)

@@ -340,8 +340,8 @@ def _languages(first: etree._Element) -> tuple[str, ...]:
 
 def _revised(revised: etree._Element) -> str:
     """Return the day of the last revision."""
-    given = {part.tag: part.text for part in revised}
-    return day(given.get("Year"), given.get("Month"), given.get("Day"))
+    fields = {part.tag: part.text for part in revised}
+    return day(fields.get("Year"), fields.get("Month"), fields.get("Day"))
 
 
 def _year(journal: etree._Element) -> str:

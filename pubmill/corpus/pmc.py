@@ -28,9 +28,10 @@ import pyarrow.parquet as pq
 
 from pubmill.corpus.packages import read_members, read_metadata
 from pubmill.errors import PubmillError
+from pubmill.messages.progress import report_progress
 from pubmill.storage.database import copy, database
 from pubmill.storage.files import read_json, write_json, writing
-from pubmill.storage.network import GoneError, say
+from pubmill.storage.network import GoneError
 from pubmill.storage.parquet import open_parquet, verified
 from pubmill.storage.result_paths import BELOW
 from pubmill.storage.sources import bring
@@ -222,7 +223,7 @@ def _bring_article(article: Planned, part: Path, url: str, mirror: str | None) -
         if not content.is_file() or _md5(content) != md5:
             bring(f"{url}/{key}", content, mirror, md5)
     except GoneError as error:
-        say(str(error))
+        report_progress(str(error))
         return []
     return [described, content]
 

@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from pubmill.corpus.contamination import EvaluationTexts
 from pubmill.corpus.duplicates import read_duplicates
-from pubmill.corpus.filters import chosen
-from pubmill.corpus.rejection_reasons import judge
+from pubmill.corpus.filters import selected_sections
+from pubmill.corpus.rejection_reasons import with_reasons
 from pubmill.corpus.shards import Document, count_words, is_private, joined, read_source
 from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.storage.files import read_json, write_json, writing
 from pubmill.storage.parquet import open_parquet, parquet_writer
 
@@ -60,9 +60,9 @@ class _Tally:
         if len(sample) < SAMPLES:
             sample.append(document.id)
 
-    def keep(self, document: Document, selection: Selection) -> dict[str, Any]:
+    def keep(self, document: Document, selection: SelectionRecipe) -> dict[str, Any]:
         """Count the document; return its row in the part."""
-        sections = chosen(document, selection)
+        sections = selected_sections(document, selection)
         text = joined(sections)
         words, size = count_words(sections), len(text.encode())
         self.totals.update(parsed=1, documents=1, words=words, bytes=size)
@@ -77,7 +77,7 @@ def select(
     shard: Path,
     index: int,
     latest: Path,
-    selection: Selection,
+    selection: SelectionRecipe,
     part: Path,
     statistics: Path,
     excluded: EvaluationTexts | None = None,
@@ -94,7 +94,7 @@ def select(
     tally.totals["deletions"] = counts.deletions
     copies = read_duplicates(duplicates, index) if duplicates else {}
     with writing(part) as temporary, parquet_writer(temporary, PART, is_private(shard)) as writer:
-        rows = _kept(judge(shard, index, latest, selection, excluded), copies, selection, tally)
+        rows = _kept(with_reasons(shard, index, latest, selection, excluded), copies, selection, tally)
         while group := list(islice(rows, ROWS_PER_GROUP)):
             writer.write_table(pa.Table.from_pylist(group, PART))
     if tally.totals["parsed"] != counts.citations:
@@ -114,7 +114,7 @@ def select(
 def _kept(
     judged: Iterator[tuple[int, Document, str | None]],
     copies: Mapping[int, str],
-    selection: Selection,
+    selection: SelectionRecipe,
     tally: _Tally,
 ) -> Iterator[dict[str, Any]]:
     met = 0

@@ -26,7 +26,7 @@ def schedule(step: int, total: int, warmup: float) -> float:
     return part / whole
 
 
-class Optimiser:
+class GroupedAdam:
     """Return Adam over a task model; the recipe's weight decay excludes biases and layer norms.
 
     Frozen parameters are left out: they are neither clipped with the others nor decayed.

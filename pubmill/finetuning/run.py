@@ -10,6 +10,7 @@ import torch
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
 from pubmill.finetuning.splits import Split, encode_split, read_split, split_path
@@ -17,17 +18,22 @@ from pubmill.finetuning.stabilisation import prepare_encoder
 from pubmill.finetuning.task_models import (
     base_model,
     continue_head,
+    keep,
+    keep_report,
     load_task_model,
-    read_account,
+    read_report,
     start_failed,
 )
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.base import Task
-from pubmill.finetuning.training import Progress, Trainer, say
+from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.hardware.provenance import provenance
 from pubmill.hardware.torch_setup import cuda_settings
+from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
-from pubmill.storage.files import sha256
+from pubmill.storage.files import sealed, sha256, write_json, write_jsonl_gz
+from pubmill.storage.privacy import label_of_process
+from pubmill.storage.result_paths import PREDICTIONS, TRAINING
 from pubmill.storage.weights_digest import folder_sha256
 
 
@@ -46,7 +52,7 @@ class Outcome:
     """What a run predicts, and how that came about (training.json)."""
 
     predictions: list[dict[str, Any]]
-    account: dict[str, Any]
+    report: dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,32 +73,30 @@ class Trained:
     """
 
     trainer: Trainer
-    progress: Progress
-    refit: Progress | None
+    progress: FinetuningProgress
+    refit: FinetuningProgress | None
     wanted: Split
     encoded: dict[str, int]
     head_from_start: bool | None
 
 
-def finetune(
-    recipe: FinetuningRecipe, model: Path, dataset: Path, seed: int, split: str, dev: str | None = "dev"
-) -> Outcome:
-    """Fine-tune `model` on the dataset's train, choose its weights by `dev`, predict `split`.
+def finetune(job: FinetuningJob) -> Outcome:
+    """Fine-tune the job's model, choose its weights by the dev split, and predict the split.
 
-    The predictions are one for each example of `split`, in its order; none of them is made up where
-    training failed. A `Run`, unless `model` is what was kept of a run that diverged: then there is nothing
+    The predictions are one for each example of the split, in its order; none of them is made up where
+    training failed. A `Run`, unless the model is what was kept of a run that diverged: then there is nothing
     to begin with, and this run has failed too.
     """
     started = time.monotonic()
-    data = _read(recipe, dataset, split, dev)
-    asked = _asked(data, model, seed, split, dev)
+    data = _read(job)
+    asked = _identity(job, data)
     if asked["start_failed"] == "nan":
-        return _not_trained(recipe, data, asked)
-    trained = _train(recipe, model, data, seed, choose_device())
+        return _not_trained(job.recipe, data, asked)
+    trained = _train(job, data, choose_device())
     trainer, task = trained.trainer, trained.trainer.task
     predicted, failed = _predict(trainer, trained.wanted, (trained.refit or trained.progress).diverged)
-    account = {
-        **_account(recipe, trained.progress, trained.refit),
+    report = {
+        **_report(job.recipe, trained.progress, trained.refit),
         **_surroundings(trainer),
         **asked,
         "head_from_start": trained.head_from_start,
@@ -103,67 +107,64 @@ def finetune(
         "seconds": round(time.monotonic() - started, 3),
     }
     rows = [task.row(*both) for both in zip(data.wanted, predicted, strict=True)]
-    return Run(task=task, model=trainer.model, predictions=rows, account=account)
+    return Run(task=task, model=trainer.model, predictions=rows, report=report)
 
 
-def not_chosen(
-    recipe: FinetuningRecipe,
-    model: Path,
-    dataset: Path,
-    seed: int,
-    split: str,
-    dev: str | None,
-    searched: Iterable[str],
-) -> Outcome:
+def not_chosen(job: FinetuningJob, searched: Iterable[str]) -> Outcome:
     """What comes of a run for which no values could be chosen, as all trials failed: nothing is trained.
 
-    `searched` are the recipe's keys that the trials were about; the account has null for them.
+    `searched` are the recipe's keys that the trials were about; the report has null for them.
     """
-    data = _read(recipe, dataset, split, dev)
-    made = _not_trained(recipe, data, _asked(data, model, seed, split, dev))
-    values = {**made.account["recipe"], **dict.fromkeys(searched)}
-    return replace(made, account={**made.account, "recipe": values, "search_failed": "nan"})
+    data = _read(job)
+    made = _not_trained(job.recipe, data, _identity(job, data))
+    values = {**made.report["recipe"], **dict.fromkeys(searched)}
+    return replace(made, report={**made.report, "recipe": values, "search_failed": "nan"})
 
 
-def predict_kept(
-    kept: Path,
-    recipe: FinetuningRecipe,
-    model: Path,
-    dataset: Path,
-    seed: int,
-    split: str,
-    dev: str | None = "dev",
-) -> Outcome:
+def predict_kept(job: FinetuningJob, kept: Path) -> Outcome:
     """What `finetune` gives, from the task model that this very run has kept: nothing is trained.
 
-    Its account is taken over, but for what is about the split that is predicted; `encoded` stays as it was.
+    Its report is taken over, but for what is about the split that is predicted; `encoded` stays as it was.
     """
-    account = read_account(kept, recipe, model, dataset, seed, dev)
-    data = _read(recipe, dataset, split, dev)
-    hashes = {**account["data_sha256"], split: data.hashes[split]}
-    changed = {**account, "split": split, "data_sha256": hashes}
-    if account["failed"] == "nan":
-        return Outcome(predictions=_nothing(recipe, data), account=changed)
+    report = read_report(kept, job)
+    data = _read(job)
+    hashes = {**report["data_sha256"], job.split: data.hashes[job.split]}
+    changed = {**report, "split": job.split, "data_sha256": hashes}
+    if report["failed"] == "nan":
+        return Outcome(predictions=_nothing(job.recipe, data), report=changed)
     predictor = load_task_model(kept, choose_device())
-    task, learnt = predictor.task, _learnt(recipe, data)
+    task, learnt = predictor.task, _learnt(job.recipe, data)
     task.prepare(learnt, task.encode(learnt).instances)
     wanted = encode_split(task, data.wanted)
-    _tell(wanted.encoded.counts)
+    _report_changes(wanted.encoded.counts)
     predicted, failed = _predict(predictor, wanted, False)
     rows = [task.row(*both) for both in zip(data.wanted, predicted, strict=True)]
-    return Outcome(predictions=rows, account={**changed, "failed": failed})
+    return Outcome(predictions=rows, report={**changed, "failed": failed})
 
 
-def _read(recipe: FinetuningRecipe, dataset: Path, split: str, dev: str | None) -> Data:
+def write_outcome(outcome: Outcome, job: FinetuningJob, predictions: Path, keep_in: Path | None) -> None:
+    """Write the predictions, training.json beside them, and the task model into the folder `keep_in`."""
+    report = outcome.report | label_of_process()
+    name = predictions.name.removesuffix(PREDICTIONS)
+    write_json(predictions.with_name(f"{name}{TRAINING}"), sealed(report))
+    write_jsonl_gz(predictions, outcome.predictions)
+    if keep_in and isinstance(outcome, Run):
+        keep(keep_in, outcome.task, outcome.model, report, job.dataset)
+    elif keep_in:
+        keep_report(keep_in, report)
+
+
+def _read(job: FinetuningJob) -> Data:
+    recipe, dataset, dev = job.recipe, job.dataset, job.dev
     kind = TASKS[recipe.task].kind
     if dev is None and recipe.keep == "best":
         raise PubmillError(f"{dataset}: no dev to choose the best weights by; the recipe needs keep: last")
-    names = dict.fromkeys(name for name in ("train", dev, split) if name)
+    names = dict.fromkeys(name for name in ("train", dev, job.split) if name)
     splits = {name: read_split(dataset, name, kind) for name in names}
     return Data(
         train=splits["train"],
         dev=splits[dev] if dev else None,
-        wanted=splits[split],
+        wanted=splits[job.split],
         hashes={name: sha256(split_path(dataset, name)) for name in names},
     )
 
@@ -173,20 +174,20 @@ def _learnt(recipe: FinetuningRecipe, data: Data) -> list[Any]:
     return [*data.train, *(data.dev or [])] if recipe.train_on == "train+dev" else data.train
 
 
-def _train(recipe: FinetuningRecipe, model: Path, data: Data, seed: int, device: torch.device) -> Trained:
+def _train(job: FinetuningJob, data: Data, device: torch.device) -> Trained:
     """Train, and train anew where the recipe says so; what diverged is not begun again."""
-    trainer, from_start = _begin(recipe, model, data.train, seed, device)
+    trainer, from_start = _begin(job, data.train, device)
     train = encode_split(trainer.task, data.train, learn=True)
     known = encode_split(trainer.task, data.dev) if data.dev else None
     wanted = encode_split(trainer.task, data.wanted)
     encoded = _encoded((train, known, wanted))
-    _tell(encoded)
+    _report_changes(encoded)
     trainer.task.prepare(data.train, train.encoded.instances)
     progress, refit = trainer.train(train, known), None
-    if recipe.train_on == "train+dev" and not progress.diverged:
+    if job.recipe.train_on == "train+dev" and not progress.diverged:
         del trainer  # two models, two optimisers and the best weights would not fit on a GPU together
         progress.best_weights.clear()
-        trainer, refit = _refit(recipe, model, _learnt(recipe, data), seed, device, progress)
+        trainer, refit = _refit(job, _learnt(job.recipe, data), device, progress)
     return Trained(
         trainer=trainer,
         progress=progress,
@@ -197,37 +198,31 @@ def _train(recipe: FinetuningRecipe, model: Path, data: Data, seed: int, device:
     )
 
 
-def _begin(
-    recipe: FinetuningRecipe, model: Path, learnt: list[Any], seed: int, device: torch.device
-) -> tuple[Trainer, bool | None]:
-    """Return a trainer with a head on the encoder, and whether the head starts from the one of `model`."""
+def _begin(job: FinetuningJob, learnt: list[Any], device: torch.device) -> tuple[Trainer, bool | None]:
+    """Return a trainer with a head on the encoder, and whether it starts from the head of the job's model."""
+    recipe, model = job.recipe, job.model
     tokenizer = load_tokenizer(model, words=recipe.task == "tokens")
     encoder = load_encoder(model, recipe.dropout, device)
     reader = make_reader(recipe, tokenizer, encoder)
     kind = TASKS[recipe.task]
     task = kind(recipe, reader, kind.labels_of(recipe, learnt))
-    torch.manual_seed(seed)
+    torch.manual_seed(job.seed)
     task.extend(encoder)
     prepare_encoder(encoder, recipe)
     head = task.head(int(encoder.config.hidden_size))
     from_start = continue_head(head, task, model)
     if reader.max_length < recipe.max_length:
-        say(f"max_length: {reader.max_length}, for the encoder takes no more")
-    return Trainer(recipe, task, TaskModel(encoder, head).to(device), seed), from_start
+        report_progress(f"max_length: {reader.max_length}, for the encoder takes no more")
+    return Trainer(recipe, task, TaskModel(encoder, head).to(device), job.seed), from_start
 
 
 def _refit(
-    recipe: FinetuningRecipe,
-    model: Path,
-    learnt: list[Any],
-    seed: int,
-    device: torch.device,
-    progress: Progress,
-) -> tuple[Trainer, Progress]:
+    job: FinetuningJob, learnt: list[Any], device: torch.device, progress: FinetuningProgress
+) -> tuple[Trainer, FinetuningProgress]:
     """Train anew with train and dev, as many passes as were best on dev (tinn2021 section 3.6)."""
     assert progress.best
-    again = replace(recipe, keep="last", evaluate_every=None, train_on="train")
-    trainer, _ = _begin(again, model, learnt, seed, device)
+    recipe = replace(job.recipe, keep="last", evaluate_every=None, train_on="train")
+    trainer, _ = _begin(replace(job, recipe=recipe), learnt, device)
     train = encode_split(trainer.task, learnt, learn=True)
     trainer.task.prepare(learnt, train.encoded.instances)
     passes = progress.best[0] / progress.steps_per_epoch
@@ -254,24 +249,24 @@ def _collapsed(task: Task[Any], examples: Sequence[Any], predicted: list[Any]) -
     return not task.constant([*predicted, *map(task.gold, examples)])
 
 
-def _asked(data: Data, model: Path, seed: int, split: str, dev: str | None) -> dict[str, Any]:
-    """The part of training.json on what the run is of."""
+def _identity(job: FinetuningJob, data: Data) -> dict[str, Any]:
+    """The fields of training.json that identify the run."""
     return {
-        "seed": seed,
-        "split": split,
-        "dev_split": dev,
-        "model": base_model(model),
-        "model_sha256": folder_sha256(model),
+        "seed": job.seed,
+        "split": job.split,
+        "dev_split": job.dev,
+        "model": base_model(job.model),
+        "model_sha256": folder_sha256(job.model),
         "data_sha256": data.hashes,
-        "start_failed": start_failed(model),
+        "start_failed": start_failed(job.model),
         "search_failed": None,
     }
 
 
 def _not_trained(recipe: FinetuningRecipe, data: Data, asked: dict[str, Any]) -> Outcome:
     """What comes of a run that could not begin, since one that it depends on diverged."""
-    account = {
-        **_account(recipe, Progress(), None),
+    report = {
+        **_report(recipe, FinetuningProgress(), None),
         **provenance(),
         **asked,
         "head_from_start": None,
@@ -281,7 +276,7 @@ def _not_trained(recipe: FinetuningRecipe, data: Data, asked: dict[str, Any]) ->
         "failed": "nan",
         "seconds": 0.0,
     }
-    return Outcome(predictions=_nothing(recipe, data), account=account)
+    return Outcome(predictions=_nothing(recipe, data), report=report)
 
 
 def _nothing(recipe: FinetuningRecipe, data: Data) -> list[dict[str, Any]]:
@@ -289,7 +284,9 @@ def _nothing(recipe: FinetuningRecipe, data: Data) -> list[dict[str, Any]]:
     return [{"id": example.id, TASKS[recipe.task].key: None} for example in data.wanted]
 
 
-def _account(recipe: FinetuningRecipe, progress: Progress, refit: Progress | None) -> dict[str, Any]:
+def _report(
+    recipe: FinetuningRecipe, progress: FinetuningProgress, refit: FinetuningProgress | None
+) -> dict[str, Any]:
     """The part of training.json on what was trained and how it went."""
     step, score = progress.best or (None, None)
     per_epoch = progress.steps_per_epoch
@@ -335,8 +332,8 @@ def _surroundings(trainer: Trainer) -> dict[str, Any]:
     return found
 
 
-def _tell(encoded: Mapping[str, int]) -> None:
+def _report_changes(encoded: Mapping[str, int]) -> None:
     """Say in the log what could not be read as it is."""
     done = [f"{name.replace('_', ' ')}: {count}" for name, count in sorted(encoded.items()) if count]
     if done:
-        say(", ".join(done))
+        report_progress(", ".join(done))

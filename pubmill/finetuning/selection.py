@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.storage.files import read_json
 
 STEPS = "stop_after"
 """The key that is no part of a grid: the steps after which the chosen point was best on dev, the mean of its
@@ -50,20 +51,17 @@ def select(trials: Iterable[Training], decides: Sequence[str]) -> dict[str, Any]
     return {"chosen": chosen, "failed": None, "mean_dev": mean, "considered": considered}
 
 
-def read_decides(text: str) -> list[str]:
-    """The keys that the choice decides, from --recipe."""
-    try:
-        recipe: Any = json.loads(text)
-    except json.JSONDecodeError:
-        recipe = None
-    if not isinstance(recipe, dict) or recipe.keys() != {"by", "decides"}:
-        raise PubmillError(f'--recipe is not a JSON object with the keys "by" and "decides": {text}')
-    if recipe["by"] != "dev":
-        raise PubmillError(f'--recipe: "by" is {recipe["by"]!r}; trials are selected by "dev" only')
-    decides = recipe["decides"]
-    if not isinstance(decides, list) or not decides or not all(isinstance(key, str) for key in decides):
-        raise PubmillError(f'--recipe: "decides" is {decides!r}; it must be a list of keys of the recipe')
-    return decides
+def read_choice(path: Path) -> tuple[Point, list[str] | None]:
+    """Return the chosen values for the recipe, and if all trials failed the undecided keys, else None.
+
+    If all trials failed, the values are those of the first trial, because the recipe must still be valid.
+    """
+    selected = read_json(path)
+    chosen = chosen_values(path, selected)
+    if chosen is not None:
+        return chosen, None
+    first = first_tried(path, selected)
+    return first, list(first)
 
 
 def chosen_values(path: Path, selected: Any) -> Point | None:

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from huggingface_hub import EvalResult, ModelCardData
+
 from pubmill.messages import commands
 from pubmill.storage.files import read_json
 
@@ -34,53 +36,62 @@ LICENCE = (
 UNKNOWN = "Who may have the data isn't known here: the dataset had no `card.json`."
 
 
-def task_model_card(name: str, account: Mapping[str, Any], dataset: Path, standard: str | None) -> str:
+def task_model_card(name: str, report: Mapping[str, Any], dataset: Path, standard: str | None) -> str:
     """The card as Markdown; `standard`: transformers' class that loads the folder whole, if there is one."""
     card = read_json(dataset / "card.json") if (dataset / "card.json").is_file() else {}
     data = str(card.get("dataset", dataset.name))
     parts = [
-        _metadata(name, account, data),
+        _metadata(name, report, data),
         f"# {name}",
-        f"`{account['model']}`, fine-tuned by pubmill on `{data}` with seed {account['seed']}.",
-        _access(card, account),
+        f"`{report['model']}`, fine-tuned by pubmill on `{data}` with seed {report['seed']}.",
+        _access(card, report),
         _use(standard),
         f"## Intended use and limits\n\n{LIMITS}",
         f"## Licence\n\n{LICENCE}",
-        _table("Training", _training(account)),
-        _table("Recipe", account["recipe"]),
-        _table("Made with", _surroundings(account)),
+        _table("Training", _training(report)),
+        _table("Recipe", report["recipe"]),
+        _table("Made with", _surroundings(report)),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _access(card: Mapping[str, Any], account: Mapping[str, Any]) -> str:
+def _access(card: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     """Who may have the data, in words; the pretrained model's may be stricter than the dataset's."""
-    if "access" in account:
-        return ACCESS[account["access"]]
+    if "access" in report:
+        return ACCESS[report["access"]]
     return ACCESS.get(card.get("access", ""), UNKNOWN)
 
 
-def _metadata(name: str, account: Mapping[str, Any], data: str) -> str:
-    """The YAML at the top; JSON is YAML."""
-    dev, pipeline = account["dev"], PIPELINES[account["recipe"]["task"]]
-    metrics = [{"type": dev["metric"], "value": dev["best"], "name": f"{dev['metric']} on dev"}]
-    result = {
-        "task": {"type": pipeline},
-        "dataset": {"type": data, "name": data, "split": "dev"},
-        "metrics": metrics,
-    }
-    fields = {
-        "library_name": "transformers",
-        "pipeline_tag": pipeline,
-        "base_model": account["model"],
-        "datasets": [data],
-        "tags": ["pubmill", "biomedical"],
-        **({"pubmill_access": account["access"]} if "access" in account else {}),
-    }
-    if dev["best"] is not None:
-        fields["model-index"] = [{"name": name, "results": [result]}]
-    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items()]
-    return "\n".join(["---", *lines, "---"])
+def _metadata(name: str, report: Mapping[str, Any], data: str) -> str:
+    """The YAML at the top, which the hub and `pubmill.storage.privacy` read."""
+    access = {"pubmill_access": report["access"]} if "access" in report else {}
+    metadata = ModelCardData(
+        library_name="transformers",
+        pipeline_tag=PIPELINES[report["recipe"]["task"]],
+        base_model=report["model"],
+        datasets=[data],
+        tags=["pubmill", "biomedical"],
+        model_name=name,
+        eval_results=_dev_result(report, data),
+        **access,
+    )
+    return f"---\n{metadata.to_yaml()}\n---"
+
+
+def _dev_result(report: Mapping[str, Any], data: str) -> list[EvalResult] | None:
+    dev = report["dev"]
+    if dev["best"] is None:
+        return None
+    result = EvalResult(
+        task_type=PIPELINES[report["recipe"]["task"]],
+        dataset_type=data,
+        dataset_name=data,
+        dataset_split="dev",
+        metric_type=dev["metric"],
+        metric_value=dev["best"],
+        metric_name=f"{dev['metric']} on dev",
+    )
+    return [result]
 
 
 def _use(standard: str | None) -> str:
@@ -91,28 +102,28 @@ def _use(standard: str | None) -> str:
     return f"transformers loads its encoder with `AutoModel`; its head is pubmill's. {ours}"
 
 
-def _training(account: Mapping[str, Any]) -> dict[str, Any]:
-    dev = account["dev"]
+def _training(report: Mapping[str, Any]) -> dict[str, Any]:
+    dev = report["dev"]
     return {
         f"{dev['metric']} on dev": dev["best"],
         "step of it": dev["best_step"],
-        "steps": account["steps"],
-        "steps on train and dev": account["steps_on_train_and_dev"],
-        "max length": account["max_length"],
-        "labels": len(account["labels"]),
-        "mean loss of the last epoch": account["loss_by_epoch"][-1] if account["loss_by_epoch"] else None,
-        "seconds": account["seconds"],
-        "head goes on from the model before": account["head_from_start"],
-        "failure of the model before": account["start_failed"],
-        "pretrained model, sha256": account["model_sha256"],
-        **{f"{split}, sha256": value for split, value in sorted(account["data_sha256"].items())},
+        "steps": report["steps"],
+        "steps on train and dev": report["steps_on_train_and_dev"],
+        "max length": report["max_length"],
+        "labels": len(report["labels"]),
+        "mean loss of the last epoch": report["loss_by_epoch"][-1] if report["loss_by_epoch"] else None,
+        "seconds": report["seconds"],
+        "head goes on from the model before": report["head_from_start"],
+        "failure of the model before": report["start_failed"],
+        "pretrained model, sha256": report["model_sha256"],
+        **{f"{split}, sha256": value for split, value in sorted(report["data_sha256"].items())},
     }
 
 
-def _surroundings(account: Mapping[str, Any]) -> dict[str, Any]:
+def _surroundings(report: Mapping[str, Any]) -> dict[str, Any]:
     """Code, packages and machine."""
-    machine = {key: value for key, value in account["hardware"].items() if value not in (None, [])}
-    return {"commit": account["commit"], "python": account["python"], **account["packages"], **machine}
+    machine = {key: value for key, value in report["hardware"].items() if value not in (None, [])}
+    return {"commit": report["commit"], "python": report["python"], **report["packages"], **machine}
 
 
 def _table(title: str, values: Mapping[str, Any]) -> str:

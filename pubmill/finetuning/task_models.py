@@ -20,6 +20,7 @@ from transformers import AutoModelForQuestionAnswering, AutoModelForTokenClassif
 from pubmill.annotation.examples import SequenceExample
 from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import forward, load_encoder, load_tokenizer
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, Instance, collate
 from pubmill.finetuning.predicting import Predictor, make_reader
@@ -30,7 +31,7 @@ from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.base import Task
 from pubmill.recipes import FinetuningRecipe, build
 from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
-from pubmill.storage.weights_digest import ACCOUNT, folder_sha256
+from pubmill.storage.weights_digest import REPORT, folder_sha256
 
 FORMAT = 1
 """Version of `pubmill.json`; raised when older programs would misread it."""
@@ -46,18 +47,18 @@ TOLERANCE = 1e-4
 """Most that scores of transformers' class may differ from ours: products of other shapes round otherwise."""
 
 
-def keep(folder: Path, task: Task[Any], model: TaskModel, account: dict[str, Any], dataset: Path) -> None:
+def keep(folder: Path, task: Task[Any], model: TaskModel, report: dict[str, Any], dataset: Path) -> None:
     """Write the task model `folder` from a run on `dataset`; nothing is left there if it does not load.
 
-    Of a run that diverged only its account is kept. Raises a `PubmillError` if what was written gives other
+    Of a run that diverged only its report is kept. Raises a `PubmillError` if what was written gives other
     encodings.
     """
-    if account["failed"] == "nan":
-        keep_account(folder, account)
+    if report["failed"] == "nan":
+        keep_report(folder, report)
         return
     model.eval()
     with writing_folder(folder) as temporary:
-        write_json(temporary / ACCOUNT, sealed(account))
+        write_json(temporary / REPORT, sealed(report))
         standard = _standard(task, model)
         (standard or model.encoder).save_pretrained(temporary)
         head = {name: value.detach().cpu().contiguous() for name, value in model.head.state_dict().items()}
@@ -65,20 +66,20 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, account: dict[str, Any
         _save_tokenizer(task.reader, temporary)
         facts = {
             "format": FORMAT,
-            "recipe": account["recipe"],
+            "recipe": report["recipe"],
             "labels": task.labels,
             "argument_types": _argument_types(task, dataset),
         }
         write_json(temporary / FACTS, facts)
-        card = task_model_card(folder.name, account, dataset, type(standard).__name__ if standard else None)
+        card = task_model_card(folder.name, report, dataset, type(standard).__name__ if standard else None)
         (temporary / "README.md").write_text(card, encoding="utf-8")
         _check(temporary, model, task.reader)
 
 
-def keep_account(folder: Path, account: dict[str, Any]) -> None:
+def keep_report(folder: Path, report: dict[str, Any]) -> None:
     """Write what is kept of a run that has no model to keep: that it failed is its result."""
     with writing_folder(folder) as temporary:
-        write_json(temporary / ACCOUNT, sealed(account))
+        write_json(temporary / REPORT, sealed(report))
 
 
 def load_task_model(folder: Path, device: torch.device) -> Predictor:
@@ -139,25 +140,23 @@ def read_facts(folder: Path) -> dict[str, Any]:
     return facts
 
 
-def read_account(
-    folder: Path, recipe: FinetuningRecipe, model: Path, dataset: Path, seed: int, dev: str | None
-) -> dict[str, Any]:
+def read_report(folder: Path, job: FinetuningJob) -> dict[str, Any]:
     """The training.json of a kept model, once it is known to be of this very run.
 
     Raises a `PubmillError` that names what differs: the recipe, the seed, the pretrained model, the data, or
     the split that its weights were chosen by.
     """
-    if not (folder / ACCOUNT).is_file():
-        raise PubmillError(f"{folder} has no {ACCOUNT}; scripts/finetune.py --keep writes such a folder")
+    if not (folder / REPORT).is_file():
+        raise PubmillError(f"{folder} has no {REPORT}; scripts/finetune.py --keep writes such a folder")
     keys = ("recipe", "seed", "dev_split", "model", "model_sha256", "data_sha256", "failed")
-    account = _checked_account(folder / ACCOUNT, keys)
-    data = account["data_sha256"]
+    report = _checked_report(folder / REPORT, keys)
+    data = report["data_sha256"]
     wanted: dict[str, tuple[Any, Any]] = {
-        "recipe": (account["recipe"], asdict(recipe)),
-        "seed": (account["seed"], seed),
-        "dev split": (account["dev_split"], dev),
-        "model": (account["model_sha256"], folder_sha256(model)),
-        "dataset": (data, {name: _sha256_if_there(split_path(dataset, name)) for name in data}),
+        "recipe": (report["recipe"], asdict(job.recipe)),
+        "seed": (report["seed"], job.seed),
+        "dev split": (report["dev_split"], job.dev),
+        "model": (report["model_sha256"], folder_sha256(job.model)),
+        "dataset": (data, {name: _sha256_if_there(split_path(job.dataset, name)) for name in data}),
     }
     other = [name for name, (found, expected) in wanted.items() if found != expected]
     if other:
@@ -165,34 +164,34 @@ def read_account(
             f"{folder} was kept by another run: its {', '.join(other)} differ from what is asked for; "
             "train again with --keep"
         )
-    return account
+    return report
 
 
 def base_model(folder: Path) -> str:
-    """The pretrained model that a folder's weights began as; of a task model, its account says it."""
-    account = _run_before(folder)
-    return str(account["model"]) if account else folder.name
+    """The pretrained model that a folder's weights began as; of a task model, its report says it."""
+    report = _run_before(folder)
+    return str(report["model"]) if report else folder.name
 
 
 def start_failed(folder: Path) -> str | None:
     """How the run failed that a folder's model is from; None where it didn't, or the model is pretrained."""
-    account = _run_before(folder)
-    return str(account["failed"]) if account and account["failed"] else None
+    report = _run_before(folder)
+    return str(report["failed"]) if report and report["failed"] else None
 
 
 def _run_before(folder: Path) -> dict[str, Any] | None:
-    """The account of the run that a folder's model is from; None for a pretrained model."""
-    path = folder / ACCOUNT
-    return _checked_account(path, ("model", "failed")) if path.is_file() else None
+    """The report of the run that a folder's model is from; None for a pretrained model."""
+    path = folder / REPORT
+    return _checked_report(path, ("model", "failed")) if path.is_file() else None
 
 
-def _checked_account(path: Path, keys: Sequence[str]) -> dict[str, Any]:
-    account: Any = read_json(path)
-    lacks = [key for key in keys if not isinstance(account, dict) or key not in account]
-    if lacks or not isinstance(account.get("data_sha256", {}), dict):
+def _checked_report(path: Path, keys: Sequence[str]) -> dict[str, Any]:
+    report: Any = read_json(path)
+    lacks = [key for key in keys if not isinstance(report, dict) or key not in report]
+    if lacks or not isinstance(report.get("data_sha256", {}), dict):
         what = f"has no {', '.join(lacks)}" if lacks else "must have an object as data_sha256"
-        raise PubmillError(f"{path} {what}, so it is no account of a fine-tuning; keep the model again")
-    return dict(account)
+        raise PubmillError(f"{path} {what}, so it is no report of a fine-tuning; keep the model again")
+    return dict(report)
 
 
 def _sha256_if_there(path: Path) -> str | None:
@@ -240,8 +239,8 @@ def _same_scores(whole: PreTrainedModel, reader: Reader, model: TaskModel) -> bo
     found = whole(input_ids=batch.ids, attention_mask=batch.mask, **segments)
     scores = found.logits if "logits" in found else torch.stack([found.start_logits, found.end_logits], -1)
     expected = model(batch)
-    given = scores.flatten(0, 1).index_select(0, batch.places)
-    return given.shape == expected.shape and torch.allclose(given, expected, rtol=TOLERANCE, atol=TOLERANCE)
+    found = scores.flatten(0, 1).index_select(0, batch.places)
+    return found.shape == expected.shape and torch.allclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE)
 
 
 def _probe(reader: Reader, encoder: PreTrainedModel) -> Batch:

@@ -8,8 +8,8 @@ holds paths of the machine, the mirror or the number of cores. `pubmill.storage.
 """
 
 from pubmill.graph.headings import published_values
-from pubmill.graph.params_text import as_arguments, as_json
+from pubmill.graph.params_text import as_arguments
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.graph.study_graph import Graph, checked_graph
 
-__all__ = ["VERSIONS", "Graph", "as_arguments", "as_json", "checked_graph", "published_values"]
+__all__ = ["VERSIONS", "Graph", "as_arguments", "checked_graph", "published_values"]

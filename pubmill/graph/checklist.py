@@ -2,27 +2,32 @@
 
 from bisect import insort
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pubmill.graph.datasets import Datasets
 from pubmill.graph.models import Models
 from pubmill.graph.pipelines import OFF_THE_SHELF
-from pubmill.graph.report import Report
+from pubmill.graph.report import ReportJobs
 from pubmill.graph.requests import Requests
 from pubmill.graph.runs import Runs
 from pubmill.graph.scope import Scope
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.graph.tables import Tables
+from pubmill.recipes.publication import (
+    ChecklistRecipe,
+    DatasetSummary,
+    ModelSummary,
+    ProtocolSummary,
+    SearchSummary,
+    StudyRuns,
+)
 from pubmill.specs import LocalFile, Specs
 from pubmill.specs.study import Study
 from pubmill.storage.result_paths import Paths, run_of
 
-StudyRuns = dict[str, dict[str, dict[str, dict[str, list[int]]]]]
-"""protocol -> model -> setting -> dataset -> seeds: every run of a study, short enough for a command line."""
 
-
-class Checklist:
+class ChecklistJobs:
     """Recipe and inputs of the reproducibility checklist."""
 
     def __init__(
@@ -36,7 +41,7 @@ class Checklist:
         tables: Tables,
         requests: Requests,
         scope: Scope,
-        report: Report,
+        report: ReportJobs,
     ) -> None:
         self._study = study
         self._specs = specs
@@ -68,28 +73,26 @@ class Checklist:
         )
         return list(dict.fromkeys(found))
 
-    def searches(self) -> list[dict[str, Any]]:
+    def searches(self) -> list[SearchSummary]:
         """Return the searches behind these runs: each grid once, with the paths of the choices made by it.
 
         Of a run that no job of the study makes, the choice counts only if it is on disk.
         """
-        found: dict[tuple[str, str], dict[str, Any]] = {}
+        found: dict[tuple[str, str], SearchSummary] = {}
         made = set(self._choices(_runs_of(self._made_records())))
         for protocol, model, setting, dataset in _fine_tuned(self.runs()):
             spec, choice = self._runs.protocol(protocol), self._runs.choice(protocol, model, dataset, setting)
             if choice is None or spec.search is None:
                 continue
             grid = spec.grid(self._specs.datasets[choice.dataset], choice.model or model, choice.setting)
-            search = {
-                "protocol": protocol,
-                "grid": grid,
-                **spec.search.model_dump(include={"models", "seeds"}),
-            }
-            one = found.setdefault((protocol, repr(grid)), {**search, "selected": []})
-            for path in self._runs.selected(protocol, model, dataset, setting):
-                below = self._paths.below(path)
-                if below not in one["selected"] and (path in made or Path(path).is_file()):
-                    one["selected"].append(below)
+            search = SearchSummary(
+                protocol=protocol, grid=grid, models=spec.search.models, seeds=spec.search.seeds, selected=()
+            )
+            one = found.setdefault((protocol, repr(grid)), search)
+            paths = self._runs.selected(protocol, model, dataset, setting)
+            there = [self._paths.below(path) for path in paths if path in made or Path(path).is_file()]
+            selected = tuple(dict.fromkeys([*one.selected, *there]))
+            found[protocol, repr(grid)] = replace(one, selected=selected)
         return list(found.values())
 
     def _choices(self, runs: StudyRuns) -> Iterator[str]:
@@ -97,33 +100,28 @@ class Checklist:
         for protocol, model, setting, dataset in _fine_tuned(runs):
             yield from self._runs.selected(protocol, model, dataset, setting)
 
-    def recipe(self) -> dict[str, Any]:
-        """Return the ChecklistRecipe of the study: values of its specs; measurements are read from the
-        results."""
-        report = self._report.recipe()
-        shared = (
-            "study",
-            "title",
-            "scale",
-            "scale_title",
-            "comparable",
-            "tables",
-            "pretraining",
-            "corpora",
-            "vocabs",
+    def recipe(self) -> ChecklistRecipe:
+        """Return the ChecklistRecipe of the study: values of its specs; measurements are in the results."""
+        report, runs, others = self._report.recipe(), self.runs(), self._found_subjects()
+        models = [*self._scope.models(), *others["models"]]
+        datasets = [*self._scope.datasets(), *others["datasets"]]
+        return ChecklistRecipe(
+            study=report.study,
+            title=report.title,
+            scale=report.scale,
+            scale_title=report.scale_title,
+            comparable=report.comparable,
+            tables=report.tables,
+            pretraining=report.pretraining,
+            corpora=report.corpora,
+            vocabs=report.vocabs,
+            runs=runs,
+            searches=tuple(self.searches()),
+            protocols={name: self._protocol(name) for name in runs if name != OFF_THE_SHELF},
+            models={name: self._model(name) for name in models},
+            datasets={name: self._dataset(name) for name in datasets},
+            versions={"checklist": VERSIONS["checklist"]},
         )
-        runs, others = self.runs(), self._found_subjects()
-        return {
-            **{key: report[key] for key in shared},
-            "runs": runs,
-            "searches": self.searches(),
-            "protocols": {name: self._protocol(name) for name in runs if name != OFF_THE_SHELF},
-            "models": {name: self._model(name) for name in [*self._scope.models(), *others["models"]]},
-            "datasets": {
-                name: self._dataset(name) for name in [*self._scope.datasets(), *others["datasets"]]
-            },
-            "versions": {"checklist": VERSIONS["checklist"]},
-        }
 
     def _found_subjects(self) -> dict[str, list[str]]:
         """Return models and datasets that tables show only through records already on disk."""
@@ -137,30 +135,45 @@ class Checklist:
             ],
         }
 
-    def _protocol(self, name: str) -> dict[str, Any]:
+    def _protocol(self, name: str) -> ProtocolSummary:
         spec = self._specs.protocols[name]
-        return {
-            **spec.model_dump(include={"citation", "notes", "hyperparameters"}),
-            "overrides": {
+        return ProtocolSummary(
+            citation=spec.citation,
+            notes=spec.notes,
+            hyperparameters=spec.hyperparameters,
+            overrides={
                 key: {**one.values, "why": one.why or ""} for key, one in spec.overrides.items() if one.values
             },
-            **spec.final.model_dump(include={"aggregate", "split"}),
-        }
+            aggregate=spec.final.aggregate,
+            split=spec.final.split,
+        )
 
-    def _model(self, name: str) -> dict[str, Any]:
+    def _model(self, name: str) -> ModelSummary:
         spec = self._specs.models[name]
-        own = spec.model_dump(include={"label", "citation", "notes", "lowercase"})
-        return {**own, "weights": self._models.weights(name)}
+        return ModelSummary(
+            label=spec.label,
+            citation=spec.citation,
+            notes=spec.notes,
+            lowercase=spec.lowercase,
+            weights=self._models.weights(name),
+        )
 
-    def _dataset(self, name: str) -> dict[str, Any]:
+    def _dataset(self, name: str) -> DatasetSummary:
         spec = self._specs.datasets[name]
-        kept = {"label", "task", "kind", "domain", "metric", "access", "apply", "licence", "citation"}
         links = [file.url for file in spec.sources.values() if not isinstance(file, LocalFile)]
-        return {
-            **spec.model_dump(include=kept),
-            "links": list(dict.fromkeys(links)),
-            "made_up": self._datasets.is_made_up(name),
-        }
+        return DatasetSummary(
+            label=spec.label,
+            task=spec.task,
+            kind=spec.kind,
+            domain=spec.domain,
+            metric=spec.metric,
+            access=spec.access,
+            apply=spec.apply,
+            licence=spec.licence,
+            citation=spec.citation,
+            links=tuple(dict.fromkeys(links)),
+            made_up=self._datasets.is_made_up(name),
+        )
 
     def inputs(self) -> list[str]:
         """Return the files that the checklist reads, except weights, which it counts where they exist."""

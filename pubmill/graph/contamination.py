@@ -1,9 +1,8 @@
 """The search for texts of datasets in corpora."""
 
-from typing import Any
-
 from pubmill.graph.corpora import Corpora
 from pubmill.graph.scope import Scope
+from pubmill.recipes.corpora import EvaluatedDataset, IndexRecipe
 from pubmill.specs import Specs
 from pubmill.storage.result_paths import Paths
 
@@ -11,7 +10,7 @@ PARTS_AT_ONCE = 32
 """Parts that one job searches for datasets' texts: minutes. A job a part was a quarter of a full graph."""
 
 
-class Contamination:
+class ContaminationJobs:
     """Texts of datasets that corpora contain."""
 
     def __init__(self, specs: Specs, paths: Paths, corpora: Corpora, scope: Scope) -> None:
@@ -36,14 +35,16 @@ class Contamination:
         found = self.splits(corpus, use)
         return [self._paths.examples(name, split) for name in found for split in found[name]]
 
-    def recipe(self, corpus: str, use: str) -> dict[str, Any]:
+    def recipe(self, corpus: str, use: str) -> IndexRecipe:
         """Return which texts an index holds."""
-        return {
-            "datasets": [
-                {"dataset": name, "splits": splits, "pmids": bool(self._specs.datasets[name].pmids)}
+        return IndexRecipe(
+            datasets=tuple(
+                EvaluatedDataset(
+                    dataset=name, splits=tuple(splits), pmids=bool(self._specs.datasets[name].pmids)
+                )
                 for name, splits in self.splits(corpus, use).items()
-            ]
-        }
+            )
+        )
 
     def findings(self, corpus: str) -> list[str]:
         """Return the texts of datasets found in a corpus: one file for each job, named by its first part."""

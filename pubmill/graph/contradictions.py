@@ -15,7 +15,7 @@ def _fields(values: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     return {name: values[name] for name in names}
 
 
-class Contradictions:
+class ContradictionJobs:
     """Recipe of the page of contradictions."""
 
     def __init__(self, specs: Specs, tables: Tables) -> None:

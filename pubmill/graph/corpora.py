@@ -4,12 +4,24 @@ import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.graph.pmc_shards import packages, pmc_shards
 from pubmill.graph.pubmed_files import pubmed_files
 from pubmill.graph.user_folders import UserFolders
+from pubmill.recipes.corpora import (
+    ClinicalParsingRecipe,
+    LatestRecipe,
+    LockRecipe,
+    MedlineParsingRecipe,
+    ParsingRecipe,
+    PmcParsingRecipe,
+    SourceFolder,
+    SourceShards,
+    StatisticsRecipe,
+    TextParsingRecipe,
+)
 from pubmill.specs import MimicSource, PmcPackagesSource, PmcSource, PubmedSource, Specs, TextSource
 from pubmill.specs.corpora import Source
 from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
@@ -36,22 +48,22 @@ class Corpora:
         self._shards: dict[str, list[Shard]] = {}
         self._files: dict[tuple[str, str], dict[str, str]] = {}
 
-    def parse_recipe(self, source: str, shard: str) -> dict[str, Any]:
+    def parse_recipe(self, source: str, shard: str) -> ParsingRecipe:
         """Return the parsing recipe of a file of a source; corpora that share a source agree on it."""
         spec = self.source(source)
-        recipe: dict[str, Any] = {"source": source}
-        # Only what differs from the default is named, so that a new choice reruns nothing.
-        if isinstance(spec, PubmedSource) and spec.parser != "pubmill":
-            recipe["parser"] = spec.parser
-        if isinstance(spec, PmcSource | PmcPackagesSource):
-            recipe |= {"parser": spec.parser, "leave_out": sorted(spec.leave_out)}
-            if shard in spec.unreadable:
-                recipe["unreadable"] = sorted(spec.unreadable[shard])
-        if isinstance(spec, TextSource):
-            recipe |= spec.model_dump(include={"documents", "language"}, exclude_defaults=True)
-        if isinstance(spec, MimicSource):
-            recipe["brackets"] = spec.brackets
-        return recipe
+        match spec:
+            case PubmedSource():
+                return MedlineParsingRecipe(source=source, parser=spec.parser)
+            case TextSource():
+                return TextParsingRecipe(source=source, documents=spec.documents, language=spec.language)
+            case MimicSource():
+                return ClinicalParsingRecipe(source=source, brackets=spec.brackets)
+        return PmcParsingRecipe(
+            source=source,
+            parser=spec.parser,
+            leave_out=tuple(sorted(spec.leave_out)),
+            unreadable=tuple(sorted(spec.unreadable.get(shard, ()))),
+        )
 
     def source(self, name: str) -> Source:
         """Return the spec of a source, by its name."""
@@ -152,30 +164,35 @@ class Corpora:
         """Return the parts of a corpus, one for each shard."""
         return [self._paths.part(corpus, i) for i in range(len(self.shards(corpus)))]
 
-    def latest_recipe(self, corpus: str) -> dict[str, Any]:
-        """Return the sources, in order of authority, with the names of their shards in NCBI's order.
-
-        The names stand here, and not on the command line as paths: those of a whole baseline would be
-        longer than a shell command may be.
-        """
+    def latest_recipe(self, corpus: str) -> LatestRecipe:
+        """Return which sources, in order of authority, with the names of their shards in NCBI's order."""
         runs = itertools.groupby(self.shards(corpus), key=lambda shard: shard.source)
-        return {"sources": [{"name": name, "shards": [shard.name for shard in run]} for name, run in runs]}
+        return LatestRecipe(
+            sources=tuple(
+                SourceShards(name=name, shards=tuple(shard.name for shard in run)) for name, run in runs
+            )
+        )
 
-    def lock_recipe(self, corpus: str) -> dict[str, Any]:
-        """Return the source files of a corpus, in order of loading; grouped by folder, to be short."""
+    def lock_recipe(self, corpus: str) -> LockRecipe:
+        """Return the source files of a corpus, in order of loading, by folder to keep the text short."""
         places = [(shard.source, Path(shard.file)) for shard in self.shards(corpus)]
         runs = itertools.groupby(places, key=lambda place: (place[0], place[1].parent))
         sources = self._paths.sources()
-        return {
-            "files": [
-                {
-                    "source": source,
-                    "folder": folder.relative_to(sources).as_posix(),
-                    "names": [path.name for _, path in run],
-                }
+        return LockRecipe(
+            files=tuple(
+                SourceFolder(
+                    source=source,
+                    folder=folder.relative_to(sources).as_posix(),
+                    names=tuple(path.name for _, path in run),
+                )
                 for (source, folder), run in runs
-            ]
-        }
+            )
+        )
+
+    @staticmethod
+    def statistics_recipe(corpus: str) -> StatisticsRecipe:
+        """Return the recipe of a corpus's totals: its name."""
+        return StatisticsRecipe(corpus=corpus)
 
     def locked(self) -> list[str]:
         """Return the corpora that are rebuilt from a lock."""

@@ -1,12 +1,11 @@
 """The RO-Crate of a study."""
 
-from typing import Any
-
 from pubmill.graph.datasets import Datasets
 from pubmill.graph.publication import Publication
-from pubmill.graph.report import Report
+from pubmill.graph.report import ReportJobs
 from pubmill.graph.scope import Scope
 from pubmill.graph.stage_versions import VERSIONS
+from pubmill.recipes.publication import CrateAuthor, CrateRecipe
 from pubmill.specs import Specs
 from pubmill.specs.study import Study
 from pubmill.storage.result_paths import Paths
@@ -25,7 +24,7 @@ class Crate:
         paths: Paths,
         datasets: Datasets,
         scope: Scope,
-        report: Report,
+        report: ReportJobs,
         publication: Publication,
     ) -> None:
         self._study = study
@@ -40,22 +39,28 @@ class Crate:
         """Return the results that the crate holds, and the records of the source files that it names."""
         return [*self._publication.files(), *map(self._paths.at, self._report.source_records())]
 
-    def recipe(self) -> dict[str, Any]:
+    def recipe(self) -> CrateRecipe:
         """Return the CrateRecipe of the study."""
-        report = self._report.recipe()
+        report, author = self._report.recipe(), self._study.author
         own = self._study.model_dump(mode="json", exclude=OF_THE_MACHINE)
         keys = dict.fromkeys(self._study.local_files, "a folder of your own")
-        return {
-            **{key: report[key] for key in ("study", "title", "scale", "scale_title", "tables")},
-            "configuration": own | ({"local_files": keys} if keys else {}),
-            "author": self._study.author.model_dump() if self._study.author else None,
-            "results": list(map(self._paths.below, self._publication.files())),
-            "sources": report["sources"],
-            **self._conditions(),
-            "versions": {"crate": VERSIONS["crate"]},
-        }
+        licences, conditions = self._conditions()
+        return CrateRecipe(
+            study=report.study,
+            title=report.title,
+            scale=report.scale,
+            scale_title=report.scale_title,
+            tables=report.tables,
+            configuration=own | ({"local_files": keys} if keys else {}),
+            author=CrateAuthor(name=author.name, orcid=author.orcid) if author else None,
+            results=tuple(map(self._paths.below, self._publication.files())),
+            sources=report.sources,
+            licences=licences,
+            conditions=conditions,
+            versions={"crate": VERSIONS["crate"]},
+        )
 
-    def _conditions(self) -> dict[str, dict[str, str]]:
+    def _conditions(self) -> tuple[dict[str, str], dict[str, str]]:
         """Return the licences of the datasets' source files, and where to apply for them; for files that
         several datasets share, those of the first."""
         licences: dict[str, str] = {}
@@ -67,4 +72,4 @@ class Crate:
                 licences.setdefault(below, spec.licence)
                 if spec.apply:
                     conditions.setdefault(below, spec.apply)
-        return {"licences": licences, "conditions": conditions}
+        return licences, conditions

@@ -1,9 +1,8 @@
 """Pages of datasets."""
 
-from typing import Any
-
 from pubmill.graph.datasets import Datasets
 from pubmill.graph.stage_versions import VERSIONS
+from pubmill.recipes.publication import PageRecipe, PageSource
 from pubmill.specs import LocalFile, Specs
 from pubmill.specs.datasets import File
 from pubmill.specs.study import Study
@@ -31,38 +30,37 @@ class DatasetPages:
         records = map(self._paths.source_record, self._datasets.conversion_inputs(dataset))
         return [self._paths.card(dataset), *records]
 
-    def recipe(self, dataset: str) -> dict[str, Any]:
+    def recipe(self, dataset: str) -> PageRecipe:
         """Return the PageRecipe of a dataset: values of its spec; the numbers are on its card."""
         spec = self._specs.datasets[dataset]
-        return {
-            **spec.model_dump(include=set(SPEC_FIELDS)),
-            "scale": self._study.scale,
-            "scale_title": self._specs.scale.title,
-            "made_up": self._datasets.is_made_up(dataset),
-            "card": BELOW.card(dataset),
-            "sources": self._sources(dataset),
-            "published": spec.published.model_dump(include={"files"})["files"] if spec.published else {},
-            "variants": [name for name in self._datasets.variants(dataset) if name != dataset],
-            "versions": {"page": VERSIONS["page"]},
-        }
+        published = spec.published.files if spec.published else {}
+        return PageRecipe(
+            **{name: getattr(spec, name) for name in SPEC_FIELDS},
+            scale=self._study.scale,
+            scale_title=self._specs.scale.title,
+            made_up=self._datasets.is_made_up(dataset),
+            card=BELOW.card(dataset),
+            sources=self._sources(dataset),
+            published={str(split): file for split, file in published.items()},
+            variants=tuple(name for name in self._datasets.variants(dataset) if name != dataset),
+            versions={"page": VERSIONS["page"]},
+        )
 
-    def _sources(self, dataset: str) -> list[dict[str, str | None]]:
+    def _sources(self, dataset: str) -> tuple[PageSource, ...]:
         """Return the source files: a list, as the order of a mapping would be lost on the way to the page."""
-        return [
-            {"role": role, **_place(file), "record": self._source_record(dataset, role)}
+        inputs = self._datasets.inputs(dataset)
+        return tuple(
+            _source(role, file, self._paths.source_record(self._paths.below(inputs[role])))
             for role, file in self._specs.datasets[dataset].sources.items()
-        ]
-
-    def _source_record(self, dataset: str, role: str) -> str:
-        """Return the path, below the results, of the record of origin of the file of a role."""
-        return self._paths.source_record(self._paths.below(self._datasets.inputs(dataset)[role]))
+        )
 
 
-def _place(file: File | LocalFile) -> dict[str, str | None]:
+def _source(role: str, file: File | LocalFile, record: str) -> PageSource:
     """Return where a source file is from, in words that hold on every machine, and how it is checked."""
     if isinstance(file, LocalFile):
         place = f"{file.file}, in the folder local_files.{file.local}"
-        return {"place": place, "url": None, "check": "sha256" if file.sha256 else None}
+        check = "sha256" if file.sha256 else None
+        return PageSource(role=role, place=place, url=None, check=check, record=record)
     known = "sha256" if file.sha256 else "git_blob"
     check = f"not checked: {file.unchecked}" if file.unchecked else known
-    return {"place": file.url, "url": file.url, "check": check}
+    return PageSource(role=role, place=file.url, url=file.url, check=check, record=record)

@@ -1,9 +1,8 @@
 """Datasets: their raw files and their conversion."""
 
-from typing import Any
-
 from pubmill.graph.dataset_access import DatasetAccess
 from pubmill.graph.dataset_recipes import conversion_recipe
+from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.specs import File, LocalFile, Specs
 from pubmill.storage.result_paths import Paths
 
@@ -16,7 +15,7 @@ class Datasets:
         self._paths = paths
         self._access = access
 
-    def recipe(self, dataset: str) -> dict[str, Any]:
+    def recipe(self, dataset: str) -> ConversionRecipe:
         """Return the ConversionRecipe of a dataset."""
         return conversion_recipe(dataset, self._specs.datasets[dataset])
 

@@ -13,6 +13,7 @@ from pubmill.graph.table_datasets import NOT_WANTED, TableDatasets
 from pubmill.graph.user_folders import UserFolders
 from pubmill.graph.vocabularies import Vocabularies
 from pubmill.recipes import FinetuningRecipe
+from pubmill.recipes.models import LocalWeights, PretrainedWeights, RandomWeights
 from pubmill.specs import FactTableSpec, LearntVocabSpec, PretrainingSpec, ProtocolSpec, Specs
 from pubmill.specs.fact_tables import FactColumn, FactRow
 from pubmill.specs.models import FolderWeights, RecipeWeights
@@ -131,11 +132,11 @@ class ModelFacts:
         if lacking := self._model_access.obstacle(model):
             return lacking
         weights, own = self._models.weights(model), self._specs.models[model].weights
-        if weights["kind"] == "pretraining" and weights["recipe"] not in self._scope.pretrainings():
+        if isinstance(weights, PretrainedWeights) and weights.recipe not in self._scope.pretrainings():
             return NOT_PRETRAINED
         if (
             isinstance(own, FolderWeights)
-            and weights["kind"] == "folder"
+            and isinstance(weights, LocalWeights)
             and not self._folders.find(own.local)
         ):
             return f"needs files of your own (then set local_files: {own.local})"
@@ -149,7 +150,7 @@ class ModelFacts:
             lacking = lacking or self._table_datasets.obstacle(dataset)
         if lacking:
             return {"lacking": lacking}
-        made_here = "recipe" in self._models.weights(model)
+        made_here = isinstance(self._models.weights(model), PretrainedWeights | RandomWeights)
         assert vocab
         file = BELOW.fit(vocab, dataset) if dataset else BELOW.vocab(vocab, DIAGNOSIS)
         return {"files": [file], "scaled": self._scaled() if made_here else None}

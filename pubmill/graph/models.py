@@ -1,6 +1,7 @@
 """Models: their weights, and the export to a folder that transformers loads."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,18 @@ from pubmill.errors import PubmillError
 from pubmill.graph.content_digests import Digests
 from pubmill.graph.pretrainings import Pretrainings
 from pubmill.graph.user_folders import UserFolders
-from pubmill.specs import HubWeights, RecipeWeights, Specs
+from pubmill.recipes.models import (
+    ExportRecipe,
+    LocalWeights,
+    ModelWeights,
+    PipelineWeights,
+    PretrainedWeights,
+    RandomWeights,
+    ReleasedWeights,
+    TrainingStart,
+)
+from pubmill.specs import FolderWeights, HubWeights, Specs
+from pubmill.specs.models import SpacyWeights
 from pubmill.specs.pretraining_checks import needed_before
 from pubmill.specs.study import Study
 from pubmill.storage.model_folders import folder_fault
@@ -34,21 +46,37 @@ class Models:
         self._digests = digests
         self._pretrainings = pretrainings
 
-    def weights(self, model: str) -> dict[str, Any]:
+    def weights(self, model: str) -> ModelWeights | PipelineWeights:
         """Return the source of a model's weights at this scale, with the step of those pretrained here."""
         chosen = self._specs.models[model].preferred(self._specs.scale.prefer == "released")
-        if isinstance(chosen, HubWeights):
-            return {"kind": "hub", **chosen.model_dump()}
-        if isinstance(chosen, RecipeWeights) and chosen.kind == "pretraining":
-            return {**chosen.model_dump(), "step": chosen.step or self._pretrainings.steps(chosen.recipe)[-1]}
-        return chosen.model_dump(exclude_none=True)
+        match chosen:
+            case HubWeights():
+                return ReleasedWeights(id=chosen.id, revision=chosen.revision)
+            case FolderWeights():
+                return LocalWeights(local=chosen.local)
+            case SpacyWeights():
+                return PipelineWeights(local=chosen.local, types=chosen.types)
+        if chosen.kind == "random":
+            return RandomWeights(recipe=chosen.recipe)
+        step = chosen.step or self._pretrainings.steps(chosen.recipe)[-1]
+        return PretrainedWeights(recipe=chosen.recipe, step=step)
+
+    def fine_tuned_weights(self, model: str) -> ModelWeights:
+        """Return the source of the weights of a model that can be fine-tuned; a `PubmillError` for a
+        pipeline."""
+        weights = self.weights(model)
+        if isinstance(weights, PipelineWeights):
+            raise PubmillError(
+                f"{model} is a spaCy pipeline, which can't be fine-tuned; it predicts as it is"
+            )
+        return weights
 
     def last_steps(self, models: Iterable[str]) -> dict[str, int]:
         """Return the recipes that pretrain some models, and those run before these, with the last step of
         each that is needed; sorted by name."""
         released = self._specs.scale.prefer == "released"
         weights = [self.weights(model) for model in models]
-        waiting = [(w["recipe"], w["step"]) for w in weights if w["kind"] == "pretraining"]
+        waiting = [(w.recipe, w.step) for w in weights if isinstance(w, PretrainedWeights)]
         found: dict[str, int] = {}
         while waiting:
             recipe, step = waiting.pop()
@@ -57,39 +85,33 @@ class Models:
             waiting += [(one.recipe, one.step or self._pretrainings.steps(one.recipe)[-1]) for one in before]
         return dict(sorted(found.items()))
 
-    def recipe(self, model: str) -> dict[str, Any]:
-        """Return the ModelRecipe of a model's export."""
-        spec, weights = self._specs.models[model], self.weights(model)
-        made_here = weights["kind"] in ("pretraining", "random")
-        return {
-            "model": model,
-            "lowercase": spec.lowercase,
-            "weights": weights | self._origin(weights),
-            "pretraining": self._pretrainings.recipe(weights["recipe"]) if made_here else None,
-            "scale": self._study.scale,
-        }
+    def recipe(self, model: str) -> ExportRecipe:
+        """Return the ExportRecipe of a model."""
+        spec, weights = self._specs.models[model], self.fine_tuned_weights(model)
+        made_here = weights if isinstance(weights, PretrainedWeights | RandomWeights) else None
+        return ExportRecipe(
+            model=model,
+            lowercase=spec.lowercase,
+            weights=self._with_origin(weights) if isinstance(weights, PretrainedWeights) else weights,
+            pretraining=self._pretrainings.recipe(made_here.recipe) if made_here else None,
+            scale=self._study.scale,
+        )
 
-    def _origin(self, weights: dict[str, Any]) -> dict[str, Any]:
-        """Return the start and the teacher of pretrained weights, for the model's card."""
-        if weights["kind"] != "pretraining":
-            return {}
-        spec = self._specs.pretraining[weights["recipe"]]
-        start = spec.start.model_dump(exclude_none=True) if spec.start else "random weights"
-        return {"start": start} | ({"teacher": spec.teacher} if spec.teacher else {})
+    def _with_origin(self, weights: PretrainedWeights) -> PretrainedWeights:
+        """Return pretrained weights with their start and their teacher, for the model's card."""
+        spec = self._specs.pretraining[weights.recipe]
+        start = TrainingStart(**spec.start.model_dump()) if spec.start else None
+        return replace(weights, start=start or "random weights", teacher=spec.teacher)
 
     def inputs(self, model: str) -> dict[str, Any]:
         """Return named inputs of the export of a model that is released or made here."""
-        weights = self.weights(model)
-        if weights["kind"] == "spacy":
-            raise PubmillError(
-                f"{model} is a spaCy pipeline, which can't be fine-tuned; it predicts as it is"
-            )
-        if weights["kind"] == "hub":
+        weights = self.fine_tuned_weights(model)
+        if not isinstance(weights, PretrainedWeights | RandomWeights):
             return {}
-        pretraining = self._specs.pretraining[weights["recipe"]]
+        pretraining = self._specs.pretraining[weights.recipe]
         inputs: dict[str, Any] = {"vocab": self._paths.vocab_files(pretraining.vocab)}
-        if weights["kind"] == "pretraining":
-            inputs["checkpoint"] = self._paths.checkpoint_files(weights["recipe"], weights["step"])
+        if isinstance(weights, PretrainedWeights):
+            inputs["checkpoint"] = self._paths.checkpoint_files(weights.recipe, weights.step)
             inputs["statistics"] = self._paths.corpus(pretraining.corpus, STATISTICS)
         return inputs
 
@@ -106,20 +128,22 @@ class Models:
         """Return what is wrong with the folder that the user named for a model's weights; None if nothing is
         wrong, if none is named, or if the weights are no folder."""
         weights = self.weights(model)
-        folder = self._folders.find(weights["local"]) if weights["kind"] == "folder" else None
+        folder = self._folders.find(weights.local) if isinstance(weights, LocalWeights) else None
         fault = folder_fault(folder) if folder else None
-        return (
-            f"model {model}: {folder} ({self._folders.setting(weights['local'])}) {fault}" if fault else None
-        )
+        if not fault or not isinstance(weights, LocalWeights):
+            return None
+        return f"model {model}: {folder} ({self._folders.setting(weights.local)}) {fault}"
 
     def own(self) -> list[str]:
         """Return the models whose weights are in a folder of the user's own at this scale."""
-        return [model for model in self._specs.models if self.weights(model)["kind"] == "folder"]
+        return [model for model in self._specs.models if isinstance(self.weights(model), LocalWeights)]
 
     def own_folder(self, model: str) -> Path:
         """Return the folder of a model's weights; a `PubmillError` if the user has not named it, or it holds
         no model."""
-        folder = self._folders.require(self.weights(model)["local"], f"model {model}")
+        weights = self.weights(model)
+        assert isinstance(weights, LocalWeights), model
+        folder = self._folders.require(weights.local, f"model {model}")
         if mistake := self.folder_mistake(model):
             raise PubmillError(f"{mistake}; correct the path, or the folder")
         return folder

@@ -1,12 +1,4 @@
-"""Text of recipes and of arguments in the params of rules."""
-
-import json
-from typing import Any
-
-
-def as_json(recipe: Any) -> str:
-    """Return a recipe as JSON text; equal recipes give equal text."""
-    return json.dumps(recipe, sort_keys=True)
+"""Arguments in the params of rules."""
 
 
 def as_arguments(inputs: dict[str, str]) -> list[str]:

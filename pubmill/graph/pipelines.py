@@ -1,13 +1,14 @@
 """spaCy pipelines, which predict as they are."""
 
 from pathlib import Path
-from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.graph.content_digests import Digests
+from pubmill.graph.scoring_versions import scoring_versions
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.graph.user_folders import UserFolders
-from pubmill.metrics import METRICS, metrics_of
+from pubmill.recipes.prediction import AnnotationRecipe
+from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.specs import Specs
 from pubmill.specs.models import SpacyWeights
 from pubmill.specs.study import Study
@@ -62,7 +63,7 @@ class Pipelines:
         """Return the digests of a pipeline's files, by path."""
         return self._digests.of_folder(self.folder(model), "**/*")
 
-    def recipe(self, model: str, dataset: str) -> dict[str, Any]:
+    def recipe(self, model: str, dataset: str) -> AnnotationRecipe:
         """Return the AnnotationRecipe: which of a pipeline's entities are mentions of the dataset."""
         types = self._weights(model).types
         if dataset not in types:
@@ -70,7 +71,7 @@ class Pipelines:
                 f"model {model} predicts {', '.join(types)}, not {dataset}; "
                 f"add it to `types` in specs/models/{model}.yaml"
             )
-        return {"types": types[dataset]}
+        return AnnotationRecipe(types=types[dataset])
 
     @staticmethod
     def run(model: str, dataset: str) -> tuple[str, str, str, str, int]:
@@ -84,25 +85,19 @@ class Pipelines:
         record = BELOW.record(*self.run(model, dataset))
         return [record] if known else []
 
-    def scoring_recipe(self, model: str, dataset: str) -> dict[str, Any]:
+    def scoring_recipe(self, model: str, dataset: str) -> ScoringRecipe:
         """Return the ScoringRecipe of this record, except the digest of how it was made."""
         data = self._specs.datasets[dataset]
-        return {
-            "protocol": OFF_THE_SHELF,
-            "model": model,
-            "dataset": dataset,
-            "setting": AS_IT_IS,
-            "seed": 1,
-            "scale": self._study.scale,
-            "split": PREDICTED,
-            "kind": data.kind,
-            "metric": data.metric,
-            "negative": data.negative,
-            "versions": {
-                "convert": [VERSIONS["convert"], data.version],
-                "annotate": VERSIONS["annotate"],
-                "score": VERSIONS["score"],
-                "metric": METRICS[data.metric].version,
-                "metrics": [one.version for one in metrics_of(data.kind)],
-            },
-        }
+        return ScoringRecipe(
+            protocol=OFF_THE_SHELF,
+            model=model,
+            dataset=dataset,
+            setting=AS_IT_IS,
+            seed=1,
+            scale=self._study.scale,
+            split=PREDICTED,
+            kind=data.kind,
+            metric=data.metric,
+            negative=data.negative,
+            versions={"annotate": VERSIONS["annotate"], **scoring_versions(data)},
+        )

@@ -1,10 +1,9 @@
 """Pretraining: packed tokens, checkpoints, and the segments between them."""
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.recipes.pretraining import PackingRecipe, PretrainingRecipe
 from pubmill.specs import PretrainingSpec, Specs
 from pubmill.storage.result_paths import Paths
 
@@ -16,10 +15,10 @@ class Pretrainings:
         self._specs = specs
         self._paths = paths
 
-    def packing_recipe(self, corpus: str, vocab: str) -> dict[str, Any]:
+    def packing_recipe(self, corpus: str, vocab: str) -> PackingRecipe:
         """Return the PackingRecipe of packed tokens."""
         spec = self._packed(corpus, vocab)
-        return {"title": spec.title, "held_out": spec.held_out}
+        return PackingRecipe(title=spec.title, held_out=spec.held_out)
 
     def sentence_splitter(self, corpus: str, vocab: str) -> str:
         """Return the URL of the sentence-splitter model used for packing."""
@@ -42,10 +41,10 @@ class Pretrainings:
         spec = self._specs.pretraining[recipe]
         return self._paths.token_files(spec.corpus, spec.vocab)
 
-    def recipe(self, recipe: str) -> dict[str, Any]:
+    def recipe(self, recipe: str) -> PretrainingRecipe:
         """Return the training recipe. Which checkpoints are kept is not in it: they cut the work, not its
         result."""
-        return asdict(self._specs.pretraining[recipe].recipe)
+        return self._specs.pretraining[recipe].recipe
 
     def steps(self, recipe: str) -> list[int]:
         return list(self._specs.pretraining[recipe].checkpoints)

@@ -1,6 +1,6 @@
 """The files that a study makes."""
 
-from pubmill.graph.contamination import Contamination
+from pubmill.graph.contamination import ContaminationJobs
 from pubmill.graph.requests import Requests
 from pubmill.graph.scope import Scope
 from pubmill.specs.study import Study
@@ -11,7 +11,7 @@ class Publication:
     """Tables, comparisons, pages, report and checklist of a study."""
 
     def __init__(
-        self, study: Study, paths: Paths, requests: Requests, scope: Scope, contamination: Contamination
+        self, study: Study, paths: Paths, requests: Requests, scope: Scope, contamination: ContaminationJobs
     ) -> None:
         self._study = study
         self._paths = paths

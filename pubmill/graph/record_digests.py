@@ -10,12 +10,13 @@ from typing import Any
 
 from pubmill.graph.datasets import Datasets
 from pubmill.graph.models import Models
-from pubmill.graph.params_text import as_json
 from pubmill.graph.pipelines import OFF_THE_SHELF, Pipelines
 from pubmill.graph.pretrainings import Pretrainings
 from pubmill.graph.runs import Runs
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.graph.vocabularies import Vocabularies
+from pubmill.recipes.models import PretrainedWeights, RandomWeights
+from pubmill.recipes.writing import as_json
 from pubmill.specs import LearntVocabSpec, Specs
 
 DESCRIPTIVE = {"label", "citation", "notes"}
@@ -113,10 +114,10 @@ class RecordDigests:
     def _model(self, model: str) -> Any:
         weights = self._models.weights(model)
         behind = None
-        if weights["kind"] == "pretraining":
-            behind = self._once(self._pretrained_by, weights["recipe"])
-        elif weights["kind"] == "random":
-            behind = self._once(self._vocab, self._specs.pretraining[weights["recipe"]].vocab)
+        if isinstance(weights, PretrainedWeights):
+            behind = self._once(self._pretrained_by, weights.recipe)
+        elif isinstance(weights, RandomWeights):
+            behind = self._once(self._vocab, self._specs.pretraining[weights.recipe].vocab)
         return [VERSIONS["export"], self._models.recipe(model), behind]
 
     def _pretrained_by(self, recipe: str) -> Any:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ from pubmill.graph.content_digests import Digests
 from pubmill.graph.pipelines import OFF_THE_SHELF, Pipelines
 from pubmill.graph.record_digests import RecordDigests
 from pubmill.graph.runs import Runs
+from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.storage.files import read_json, sha256
-from pubmill.storage.result_paths import WEIGHTS, Paths, run_of
+from pubmill.storage.model_folders import WEIGHTS
+from pubmill.storage.result_paths import Paths, run_of
 from pubmill.storage.weights_digest import folder_sha256, hashed_files
 
 UNREADABLE = "can't be read"
@@ -33,15 +36,15 @@ class Records:
         self._pipelines = pipelines
         self._record_digests = record_digests
 
-    def recipe(self, protocol: str, model: str, dataset: str, setting: str, seed: int) -> dict[str, Any]:
+    def recipe(self, protocol: str, model: str, dataset: str, setting: str, seed: int) -> ScoringRecipe:
         """Return the ScoringRecipe of a run."""
         recipe = self._runs.scoring_recipe(protocol, model, dataset, setting, seed)
-        return {**recipe, "made_by": self._record_digests.made_by(protocol, model, dataset, setting)}
+        return replace(recipe, made_by=self._record_digests.made_by(protocol, model, dataset, setting))
 
-    def pipeline_recipe(self, model: str, dataset: str) -> dict[str, Any]:
+    def pipeline_recipe(self, model: str, dataset: str) -> ScoringRecipe:
         """Return the ScoringRecipe of the one run of a pipeline on a dataset."""
         recipe = self._pipelines.scoring_recipe(model, dataset)
-        return {**recipe, "made_by": self._record_digests.made_by(OFF_THE_SHELF, model, dataset, "")}
+        return replace(recipe, made_by=self._record_digests.made_by(OFF_THE_SHELF, model, dataset, ""))
 
     def at_hand(self, records: Sequence[str]) -> list[str]:
         """Return those records that are on disk; paths are below the results folder."""

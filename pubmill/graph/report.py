@@ -1,7 +1,5 @@
 """The report of a study."""
 
-from typing import Any
-
 from pubmill.graph.corpora import Corpora
 from pubmill.graph.datasets import Datasets
 from pubmill.graph.models import Models
@@ -9,13 +7,15 @@ from pubmill.graph.pretrainings import Pretrainings
 from pubmill.graph.requests import Requests
 from pubmill.graph.scope import Scope
 from pubmill.graph.vocabularies import Vocabularies
+from pubmill.recipes.models import PretrainedWeights
+from pubmill.recipes.publication import ReportRecipe
 from pubmill.specs import Specs
 from pubmill.specs.study import Study
 from pubmill.storage.path_lists import by_folder
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, LOG, STATE, STATISTICS, Paths
 
 
-class Report:
+class ReportJobs:
     """Recipe and inputs of the report."""
 
     def __init__(
@@ -42,34 +42,34 @@ class Report:
         self._requests = requests
         self._scope = scope
 
-    def recipe(self) -> dict[str, Any]:
+    def recipe(self) -> ReportRecipe:
         """Return the ReportRecipe of the study."""
         recipes, learnt = self._scope.pretrainings(), set(self._vocabularies.learnt())
-        return {
-            "study": self._study.study,
-            "title": self._study.title,
-            "scale": self._study.scale,
-            "scale_title": self._specs.scale.title,
-            "comparable": self._specs.scale.comparable,
-            "tables": self._requests.result_tables(),
-            "fact_tables": self._requests.fact_tables(),
-            "pretraining": {
-                r: [BELOW.checkpoint(r, step) for step in self._pretrainings.steps(r) if step <= last]
+        return ReportRecipe(
+            study=self._study.study,
+            title=self._study.title,
+            scale=self._study.scale,
+            scale_title=self._specs.scale.title,
+            comparable=self._specs.scale.comparable,
+            tables=tuple(self._requests.result_tables()),
+            fact_tables=tuple(self._requests.fact_tables()),
+            pretraining={
+                r: tuple(BELOW.checkpoint(r, step) for step in self._pretrainings.steps(r) if step <= last)
                 for r, last in self._scope.last_steps().items()
             },
-            "corpora": sorted({self._specs.pretraining[r].corpus for r in recipes}),
-            "vocabs": sorted({self._specs.pretraining[r].vocab for r in recipes} & learnt),
-            "models": self._scope.models(),
-            "checkpoints": self.checkpoints(),
-            "fits": self.fits(),
-            "datasets": self._scope.datasets(),
-            "sources": by_folder(self.source_records()),
-        }
+            corpora=tuple(sorted({self._specs.pretraining[r].corpus for r in recipes})),
+            vocabs=tuple(sorted({self._specs.pretraining[r].vocab for r in recipes} & learnt)),
+            models=tuple(self._scope.models()),
+            checkpoints=self.checkpoints(),
+            fits=self.fits(),
+            datasets=tuple(self._scope.datasets()),
+            sources=by_folder(self.source_records()),
+        )
 
     def checkpoints(self) -> dict[str, tuple[str, int]]:
         """Return the recipe and step of each model that is pretrained here."""
         weights = {model: self._models.weights(model) for model in self._scope.models()}
-        return {m: (w["recipe"], w["step"]) for m, w in weights.items() if w["kind"] == "pretraining"}
+        return {m: (w.recipe, w.step) for m, w in weights.items() if isinstance(w, PretrainedWeights)}
 
     def fits(self) -> dict[str, dict[str, str]]:
         """Return the diagnoses of the models' vocabularies on datasets of labelled words: model -> dataset ->
@@ -95,13 +95,13 @@ class Report:
     def measured(self) -> list[str]:
         """Return the files that report and checklist share: tables, pretraining, corpora, vocabularies."""
         recipe = self.recipe()
-        pretraining = recipe["pretraining"].values()
+        pretraining = recipe.pretraining.values()
         below = [
             *(BELOW.table(table, "json") for table in self._requests.result_tables()),
             *(f"{step}/{STATE}" for steps in pretraining for step in steps),
             *(f"{steps[-1]}/{LOG}" for steps in pretraining),  # that of a later segment has all before
-            *(BELOW.corpus(corpus, STATISTICS) for corpus in recipe["corpora"]),
-            *(BELOW.vocab(vocab, DIAGNOSIS) for vocab in recipe["vocabs"]),
+            *(BELOW.corpus(corpus, STATISTICS) for corpus in recipe.corpora),
+            *(BELOW.vocab(vocab, DIAGNOSIS) for vocab in recipe.vocabs),
         ]
         return list(map(self._paths.at, below))
 

@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pubmill.errors import PubmillError
+from pubmill.graph.scoring_versions import scoring_versions
 from pubmill.graph.stage_versions import VERSIONS
-from pubmill.metrics import METRICS, metrics_of
+from pubmill.recipes.base import PartialRecipe
+from pubmill.recipes.finetuning import ChoiceRecipe, FinetuningRecipe
+from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.specs import ProtocolSpec, Specs
 from pubmill.specs.study import Study
 from pubmill.storage.result_paths import TRAINING, Paths
@@ -27,14 +30,15 @@ class Runs:
         self._specs = specs
         self._paths = paths
 
-    def recipe(self, protocol: str, model: str, dataset: str, setting: str) -> dict[str, Any]:
-        """Return the FinetuningRecipe of a run; searched values are added to it from selected.json."""
-        return self.protocol(protocol).recipe(self._specs.datasets[dataset], model, setting, trial=False)
+    def recipe(self, protocol: str, model: str, dataset: str, setting: str) -> PartialRecipe:
+        """Return the keys of the FinetuningRecipe of a run, except those that selected.json decides."""
+        spec, data = self.protocol(protocol), self._specs.datasets[dataset]
+        return PartialRecipe(FinetuningRecipe, spec.recipe(data, model, setting, trial=False))
 
     def trial_recipe(
         self, protocol: str, model: str, dataset: str, setting: str, trial: str
-    ) -> dict[str, Any]:
-        """Return the FinetuningRecipe of a trial: a point of the grid."""
+    ) -> PartialRecipe:
+        """Return the keys of the FinetuningRecipe of a trial: a point of the grid."""
         spec, data = self.protocol(protocol), self._specs.datasets[dataset]
         points = spec.points(data, model, setting)
         if trial not in points:
@@ -42,7 +46,8 @@ class Runs:
                 f"protocol {protocol} has no trial {trial!r} of {model} on {dataset}, setting {setting}; "
                 f"it has {', '.join(points) or 'none'}"
             )
-        return spec.recipe(data, model, setting, trial=True) | points[trial]
+        values = spec.recipe(data, model, setting, trial=True) | points[trial]
+        return PartialRecipe(FinetuningRecipe, values)
 
     def protocol(self, name: str) -> ProtocolSpec:
         """Return a protocol; a `PubmillError` if it has no spec."""
@@ -111,11 +116,11 @@ class Runs:
             text for path in self.selected(protocol, model, dataset, setting) for text in ("--selected", path)
         ]
 
-    def choice_recipe(self, protocol: str, model: str | None, dataset: str, setting: str) -> dict[str, Any]:
+    def choice_recipe(self, protocol: str, model: str | None, dataset: str, setting: str) -> ChoiceRecipe:
         """Return what a choice decides: the keys of the grid, and the number of steps on a fold."""
         spec, data = self.protocol(protocol), self._specs.datasets[dataset]
         grid = spec.grid(data, model or self.searchers(protocol, None)[0], setting)
-        return {"by": "dev", "decides": [*grid, *(["stop_after"] if spec.fold_of(dataset) else [])]}
+        return ChoiceRecipe(by="dev", decides=(*grid, *(["stop_after"] if spec.fold_of(dataset) else [])))
 
     def searchers(self, protocol: str, model: str | None) -> list[str]:
         """Return the models whose trials make a choice: the model itself, or those that choose for all."""
@@ -191,25 +196,19 @@ class Runs:
 
     def scoring_recipe(
         self, protocol: str, model: str, dataset: str, setting: str, seed: int
-    ) -> dict[str, Any]:
+    ) -> ScoringRecipe:
         """Return the ScoringRecipe of a run, except the digest of how it was made."""
         data = self._specs.datasets[dataset]
-        return {
-            "protocol": protocol,
-            "model": model,
-            "dataset": dataset,
-            "setting": setting,
-            "seed": seed,
-            "scale": self._study.scale,
-            "split": self.scored_split(protocol, dataset),
-            "kind": data.kind,
-            "metric": data.metric,
-            "negative": data.negative,
-            "versions": {
-                "convert": [VERSIONS["convert"], data.version],
-                "finetune": VERSIONS["finetune"],
-                "score": VERSIONS["score"],
-                "metric": METRICS[data.metric].version,
-                "metrics": [one.version for one in metrics_of(data.kind)],
-            },
-        }
+        return ScoringRecipe(
+            protocol=protocol,
+            model=model,
+            dataset=dataset,
+            setting=setting,
+            seed=seed,
+            scale=self._study.scale,
+            split=self.scored_split(protocol, dataset),
+            kind=data.kind,
+            metric=data.metric,
+            negative=data.negative,
+            versions={"finetune": VERSIONS["finetune"], **scoring_versions(data)},
+        )

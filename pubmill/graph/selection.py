@@ -1,13 +1,12 @@
 """Selection of documents: filters, and exclusions that need the whole corpus."""
 
-from typing import Any
-
 from pubmill.graph.corpora import Corpora
+from pubmill.recipes.corpora import DuplicatesRecipe, FingerprintRecipe, SelectionRecipe
 from pubmill.specs import Specs
 from pubmill.storage.result_paths import Paths
 
 
-class Selection:
+class SelectionJobs:
     """Filters of corpora, and the search for copies of documents."""
 
     def __init__(self, specs: Specs, paths: Paths, corpora: Corpora) -> None:
@@ -15,10 +14,10 @@ class Selection:
         self._paths = paths
         self._corpora = corpora
 
-    def recipe(self, corpus: str, part: int = 0) -> dict[str, Any]:
+    def recipe(self, corpus: str, part: int = 0) -> SelectionRecipe:
         """Return the filters of a corpus, as they are for the source of one of its parts."""
         source = self._corpora.shards(corpus)[part].source
-        return self._specs.corpora[corpus].selection_of(source).model_dump(mode="json")
+        return self._specs.corpora[corpus].selection_of(source)
 
     def inputs(self, corpus: str) -> dict[str, str]:
         """Return named inputs of the selection of a part, beside the shard and the versions in force."""
@@ -35,12 +34,12 @@ class Selection:
         """Return fingerprints of the documents of each shard of a corpus."""
         return [self._paths.fingerprint(corpus, i) for i in range(len(self._corpora.shards(corpus)))]
 
-    def fingerprint_recipe(self, corpus: str, part: int) -> dict[str, Any]:
+    def fingerprint_recipe(self, corpus: str, part: int) -> FingerprintRecipe:
         """Return the filters applied before, and whether similar texts are searched for."""
-        similar = self.duplicates_recipe(corpus)["similarity"] is not None
-        return {"selection": self.recipe(corpus, part), "similar": similar}
+        similar = self.duplicates_recipe(corpus).similarity is not None
+        return FingerprintRecipe(selection=self.recipe(corpus, part), similar=similar)
 
-    def duplicates_recipe(self, corpus: str) -> dict[str, Any]:
+    def duplicates_recipe(self, corpus: str) -> DuplicatesRecipe:
         """Return how similar a copy must be."""
         duplicates = self._specs.corpora[corpus].duplicates
-        return {"similarity": duplicates.similarity if duplicates else None}
+        return DuplicatesRecipe(similarity=duplicates.similarity if duplicates else None)

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from pubmill.graph.cells import Cells
-from pubmill.graph.checklist import Checklist
-from pubmill.graph.contamination import Contamination
+from pubmill.graph.checklist import ChecklistJobs
+from pubmill.graph.contamination import ContaminationJobs
 from pubmill.graph.content_digests import Digests
-from pubmill.graph.contradictions import Contradictions
+from pubmill.graph.contradictions import ContradictionJobs
 from pubmill.graph.corpora import Corpora
 from pubmill.graph.crate import Crate
 from pubmill.graph.dataset_access import DatasetAccess
@@ -22,11 +22,11 @@ from pubmill.graph.pretrainings import Pretrainings
 from pubmill.graph.publication import Publication
 from pubmill.graph.record_digests import RecordDigests
 from pubmill.graph.records import Records
-from pubmill.graph.report import Report
+from pubmill.graph.report import ReportJobs
 from pubmill.graph.requests import Requests
 from pubmill.graph.runs import Runs
 from pubmill.graph.scope import Scope
-from pubmill.graph.selection import Selection
+from pubmill.graph.selection import SelectionJobs
 from pubmill.graph.sources import Sources
 from pubmill.graph.table_datasets import TableDatasets
 from pubmill.graph.table_models import TableModels
@@ -59,7 +59,7 @@ class Graph:
         study, specs, paths, folders = self.study, self.specs, self.paths, self.folders
         self.sources = Sources(specs, folders, self.digests)
         self.corpora = Corpora(specs, paths, folders)
-        self.selection = Selection(specs, paths, self.corpora)
+        self.selection = SelectionJobs(specs, paths, self.corpora)
         self.access = DatasetAccess(study, specs, paths, folders)
         self.datasets = Datasets(specs, paths, self.access)
 
@@ -127,10 +127,10 @@ class Graph:
 
     def _add_publication(self) -> None:
         study, specs, paths = self.study, self.specs, self.paths
-        self.contamination = Contamination(specs, paths, self.corpora, self.scope)
+        self.contamination = ContaminationJobs(specs, paths, self.corpora, self.scope)
         self.pages = DatasetPages(study, specs, paths, self.datasets)
-        self.contradictions = Contradictions(specs, self.tables)
-        self.report = Report(
+        self.contradictions = ContradictionJobs(specs, self.tables)
+        self.report = ReportJobs(
             study,
             specs,
             paths,
@@ -142,7 +142,7 @@ class Graph:
             self.requests,
             self.scope,
         )
-        self.checklist = Checklist(
+        self.checklist = ChecklistJobs(
             study,
             specs,
             paths,

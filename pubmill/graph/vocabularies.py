@@ -1,11 +1,10 @@
 """Vocabularies: learnt here from words of a corpus, or released with a model."""
 
-from dataclasses import asdict
-from typing import Any
-
 from pubmill.errors import PubmillError
 from pubmill.graph.corpora import Corpora
 from pubmill.graph.models import Models
+from pubmill.recipes.models import LocalWeights, PretrainedWeights, RandomWeights, ReleasedWeights
+from pubmill.recipes.vocabs import CountingRecipe, FitRecipe, Splitting, VocabRecipe
 from pubmill.specs import LearntVocabSpec, ReleasedVocabSpec, Specs
 from pubmill.specs.study import Study
 from pubmill.storage.result_paths import Paths
@@ -35,9 +34,14 @@ class Vocabularies:
             raise PubmillError(f"the vocabulary {vocab} is a released one; nothing is learnt for it")
         return spec
 
-    def recipe(self, vocab: str) -> dict[str, Any]:
+    def recipe(self, vocab: str) -> VocabRecipe:
         """Return the VocabRecipe of a vocabulary that is learnt here."""
-        return asdict(self._learnt_spec(vocab).recipe)
+        return self._learnt_spec(vocab).recipe
+
+    @staticmethod
+    def counting_recipe(splitting: Splitting) -> CountingRecipe:
+        """Return the recipe of word counts."""
+        return CountingRecipe(splitting=splitting)
 
     def parts(self, vocab: str) -> int:
         """Return how many parts the corpus of a vocabulary has."""
@@ -58,7 +62,7 @@ class Vocabularies:
         that model with another vocabulary."""
         spec = self._specs.vocabs[vocab]
         assert isinstance(spec, ReleasedVocabSpec), vocab
-        if self._models.weights(spec.model)["kind"] not in ("hub", "folder"):
+        if not isinstance(self._models.weights(spec.model), ReleasedWeights | LocalWeights):
             raise PubmillError(
                 f"vocabulary {vocab}: at scale {self._study.scale} the model {spec.model} is made here, with "
                 f"a vocabulary of its own; the released one is at hand at scale full"
@@ -69,8 +73,8 @@ class Vocabularies:
         """Return the vocabulary that a model has at this scale: its recipe's, or the one it was released
         with."""
         weights = self._models.weights(model)
-        if "recipe" in weights:
-            return self._specs.pretraining[weights["recipe"]].vocab
+        if isinstance(weights, PretrainedWeights | RandomWeights):
+            return self._specs.pretraining[weights.recipe].vocab
         released = (
             name
             for name, spec in self._specs.vocabs.items()
@@ -78,6 +82,6 @@ class Vocabularies:
         )
         return next(released, None)
 
-    def fit_recipe(self, vocab: str, dataset: str) -> dict[str, Any]:
+    def fit_recipe(self, vocab: str, dataset: str) -> FitRecipe:
         """Return the FitRecipe: which vocabulary is diagnosed on which dataset."""
-        return {"vocab": vocab, "dataset": dataset, "kind": self._specs.datasets[dataset].kind}
+        return FitRecipe(vocab=vocab, dataset=dataset, kind=self._specs.datasets[dataset].kind)

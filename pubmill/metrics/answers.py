@@ -168,15 +168,15 @@ def _question(number: int, contexts: Sequence[tuple[SpanExample, Ranked]]) -> An
 
 def _match(question: AnsweredQuestion) -> tuple[float, float]:
     """Return SQuAD's exact match and F1 of the best answer."""
-    given = normalised(question.answers[0]) if question.answers else ""
+    predicted = normalised(question.answers[0]) if question.answers else ""
     golds = [gold for gold in map(normalised, question.golds) if gold] or [""]
-    return float(given in golds), max(_f1(gold.split(), given.split()) for gold in golds)
+    return float(predicted in golds), max(_f1(gold.split(), predicted.split()) for gold in golds)
 
 
-def _f1(gold: list[str], given: list[str]) -> float:
-    if not gold or not given:
-        return float(gold == given)
-    return 2 * (Counter(gold) & Counter(given)).total() / (len(gold) + len(given))
+def _f1(gold: list[str], predicted: list[str]) -> float:
+    if not gold or not predicted:
+        return float(gold == predicted)
+    return 2 * (Counter(gold) & Counter(predicted)).total() / (len(gold) + len(predicted))
 
 
 def _contribution(question: AnsweredQuestion) -> dict[str, float]:

@@ -164,12 +164,12 @@ def score_label_sets(
     The F1 of labels that are neither in the gold nor predicted is not defined, and not reported.
     Counts: `gold`, `predicted`, `correct` (labels of documents), `examples`, and `without_gold` (documents).
     """
-    pairs = [({*true}, {*given}) for true, given in zip(gold, predicted, strict=True)]
+    pairs = [({*true}, {*predicted}) for true, predicted in zip(gold, predicted, strict=True)]
     columns = {
         "examples": [1.0] * len(pairs),
         "without_gold": [float(not true) for true, _ in pairs],
-        "precision": [len(true & given) / (len(given) or 1) for true, given in pairs],
-        "recall": [len(true & given) / (len(true) or 1) for true, given in pairs],
+        "precision": [len(true & predicted) / (len(predicted) or 1) for true, predicted in pairs],
+        "recall": [len(true & predicted) / (len(true) or 1) for true, predicted in pairs],
         **tally("class", [[pair] for pair in pairs]),
     }
     return scored(columns, measure_of("multilabel"), _label_set_counts, units)

@@ -31,8 +31,8 @@ def score_entities(gold: Labels, predicted: Labels, units: Sequence[int] | None 
     sentences = _entities(gold, predicted)
     columns = {
         "gold": [len(true) for true, _ in sentences],
-        "predicted": [len(given) for _, given in sentences],
-        "correct": [len(true & given) for true, given in sentences],
+        "predicted": [len(predicted) for _, predicted in sentences],
+        "correct": [len(true & predicted) for true, predicted in sentences],
         "examples": [1] * len(sentences),
     }
     return scored(columns, entity_metrics, dict, units)
@@ -100,9 +100,9 @@ def score_relaxed(gold: Labels, predicted: Labels, units: Sequence[int] | None =
     sentences = _entities(gold, predicted)
     columns = {
         "gold": [len(true) for true, _ in sentences],
-        "predicted": [len(given) for _, given in sentences],
-        "relaxed_correct": [_overlapping(given, true) for true, given in sentences],
-        "relaxed_found": [_overlapping(true, given) for true, given in sentences],
+        "predicted": [len(predicted) for _, predicted in sentences],
+        "relaxed_correct": [_overlapping(predicted, true) for true, predicted in sentences],
+        "relaxed_found": [_overlapping(true, predicted) for true, predicted in sentences],
     }
     return scored(columns, relaxed_metrics, _relaxed_counts, units)
 
@@ -146,7 +146,7 @@ def _entities(gold: Labels, predicted: Labels) -> list[tuple[set[Mention], set[M
     if [len(labels) for labels in gold] != [len(labels) for labels in predicted]:
         raise PubmillError("gold and predicted labels differ in their number of sentences or words")
     pairs = zip(gold, predicted, strict=True)
-    return [(set(to_mentions(true)), set(to_mentions(given))) for true, given in pairs]
+    return [(set(to_mentions(true)), set(to_mentions(predicted))) for true, predicted in pairs]
 
 
 def _overlapping(entities: Collection[Mention], others: Collection[Mention]) -> int:

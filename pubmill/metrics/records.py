@@ -6,9 +6,8 @@ A record is the JSON file `.../final/seed-N.json` beside the run's predictions.
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -26,6 +25,7 @@ from pubmill.annotation.examples import (
 from pubmill.errors import PubmillError
 from pubmill.hardware.provenance import provenance
 from pubmill.metrics.contributions import Items, Scored, units_of
+from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.storage.files import read_json, read_jsonl_gz, sealed, sha256, write_json
 
 Scorer = Callable[[Sequence[Any], Sequence[Any], str | None], Scored]
@@ -47,30 +47,6 @@ class PredictionForm(NamedTuple):
 
     key: str
     fault: Callable[[Any, Any], str | None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScoringRecipe:
-    """The input of scoring besides the predictions.
-
-    - `kind`: the kind of examples; `metric`: the main metric; `negative`: the label that micro F1 ignores, if
-      any.
-    - `versions`: stage versions (several numbers where code and spec each have one).
-    - `made_by`: digest of all recipes and stage versions behind the run; empty outside the graph.
-    """
-
-    model: str
-    dataset: str
-    protocol: str
-    setting: str
-    scale: str
-    seed: int
-    split: str
-    kind: Literal["tokens", "sequence", "multilabel", "regression", "span"]
-    metric: str
-    negative: str | None = None
-    versions: dict[str, int | list[int]]
-    made_by: str = ""
 
 
 class Record(BaseModel):

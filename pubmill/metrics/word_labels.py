@@ -27,8 +27,8 @@ def score_words(gold: Labels, predicted: Labels, units: Sequence[int] | None = N
     if [len(labels) for labels in gold] != [len(labels) for labels in predicted]:
         raise PubmillError("gold and predicted labels differ in their number of sentences or words")
     sentences = [
-        [(_element(one), _element(other)) for one, other in zip(true, given, strict=True)]
-        for true, given in zip(gold, predicted, strict=True)
+        [(_element(one), _element(other)) for one, other in zip(true, predicted, strict=True)]
+        for true, predicted in zip(gold, predicted, strict=True)
     ]
     columns = {"examples": [1.0] * len(gold), **tally("word", sentences)}
     return scored(columns, word_metrics, _counts, units)

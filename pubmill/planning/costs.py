@@ -7,7 +7,7 @@ from pubmill.graph import Graph
 from pubmill.graph.contamination import PARTS_AT_ONCE
 from pubmill.optimisers import OPTIMISERS
 from pubmill.planning.gpus import Gpus
-from pubmill.pretraining.arithmetic import Shape, operations, parameters, shape_of
+from pubmill.pretraining.arithmetic import NetworkShape, operations, parameters, shape_of
 from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Architecture
 from pubmill.specs import DatasetSpec, FolderWeights, LearntVocabSpec, RecipeWeights, Specs
@@ -92,7 +92,7 @@ def architecture_of(graph: Graph, model: str) -> Architecture:
     return SIZES[spec.size or ("large" if isinstance(spec.weights, FolderWeights) else "base")]
 
 
-def shape_of_model(graph: Graph, model: str) -> Shape:
+def shape_of_model(graph: Graph, model: str) -> NetworkShape:
     """Return the shape of a model's encoder."""
     return shape_of(architecture_of(graph, model), PIECES)
 
@@ -124,7 +124,7 @@ def operations_of_finetuning(
     examples = examples_of(data)
     if examples is None:
         return None
-    recipe = graph.runs.recipe(protocol, model, dataset, setting)
+    recipe = graph.runs.recipe(protocol, model, dataset, setting).values
     choosing = spec.settings[setting].chosen_by or setting
     epochs = [recipe.get("epochs", 0), *spec.grid(data, model, choosing).get("epochs", ())]
     length = min(TOKENS[data.kind], recipe.get("max_length", 512))

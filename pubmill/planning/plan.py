@@ -9,6 +9,7 @@ from pubmill.graph import Graph
 from pubmill.planning import costs
 from pubmill.planning.gpus import Gpus
 from pubmill.planning.job import Job
+from pubmill.recipes.models import ReleasedWeights
 from pubmill.storage.sources import path_in_mirror
 
 STAGES = {
@@ -126,7 +127,7 @@ def _add_bytes(plan: Plan, job: Job, graph: Graph) -> None:
         plan.disk += size or assumed or 0
     elif job.rule in ("export_model", "take_model"):
         model = job.wildcards["model"]
-        from_hub = graph.models.weights(model)["kind"] == "hub"
+        from_hub = isinstance(graph.models.weights(model), ReleasedWeights)
         plan.bytes_assumed += costs.bytes_of_model(graph, model) if from_hub else 0
         plan.disk += costs.bytes_of_model(graph, model)
     elif job.rule == "pretrain":

@@ -12,6 +12,8 @@ from huggingface_hub.constants import HF_HUB_CACHE
 
 from pubmill.graph import Graph
 from pubmill.planning.job import Job
+from pubmill.recipes.models import ReleasedWeights
+from pubmill.storage.model_folders import CONFIG, PICKLED, WEIGHTS
 from pubmill.storage.sources import path_in_mirror
 
 HUB = "https://huggingface.co"
@@ -53,8 +55,8 @@ def required_files(jobs: Iterable[Job], graph: Graph) -> RequiredFiles:
             found.pmc[source] = found.pmc.get(source, 0) + 1
         elif job.rule == "export_model":
             weights = graph.models.weights(job.wildcards["model"])
-            if weights["kind"] == "hub":
-                model = HubModel(job.wildcards["model"], weights["id"], weights["revision"])
+            if isinstance(weights, ReleasedWeights):
+                model = HubModel(job.wildcards["model"], weights.id, weights.revision)
                 found.models.append(model)
     return RequiredFiles(dict(sorted(found.urls.items())), sorted(found.models), found.pmc)
 
@@ -78,7 +80,7 @@ def out_of_reach(wanted: RequiredFiles, mirror: str | None) -> list[str]:
 
 def is_cached(model: HubModel, cache: Path | None = None) -> bool:
     """Return whether the hub's cache has the model's configuration and weights at this revision."""
-    names = ("config.json", "model.safetensors", "pytorch_model.bin")
+    names = (CONFIG, WEIGHTS, PICKLED)
     found = [
         isinstance(
             huggingface_hub.try_to_load_from_cache(model.id, name, cache_dir=cache, revision=model.revision),

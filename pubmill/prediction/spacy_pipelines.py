@@ -16,6 +16,7 @@ from pubmill.annotation.examples import TokensExample, read_examples
 from pubmill.annotation.tagging import to_labels
 from pubmill.errors import PubmillError
 from pubmill.hardware.provenance import provenance
+from pubmill.recipes.prediction import AnnotationRecipe
 from pubmill.storage.files import sha256
 
 CODE = {".py", ".pyc", ".pyd", ".so", ".dll", ".dylib"}
@@ -31,24 +32,16 @@ LOOKED_AT = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnnotationRecipe:
-    """The input of an annotation. `types`: entity label of the pipeline -> mention type of the dataset, ""
-    where its labels have no type. Entities with other labels are ignored."""
-
-    types: dict[str, str]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Annotation:
     """A pipeline's predictions for a split, one per example in order, and the notes on how they were made
-    (`account`)."""
+    (`report`)."""
 
     predictions: list[dict[str, Any]]
-    account: dict[str, Any]
+    report: dict[str, Any]
 
 
 def annotate(recipe: AnnotationRecipe, pipeline: Path, model: str, examples: Path, split: str) -> Annotation:
-    """Predict the mentions in a split's sentences; `model` is the name in the account."""
+    """Predict the mentions in a split's sentences; `model` is the name in the report."""
     started = time.monotonic()
     nlp = load_pipeline(pipeline)
     check_labels(recipe, nlp, pipeline)
@@ -58,7 +51,7 @@ def annotate(recipe: AnnotationRecipe, pipeline: Path, model: str, examples: Pat
     counts = {"entities_taken": 0, "entities_left_out": 0}
     labelled = list(predict(nlp, [sentence.words for sentence in sentences], recipe.types, counts))
     rows = [{"id": one.id, "labels": labels} for one, labels in zip(sentences, labelled, strict=True)]
-    account = {
+    report = {
         **_surroundings(),
         "recipe": {"task": "tokens", "pipeline": _named(nlp), **asdict(recipe)},
         "dev": dict.fromkeys(("metric", "best_step", "best_epoch", "best")) | {"steps": [], "scores": []},
@@ -73,7 +66,7 @@ def annotate(recipe: AnnotationRecipe, pipeline: Path, model: str, examples: Pat
         "failed": None,
         "seconds": round(time.monotonic() - started, 3),
     }
-    return Annotation(predictions=rows, account=account)
+    return Annotation(predictions=rows, report=report)
 
 
 def load_pipeline(folder: Path) -> Any:

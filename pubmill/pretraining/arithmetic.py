@@ -6,7 +6,7 @@ from pubmill.recipes import Architecture
 
 
 @dataclass(frozen=True)
-class Shape:
+class NetworkShape:
     """Sizes of an encoder. `embedding`: width of the embeddings; `projected`: whether they are projected to
     `hidden`; `pieces`: vocabulary size; `shared`: whether all layers share their weights."""
 
@@ -19,10 +19,10 @@ class Shape:
     shared: bool = False
 
 
-def shape_of(architecture: Architecture, pieces: int) -> Shape:
+def shape_of(architecture: Architecture, pieces: int) -> NetworkShape:
     """Return the sizes of a recipe's encoder."""
     width = architecture.embedding_size or architecture.hidden_size
-    return Shape(
+    return NetworkShape(
         layers=architecture.layers,
         hidden=architecture.hidden_size,
         intermediate=architecture.intermediate_size,
@@ -33,7 +33,9 @@ def shape_of(architecture: Architecture, pieces: int) -> Shape:
     )
 
 
-def operations(shape: Shape, tokens: float, squares: float, masked: float, whole: bool = False) -> float:
+def operations(
+    shape: NetworkShape, tokens: float, squares: float, masked: float, whole: bool = False
+) -> float:
     """Return the floating-point operations of the matrix products in an encoder's forward and backward pass.
 
     `tokens`: number of tokens in the batch; `squares`: sum of the squared sequence lengths; `masked`: number
@@ -54,7 +56,7 @@ def operations(shape: Shape, tokens: float, squares: float, masked: float, whole
     return float(2 * 3 * forward)
 
 
-def parameters(shape: Shape) -> int:
+def parameters(shape: NetworkShape) -> int:
     """Return the number of weights of an encoder and its embeddings, without biases, positions and heads
     (about a hundredth)."""
     layer = 4 * shape.hidden**2 + 2 * shape.hidden * shape.intermediate

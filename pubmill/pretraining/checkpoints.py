@@ -32,18 +32,12 @@ from pubmill.pretraining.objectives import Term
 from pubmill.pretraining.tokens import PackedTokens
 from pubmill.recipes.pretraining import MEMORY_ONLY
 from pubmill.storage.files import REMAKE, locked, read_json, sealed, sha256, write_json, writing_folder
+from pubmill.storage.result_paths import CHECKPOINT_FILES
 
 if TYPE_CHECKING:
     from pubmill.pretraining.engine import Pretraining
 
 Log = list[dict[str, Any]]
-CHECKPOINT_FILES = (
-    "state.json",
-    "model.safetensors",
-    "auxiliary.safetensors",
-    "optimizer.safetensors",
-    "log.jsonl",
-)
 GENERATIONS = 2
 """Number of saves of a running segment to keep: if the last one is damaged, the one before is used."""
 
@@ -52,7 +46,7 @@ MODEL = "model."
 
 
 @dataclass
-class Progress:
+class PretrainingProgress:
     """Number of updates, log lines, and sums over the steps since the last line.
 
     `tokens` and `seconds` cover the whole pretraining so far. `average` is the loss of masked tokens over the
@@ -88,7 +82,7 @@ class Progress:
         return self.average is not None and self.lowest is not None and self.average > self.lowest + limit
 
 
-STOOD = [part.name for part in fields(Progress) if part.name != "log"]
+STOOD = [part.name for part in fields(PretrainingProgress) if part.name != "log"]
 """Return the part of state.json that describes a progress."""
 
 
@@ -100,10 +94,10 @@ def _damaged(path: Path, fault: object) -> DamagedCheckpointError:
     return DamagedCheckpointError(f"{path} is damaged: {fault}. {REMAKE}")
 
 
-def save(folder: Path, work: "Pretraining", progress: Progress, facts: dict[str, Any]) -> None:
+def save(folder: Path, work: "Pretraining", progress: PretrainingProgress, facts: dict[str, Any]) -> None:
     """Write a checkpoint from the first process; all processes must call this. `facts` (recipe, inputs,
     hardware) are copied into state.json."""
-    state = gathered(work)
+    state = gather_state(work)
     if not work.world.first:
         return
     with writing_folder(folder) as temporary:
@@ -127,7 +121,7 @@ def save(folder: Path, work: "Pretraining", progress: Progress, facts: dict[str,
         write_json(temporary / "state.json", sealed(stood | ends | facts | digests))
 
 
-def gathered(work: "Pretraining") -> dict[str, torch.Tensor]:
+def gather_state(work: "Pretraining") -> dict[str, torch.Tensor]:
     """Return the optimiser's state by weight name, gathered from all processes if it is sharded."""
     if work.sharded:
         work.optimiser.consolidate_state_dict(0)  # type: ignore[attr-defined]
@@ -153,7 +147,7 @@ def _in_order(work: "Pretraining") -> list[str]:
     return [names[id(weight)] for group in work.optimiser.param_groups for weight in group["params"]]
 
 
-def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Progress:
+def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> PretrainingProgress:
     """Load a checkpoint's weights and optimiser state into `work`; return its progress.
 
     Raises a `PubmillError` if the checkpoint is damaged or was made by another recipe; unless `same_recipe`,
@@ -174,7 +168,7 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Progres
     if not same_recipe:
         # On another corpus, or with another masking, the loss may be higher.
         stood |= {"average": None, "lowest": None}
-    return Progress(log=log, **stood)
+    return PretrainingProgress(log=log, **stood)
 
 
 def verified(folder: Path) -> tuple[dict[str, Any], Log]:
@@ -316,7 +310,9 @@ def partials(output: Path) -> list[Path]:
     return sorted(saves, key=lambda path: int(path.name.removeprefix("step-")), reverse=True)
 
 
-def save_partial(output: Path, work: "Pretraining", progress: Progress, facts: dict[str, Any]) -> Path:
+def save_partial(
+    output: Path, work: "Pretraining", progress: PretrainingProgress, facts: dict[str, Any]
+) -> Path:
     """Save a running segment; once the save is complete, remove all but the last two."""
     folder = partial_folder(output)
     made = folder / f"step-{progress.step}"

@@ -30,7 +30,7 @@ class _CrossEntropy(torch.autograd.Function):
     def forward(ctx: Any, logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         ctx.save_for_backward(logits, labels)
         losses, right = torch.empty(len(labels)), torch.zeros(len(labels), dtype=torch.bool)
-        for rows, some, share in _few(logits):
+        for rows, some, share in _chunks(logits):
             labelled = some.gather(-1, labels[rows, None])[:, 0]
             most = some.amax(-1)
             # The largest probability is never 0; the label's may be.
@@ -46,14 +46,14 @@ class _CrossEntropy(torch.autograd.Function):
     def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor, None]:
         logits, labels = ctx.saved_tensors
         gradient = torch.empty_like(logits)
-        for rows, some, share in _few(logits):
+        for rows, some, share in _chunks(logits):
             torch.softmax(some, -1, out=share)
             share.scatter_add_(-1, labels[rows, None], torch.full((len(share), 1), -1.0))
             gradient[rows] = share.mul_(slopes[0])
         return gradient, None
 
 
-def _few(logits: Tensor) -> Iterator[tuple[slice, Tensor, Tensor]]:
+def _chunks(logits: Tensor) -> Iterator[tuple[slice, Tensor, Tensor]]:
     """Yield a few positions at a time, with their logits in float32 and a buffer of the same size."""
     count, size = max(1, IN_CACHE // logits.shape[-1]), logits.shape[-1]
     some, room = torch.empty(count, size), torch.empty(count, size)

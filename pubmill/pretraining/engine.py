@@ -21,22 +21,22 @@ import numpy as np
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
-from pubmill.errors import PubmillError
+from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.hardware.precision import choose_precision
+from pubmill.messages.progress import report_progress
 from pubmill.pretraining.architectures import build_model, load_model
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.flops import flops_of_step
 from pubmill.pretraining.instances import (
     UNLABELLED,
-    Batch,
     Instances,
     Packed,
+    PackedBatch,
     Stream,
     generator,
     micro_batches,
     seed_sequence,
 )
-from pubmill.pretraining.logs import say
 from pubmill.pretraining.masking import Masked, Vocabulary, mask, masking_rate
 from pubmill.pretraining.micro_batches import Part, collate
 from pubmill.pretraining.objectives import kind_of
@@ -52,10 +52,6 @@ TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 65536}
 BYTES_KEPT, BYTES_RECOMPUTED = 52, 8
 HELD_OUT_SEQUENCES = 4096
 Sums = dict[str, float]
-
-
-class StopRequestedError(Exception):
-    """A step was abandoned between two micro-batches because the process was asked to stop."""
 
 
 class Pretraining:
@@ -86,7 +82,7 @@ class Pretraining:
         self.sharded = recipe.shard_optimiser and world.size > 1
         self.optimiser = build_optimiser(self.learner.parameters(), recipe.optimisation, self.sharded)
         self.pad = packed.special["pad"]
-        self._ahead: dict[int, Future[tuple[Batch, Masked]]] = {}
+        self._ahead: dict[int, Future[tuple[PackedBatch, Masked]]] = {}
         self._maker = ThreadPoolExecutor(1, "batches")
         self.at_once = max(1, tokens_at_once(recipe, world.device) // recipe.sequence_length)
         self.stop_asked: Callable[[], bool] = lambda: False
@@ -113,7 +109,7 @@ class Pretraining:
         self.optimiser.zero_grad(set_to_none=True)
         return sums
 
-    def _prepared(self, step: int) -> tuple[Batch, Masked]:
+    def _prepared(self, step: int) -> tuple[PackedBatch, Masked]:
         """Return the batch of a step; the next one is prepared meanwhile, so a GPU need not wait."""
         ahead = self._ahead
         self._ahead = {
@@ -122,7 +118,7 @@ class Pretraining:
         }
         return self._ahead[step].result()
 
-    def masked_batch(self, step: int) -> tuple[Batch, Masked]:
+    def masked_batch(self, step: int) -> tuple[PackedBatch, Masked]:
         """Return the batch of a step with its masked tokens, independent of the number of processes."""
         recipe = self.recipe
         batch = self.instances.batch(step)
@@ -132,7 +128,7 @@ class Pretraining:
             batch.ids, batch.inner, batch.lengths, self.vocabulary, recipe.objective, rate, random
         )
 
-    def judge(self, held_out: Packed, masking: str) -> Sums | None:
+    def evaluate(self, held_out: Packed, masking: str) -> Sums | None:
         """Return sums over at most `HELD_OUT_SEQUENCES` held-out sequences; None without held-out documents.
 
         The masks of a `masking` are the same for every recipe.
@@ -151,7 +147,7 @@ class Pretraining:
         self.learner.train()
         return sums
 
-    def _over(self, batch: Batch, hidden: Masked, random: tuple[int, int], learn: bool) -> Sums:
+    def _over(self, batch: PackedBatch, hidden: Masked, random: tuple[int, int], learn: bool) -> Sums:
         """Process a batch; if the GPU's memory is too small, repeat it with smaller micro-batches.
 
         The losses are sums over micro-batches, so their size changes results only by rounding (and dropout,
@@ -179,14 +175,14 @@ class Pretraining:
                 "continues from the last save"
             )
         self.at_once //= 2
-        say(f"{found}; continuing with {self.at_once} at once")
+        report_progress(f"{found}; continuing with {self.at_once} at once")
 
-    def _once_over(self, batch: Batch, hidden: Masked, learn: bool) -> Sums:
+    def _once_over(self, batch: PackedBatch, hidden: Masked, learn: bool) -> Sums:
         """Process a batch, with clipped gradients when learning; return its sums over all processes.
 
         Also returns `norm`, the norm of the gradients before they were clipped.
         """
-        counts = counted(batch, hidden)
+        counts = denominators(batch, hidden)
         labels = hidden.everywhere(UNLABELLED)
         mine = micro_batches(batch.lengths, self.at_once, self.world.rank, self.world.size)
         measured = names(self.learner)
@@ -231,7 +227,7 @@ class Pretraining:
     def _add(self, part: Part, counts: Sums, learn: bool) -> dict[str, torch.Tensor]:
         """Return a micro-batch's sums; add its gradients when learning."""
         with torch.autocast(self.world.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
-            found: dict[str, torch.Tensor] = self.trained(part) if learn else self.learner.judge(part)
+            found: dict[str, torch.Tensor] = self.trained(part) if learn else self.learner.evaluate(part)
         if learn:
             parts = [
                 term.weight * found[f"{term.name}_loss"] / max(1.0, counts[term.per]) for term in self.terms
@@ -240,7 +236,7 @@ class Pretraining:
             (torch.stack(parts).sum() * self.world.size).backward()  # type: ignore[no-untyped-call]
         return found
 
-    def _flops(self, batch: Batch, sums: Sums) -> float:
+    def _flops(self, batch: PackedBatch, sums: Sums) -> float:
         squares = float((batch.lengths**2).sum())
         return flops_of_step(self.learner, sums["tokens"], squares, sums["masked"])
 
@@ -271,7 +267,7 @@ def build_learner(
     return learner.build(model, recipe, teacher)
 
 
-def counted(batch: Batch, hidden: Masked) -> Sums:
+def denominators(batch: PackedBatch, hidden: Masked) -> Sums:
     """Return the denominators of the losses, for the whole batch."""
     return {
         "tokens": float(len(batch.ids)),

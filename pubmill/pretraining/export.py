@@ -9,9 +9,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import huggingface_hub
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
@@ -30,38 +28,25 @@ from pubmill.pretraining.model_folder_checks import (
     take_settings,
     weight_files,
 )
-from pubmill.recipes import PretrainingRecipe, build
-from pubmill.storage.files import read_json, writing_folder
-from pubmill.storage.model_folders import COPIED, PICKLED, folder_fault
-from pubmill.storage.privacy import label_of_process
-
-TOKENIZER_FILES = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-    "spiece.model",
+from pubmill.recipes.models import (
+    ExportRecipe,
+    LocalWeights,
+    PretrainedWeights,
+    RandomWeights,
+    ReleasedWeights,
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExportRecipe:
-    """A model: its name, where its weights come from, and what its card says.
-
-    `weights` is {"kind": "pretraining" | "random" | "folder"} (with the
-    checkpoint's "step", if that is to be checked) or {"kind": "hub", "id", "revision"};
-    `lowercase` is how the tokenizer must treat capitals: released folders often don't say, and are then
-    read differently by different versions of transformers. `pretraining` are the values of a
-    `PretrainingRecipe` (needed for random weights), `seed` is the one of random weights.
-    """
-
-    model: str
-    lowercase: bool
-    weights: dict[str, Any]
-    pretraining: dict[str, Any] | None = None
-    scale: str = "full"
-    seed: int = 1
+from pubmill.recipes.writing import as_values
+from pubmill.storage.files import read_json, writing_folder
+from pubmill.storage.model_folders import (
+    CONFIG,
+    COPIED,
+    PICKLED,
+    TOKENIZER_FILES,
+    VOCABULARY_FILES,
+    WEIGHTS,
+    folder_fault,
+)
+from pubmill.storage.privacy import label_of_process
 
 
 def export(
@@ -76,34 +61,34 @@ def export(
 
     `statistics` is the stats.json of the pretraining corpus, for the card.
     """
-    kind = recipe.weights.get("kind")
+    weights = recipe.weights
+    made_here = isinstance(weights, PretrainedWeights | RandomWeights)
     with writing_folder(output) as temporary:
-        if kind == "pretraining":
-            _copy_checkpoint(recipe, _needed(checkpoint, kind, "--checkpoint"), temporary)
-            _copy(_needed(vocab, kind, "--vocab"), TOKENIZER_FILES, temporary)
-        elif kind == "random":
-            vocab = _needed(vocab, kind, "--vocab")
-            _copy(vocab, TOKENIZER_FILES, temporary)
-            _make_random(recipe, vocab, temporary)
-        elif kind == "folder":
-            _copy_released(_needed(folder, kind, "--folder"), temporary, recipe.model)
-        elif kind == "hub":
-            _copy_released(_download(recipe), temporary, recipe.model)
-        else:
-            raise PubmillError(
-                f"{recipe.model}: weights.kind is {kind!r}; pretraining, random, folder or hub"
-            )
-        check_model(temporary, recipe.model, exact=kind in ("pretraining", "random"))
+        match weights:
+            case PretrainedWeights():
+                source = _needed(checkpoint, weights.kind, "--checkpoint")
+                _copy_checkpoint(recipe.model, weights.step, source, temporary)
+                vocab = _needed(vocab, weights.kind, "--vocab")
+                _copy(vocab, (*TOKENIZER_FILES, *VOCABULARY_FILES), temporary)
+            case RandomWeights():
+                vocab = _needed(vocab, weights.kind, "--vocab")
+                _copy(vocab, (*TOKENIZER_FILES, *VOCABULARY_FILES), temporary)
+                _make_random(recipe, vocab, temporary)
+            case LocalWeights():
+                _copy_released(_needed(folder, weights.kind, "--folder"), temporary, recipe.model)
+            case ReleasedWeights():
+                _copy_released(_download(recipe.model, weights), temporary, recipe.model)
+        check_model(temporary, recipe.model, exact=made_here)
         _set_lowercase(temporary, recipe)
         if (temporary / "README.md").exists():
             (temporary / "README.md").rename(temporary / "README.original.md")
         (temporary / "README.md").write_text(
             model_card(
                 recipe.model,
-                recipe.weights,
+                as_values(weights),
                 recipe.scale,
                 read_json(statistics) if statistics else {},
-                recipe.pretraining,
+                as_values(recipe.pretraining),
                 checkpoint,
                 vocab,
                 temporary / "README.original.md",
@@ -186,14 +171,12 @@ def _set_lowercase(folder: Path, recipe: ExportRecipe) -> None:
         )
 
 
-def _copy_checkpoint(recipe: ExportRecipe, checkpoint: Path, target: Path) -> None:
+def _copy_checkpoint(model: str, expected: int, checkpoint: Path, target: Path) -> None:
     step = read_json(checkpoint / "state.json")["step"]
-    if recipe.weights.get("step", step) != step:
-        raise PubmillError(
-            f"{recipe.model}: step {recipe.weights['step']} expected, {checkpoint} is step {step}"
-        )
+    if step != expected:
+        raise PubmillError(f"{model}: step {expected} expected, {checkpoint} is step {step}")
     # Not optimizer.safetensors, which would be mistaken for weights.
-    _copy(checkpoint, ("config.json", "model.safetensors"), target)
+    _copy(checkpoint, (CONFIG, WEIGHTS), target)
 
 
 def _make_random(recipe: ExportRecipe, vocab: Path, target: Path) -> None:
@@ -201,29 +184,29 @@ def _make_random(recipe: ExportRecipe, vocab: Path, target: Path) -> None:
         raise PubmillError(
             f"{recipe.model}: random weights need the pretraining recipe for their architecture"
         )
-    pretraining = build(PretrainingRecipe, recipe.pretraining, f"{recipe.model}: pretraining")
     tokenizer = AutoTokenizer.from_pretrained(vocab, local_files_only=True, trust_remote_code=False)
     special = {
         "pad": tokenizer.pad_token_id,
         "cls": tokenizer.cls_token_id,
         "sep": tokenizer.sep_token_id,
     }
-    form = pretraining.architecture, pretraining.objective, len(tokenizer), special, recipe.seed
+    made = recipe.pretraining
+    form = made.architecture, made.objective, len(tokenizer), special, recipe.seed
     build_model(*form).save_pretrained(target)
 
 
-def _download(recipe: ExportRecipe) -> Path:
+def _download(model: str, weights: ReleasedWeights) -> Path:
     """Return a pinned revision of a public model, from the hub's own cache."""
-    name, revision = str(recipe.weights.get("id")), str(recipe.weights.get("revision"))
+    name, revision = weights.id, weights.revision
     if not re.fullmatch("[0-9a-f]{40}", revision):
-        raise PubmillError(f"{recipe.model}: the hub's revision must be a full commit hash, not {revision!r}")
+        raise PubmillError(f"{model}: the hub's revision must be a full commit hash, not {revision!r}")
     try:
         found = huggingface_hub.snapshot_download(
             name, revision=revision, allow_patterns=[*COPIED, PICKLED], ignore_patterns=["*/*"]
         )
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         raise PubmillError(
-            f"{recipe.model}: {name} at {revision} can't be fetched from the hub ({type(error).__name__}). "
+            f"{model}: {name} at {revision} can't be fetched from the hub ({type(error).__name__}). "
             f"Without network, put its files into a folder and give this model `weights: {{kind: folder}}`."
         ) from None
     return Path(found)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import torch
 
-from pubmill.pretraining.arithmetic import Shape
+from pubmill.pretraining.arithmetic import NetworkShape
 from pubmill.pretraining.objectives import Size, step_operations
 from pubmill.pretraining.objectives.learner import Learner
 
@@ -18,11 +18,11 @@ SIZE = {"cpu": 512, "cuda": 8192}
 """Rows and columns of the matrices for the measurement."""
 
 
-def shape_of_network(model: Any) -> Shape:
+def shape_of_network(model: Any) -> NetworkShape:
     """Return the sizes of a transformers model."""
     config = model.config
     width = getattr(config, "embedding_size", config.hidden_size)
-    return Shape(
+    return NetworkShape(
         layers=config.num_hidden_layers,
         hidden=config.hidden_size,
         intermediate=config.intermediate_size,

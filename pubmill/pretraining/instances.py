@@ -52,7 +52,7 @@ def generator(seed: int, stream: Stream, *numbers: int) -> np.random.Generator:
 
 
 @dataclass(frozen=True)
-class Batch:
+class PackedBatch:
     """Concatenated sequences: `ids` and `segments` (tokens,), `lengths` and `pair_labels` (sequences,).
 
     `pair_labels`: 0 if B follows A, 1 if B is from another document (or the order is wrong), -100 without B
@@ -153,11 +153,11 @@ class Instances:
             return self._orders[epoch]
         return generator(self.seed, Stream.ORDER, epoch).permutation(len(self))
 
-    def batch(self, step: int) -> Batch:
+    def batch(self, step: int) -> PackedBatch:
         """Return the whole batch of a step (from 0), independent of the number of processes."""
         return self.lay_out(self.chunks(step), generator(self.seed, Stream.PAIRS, step))
 
-    def lay_out(self, chunks: Ints, random: np.random.Generator) -> Batch:
+    def lay_out(self, chunks: Ints, random: np.random.Generator) -> PackedBatch:
         """Return chunks as sequences, with their pair labels."""
         start, end = self.starts[chunks], self.starts[chunks + 1]
         nothing = np.full(len(chunks), UNLABELLED)
@@ -179,7 +179,9 @@ class Instances:
         )
         return self._lay_out(first, n_first, second, n_second, labels, 0)
 
-    def _next_sentences(self, start: Ints, middle: Ints, end: Ints, random: np.random.Generator) -> Batch:
+    def _next_sentences(
+        self, start: Ints, middle: Ints, end: Ints, random: np.random.Generator
+    ) -> PackedBatch:
         """Combine each A with its own B, or with that of another document."""
         labels = np.where(middle < end, IS_NEXT, UNLABELLED)
         other = self._other_documents(
@@ -217,7 +219,7 @@ class Instances:
 
     def _lay_out(
         self, first: Ints, n_first: Ints, second: Ints, n_second: Ints, labels: Ints, cut: int
-    ) -> Batch:
+    ) -> PackedBatch:
         """Return `[CLS] A [SEP] B [SEP]`, or `[CLS] A [SEP]` if B is empty, concatenated."""
         lengths = n_first + 2 + np.where(n_second > 0, n_second + 1, 0)
         begin = np.cumsum(lengths) - lengths
@@ -230,9 +232,9 @@ class Instances:
         inner[in_first] = inner[in_second] = True
         has_second = n_second > 0
         segments[ranges((begin + n_first + 2)[has_second], n_second[has_second] + 1)] = 1
-        return Batch(ids, segments, inner, lengths, labels, cut)
+        return PackedBatch(ids, segments, inner, lengths, labels, cut)
 
-    def _lay_out_across(self, start: Ints, end: Ints) -> Batch:
+    def _lay_out_across(self, start: Ints, end: Ints) -> PackedBatch:
         """Return `[CLS] tokens [SEP] tokens [SEP]`, with one part for each document that a chunk spans.
 
         `start` and `end` count a separator after each document, see `full_starts`.
@@ -251,7 +253,7 @@ class Instances:
         where = ranges(place, count)
         ids[where] = self.ids[ranges(begin - document, count)]
         inner[where] = True
-        return Batch(ids, np.zeros_like(ids), inner, lengths, np.full(len(start), UNLABELLED), 0)
+        return PackedBatch(ids, np.zeros_like(ids), inner, lengths, np.full(len(start), UNLABELLED), 0)
 
 
 def micro_batches(lengths: Ints, size: int, rank: int = 0, world_size: int = 1) -> list[Ints]:

@@ -1,11 +1,10 @@
 """Progress of a pretraining: lines of log.jsonl, TensorBoard events, messages on the terminal."""
 
-import sys
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from pubmill.messages.progress import report_progress
 from pubmill.pretraining.objectives import Term
 
 Line = dict[str, float | int | None]
@@ -47,7 +46,7 @@ class TensorBoard:
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError:
-            say("no TensorBoard here (pip install tensorboard): log.jsonl alone is written")
+            report_progress("no TensorBoard here (pip install tensorboard): log.jsonl alone is written")
             return
         self.writer = SummaryWriter(str(folder), purge_step=step)
 
@@ -73,9 +72,3 @@ def progress_line(line: Line, to: int, steps: int, seconds: float) -> str:
         f"step {step}/{to} (of {steps})  loss {line['loss']:.3f}  "
         f"{line['tokens_per_second']:,.0f} tokens/s  MFU {line['mfu']:.0%}  {left / 60:.0f} min left"
     )
-
-
-def say(text: str) -> None:
-    """Print a message on stderr; ignore a closed pipe."""
-    with suppress(OSError):
-        print(f"pretrain: {text}", file=sys.stderr, flush=True)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pubmill.hardware.torch_setup import to_device
-from pubmill.pretraining.instances import UNLABELLED, Batch, Ints
+from pubmill.pretraining.instances import UNLABELLED, Ints, PackedBatch
 
 LENGTH_MULTIPLE = 8
 
@@ -33,7 +33,7 @@ class Part:
 
 
 def collate(
-    batch: Batch, ids: Ints, labels: Ints, rows: NDArray[Any], pad: int, device: torch.device
+    batch: PackedBatch, ids: Ints, labels: Ints, rows: NDArray[Any], pad: int, device: torch.device
 ) -> Part:
     """Pad the sequences `rows` of a batch; `ids` and `labels` (tokens,) are its tokens after masking and the
     original ids of masked ones (`UNLABELLED` elsewhere)."""

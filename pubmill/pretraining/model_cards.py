@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from huggingface_hub import ModelCardData
+
 from pubmill.errors import PubmillError
 from pubmill.storage.files import read_json
 from pubmill.storage.privacy import PUBLIC
@@ -62,8 +64,9 @@ def model_card(
     training text. The same inputs give the same text: the only dates are those of its sources.
     """
     trained = weights["kind"] == "pretraining"
-    label = f"pubmill_access: {access}\n" if access != PUBLIC else ""
-    top = f"---\nlibrary_name: transformers\n{label}---\n\n# {model}\n"
+    label: dict[str, Any] = {"pubmill_access": access} if access != PUBLIC else {}
+    metadata = ModelCardData(library_name="transformers", **label).to_yaml()
+    top = f"---\n{metadata}\n---\n\n# {model}\n"
     parts = [top, INTRODUCTIONS[weights["kind"]] + "\n", LICENSED_DATA if label else ""]
     if scale != "full":
         parts.append(f"**Scale `{scale}`: a reduced recipe, not comparable with published models.**\n")
@@ -93,8 +96,8 @@ def _corpus(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Describe the pretraining corpus: name, size, documents of each source, rejected documents."""
     named = {"corpus": name} if (name := statistics.get("recipe", {}).get("corpus")) else {}
     size = {key: statistics[key] for key in ("documents", "words", "bytes") if key in statistics}
-    given = {source: found["documents"] for source, found in statistics.get("by_source", {}).items()}
-    parts = {"documents by source": given, "rejected": statistics.get("rejected", {})}
+    by_source = {source: found["documents"] for source, found in statistics.get("by_source", {}).items()}
+    parts = {"documents by source": by_source, "rejected": statistics.get("rejected", {})}
     return named | size | parts
 
 

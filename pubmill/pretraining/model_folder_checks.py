@@ -19,9 +19,10 @@ from safetensors import SafetensorError, safe_open
 from transformers import AutoConfig, AutoModel
 
 from pubmill.errors import PubmillError
+from pubmill.storage.model_folders import CONFIG, WEIGHTS
 
-WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
-SETTINGS = ("config.json", "tokenizer_config.json")
+INDEX = f"{WEIGHTS}.index.json"
+SETTINGS = (CONFIG, "tokenizer_config.json")
 LARGEST_SETTINGS = 10_000_000
 """Maximum size of a settings file in bytes."""
 LARGEST_NUMBER = 100_000_000

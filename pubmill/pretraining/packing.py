@@ -10,7 +10,6 @@ import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
 from itertools import islice
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -23,7 +22,8 @@ from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
 from pubmill.hardware.cores import cores
 from pubmill.pretraining.encoding import Encoder, make_encoder, special_ids
-from pubmill.pretraining.tokens import HELD_OUT, PackedWriter, Shard
+from pubmill.pretraining.tokens import HELD_OUT, PackedWriter, TokenShard
+from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.storage.corpus_parts import read_texts
 from pubmill.storage.files import writing_folder
 
@@ -31,16 +31,7 @@ from pubmill.storage.files import writing_folder
 SMALL_CORPUS = 10_000_000
 
 
-Shards = tuple[Shard, Shard]
-
-
-@dataclass(frozen=True, kw_only=True)
-class PackingRecipe:
-    """Options that determine the packed tokens besides corpus, vocabulary and Punkt: whether titles are
-    included, and the share of documents that are held out."""
-
-    title: bool = False
-    held_out: float = 0.005
+Shards = tuple[TokenShard, TokenShard]
 
 
 def is_held_out(name: str, share: float) -> bool:
@@ -64,7 +55,7 @@ class Splitter(Protocol):
     def split(self, text: str) -> list[str]: ...
 
 
-def pack_documents(texts: Iterable[str], splitter: Splitter, encoder: Encoder) -> Shard:
+def pack_documents(texts: Iterable[str], splitter: Splitter, encoder: Encoder) -> TokenShard:
     """Split and encode documents; sentences and documents without tokens are left out and counted."""
     width = encoder.dtype.itemsize
     ids: list[bytes] = []
@@ -81,7 +72,7 @@ def pack_documents(texts: Iterable[str], splitter: Splitter, encoder: Encoder) -
         ids.extend(full)
         sentences.extend(len(sentence) // width for sentence in full)
         documents.append(len(full))
-    return Shard(
+    return TokenShard(
         np.frombuffer(b"".join(ids), encoder.dtype),
         np.array(sentences, np.int64),
         np.array(documents, np.int64),

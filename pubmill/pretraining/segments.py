@@ -11,15 +11,16 @@ from typing import Any
 
 import torch
 
-from pubmill.errors import PubmillError
+from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.hardware.provenance import provenance
 from pubmill.hardware.torch_setup import configure_cuda, cuda_settings, leave_uninitialized_memory
+from pubmill.messages.progress import report_progress
 from pubmill.pretraining import checkpoints
-from pubmill.pretraining.checkpoints import DamagedCheckpointError, Progress
+from pubmill.pretraining.checkpoints import DamagedCheckpointError, PretrainingProgress
 from pubmill.pretraining.distributed import World, join
-from pubmill.pretraining.engine import Pretraining, StopRequestedError, Sums
+from pubmill.pretraining.engine import Pretraining, Sums
 from pubmill.pretraining.flops import measured_rate
-from pubmill.pretraining.logs import Line, TensorBoard, log_line, means, progress_line, say
+from pubmill.pretraining.logs import Line, TensorBoard, log_line, means, progress_line
 from pubmill.pretraining.masking import Vocabulary, read_vocabulary
 from pubmill.pretraining.optimisation import learning_rate
 from pubmill.pretraining.tokens import HELD_OUT, PackedTokens
@@ -64,7 +65,8 @@ def pretrain(recipe: PretrainingRecipe, segment: Segment) -> None:
     A segment that was interrupted continues from its own last save, made every `save_minutes` (0: after each
     step), unless that belongs to other work: another recipe, other inputs or another `version` of the stage.
     Raises `PubmillError` where another process is at work on the segment, or the loss is no number any more
-    or rises (the last good save stays), and `SystemExit` after saving where it was asked to stop.
+    or rises (the last good save stays), and `StopRequestedError` after saving where a signal
+    asked it to stop.
     """
     world = join()
     with checkpoints.hold(segment.output) if world.first else nullcontext():
@@ -121,18 +123,18 @@ def facts(work: Pretraining, segment: Segment, packed: PackedTokens) -> dict[str
     }
 
 
-def resume(work: Pretraining, segment: Segment, known: dict[str, Any]) -> Progress:
+def resume(work: Pretraining, segment: Segment, known: dict[str, Any]) -> PretrainingProgress:
     """Restore `work` from the segment's own last save, or else from its start, or else begin anew."""
     own = work.world.decide(lambda: own_save(segment.output, known))
     source = own or segment.previous or segment.other
     if source is None:
-        return Progress()
+        return PretrainingProgress()
     progress = checkpoints.load(source, work, same_recipe=source != segment.other)
     if progress.step > segment.to or (progress.step == segment.to and own is None):
         raise PubmillError(f"{source} is at step {progress.step} already, --to is {segment.to}")
     if work.world.first:
         if own:
-            say(f"going on from step {progress.step}, which was saved when this was ended")
+            report_progress(f"going on from step {progress.step}, which was saved when this was ended")
         warn_of_changes(read_json(source / "state.json"), known)
     return progress
 
@@ -143,10 +145,12 @@ def own_save(output: Path, known: dict[str, Any]) -> Path | None:
         try:
             state, _ = checkpoints.verified(own)
         except DamagedCheckpointError as error:
-            say(f"{error} Now the save before it is continued, if there is one.")
+            report_progress(f"{error} Now the save before it is continued, if there is one.")
             continue
         if others := checkpoints.other_work(state, known):
-            say(f"{own} belongs to other work (differing: {', '.join(others)}): discarded, beginning anew")
+            report_progress(
+                f"{own} belongs to other work (differing: {', '.join(others)}): discarded, beginning anew"
+            )
             checkpoints.remove_partial(output)
             return None
         return own
@@ -159,7 +163,7 @@ def warn_of_changes(before: dict[str, Any], now: dict[str, Any]) -> None:
         for name in names:
             old, new = before.get(group, {}).get(name), now[group].get(name)
             if old != new:
-                say(f"{name} was {old}, is now {new}: last digits may differ")
+                report_progress(f"{name} was {old}, is now {new}: last digits may differ")
 
 
 @contextmanager
@@ -178,7 +182,7 @@ def stop_requests() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def train(work: Pretraining, progress: Progress, segment: Segment, known: dict[str, Any]) -> None:
+def train(work: Pretraining, progress: PretrainingProgress, segment: Segment, known: dict[str, Any]) -> None:
     """Make the updates from `progress` to the segment's end, with saves, and write the checkpoint."""
     peak = measured_rate(work.world.device, work.precision) * work.world.size
     board = (
@@ -203,11 +207,11 @@ def train(work: Pretraining, progress: Progress, segment: Segment, known: dict[s
                     board.add(line)
                 if work.world.first and now - reported > REPORT_SECONDS:
                     reported = now
-                    say(progress_line(line, segment.to, work.recipe.steps, progress.seconds))
-            held_out = judge(work, segment.tokens / HELD_OUT)
+                    report_progress(progress_line(line, segment.to, work.recipe.steps, progress.seconds))
+            held_out = held_out_losses(work, segment.tokens / HELD_OUT)
         except StopRequestedError:
-            save_and_say(work, progress, segment, known, began)
-            raise SystemExit(128 + (stops[0] if stops else signal.SIGTERM)) from None
+            save_and_report(work, progress, segment, known, began)
+            raise StopRequestedError(stops[0] if stops else signal.SIGTERM) from None
         checkpoints.save(segment.output, work, progress, known | {"held_out": held_out})
     if board:
         board.close()
@@ -215,18 +219,18 @@ def train(work: Pretraining, progress: Progress, segment: Segment, known: dict[s
         checkpoints.remove_partial(segment.output)
 
 
-def save_and_say(
-    work: Pretraining, progress: Progress, segment: Segment, known: dict[str, Any], began: int
+def save_and_report(
+    work: Pretraining, progress: PretrainingProgress, segment: Segment, known: dict[str, Any], began: int
 ) -> None:
     """Save a segment that was asked to stop, unless no step was completed since its start at `began`."""
     if progress.step == began:
-        say("asked to stop before another step was complete; the same command continues")
+        report_progress("asked to stop before another step was complete; the same command continues")
         return
     made = checkpoints.save_partial(segment.output, work, progress, known)
-    say(f"asked to stop; saved {made}; the same command continues from there")
+    report_progress(f"asked to stop; saved {made}; the same command continues from there")
 
 
-def advance(work: Pretraining, progress: Progress, output: Path, peak: float) -> tuple[Line, bool]:
+def advance(work: Pretraining, progress: PretrainingProgress, output: Path, peak: float) -> tuple[Line, bool]:
     """Make one update and count it; return the current log line, and whether it was logged."""
     began = time.monotonic()
     try:
@@ -234,7 +238,7 @@ def advance(work: Pretraining, progress: Progress, output: Path, peak: float) ->
         sums["seconds"] = time.monotonic() - began
         progress.count(sums, AVERAGED_STEPS, DIVERGED, work.terms[0])
     except FloatingPointError as error:
-        raise lost(error, progress.step, output) from None
+        raise divergence_error(error, progress.step, output) from None
     steps = work.recipe.steps
     rate = learning_rate(work.recipe.optimisation, progress.step - 1, steps)
     line = log_line(work.terms, progress.pending, progress.step, rate, peak)
@@ -246,7 +250,7 @@ def advance(work: Pretraining, progress: Progress, output: Path, peak: float) ->
     return line, due
 
 
-def judge(work: Pretraining, folder: Path) -> dict[str, Any] | None:
+def held_out_losses(work: Pretraining, folder: Path) -> dict[str, Any] | None:
     """Return losses on held-out documents with the recipe's masking and with single subwords, which makes
     recipes with the same vocabulary comparable. None without held-out documents."""
     if not (folder / "index.json").is_file():
@@ -254,15 +258,15 @@ def judge(work: Pretraining, folder: Path) -> dict[str, Any] | None:
     packed, found = PackedTokens(folder), dict[str, Any]()
     packed.verify()
     for masking in dict.fromkeys((work.recipe.objective.masking, "subword")):
-        sums: Sums | None = work.judge(packed, masking)
+        sums: Sums | None = work.evaluate(packed, masking)
         if sums is None:
             return None
-        judged = [term for term in work.terms if sums[f"{term.name}_loss"]]
-        found[masking] = means(judged, sums) | {"masked": int(sums["masked"])}
+        terms = [term for term in work.terms if sums[f"{term.name}_loss"]]
+        found[masking] = means(terms, sums) | {"masked": int(sums["masked"])}
     return found
 
 
-def lost(error: FloatingPointError, step: int, output: Path) -> PubmillError:
+def divergence_error(error: FloatingPointError, step: int, output: Path) -> PubmillError:
     """Return the error message of a training that has diverged."""
     good = next(iter(checkpoints.partials(output)), "the checkpoint it started from")
     return PubmillError(

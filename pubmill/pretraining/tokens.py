@@ -43,7 +43,7 @@ def id_dtype(vocab_size: int) -> np.dtype[Any]:
 
 
 @dataclass(frozen=True)
-class Shard:
+class TokenShard:
     """Documents to be added to a packed folder.
 
     `ids`: all their tokens; `sentences`: tokens of each sentence; `documents`: sentences of each document.
@@ -113,7 +113,7 @@ class PackedWriter:
         self._sentences = self._files.enter_context(_OffsetsWriter(folder / "sentences.npy"))
         self._documents = self._files.enter_context(_OffsetsWriter(folder / "documents.npy"))
 
-    def add(self, shard: Shard) -> None:
+    def add(self, shard: TokenShard) -> None:
         """Append a shard."""
         _check_shard(shard, self.vocab_size, self.folder)
         self._ids.write(shard.ids.astype(self.dtype, copy=False).tobytes())
@@ -148,7 +148,7 @@ class PackedWriter:
 
 
 def write_packed(
-    folder: Path, shards: Iterable[Shard], vocab_size: int, special: dict[str, int]
+    folder: Path, shards: Iterable[TokenShard], vocab_size: int, special: dict[str, int]
 ) -> dict[str, Any]:
     """Write a packed folder from shards; return its index."""
     with writing_folder(folder) as temporary, PackedWriter(temporary, vocab_size, special) as writer:
@@ -157,7 +157,7 @@ def write_packed(
     return writer.index()
 
 
-def _check_shard(shard: Shard, vocab_size: int, folder: Path) -> None:
+def _check_shard(shard: TokenShard, vocab_size: int, folder: Path) -> None:
     if len(shard.ids) != shard.sentences.sum() or len(shard.sentences) != shard.documents.sum():
         raise PubmillError(f"{folder}: a shard's lengths and ids do not fit together")
     if len(shard.ids) and int(shard.ids.max()) >= vocab_size:

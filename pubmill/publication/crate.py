@@ -21,7 +21,7 @@ from rocrate.rocrate import ROCrate
 from pubmill.errors import PubmillError
 from pubmill.hardware import provenance
 from pubmill.publication.rendering import duration
-from pubmill.statistics.verdict_models import Shape
+from pubmill.recipes.publication import CrateRecipe
 from pubmill.storage.files import read_json, sha256, writing_folder
 from pubmill.storage.path_lists import paths_of
 from pubmill.storage.result_paths import BELOW, below_sources, source_of_record
@@ -65,36 +65,6 @@ FORMATS = {
     ".yaml": "application/yaml",
     ".zip": "application/zip",
 }
-
-
-class CrateAuthor(Shape):
-    """The person responsible for the results."""
-
-    name: str
-    orcid: str
-
-
-class CrateRecipe(Shape):
-    """The input of the job that builds a crate.
-
-    - `configuration`: the study without folders of the machine.
-    - `tables`: the study's tables; `results`: files to include, below the results folder.
-    - `sources`: .source.json records of source files, shortened by `pubmill.storage.path_lists`.
-    - `licences`, `conditions`: source file -> licence in words, and the page where users request access.
-    """
-
-    study: str
-    title: str
-    scale: str
-    scale_title: str
-    configuration: dict[str, Any]
-    author: CrateAuthor | None
-    tables: tuple[str, ...]
-    results: tuple[str, ...]
-    sources: dict[str, tuple[str | tuple[str, ...], ...]]
-    licences: dict[str, str]
-    conditions: dict[str, str]
-    versions: dict[str, Any]
 
 
 def write_crate(recipe: CrateRecipe, results: Path, checkout: Path, output: Path) -> None:

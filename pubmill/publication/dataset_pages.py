@@ -6,11 +6,12 @@ A page is made from the dataset's card and spec, so it contains numbers and name
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.publication.rendering import environment, escape_markdown, to_json
+from pubmill.recipes.datasets import PublishedFile
+from pubmill.recipes.publication import PageRecipe, PageSource
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
 from pubmill.tables.cells import parse
@@ -37,58 +38,12 @@ CHECKS = {
 }
 
 
-class PageSource(Shape):
-    """A source file: its place and check in the spec, and its record below the results folder."""
-
-    role: str
-    place: str
-    url: str | None
-    check: str | None
-    record: str
-
-
 class SourceRecord(CardPart):
     """The record written when a source file was retrieved."""
 
     sha256: str
     origin: str
     retrieved: str
-
-
-class PageFile(Shape):
-    """A file of the published form."""
-
-    name: str
-    sha256: str | None
-
-
-class PageRecipe(Shape):
-    """The input of the job that builds a page, besides the card: the dataset's spec and its other variants.
-    `made_up`: at this scale its files are not the published ones."""
-
-    name: str
-    label: str
-    kind: str
-    task: str
-    domain: str
-    suites: tuple[str, ...]
-    metric: str
-    negative: str | None
-    access: str
-    apply: str | None
-    licence: str
-    citation: str
-    duplicates: str
-    conflicts: tuple[str, ...]
-    notes: tuple[str, ...]
-    scale: str
-    scale_title: str
-    made_up: bool
-    card: str
-    sources: tuple[PageSource, ...]
-    published: dict[str, PageFile]
-    variants: tuple[str, ...]
-    versions: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -157,7 +112,7 @@ class Page(Shape):
         )
 
     @property
-    def published(self) -> list[tuple[str, PageFile]]:
+    def published(self) -> list[tuple[str, PublishedFile]]:
         """The files of the published form, by split."""
         files = self.recipe.published
         return [(split, files[split]) for split in self.card.splits if split in files]

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
+from pubmill.publication.latex_escaping import escape_tex
 from pubmill.publication.rendering import (
     csv_text,
     environment,
     escape_markdown,
-    escape_tex,
     exact,
     marks,
     to_json,

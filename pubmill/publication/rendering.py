@@ -18,38 +18,13 @@ from pydantic import BaseModel
 
 from pubmill.messages.control_characters import escape_controls
 from pubmill.metrics import METRICS
+from pubmill.publication.latex_escaping import escape_tex
 from pubmill.statistics.verdict_models import Verdict
 from pubmill.tables.cells import Cell, Column, Row, Table
 
 MINUS = "\N{MINUS SIGN}"
 COMPOSITES = {"score": "mean of task means", "mean": "mean of datasets"}
 """Metric of a composite row -> its description."""
-TEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "'": "'",
-    "`": r"\textasciigrave{}",
-    "[": "{[}",  # after the end of a row, LaTeX would read a bare bracket as an option
-    "]": "{]}",
-    MINUS: "$-$",
-    "±": r"$\pm$",
-    "–": "--",
-    "—": "---",
-    "’": "'",
-    "‘": "`",
-    "“": "``",
-    "”": "''",
-    "\N{NO-BREAK SPACE}": "~",
-    "\N{NARROW NO-BREAK SPACE}": r"\,",
-    **{character: f"\\{character}" for character in "{}$&#_%"},
-}
-
-
 VERDICTS = {
     "reproduced": ("reproduced", "R"),
     "within the minimal detectable difference": ("within MDD", "D"),
@@ -168,18 +143,6 @@ def marks(reasons: Iterable[str | None]) -> dict[str, str]:
 def _letters(index: int) -> str:
     before, last = divmod(index, 26)
     return (_letters(before - 1) if before else "") + chr(ord("a") + last)
-
-
-def escape_tex(text: str) -> str:
-    """Escape text for LaTeX. Characters that plain pdfLaTeX cannot set become their code, so none is lost."""
-    spaced = re.sub(r"[^\S\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]+", " ", text)
-    return "".join(TEX.get(c) or _plain_tex(c) for c in spaced)
-
-
-def _plain_tex(character: str) -> str:
-    if character.isprintable() and (character.isascii() or "À" <= character <= "ÿ"):
-        return character
-    return f"{{[}}U+{ord(character):04X}{{]}}"
 
 
 def escape_markdown(text: str) -> str:

@@ -15,7 +15,7 @@ from pubmill.publication.fact_rendering import fact_marks
 from pubmill.publication.figures import Curve, Strip, curve, strips
 from pubmill.publication.rendering import environment, reasons
 from pubmill.publication.training_times import ModelTimes, time_strip, times
-from pubmill.statistics.verdict_models import Shape
+from pubmill.recipes.publication import ReportRecipe
 from pubmill.storage.files import read_json
 from pubmill.storage.path_lists import paths_of
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, below_sources, source_of_record
@@ -32,31 +32,6 @@ COUNTS = ("parsed", "documents", "words", "bytes", "rejected", "samples", "by_so
 PIECES = ("size", "documents", "distinct_words", "subwords_per_word", "split_words", "unknown_words")
 STATE = ("step", "tokens", "seconds", "hardware")
 SOURCE = ("url", "bytes", "sha256", "origin", "retrieved")
-
-
-class ReportRecipe(Shape):
-    """The input of the job that builds a report; all paths are below the results folder.
-
-    - `sources`: .source.json records of the study's raw files, shortened by `pubmill.storage.path_lists`.
-    - `checkpoints`: model -> recipe and step of its weights.
-    - `fits`: model -> dataset -> diagnosis of the model's vocabulary on it.
-    """
-
-    study: str
-    title: str
-    scale: str
-    scale_title: str
-    comparable: bool
-    tables: tuple[str, ...]
-    fact_tables: tuple[str, ...]
-    pretraining: dict[str, tuple[str, ...]]
-    corpora: tuple[str, ...]
-    vocabs: tuple[str, ...]
-    models: tuple[str, ...]
-    checkpoints: dict[str, tuple[str, int]] = {}
-    fits: dict[str, dict[str, str]] = {}
-    datasets: tuple[str, ...]
-    sources: dict[str, tuple[str | tuple[str, ...], ...]]
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,31 @@
 """Fine-tuning recipes."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pubmill.recipes.base import FORBID_UNKNOWN, Precision
+from pubmill.recipes.base import FORBID_UNKNOWN, Kind, Precision
+
+_OVERLAP = re.compile(r"[^{}]*(\{\}[^{}]*\{\}[^{}]*)?")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dummies:
-    """Dummy words for mentions of each entity type and for overlapping mentions (`argument_transforms`)."""
+    """Dummy words that replace a mention of each entity type, and two overlapping mentions.
+
+    `overlap` is either a fixed text or has two `{}`, which are filled with the words of the two types'
+    dummies in the order of the entities: `@{}-{}$` becomes `@GENE-DRUG$` for a `@GENE$` and a `@DRUG$`
+    (`pubmill.annotation.argument_transforms`).
+    """
 
     __pydantic_config__ = FORBID_UNKNOWN
 
     types: dict[str, str]
     overlap: str
+
+    def __post_init__(self) -> None:
+        if not _OVERLAP.fullmatch(self.overlap):
+            raise ValueError(f"overlap must have two {{}} or no braces, found {self.overlap!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +68,7 @@ class FinetuningRecipe:
 
     __pydantic_config__ = FORBID_UNKNOWN
 
-    task: Literal["tokens", "sequence", "multilabel", "regression", "span"]
+    task: Kind
     metric: str
     negative: str | None = None
     dummies: Dummies | None = None
@@ -170,3 +182,15 @@ def _out_of_range(recipe: FinetuningRecipe) -> list[str]:
         *(f"head_sizes must be above 0, found {size}" for size in recipe.head_sizes if size <= 0),
         *(["layerwise_decay can be at most 1"] if recipe.layerwise_decay > 1 else []),
     ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoiceRecipe:
+    """The choice of a grid point: the split whose scores choose (`by`), and the keys that it decides."""
+
+    by: Literal["dev"]
+    decides: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.decides:
+            raise ValueError("decides must name at least one key of the recipe")

@@ -1,7 +1,7 @@
 """Pretraining recipes."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, is_dataclass
+from typing import Literal, get_args, get_type_hints
 
 from pubmill.optimisers import OPTIMISERS
 from pubmill.recipes.base import FORBID_UNKNOWN, Precision
@@ -96,7 +96,8 @@ class Objective:
       comes from another document (`next-sentence`, BERT), or which of them came first (`sentence-order`,
       ALBERT, Megatron); two segments without a prediction (`unlabelled`, tinn2021 section 2.1); or one
       segment (`none`).
-    - `generator`: replaced-token detection (ELECTRA). `adversarial`, `distillation`: see these classes.
+    - `generator`: replaced-token detection (ELECTRA). `adversarial`, `distillation`: see these classes;
+      at most one of the three.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -112,6 +113,12 @@ class Objective:
     generator: Generator | None = None
     adversarial: Adversarial | None = None
     distillation: Distillation | None = None
+
+
+EXTRAS = tuple(
+    name for name, kind in get_type_hints(Objective).items() if any(map(is_dataclass, get_args(kind)))
+)
+"""Fields of `Objective` that ask for another objective than masked-token prediction."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,17 +169,26 @@ class PretrainingRecipe:
             raise ValueError("; ".join(faults))
 
 
+@dataclass(frozen=True, kw_only=True)
+class PackingRecipe:
+    """Options that determine the packed tokens besides corpus, vocabulary and Punkt: whether titles are
+    included, and the share of documents that are held out."""
+
+    title: bool = False
+    held_out: float = 0.005
+
+
 MEMORY_ONLY = ("recompute_activations", "shard_optimiser")
 """Keys of a PretrainingRecipe that affect memory only, not the result."""
 
 
 def _contradictions(architecture: Architecture, objective: Objective) -> list[str]:
     """Report settings that contradict each other or that the family does not support."""
-    family, extras = architecture.family, (objective.adversarial, objective.distillation, objective.generator)
+    family, extras = architecture.family, [getattr(objective, name) for name in EXTRAS]
     wrong = {
         "family electra needs objective.generator, and only it has one": (family == "electra")
         != (objective.generator is not None),
-        "only one of generator, adversarial and distillation is allowed": sum(map(bool, extras)) > 1,
+        f"only one of {', '.join(EXTRAS[:-1])} and {EXTRAS[-1]} is allowed": sum(map(bool, extras)) > 1,
         "family roberta has one segment; it needs pairs: none": family == "roberta"
         and objective.pairs != "none",
         "family electra has no head for pairs; pairs can be unlabelled or none": family == "electra"

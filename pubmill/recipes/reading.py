@@ -1,66 +1,22 @@
 """Parse recipes from JSON and report every unknown, missing or wrong key."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from pathlib import Path
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pubmill.errors import PubmillError
 
 Recipe = TypeVar("Recipe")
 
-
-def build(recipe: type[Recipe], values: dict[str, Any], where: str) -> Recipe:
-    """Build a recipe from parsed JSON; errors name `where` and the unknown, missing or wrong keys."""
-    if not is_dataclass(recipe):
-        raise TypeError(f"{recipe} is not a recipe")
-    hints = get_type_hints(recipe)
-    known = {one.name: one for one in fields(recipe)}
-    unknown = sorted(values.keys() - known.keys())
-    needed = {
-        name for name, one in known.items() if one.default is MISSING and one.default_factory is MISSING
-    }
-    missing = sorted(needed - values.keys())
-    if unknown or missing:
-        raise PubmillError(
-            f"{where}: {recipe.__name__} has unknown keys {unknown} and lacks {missing}; "
-            f"its keys are {sorted(known)}"
-        )
-    made = {}
-    for name, value in values.items():
-        hint = hints[name]
-        nested = next((kind for kind in (hint, *get_args(hint)) if is_dataclass(kind)), None)
-        if isinstance(nested, type) and isinstance(value, dict):
-            made[name] = build(nested, value, f"{where}.{name}")
-        elif fits(value, hint):
-            made[name] = value
-        else:
-            raise PubmillError(f"{where}: {name} must be {_type_name(hint)}, found {value!r}")
-    try:
-        return recipe(**made)
-    except ValueError as error:
-        raise PubmillError(f"{where}: {error}") from None
-
-
-def fits(value: Any, hint: Any) -> bool:
-    """Return whether a value read from JSON has the type that a recipe's field declares."""
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Literal:
-        return value in arguments
-    if origin in (Union, UnionType):
-        return any(fits(value, argument) for argument in arguments)
-    if hint in (int, float):
-        return isinstance(value, (int, hint)) and not isinstance(value, bool)
-    if origin is list:
-        return isinstance(value, list) and all(fits(item, arguments[0]) for item in value)
-    return hint is Any or isinstance(value, origin or hint)
-
-
-def _type_name(hint: Any) -> str:
-    if get_origin(hint) is Literal:
-        return " or ".join(map(repr, get_args(hint)))
-    return getattr(hint, "__name__", str(hint))
+WORDS: dict[Any, str] = {
+    str: "text", int: "an integer", float: "a number", bool: "true or false", NoneType: "null",
+    list: "a list", tuple: "a list", dict: "an object",
+}  # fmt: skip
+"""Types as error messages name them."""
 
 
 def read(recipe: type[Recipe], argument: str, chosen: dict[str, Any] | None = None) -> Recipe:
@@ -72,10 +28,174 @@ def read(recipe: type[Recipe], argument: str, chosen: dict[str, Any] | None = No
     if not argument.lstrip().startswith("{"):
         path = Path(argument)
         if not path.is_file():
-            raise PubmillError(f"--recipe: {argument} is neither JSON text nor an existing JSON file")
-        text, where = path.read_text(), str(path)
+            raise PubmillError(f"--recipe: {argument!r:.200} is neither JSON text nor an existing JSON file")
+        text, where = _text_of(path), str(path)
+    values = _parsed(text, where)
+    return build(recipe, values | (chosen or {}) if isinstance(values, dict) else values, where)
+
+
+def build(recipe: type[Recipe], values: Any, where: str) -> Recipe:
+    """Build a recipe from parsed JSON; a `PubmillError` names `where` and every wrong key."""
+    faults: list[str] = []
+    made = _object(recipe, values, "", faults)
+    if made is None:
+        raise PubmillError(
+            "\n".join([f"{where}: not a valid {recipe.__name__}:", *(f"  {f}" for f in faults)])
+        )
+    return made
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Return whether a value read from JSON has the declared type, which contains no dataclass or tuple."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return any(value == known and type(value) is type(known) for known in arguments)
+    if origin in (Union, UnionType):
+        return any(fits(value, argument) for argument in arguments)
+    if hint in (int, float):
+        return isinstance(value, (int, hint)) and not isinstance(value, bool)
+    if origin is list:
+        return isinstance(value, list) and all(fits(item, arguments[0]) for item in value)
+    return hint is Any or isinstance(value, origin or hint)
+
+
+def _text_of(path: Path) -> str:
     try:
-        values = json.loads(text)
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PubmillError(f"--recipe: {path} cannot be read: {error}") from None
+
+
+def _parsed(text: str, where: str) -> Any:
+    """Parse strict JSON: no key twice, no NaN or infinity."""
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise PubmillError(f"{where}: not valid JSON: {error.msg} at line {error.lineno}") from None
-    return build(recipe, {**values, **(chosen or {})}, where)
+    except (ValueError, RecursionError) as error:  # a number too long, or a refusal below
+        raise PubmillError(f"{where}: not valid JSON: {error}") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r:.100} occurs twice in one object")
+    return values
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a number in JSON")
+
+
+@cache
+def _hints(recipe: Any) -> dict[str, Any]:
+    return get_type_hints(recipe)
+
+
+def _object(recipe: type[Recipe], values: Any, place: str, faults: list[str]) -> Recipe | None:
+    """Build a dataclass from a JSON object; add faults and return None if a key is wrong."""
+    if not is_dataclass(recipe):
+        raise TypeError(f"{recipe} is not a recipe")
+    if not isinstance(values, dict):
+        faults.append(f"{place or 'the file'}: expected an object, found {values!r:.100}")
+        return None
+    before = len(faults)
+    known = {one.name: one for one in fields(recipe) if one.init}
+    for name in sorted(values.keys() - known.keys()):
+        expected = ", ".join(known)
+        faults.append(f"{_within(place, name)}: unknown key; {recipe.__name__} has the keys {expected}")
+    for name, one in known.items():
+        if name not in values and one.default is MISSING and one.default_factory is MISSING:
+            faults.append(f"{_within(place, name)}: missing")
+    hints = _hints(recipe)
+    made = {
+        name: _value(value, hints[name], _within(place, name), faults)
+        for name, value in values.items()
+        if name in known
+    }
+    if len(faults) > before:
+        return None
+    try:
+        return recipe(**made)
+    except ValueError as error:
+        faults.append(f"{place}: {error}" if place else str(error))
+        return None
+
+
+def _value(value: Any, hint: Any, place: str, faults: list[str]) -> Any:
+    """Return a JSON value as its declared type: objects as dataclasses, lists as lists or tuples."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if is_dataclass(hint) and isinstance(hint, type):
+        return _object(hint, value, place, faults)
+    if origin in (Union, UnionType):
+        return _alternative(value, arguments, place, faults)
+    if origin is dict and isinstance(value, dict) and all(fits(key, arguments[0]) for key in value):
+        return {key: _value(item, arguments[1], _within(place, key), faults) for key, item in value.items()}
+    if origin in (list, tuple) and isinstance(value, list):
+        expected = _items(origin, arguments, len(value))
+        if expected is not None:
+            pairs = enumerate(zip(value, expected, strict=True))
+            return origin(_value(item, of, _within(place, i), faults) for i, (item, of) in pairs)
+    elif origin is not dict and fits(value, hint):
+        return value
+    faults.append(f"{place}: expected {_words(hint)}, found {value!r:.100}")
+    return None
+
+
+def _items(origin: type, arguments: tuple[Any, ...], length: int) -> Iterable[Any] | None:
+    """Return the declared type of each item of a list; None if the list must have another length."""
+    if origin is list or arguments[-1] is Ellipsis:
+        return [arguments[0]] * length
+    return arguments if len(arguments) == length else None
+
+
+def _alternative(value: Any, hints: tuple[Any, ...], place: str, faults: list[str]) -> Any:
+    """Return a value as the first of several types that it fits.
+
+    Among several dataclasses, an object is read as the one whose constant keys (its `kind`) agree.
+    """
+    objects = [hint for hint in hints if is_dataclass(hint) and isinstance(hint, type)]
+    if isinstance(value, dict) and objects:
+        fitting = [hint for hint in objects if len(objects) == 1 or _agrees(value, hint)]
+        if len(fitting) == 1:
+            return _object(fitting[0], value, place, faults)
+        faults.append(f"{place}: is not one of {', '.join(hint.__name__ for hint in objects)}")
+        return None
+    if value is None and NoneType in hints:
+        return None
+    others = [hint for hint in hints if hint not in objects and hint is not NoneType]
+    form = (list, tuple) if isinstance(value, list) else (type(value),)
+    alike = [hint for hint in others if get_origin(hint) in form]
+    if len(alike) == 1:
+        return _value(value, alike[0], place, faults)
+    if any(get_origin(hint) not in (list, tuple, dict) and fits(value, hint) for hint in others):
+        return value
+    faults.append(f"{place}: expected {' or '.join(map(_words, hints))}, found {value!r:.100}")
+    return None
+
+
+def _agrees(values: dict[str, Any], recipe: Any) -> bool:
+    """Return whether an object has the value of each key of a dataclass that has only one, as its `kind`."""
+    constants = {
+        name: hint
+        for name, hint in _hints(recipe).items()
+        if get_origin(hint) is Literal and len(get_args(hint)) == 1
+    }
+    return all(name in values and fits(values[name], hint) for name, hint in constants.items())
+
+
+def _within(place: str, key: object) -> str:
+    return f"{place}.{key}" if place else str(key)
+
+
+def _words(hint: Any) -> str:
+    origin = get_origin(hint)
+    if origin is Literal:
+        return " or ".join(map(repr, get_args(hint)))
+    if origin in (Union, UnionType):
+        return " or ".join(map(_words, get_args(hint)))
+    if origin is tuple and get_args(hint)[-1] is not Ellipsis:
+        return f"a list of {len(get_args(hint))}"
+    return WORDS.get(origin or hint, "an object")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from pubmill.recipes.base import FORBID_UNKNOWN
+from pubmill.recipes.base import FORBID_UNKNOWN, Kind
 
 Splitting = Literal["bert-uncased", "bert-cased", "byte-level", "white-space"]
 
@@ -40,3 +40,19 @@ class VocabRecipe:
         if self.kind == "wordpiece":
             return "bert-uncased" if self.lowercase else "bert-cased"
         return "byte-level" if self.kind == "byte-level-bpe" else "white-space"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountingRecipe:
+    """How to split a text into the words that are counted."""
+
+    splitting: Splitting
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitRecipe:
+    """A diagnosis: the names of a vocabulary and a dataset, and the kind of its examples."""
+
+    vocab: str
+    dataset: str
+    kind: Kind

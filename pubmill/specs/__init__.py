@@ -7,11 +7,10 @@ from pubmill.specs.corpora import (
     PretrainingSpec,
     PubmedSource,
     ReleasedVocabSpec,
-    Selection,
     TextSource,
     VocabSpec,
 )
-from pubmill.specs.datasets import DatasetSpec, DummiesSpec, File, LocalFile, Published
+from pubmill.specs.datasets import DatasetSpec, File, LocalFile, Published
 from pubmill.specs.fact_tables import FactTableSpec
 from pubmill.specs.filtering import Contamination, Duplicates
 from pubmill.specs.loading import ScaleSpec, Specs, load, scales
@@ -25,7 +24,6 @@ __all__ = [
     "Contamination",
     "CorpusSpec",
     "DatasetSpec",
-    "DummiesSpec",
     "Duplicates",
     "FactTableSpec",
     "File",
@@ -45,7 +43,6 @@ __all__ = [
     "RecipeWeights",
     "ReleasedVocabSpec",
     "ScaleSpec",
-    "Selection",
     "Spec",
     "Specs",
     "Strict",

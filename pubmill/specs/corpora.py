@@ -1,14 +1,23 @@
 """Specs of corpora, vocabularies and pretraining recipes."""
 
-from typing import Annotated, Literal, Self
+from dataclasses import asdict, replace
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import (
+    Field,
+    GetPydanticSchema,
+    PlainSerializer,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
 from pubmill.recipes import PretrainingRecipe, VocabRecipe
+from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.specs.base import FileName, FilePattern, Https, LocalKey, Name, Spec, Strict
-from pubmill.specs.filtering import Contamination, Day, Duplicates
+from pubmill.specs.filtering import Contamination, Duplicates
 from pubmill.specs.mimic import MimicSource
-from pubmill.specs.pmc import Flag, LicenceGroup, PmcPackagesSource, PmcSource
+from pubmill.specs.pmc import PmcPackagesSource, PmcSource
 
 
 class PubmedSource(Strict):
@@ -40,32 +49,6 @@ class TextSource(Strict):
     language: str = ""
 
 
-class Selection(Strict):
-    """Parts of documents to use as text, and filters over documents; null turns a filter off.
-
-    - `min_words`, `max_words`: limits on the words in the selected parts.
-    - `licences`: licence groups of PMC articles; `without`: flags that exclude a document.
-    - `types`: a document needs at least one of these (a publication type, a note's category);
-      `without_types`: it must have none of these.
-    - `requires`: parts that must be present, whether or not they are selected.
-    - `published_*`: years of publication; `dated_*` (YYYY-MM-DD): days of the last revision; both inclusive.
-    """
-
-    parts: tuple[Literal["abstract", "body"], ...] = ("abstract",)
-    licences: tuple[LicenceGroup, ...] | None = None
-    without: tuple[Flag, ...] = ()
-    min_words: int | None = None
-    max_words: int | None = None
-    languages: tuple[str, ...] | None = None
-    published_from: int | None = None
-    published_to: int | None = None
-    types: tuple[str, ...] | None = None
-    without_types: tuple[str, ...] | None = None
-    requires: tuple[Literal["title", "abstract", "body"], ...] = ()
-    dated_from: Day | None = None
-    dated_to: Day | None = None
-
-
 Source = PubmedSource | TextSource | PmcSource | PmcPackagesSource | MimicSource
 
 
@@ -76,21 +59,36 @@ class Lock(Strict):
     file: FileName = "corpus.lock"
 
 
+def _written_keys(values: Any, validate: ValidatorFunctionWrapHandler) -> dict[str, Any]:
+    """Return the keys of a selection that the spec contains, with their validated values."""
+    selection = validate(values)
+    return {key: getattr(selection, key) for key in values}
+
+
+SelectionKeys = Annotated[
+    dict[str, Any],
+    GetPydanticSchema(
+        lambda _, handler: handler.generate_schema(Annotated[SelectionRecipe, WrapValidator(_written_keys)])
+    ),
+    PlainSerializer(lambda keys: asdict(SelectionRecipe(**keys))),
+]
+"""Some keys of a `SelectionRecipe`, which override those of another; dumped with defaults for the others."""
+
+
 class CorpusSpec(Spec):
     """Sources in order of authority. `selection` applies to all of them; `selections` overrides its keys for
     a source by name."""
 
     sources: tuple[Annotated[Source, Field(discriminator="kind")], ...]
-    selection: Selection
-    selections: dict[Name, Selection] = {}
+    selection: SelectionRecipe
+    selections: dict[Name, SelectionKeys] = {}
     duplicates: Duplicates | None = None
     contamination: Contamination | None = None
     lock: Lock | None = None
 
-    def selection_of(self, source: str) -> Selection:
+    def selection_of(self, source: str) -> SelectionRecipe:
         """The selection that applies to one of the sources."""
-        own = self.selections.get(source, Selection())
-        return self.selection.model_copy(update={key: getattr(own, key) for key in own.model_fields_set})
+        return replace(self.selection, **self.selections.get(source, {}))
 
 
 class LearntVocabSpec(Spec):

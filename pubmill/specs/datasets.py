@@ -16,10 +16,12 @@ from pydantic import (
     model_validator,
 )
 
+from pubmill.annotation.examples import SPLITS, Split
 from pubmill.metrics import METRICS, dev_scores
+from pubmill.recipes.datasets import Access, PublishedFile
+from pubmill.recipes.finetuning import Dummies
 from pubmill.specs.base import FileName, Https, LocalKey, Sha256, Spec, Strict
 
-Split = Literal["train", "dev", "test"]
 Role = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 WITHOUT_NEGATIVE = ("micro_f1", "positive_f1")
 """Sequence metrics that ignore the negative label."""
@@ -105,24 +107,6 @@ Source = Annotated[
 ]
 
 
-class DummiesSpec(Strict):
-    """Dummy words that replace a mention of each entity type, and two overlapping mentions.
-
-    `overlap` is either a fixed text or has two `{}`, which are filled with the words of the two types'
-    dummies in the order of the entities: `@{}-{}$` becomes `@GENE-DRUG$` for a `@GENE$` and a `@DRUG$`.
-    """
-
-    types: dict[str, str]
-    overlap: Annotated[str, Field(pattern=r"^[^{}]*(\{\}[^{}]*\{\}[^{}]*)?$")]
-
-
-class PublishedFile(Strict):
-    """A file of the published form, and its hash where that is known."""
-
-    name: FileName
-    sha256: Sha256 | None = None
-
-
 class Published(Strict):
     """The format in which others publish the dataset, and the hashes of their files where known."""
 
@@ -150,13 +134,13 @@ class DatasetSpec(Spec):
     domain: Literal["biomedical", "clinical", "general"]
     suites: tuple[str, ...] = ()
     sources: dict[Role, Source]
-    splits: tuple[Split, ...] = ("train", "dev", "test")
-    access: Literal["public", "registration", "credentialed"]
+    splits: tuple[Split, ...] = SPLITS
+    access: Access
     apply: Https | None = None
     licence: str
     converter: Function
     options: dict[str, Any] = {}
-    dummies: DummiesSpec | None = None
+    dummies: Dummies | None = None
     duplicates: Literal["keep"] = "keep"
     pmids: Literal[True] | None = None
     expect: Annotated[dict[Split, dict[str, int]], BeforeValidator(_without_nulls)]

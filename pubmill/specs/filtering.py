@@ -6,8 +6,6 @@ from pydantic import Field
 
 from pubmill.specs.base import Name, Strict
 
-Day = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
-
 
 class Duplicates(Strict):
     """Removal of texts that occur more than once. The copy from the source with the most authority is kept;

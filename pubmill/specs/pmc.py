@@ -7,8 +7,6 @@ from pydantic import Field, model_validator
 
 from pubmill.specs.base import FilePath, Https, Name, Strict
 
-LicenceGroup = Literal["commercial", "noncommercial", "other"]
-Flag = Literal["retracted", "manuscript", "ocr"]
 ArticleName = Annotated[str, Field(pattern=r"^PMC[1-9]\d*\.[1-9]\d*$")]
 Reason = Annotated[str, Field(min_length=1)]
 LeftOut = Literal["captions", "footnotes", "formulas", "sub-articles", "supplements", "tables"]

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -51,7 +51,7 @@ Values = Annotated[dict[str, Any], AfterValidator(_decidable)]
 Grid = Annotated[dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]], AfterValidator(_decidable)]
 
 
-class Scope(Strict):
+class DatasetScope(Strict):
     """The datasets that a setting or override applies to, by task and kind; null means any."""
 
     tasks: Annotated[tuple[str, ...], _known(ALL_TASKS)] | None = None
@@ -67,7 +67,7 @@ class Scope(Strict):
         return " among ".join(", ".join(names) for names in (self.tasks, self.kinds) if names)
 
 
-class Override(Scope):
+class Override(DatasetScope):
     """Values for the runs that meet all conditions given; a condition that is absent always holds.
 
     `models` may name `future_models`. `grid`: searched in these runs, in addition to the common grid.
@@ -86,7 +86,7 @@ class Override(Scope):
         return self.fits(data) and all(names is None or name in names for names, name in named)
 
 
-class Setting(Scope):
+class Setting(DatasetScope):
     """A way to run the protocol, on the datasets in its scope.
 
     `chosen_by`: the setting whose selected hyper-parameters this one uses; null: it selects its own.
@@ -263,7 +263,7 @@ class ProtocolSpec(Spec):
         """Values of a run's FinetuningRecipe, without those that the search decides."""
         values: dict[str, Any] = {"task": data.kind, "metric": data.metric, "negative": data.negative}
         if data.dummies:
-            values["dummies"] = data.dummies.model_dump()
+            values["dummies"] = asdict(data.dummies)
         values |= self.hyperparameters
         for override in self.applied(data, model, setting).values():
             values |= override.values

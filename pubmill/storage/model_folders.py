@@ -1,7 +1,12 @@
-"""Required files of a Hugging Face model folder, checked before any job and again at the export."""
+"""Names of the files of models and tokenizers; the check of a model folder made elsewhere."""
 
 from pathlib import Path
 
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
+"""Files of every tokenizer made here."""
+VOCABULARY_FILES = ("vocab.txt", "vocab.json", "merges.txt", "spiece.model")
+"""Files that a tokenizer may have beside them, by its kind."""
 COPIED = ("*.safetensors", "*.json", "*.txt", "*.model", "README.md", "LICENSE*")
 """Files copied from a model folder made elsewhere: weights and texts, no code."""
 PICKLED = "pytorch_model.bin"

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ import urllib3
 
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
+from pubmill.messages.progress import report_progress
 from pubmill.storage.connections import is_public, session
 
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)  # seconds before the next attempt, while attempts bring no new bytes
@@ -67,7 +67,7 @@ def fetch(url: str, part: Path, largest: int = LARGEST) -> None:
             if failures == len(PAUSES):
                 raise PubmillError(_explain_failure(url, part, problem)) from None
             pause = max(PAUSES[failures], min(problem.wait, LONGEST_PAUSE))
-            say(f"{url}: {problem}; trying again in {pause:.0f} s")
+            report_progress(f"{url}: {problem}; trying again in {pause:.0f} s")
             time.sleep(pause)
             failures += 1
 
@@ -76,11 +76,6 @@ def discard(part: Path) -> None:
     """Delete the received bytes, so that the next fetch starts from the beginning."""
     part.unlink(missing_ok=True)
     _validator_file(part).unlink(missing_ok=True)
-
-
-def say(text: str) -> None:
-    """Report progress to the user, on standard error."""
-    print(f"pubmill: {text}", file=sys.stderr, flush=True)
 
 
 def _explain_failure(url: str, part: Path, problem: _AgainError) -> str:

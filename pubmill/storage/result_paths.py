@@ -9,6 +9,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from pubmill.errors import PubmillError
+from pubmill.storage.model_folders import CONFIG, TOKENIZER_FILES, WEIGHTS
 
 PREDICTIONS, TRAINING = ".predictions.jsonl.gz", ".training.json"
 RECORD, CONTRIBUTIONS = ".json", ".items.npz"
@@ -16,13 +17,13 @@ RECORD, CONTRIBUTIONS = ".json", ".items.npz"
 SOURCE_RECORD = ".source.json"
 """Ending of the file that records where a source file came from."""
 CARD, STATISTICS, DIAGNOSIS = "card.json", "stats.json", "diagnosis.json"
-STATE, LOG, WEIGHTS = "state.json", "log.jsonl", "model.safetensors"
-VOCAB_FILES = ("tokenizer.json", "tokenizer_config.json", DIAGNOSIS)
+STATE, LOG = "state.json", "log.jsonl"
+VOCAB_FILES = (*TOKENIZER_FILES, DIAGNOSIS)
 """What a vocabulary of any kind has; its own adds vocab.txt, vocab.json and merges.txt, or spiece.model."""
 _PACKED = ("ids.bin", "sentences.npy", "documents.npy", "index.json")
 TOKEN_FILES = (*_PACKED, *(f"held-out/{name}" for name in _PACKED))
-CHECKPOINT_FILES = (WEIGHTS, "auxiliary.safetensors", "optimizer.safetensors", "config.json", LOG, STATE)
-MODEL_FILES = ("config.json", WEIGHTS, "tokenizer.json", "tokenizer_config.json", "README.md")
+CHECKPOINT_FILES = (WEIGHTS, "auxiliary.safetensors", "optimizer.safetensors", CONFIG, LOG, STATE)
+MODEL_FILES = (CONFIG, WEIGHTS, *TOKENIZER_FILES, "README.md")
 DATASET_FILES = ("train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz", CARD)
 TABLE_FORMS = ("json", "csv", "md", "tex", "html")
 COMPARISON_FORMS = PAGE_FORMS = ("json", "md", "html")

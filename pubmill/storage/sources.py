@@ -13,8 +13,9 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from pubmill.errors import PubmillError
+from pubmill.messages.progress import report_progress
 from pubmill.storage.files import locked, write_json, writing
-from pubmill.storage.network import discard, fetch, say
+from pubmill.storage.network import discard, fetch
 from pubmill.storage.result_paths import BELOW
 
 CHUNK = 1 << 20
@@ -167,7 +168,7 @@ def _bring(url: str, source: Path | None, part: Path, expected: Mapping[str, str
     for left in range(REFETCHES if source is None else 0, 0, -1):
         if _agree(expected, found):
             break
-        say(f"{url}: the checksum is wrong; fetching the whole file anew (at most {left} times)")
+        report_progress(f"{url}: the checksum is wrong; fetching the whole file anew (at most {left} times)")
         discard(part)
         fetch(url, part)
         found = _digests(part, "git_blob" in expected)

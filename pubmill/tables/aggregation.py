@@ -25,7 +25,7 @@ from pubmill.tables.cells import (
     cell_of_seeds,
     difference,
 )
-from pubmill.tables.published_values import PublishedValues, refuse_strangers, silences, with_recomputed
+from pubmill.tables.published_values import PublishedValues, check_keys, notes_on_missing, with_recomputed
 from pubmill.tables.verdicts import seeds_needed, with_verdicts
 
 NOT_RUN = "not run in this study"
@@ -208,7 +208,7 @@ def build(recipe: TableRecipe, published: PublishedValues, records: Records) -> 
     recipe = without_unlike(recipe, records)
     records = _of_recipe(recipe, records)
     refuse_mixtures(recipe, records)
-    refuse_strangers(recipe, published)
+    check_keys(recipe, published)
     cells = _cells(recipe, records, published)
     for column in recipe.columns:
         _add_composites(recipe, column, cells[column.key], published)
@@ -220,7 +220,7 @@ def build(recipe: TableRecipe, published: PublishedValues, records: Records) -> 
         **heading,
         composites=tuple(composite.row for composite in recipe.composites),
         cells=cells,
-        silences=silences(recipe, published),
+        silences=notes_on_missing(recipe, published),
         seeds_needed=seeds_needed(recipe, cells),
         provenance=provenance(known, pipelines),
     )

@@ -59,7 +59,7 @@ def read_facts(path: Path, recipe: FactTableRecipe) -> PublishedFacts:
 
 def build(recipe: FactTableRecipe, published: PublishedFacts, artefacts: Artefacts) -> FactTable:
     """Build the table: every fact of every subject, with its published value."""
-    _refuse_strangers(recipe, published)
+    _check_keys(recipe, published)
     heading = recipe.model_dump(exclude={"lists_members", "versions"})
     cells = {
         row.subject: {
@@ -70,7 +70,7 @@ def build(recipe: FactTableRecipe, published: PublishedFacts, artefacts: Artefac
     return FactTable(**heading, cells=cells, machines=machines(artefacts))
 
 
-def _refuse_strangers(recipe: FactTableRecipe, published: PublishedFacts) -> None:
+def _check_keys(recipe: FactTableRecipe, published: PublishedFacts) -> None:
     """Refuse published values without a cell of their kind, which a misspelt name would silently drop."""
     places = {
         (row.published, column.published, column.kind) for row in recipe.rows for column in recipe.columns

@@ -77,7 +77,7 @@ def published_lines(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
             yield where, line
 
 
-def refuse_strangers(recipe: TableRecipe, published: PublishedValues) -> None:
+def check_keys(recipe: TableRecipe, published: PublishedValues) -> None:
     """Refuse published values without a cell, which a misspelt name would silently drop."""
     rows = (*recipe.rows, *(composite.row for composite in recipe.composites))
     cells = {place for column in recipe.columns for row in rows for place in places(column, row)}
@@ -89,7 +89,7 @@ def refuse_strangers(recipe: TableRecipe, published: PublishedValues) -> None:
         )
 
 
-def silences(recipe: TableRecipe, published: PublishedValues) -> tuple[str, ...]:
+def notes_on_missing(recipe: TableRecipe, published: PublishedValues) -> tuple[str, ...]:
     """The notes on blank values, with their numbers, and the reasons why other values are not shown."""
     notes = [note.split("; ")[-1] for note in published.blank.values()]
     counts = {note: notes.count(note) for note in dict.fromkeys(notes)}

@@ -41,7 +41,7 @@ def _verdict(recipe: TableRecipe, column: Column, key: str, found: Mapping[str, 
     of = _uncertainty(recipe, key, found)
     if of is None:
         return Verdict(verdict="no verdict", why="one run has no spread, so nothing can be tested")
-    return judged(difference, of, recipe.equivalence.margins[key].points, recipe.equivalence)
+    return verdict_on(difference, of, recipe.equivalence.margins[key].points, recipe.equivalence)
 
 
 def _not_comparable(recipe: TableRecipe, key: str) -> str | None:
@@ -92,7 +92,7 @@ def seeds_needed(recipe: TableRecipe, cells: Cells) -> dict[str, SeedsNeeded]:
     return found
 
 
-def judged(difference: float, of: Uncertainty, margin: float, rule: Equivalence) -> Verdict:
+def verdict_on(difference: float, of: Uncertainty, margin: float, rule: Equivalence) -> Verdict:
     """Return the verdict on ours minus published.
 
     `reproduced`: the two one-sided tests show that the true difference is within the margin. Otherwise

@@ -19,16 +19,8 @@ from pubmill.annotation.examples import (
     read_examples,
 )
 from pubmill.annotation.vocab_tokenizers import load_tokenizer
+from pubmill.recipes.vocabs import FitRecipe
 from pubmill.vocabs.diagnosis import split_terms, unknown_id
-
-
-@dataclass(frozen=True, kw_only=True)
-class FitRecipe:
-    """Recipe of a diagnosis: the names of a vocabulary and a dataset, and the kind of its examples."""
-
-    vocab: str
-    dataset: str
-    kind: str
 
 
 @dataclass

@@ -71,14 +71,14 @@ def learn_pieces(
     return Learnt(text.pieces, text.merges)
 
 
-def _alphabet(words: Sequence[str], counts: Mapping[str, int], given: frozenset[str]) -> set[str]:
+def _alphabet(words: Sequence[str], counts: Mapping[str, int], required: frozenset[str]) -> set[str]:
     """Return the given characters and the most frequent others; ties go to the smaller code point."""
     codes, weights = _spelt(words), _weights(words, counts)
     known, inverse = np.unique(codes, return_inverse=True)
     sums = np.bincount(inverse, weights, len(known)) if len(known) else np.zeros(0)
     ranked = [chr(code) for code in known[np.argsort(-sums, kind="stable")].tolist()]
-    others = [character for character in ranked if character not in given]
-    return {*given, *others[: LARGEST_ALPHABET - len(given)]}
+    others = [character for character in ranked if character not in required]
+    return {*required, *others[: LARGEST_ALPHABET - len(required)]}
 
 
 def _spelt(words: Sequence[str]) -> NDArray[np.uint32]:

@@ -13,11 +13,11 @@ def announce_left_out(workflow: Any, lines: list[str]) -> Callable[[], None]:
     graph is built: if an error stops the run before that, the error stays the last line.
     """
 
-    def say() -> None:
+    def print_lines() -> None:
         """Print each line once: below the jobs of a dry run, else among Snakemake's own messages."""
         while lines:
             print(lines.pop(0), file=sys.stdout if workflow.output_settings.dryrun else sys.stderr)
 
     if workflow.is_main_process:
-        atexit.register(lambda: say() if workflow.scheduler else None)
-    return say
+        atexit.register(lambda: print_lines() if workflow.scheduler else None)
+    return print_lines

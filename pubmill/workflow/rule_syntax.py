@@ -13,6 +13,17 @@ def any_of(names: Iterable[str]) -> str:
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
+def wildcard_patterns(protocols: Iterable[str]) -> dict[str, str]:
+    """Return the patterns of the wildcards that mean the same in all rules."""
+    names = "corpus source shard vocab recipe model dataset setting trial paper".split()
+    return {
+        **dict.fromkeys(names, "[^/]+"),
+        "protocol": any_of(protocols),
+        "table": "table[0-9]+",
+        "seed": "[0-9]+",
+    }
+
+
 def not_compared(find: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
     """A parameter that reruns no job when it changes, such as the place of the user's own files.
 

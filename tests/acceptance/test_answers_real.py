@@ -12,7 +12,7 @@ from pubmill.convert import squad
 from pubmill.convert.dataset import convert
 from pubmill.convert.dataset_counts import count
 from pubmill.convert.exports import WriterOptions, publish
-from pubmill.convert.source_files import Given
+from pubmill.convert.source_files import ConverterInput
 from tests.dataset_specs import conversion_of, published_of
 
 XQUAD = (
@@ -30,7 +30,7 @@ def test_counts_are_those_of_the_spec(name: str, shared: Path) -> None:
     expect = conversion_of(name).expect
     for split, file in FILES[name].items():
         source = shared / "standins/squad" / file
-        found = count(list(squad.read(Given(split, {split: source}, {}, Counter()))))
+        found = count(list(squad.read(ConverterInput(split, {split: source}, {}, Counter()))))
         assert {measure: found[measure] for measure in expect[split]} == expect[split]
         assert found["repeated_documents"] == 0
 
@@ -38,7 +38,7 @@ def test_counts_are_those_of_the_spec(name: str, shared: Path) -> None:
 def test_the_published_form_of_dev_holds_what_the_file_holds(shared: Path, tmp_path: Path) -> None:
     source = shared / "standins/squad/dev-v2.0.json"
     recipe = conversion_of("squad-v2")
-    convert(replace(recipe, splits=["dev"], expect={}), {"dev": source}, tmp_path / "d")
+    convert(replace(recipe, splits=("dev",), expect={}), {"dev": source}, tmp_path / "d")
     form = published_of("squad-v2")
     publish(replace(form, files={"dev": form.files["dev"]}), tmp_path / "d", tmp_path / "out")
     assert json.loads((tmp_path / "out/dev-v2.0.json").read_text()) == json.loads(source.read_text())
@@ -46,7 +46,7 @@ def test_the_published_form_of_dev_holds_what_the_file_holds(shared: Path, tmp_p
 
 def test_xquad_is_an_original_file_of_the_same_form(shared: Path) -> None:
     for path in (shared / "mirror" / XQUAD, shared / "standins/squad/xquad.en.json"):
-        examples = list(squad.read(Given("dev", {"dev": path}, {}, Counter())))
+        examples = list(squad.read(ConverterInput("dev", {"dev": path}, {}, Counter())))
         found = count(examples)
         assert (found["examples"], found["contexts"], found["documents"]) == (1190, 240, 48)
         written = "".join(squad.write(examples, WriterOptions({"version": "1.1"}, None)))
@@ -55,11 +55,11 @@ def test_xquad_is_an_original_file_of_the_same_form(shared: Path) -> None:
 
 def test_xquad_asks_questions_of_dev_with_the_same_answers(shared: Path, tmp_path: Path) -> None:
     """Texts of the rebuilt files equal the originals; their offsets are only those of a first occurrence."""
-    recipe = replace(conversion_of("squad-v1"), splits=["dev"], expect={})
+    recipe = replace(conversion_of("squad-v1"), splits=("dev",), expect={})
     convert(recipe, {"dev": shared / "standins/squad/dev-v1.1.json"}, tmp_path / "d")
     rebuilt = {one.id: one for one in read_examples(tmp_path / "d/dev.jsonl.gz", SpanExample)}
     path = shared / "standins/squad/xquad.en.json"
-    for original in squad.read(Given("dev", {"dev": path}, {}, Counter())):
+    for original in squad.read(ConverterInput("dev", {"dev": path}, {}, Counter())):
         same = rebuilt[original.id]
         assert same.context == original.context
         assert {answer.text for answer in original.answers} <= {answer.text for answer in same.answers}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from pubmill.convert.dataset import convert
-from pubmill.corpus.contamination import Evaluated, EvaluationTexts, write_index
+from pubmill.corpus.contamination import EvaluationTexts, write_index
 from pubmill.corpus.contamination_report import find_in_parts, report
 from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.duplicates import write_duplicates
@@ -13,12 +13,12 @@ from pubmill.corpus.fingerprints import write_fingerprints
 from pubmill.corpus.json_lines import read_text
 from pubmill.corpus.shards import write_shard
 from pubmill.corpus.statistics import select
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import EvaluatedDataset, SelectionRecipe
 from pubmill.storage.files import read_json
 from tests.dataset_specs import conversion_of, inputs_of
 
 DATASET = "chemprot@blurb"
-LONG = Selection(min_words=128)
+LONG = SelectionRecipe(min_words=128)
 
 
 def prepared(shared: Path, folder: Path, name: str) -> tuple[Path, Path]:
@@ -33,7 +33,7 @@ def prepared(shared: Path, folder: Path, name: str) -> tuple[Path, Path]:
 def test_abstracts_of_chemprot_are_found_and_can_be_excluded(shared: Path, tmp_path: Path) -> None:
     convert(conversion_of(DATASET), inputs_of(DATASET, shared / "mirror"), tmp_path / DATASET)
     index = tmp_path / "index.parquet"
-    write_index(index, [Evaluated(dataset=DATASET, splits=["dev", "test"], pmids=True)], tmp_path)
+    write_index(index, [EvaluatedDataset(dataset=DATASET, splits=("dev", "test"), pmids=True)], tmp_path)
     shard, latest = prepared(shared, tmp_path, "asreview_systematic_review_datasets")
     part, found = tmp_path / "part.parquet", tmp_path / "found.json"
 

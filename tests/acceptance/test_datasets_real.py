@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from pubmill.annotation.examples import TokensExample, read_examples
-from pubmill.convert.dataset import ConversionRecipe, convert
+from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
 from pubmill.metrics.entities import score_entities
+from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.storage.files import sha256
 from tests.dataset_specs import conversion_of, inputs_of, spec_of
 

@@ -3,6 +3,7 @@
 import gzip
 from collections import Counter
 from pathlib import Path
+from typing import Any
 from xml.parsers import expat
 
 import pytest
@@ -14,7 +15,7 @@ from pubmill.corpus.json_lines import read_text
 from pubmill.corpus.medline import file_order, read_medline
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select, total, write_manifest
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import SelectionRecipe
 
 # File: citations, deletions.
 FILES = {
@@ -44,7 +45,7 @@ def whole_tree(path: Path) -> list[tuple[str, str, list[tuple[str | None, str]]]
         gzip.decompress(path.read_bytes()), etree.XMLParser(load_dtd=False, no_network=True, recover=True)
     )
 
-    def text(element: etree._Element) -> str:
+    def text(element: Any) -> str:
         return " ".join("".join(element.xpath(".//text()")).replace("\u00a0", "\0").split())
 
     return [
@@ -136,17 +137,17 @@ def test_versions_deletions_and_selection(
             shard,
             index,
             tmp_path / "latest.parquet",
-            Selection(min_words=128),
+            SelectionRecipe(min_words=128),
             part,
             part.with_suffix(".json"),
         )
     statistics = [part.with_suffix(".json") for part in parts]
-    rows = write_manifest(tmp_path / "manifest.parquet", parts)
-    only_pubmed = total(statistics[: len(FILES)], rows[: len(FILES)])
+    kept = write_manifest(tmp_path / "manifest.parquet", parts)
+    only_pubmed = total(statistics[: len(FILES)], kept[: len(FILES)])
     assert only_pubmed["rejected"] == {
         "no_abstract": 264, "too_short": 352, "superseded": 53, "deleted": 7,
     }  # fmt: skip
-    everything = total(statistics, rows)
+    everything = total(statistics, kept)
     counts = {key: everything[key] for key in ("parsed", "deletions", "documents", "words", "rejected")}
     assert counts == {
         "parsed": 57_860, "deletions": 56, "documents": 46_985, "words": 11_223_182,

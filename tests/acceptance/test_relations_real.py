@@ -1,6 +1,7 @@
 """ChemProt and DDI from their real files: published counts and bytes, and differences between variants."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lxml import etree
@@ -60,7 +61,8 @@ def test_positive_examples_of_chemprot_are_close_to_those_that_blue_prints(conve
 
 
 def test_what_the_two_ddi_archives_differ_in(converted: Path) -> None:
-    texts, labels, rows = [], {}, []
+    texts, rows = [], []
+    labels: dict[str, tuple[str, str | None]] = {}
     for split in SPLITS:
         blurb, official = (examples(converted, f"ddi@{form}", split) for form in ("blurb", "official"))
         texts.append(sum(blurb[name].text != official[name].text for name in official))
@@ -91,7 +93,8 @@ def dummied(examples: dict[str, SequenceExample], form: str) -> dict[str, str]:
 
 
 def test_what_blue_and_blurb_differ_in_beside_the_words_of_their_dummies(converted: Path) -> None:
-    rows, together = [], {"ddi@blurb": [], "ddi@blue": []}
+    rows = []
+    together: dict[str, list[int]] = {"ddi@blurb": [], "ddi@blue": []}
     for split in SPLITS:
         found = {form: examples(converted, form, split) for form in together}
         blurb, blue = found.values()
@@ -107,7 +110,7 @@ def test_what_blue_and_blurb_differ_in_beside_the_words_of_their_dummies(convert
 
 def test_inputs_of_ddi_are_those_that_blues_rules_give(converted: Path, shared: Path) -> None:
     inputs = inputs_of("ddi@blue", shared / "mirror")
-    expected = {}
+    expected: dict[str, str] = {}
     for name, content in members(inputs["archive"]):
         if name.endswith(".xml"):
             for sentence in etree.fromstring(content).iter("sentence"):
@@ -120,7 +123,7 @@ def test_inputs_of_ddi_are_those_that_blues_rules_give(converted: Path, shared: 
     assert [name for name, text in made.items() if text != expected[name]] == []
 
 
-def by_blues_rules(sentence: etree._Element) -> dict[str, str]:
+def by_blues_rules(sentence: Any) -> dict[str, str]:
     """Return pair -> its text as in blue/bert/create_ddi_bert.py, with a space for each line end and tab.
 
     Only first pieces are used; mentions that overlap or touch become one dummy.

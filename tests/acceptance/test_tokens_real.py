@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from pubmill.annotation.examples import TokensExample, read_examples
-from pubmill.convert.dataset import ConversionRecipe, convert
+from pubmill.convert.dataset import convert
 from pubmill.convert.ebm_nlp import FOLDERS, LAYERS
 from pubmill.convert.exports import publish
+from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.storage.files import sha256
 from tests.dataset_specs import conversion_of, inputs_of, published_of, spec_of
 from tests.world.archives import tarball
@@ -163,7 +164,7 @@ def test_the_typed_copies_are_read_without_document_names(shared: Path, tmp_path
         for split in ("dev", "test")
     }
     options = {"labels": "as_written", "documents": "unnamed"}
-    copies = replace(recipe, options=options, splits=["dev", "test"], expect=expect)
+    copies = replace(recipe, options=options, splits=("dev", "test"), expect=expect)
     convert(copies, {"dev": typed / "devel.tsv", "test": typed / "test.tsv"}, tmp_path / "copies")
 
 
@@ -202,7 +203,7 @@ def test_ebm_pico_from_a_tree_like_the_original(shared: Path, tmp_path: Path) ->
         spec_of("ebm-pico").sources[role].sha256 for role in lists
     ]
     expect = {split: recipe.expect[split] for split in ("dev", "test")}
-    found = replace(recipe, splits=["dev", "test"], expect=expect)
+    found = replace(recipe, splits=("dev", "test"), expect=expect)
     counts = convert(found, inputs, tmp_path / "ebm-pico")["counts"]
     assert counts["test"]["tokens_in_mentions"] == 16364 and counts["dev"]["tokens_in_mentions"] == 87308
 
@@ -227,4 +228,4 @@ def test_ebm_pico_from_a_tree_like_the_original(shared: Path, tmp_path: Path) ->
 def test_the_pinned_hashes_of_ebm_pico_are_the_known_files(shared: Path) -> None:
     files = published_of("ebm-pico").files
     for split in ("dev", "test"):
-        assert sha256(shared / f"oracles/ebm-pico/{split}.tsv") == files[split]["sha256"]
+        assert sha256(shared / f"oracles/ebm-pico/{split}.tsv") == files[split].sha256

@@ -29,7 +29,7 @@ def test_every_file_of_the_world_is_valid(dtd: etree.DTD) -> None:
     files = citations.make_citations(make_lexicon(1), 1)
     for name, records in files.items():
         tree = etree.fromstring(medline.xml(name, records))
-        assert dtd.validate(tree), (name, dtd.error_log.filter_from_errors()[:3])
+        assert dtd.validate(tree), (name, str(dtd.error_log)[:500])
 
 
 def test_the_dtd_still_refuses(dtd: etree.DTD) -> None:

@@ -96,7 +96,7 @@ def _case(dice: Dice, folder: Path) -> str:
     for read in (members, read_members, read_fetched):
         total = 0
         try:
-            for found in read(path):  # type: ignore[operator]
+            for found in read(path):
                 total += len(found[1])
                 if total > MOST:
                     return f"{read.__name__} gives more than {MOST:,} bytes"

@@ -17,7 +17,7 @@ from pubmill.errors import PubmillError
 from pubmill.metrics.contributions import Contributions, Items, read_items, write_items
 from pubmill.metrics.records import read_predictions, read_record, write_record
 from pubmill.pretraining import checkpoints
-from pubmill.pretraining.checkpoints import Progress
+from pubmill.pretraining.checkpoints import PretrainingProgress
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
@@ -119,7 +119,7 @@ def untrained() -> Pretraining:
 
 
 def make_checkpoint(folder: Path) -> None:
-    work, progress = untrained(), Progress()
+    work, progress = untrained(), PretrainingProgress()
     for step in range(3):
         sums = work.update(step) | {"seconds": 1.0}
         progress.count(sums, 50, 10.0, work.terms[0])
@@ -131,7 +131,7 @@ def read_checkpoint(folder: Path) -> Any:
     work = untrained()
     progress = checkpoints.load(folder / "step-3", work)
     weights = {name: weight.tolist() for name, weight in work.learner.named_parameters()}
-    state = {name: value.tolist() for name, value in checkpoints.gathered(work).items()}
+    state = {name: value.tolist() for name, value in checkpoints.gather_state(work).items()}
     return astuple(progress), weights, state, (folder / "step-3" / "config.json").read_bytes()
 
 

@@ -204,11 +204,8 @@ def table(dice: Dice, note: Node) -> Node:
 
 
 def section(dice: Dice, depth: int) -> Node:
-    title: list[Node | str] = [
-        text(dice),
-        dice.pick((Node("xref", [], ["*"]), Node("break", [], []), "")),
-        text(dice),
-    ]
+    middles: tuple[Node | str, ...] = (Node("xref", [], ["*"]), Node("break", [], []), "")
+    title: list[Node | str] = [text(dice), dice.pick(middles), text(dice)]
     parts: list[Node | str] = [Node("p", [], inline(dice, 2)) for _ in range(dice.between(0, 2))]
     if dice.chance(0.3):
         parts.append(within(dice, 1))
@@ -249,7 +246,8 @@ def article(dice: Dice) -> Node:
     if dice.chance(0.1):
         parts.append(back.copy())
     for _ in range(dice.pick((0, 0, 1, 2, 3))):
-        spots = list(back.nodes()) if dice.chance(0.4) else [node for part in parts for node in part.nodes()]
+        below = [back] if dice.chance(0.4) else [part for part in parts if isinstance(part, Node)]
+        spots = [node for part in below for node in part.nodes()]
         spot = dice.pick([node for node in spots if not node.raw and node.tag not in ("table", "tr")])
         made = hidden(dice.pick(HIDDEN), dice)
         if spot.tag not in TEXTLESS or not made.raw.startswith("<![CDATA["):

@@ -140,7 +140,7 @@ def prose(dice: Dice) -> list[Node | str]:
 
 
 def abstract(dice: Dice) -> Node:
-    labels = (
+    labels: tuple[list[tuple[str, str]], ...] = (
         [],
         [("Label", "AIM")],
         [("Label", " A/B "), ("NlmCategory", "METHODS")],

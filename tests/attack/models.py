@@ -130,13 +130,14 @@ KINDS: tuple[Callable[[Path, Dice], None], ...] = (
 
 
 def _case(dice: Dice, folder: Path) -> str:
-    from pubmill.pretraining.export import ExportRecipe, export  # here, as it loads torch
+    from pubmill.pretraining.export import export  # here, as it loads torch
+    from pubmill.recipes.models import ExportRecipe, LocalWeights
 
     theirs = folder / "theirs"
     shutil.copytree(_sound(), theirs)
     kind = dice.pick(KINDS)
     kind(theirs, dice)
-    recipe = ExportRecipe(model="m", lowercase=True, weights={"kind": "folder"})
+    recipe = ExportRecipe(model="m", lowercase=True, weights=LocalWeights(local="theirs"))
     try:
         with contextlib.redirect_stderr(io.StringIO()):
             export(recipe, folder / "m", folder=theirs)

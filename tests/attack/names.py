@@ -9,7 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from pubmill.errors import PubmillError
-from pubmill.graph import as_json, checked_graph
+from pubmill.graph import checked_graph
+from pubmill.recipes.writing import as_json
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from tests.attack import Attack
@@ -73,7 +74,7 @@ class _Values(SimpleNamespace):
     def __format__(self, spec: str) -> str:
         from snakemake.utils import QuotedFormatter
 
-        return QuotedFormatter().format_field(self.value, spec)
+        return str(QuotedFormatter().format_field(self.value, spec))
 
 
 def in_a_command(dice: Dice, folder: Path) -> str:
@@ -81,7 +82,7 @@ def in_a_command(dice: Dice, folder: Path) -> str:
     from snakemake.utils import format as formatted
 
     command, value = dice.pick(commands()), hostile(dice).replace("\0", "")
-    fields = {
+    fields: dict[str, object] = {
         name: _Values(value) for name in ("wildcards", "params", "input", "output", "resources", "STUDY")
     }
     fields |= {"SCRIPTS": "scripts", "R": value, "ROOT": value, "MIRROR": ["--mirror", value]}

@@ -9,6 +9,7 @@ from io import StringIO
 from pathlib import Path
 from unittest import mock
 
+from pubmill.errors import StopRequestedError
 from pubmill.pretraining.engine import Pretraining
 from tests.attack import Attack
 from tests.attack.running import template
@@ -43,7 +44,7 @@ def interrupted() -> Path:
     with mock.patch.object(Pretraining, "update", stop):
         try:
             pretrain(data(), folder / "step", STEPS, save_minutes=0)
-        except SystemExit:
+        except StopRequestedError:
             return folder
     raise AssertionError("the segment did not stop")
 

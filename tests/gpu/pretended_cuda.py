@@ -107,7 +107,7 @@ def pretend() -> FakeTensorMode:
     for name in ("item", "tolist", "numpy", "__bool__", "__int__", "__float__"):
         _read_as_ones(name)
     FakeTensor.tolist = torch.Tensor.tolist  # type: ignore[method-assign]
-    torch.Tensor.pin_memory = _pin  # type: ignore[method-assign]
+    torch.Tensor.pin_memory = _pin  # type: ignore[assignment,method-assign]
     return FakeTensorMode(allow_non_fake_inputs=True)
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -22,8 +23,9 @@ import torch
 
 from pubmill.annotation.examples import Example, MultilabelExample, RegressionExample, TokensExample
 from pubmill.finetuning import heads, run
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.splits import encode_split
-from pubmill.finetuning.training import Trainer
+from pubmill.finetuning.trainer import Trainer
 from pubmill.recipes import FinetuningRecipe
 from tests.gpu.pretended_cuda import Watch, pretend
 from tests.unit.finetuning import toy_relations, toy_spans
@@ -102,7 +104,8 @@ MAKERS: dict[str, Callable[[random.Random, str], Example]] = {
 
 
 def begin(recipe: FinetuningRecipe, folder: Path, examples: list[Any]) -> Trainer:
-    trainer, _ = run._begin(recipe, folder, examples, 1, GPU)
+    job = FinetuningJob(recipe, folder, folder, 1, "test")
+    trainer, _ = run._begin(job, examples, GPU)
     return trainer
 
 
@@ -140,9 +143,12 @@ def planted(folder: Path) -> dict[str, Any]:
         "planted copy": lambda places: places + torch.zeros(1).to(GPU, non_blocking=True),
     }
     for name, fault in faults.items():
-        heads.Layers.forward = lambda self, places, batch, fault=fault: forward(self, fault(places), batch)
-        found[name] = outcome(COMMON, folder)
-    heads.Layers.forward = forward
+
+        def faulty(self: Any, places: torch.Tensor, batch: Any, fault: Any = fault) -> torch.Tensor:
+            return forward(self, fault(places), batch)
+
+        with patch.object(heads.Layers, "forward", faulty):
+            found[name] = outcome(COMMON, folder)
     return found
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.recipes import FinetuningRecipe
+from pubmill.recipes.pretraining import EXTRAS
 from pubmill.specs import DatasetSpec, LocalFile, Specs, load
 from pubmill.specs.protocols import ProtocolSpec
 from tests.metrics_table import TABLE, as_markdown
@@ -29,7 +30,7 @@ def reported(page: str) -> dict[str, tuple[str, str]]:
     rows = re.findall(
         r"^\| (`[^|]+`) \| ([a-z-]+) \| [^|]* \| (public|registration|credentialed) \|$", page, re.M
     )
-    found = {}
+    found: dict[str, tuple[str, str]] = {}
     for names, task, access in rows:
         ends = re.findall(r"`([^`]+)`", names)
         found |= dict.fromkeys(between(*ends) if len(ends) == 2 else ends, (task, access))
@@ -154,8 +155,7 @@ def test_the_table_of_pretrainings_is_true(root: Path, all_specs: Specs) -> None
         assert [paper, *rest] == [spec.citation.split()[0], spec.corpus, spec.vocab, *numbers], name
         named = [start.model or start.recipe] if start else []
         assert re.findall("`([^`]+)`", beginning) == [*named, *([spec.teacher] if spec.teacher else [])], name
-        extras = ("generator", "adversarial", "distillation")
-        more = [*(["full"] if recipe.objective.sequences == "full" else []), *extras]
+        more = [*(["full"] if recipe.objective.sequences == "full" else []), *EXTRAS]
         wanted = [word for word in more if word == "full" or getattr(recipe.objective, word)]
         reported = [word for word in objective.split(", ") if " to " not in word]
         assert reported == [recipe.objective.masking, recipe.objective.pairs, *wanted], name

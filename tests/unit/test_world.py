@@ -8,6 +8,7 @@ import tarfile
 import zipfile
 from hashlib import md5
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lxml import etree
@@ -21,7 +22,7 @@ from tests.world.language import AMBIGUOUS, PLAIN, TYPED, Token, running_text
 from tests.world.lexicon import CHEMICAL, KINDS, make_lexicon
 from tests.world.part import CANARY
 
-Trees = dict[str, etree._Element]
+Trees = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
@@ -45,11 +46,11 @@ def contents(folder: Path) -> dict[str, str]:
     }
 
 
-def pmids(tree: etree._Element) -> list[str]:
+def pmids(tree: Any) -> list[str]:
     return [str(pmid) for pmid in tree.xpath("PubmedArticle/MedlineCitation/PMID/text()")]
 
 
-def abstract(article: etree._Element) -> str:
+def abstract(article: Any) -> str:
     return " ".join("".join(text.itertext()) for text in article.iterfind(".//Abstract/AbstractText"))
 
 
@@ -115,7 +116,7 @@ def test_pubmed_counts_are_those_of_the_facts(pubmed: Trees) -> None:
     assert {name: len(pmids(tree)) for name, tree in pubmed.items()} == known["citations"]
     deleted = {name: len(tree.xpath("DeleteCitation/PMID")) for name, tree in pubmed.items()}
     assert deleted == known["deletions"]
-    kept = {}
+    kept: dict[str, Any] = {}
     for tree in pubmed.values():
         kept |= dict(zip(pmids(tree), tree.iterfind("PubmedArticle"), strict=True))
         for pmid in tree.xpath("DeleteCitation/PMID/text()"):

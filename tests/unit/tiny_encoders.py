@@ -9,7 +9,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import (
     BertConfig,
     BertModel,
-    BertTokenizerFast,
+    BertTokenizer,
     PreTrainedTokenizerFast,
     RobertaConfig,
     RobertaModel,
@@ -32,7 +32,7 @@ def tiny_bert(
     folder.mkdir(parents=True)
     vocab = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *pieces, *(f"##{piece}" for piece in pieces)]
     (folder / "vocab.txt").write_text("\n".join(vocab) + "\n")
-    BertTokenizerFast.from_pretrained(folder, do_lower_case=True).save_pretrained(folder)
+    BertTokenizer.from_pretrained(folder, do_lower_case=True).save_pretrained(folder)
     torch.manual_seed(0)
     made = config(vocab_size=len(vocab), max_position_embeddings=POSITIONS, initializer_range=0.1, **SHAPE)
     model(made).save_pretrained(folder)

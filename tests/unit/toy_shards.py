@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from pubmill.pretraining.tokens import Shard, id_dtype
+from pubmill.pretraining.tokens import TokenShard, id_dtype
 
 
-def make_shard(documents: Iterable[Sequence[Sequence[int]]], vocab_size: int) -> Shard:
+def make_shard(documents: Iterable[Sequence[Sequence[int]]], vocab_size: int) -> TokenShard:
     """Put documents (lists of sentences, which are lists of ids) into a shard, leaving empty ones out."""
     ids: list[int] = []
     sentences: list[int] = []
@@ -23,7 +23,7 @@ def make_shard(documents: Iterable[Sequence[Sequence[int]]], vocab_size: int) ->
         for sentence in full:
             sentences.append(len(sentence))
             ids.extend(sentence)
-    return Shard(
+    return TokenShard(
         np.array(ids, id_dtype(vocab_size)),
         np.array(sentences, np.int64),
         np.array(counts, np.int64),

@@ -3,7 +3,7 @@
 import random
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from pubmill.annotation.examples import (
     Answer,
@@ -31,7 +31,7 @@ TOKENS = FinetuningRecipe(
 DUMMIES = Dummies(types={"drug": "@DRUG$", "gene": "@GENE$"}, overlap="@{}-{}$")
 
 
-def of_kind(task: str, metric: str, **further: Any) -> FinetuningRecipe:
+def of_kind(task: Any, metric: str, **further: Any) -> FinetuningRecipe:
     return replace(TOKENS, task=task, metric=metric, max_length=48, **further)
 
 
@@ -57,9 +57,14 @@ def text(generator: random.Random, words: int) -> str:
     )
 
 
+class Common(TypedDict):
+    id: str
+    document: None
+
+
 def example(kind: str, number: int, generator: random.Random) -> Example:
     words = text(generator, generator.randrange(8, 16)).split()
-    whole, common = " ".join(words), {"id": f"e{number}", "document": None}
+    whole, common = " ".join(words), Common(id=f"e{number}", document=None)
     if kind == "tokens":
         labels = ["B-Thing" if word.startswith("ba") else "O" for word in words]
         return TokensExample(words=words, labels=labels, **common)

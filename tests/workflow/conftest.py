@@ -160,8 +160,11 @@ def world(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
 
 
 def copy_code(root: Path, folder: Path) -> Path:
-    """Copy the checkout's code and specs into a folder; return the folder."""
-    ignored = shutil.ignore_patterns("__pycache__")
+    """Copy the checkout's code and specs into a folder; return the folder.
+
+    Compiled modules come along, so that the first jobs of each project do not compile them again.
+    """
+    ignored = shutil.ignore_patterns("*.pyc.*")  # being written
     for name in CODE:
         source = root / name
         if source.is_dir():

@@ -10,6 +10,7 @@ from pubmill.annotation.examples import KINDS, TokensExample, read_examples
 from pubmill.metrics.entities import score_entities
 from tests.workflow.conftest import Project, copy_code
 
+pytestmark = pytest.mark.long
 DATASETS = ("bc5-chem", "bc5-disease", "ncbi-disease", "bc2gm", "jnlpba")
 
 

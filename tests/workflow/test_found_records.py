@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from pubmill import recipes
 from pubmill.graph import VERSIONS, Graph, checked_graph
 from pubmill.metrics import METRICS, SCORERS
 from pubmill.metrics.contributions import write_items
-from pubmill.metrics.records import ScoringRecipe, score_run, write_record
+from pubmill.metrics.records import score_run, write_record
 from pubmill.specs.study import check_study
 from pubmill.storage.files import read_json, read_jsonl_gz, sealed, write_json, write_jsonl_gz
 from tests.workflow.conftest import Project, copy_of
@@ -58,9 +57,7 @@ def score_as_if_learnt(folder: Path) -> None:
     for number, path in enumerate(map(Path, made.tables.record_files(NAME)), 2):
         _, _, _, protocol, model, dataset, setting, *_ = path.parts
         seed = int(path.stem.removeprefix("seed-"))
-        recipe = recipes.build(
-            ScoringRecipe, made.records.recipe(protocol, model, dataset, setting, seed), NAME
-        )
+        recipe = made.records.recipe(protocol, model, dataset, setting, seed)
         examples = Path(made.runs.scored_examples(protocol, model, dataset, setting))
         predictions, training = (path.with_name(f"{path.stem}.{name}") for name in ENDINGS)
         write_jsonl_gz(

@@ -61,6 +61,7 @@ def orphans(packed: Project) -> Iterator[int]:
         os.killpg(group, signal.SIGKILL)
 
 
+@pytest.mark.long
 def test_a_pretraining_that_outlives_snakemake_is_waited_for(
     packed: Project, finished: Project, orphans: int
 ) -> None:
@@ -74,6 +75,7 @@ def test_a_pretraining_that_outlives_snakemake_is_waited_for(
     assert same_weights(packed, finished)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "half_done",
     [
@@ -94,6 +96,7 @@ def test_killed_while_preparing_the_same_command_gives_the_same_tokens(
         assert sha256(project.folder / path) == sha256(finished.folder / path)
 
 
+@pytest.mark.long
 def test_killed_in_fine_tuning_the_same_command_gives_the_same_table(
     copy: Project, finished: Project
 ) -> None:

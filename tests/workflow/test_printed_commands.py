@@ -22,9 +22,9 @@ from pubmill.finetuning import task_model_cards as cards
 from pubmill.graph import Graph
 from pubmill.graph.user_folders import how_to_bring
 from pubmill.inspection.damaged_results import Finding, report
-from pubmill.inspection.doctor import datasets as doctor
-from pubmill.inspection.explain import cells as explanation
-from pubmill.inspection.explain.cells import Explainer
+from pubmill.inspection.doctor import dataset_diagnoses as doctor
+from pubmill.inspection.explain import cell_explanations as explanation
+from pubmill.inspection.explain.cell_explanations import Explainer
 from pubmill.planning.pubmed_plan import PubmedPlan
 from pubmill.publication.dataset_pages import Page
 from pubmill.specs.study import check_study
@@ -196,7 +196,9 @@ def test_what_is_not_tried_is_still_printed() -> None:
 def test_the_usage_of_every_program_is_right(clone: Path) -> None:
     shown = usages()
     assert {path.name for path in (ROOT / "scripts").glob("*.py")} == {Path(name).name for name in shown}
-    tasks = {name: {"way": "usage", "words": shlex.split(text)} for name, text in shown.items()}
+    tasks: dict[str, dict[str, object]] = {
+        name: {"way": "usage", "words": shlex.split(text)} for name, text in shown.items()
+    }
     assert try_all(clone, tasks) == {}
 
 
@@ -268,15 +270,15 @@ OWN = ".venv/bin/snakemake results/small/corpora/pubmed-abstracts/stats.json --c
 CARD = Path("results/demo/datasets/bc5-chem/card.json")
 
 ADVICE: dict[str, Callable[[], str]] = {
-    "requested_targets._why_lost": lambda: asked._why_lost(FULL, {}, targets(), ROOT / "studies"),  # type: ignore[arg-type]
+    "requested_targets._why_lost": lambda: asked._why_lost(FULL, {}, targets(), ROOT / "studies"),
     "user_folders.how_to_bring": lambda: f"{OWN} {re.findall('--config[^,]*', how_to_bring('abstracts'))[0]}",
     "task_model_cards._use": lambda: cards._use(None),
     "damaged_results.report": lambda: "\n".join(report([Finding(CARD, "changed", CARD)])),
     "dataset_pages.export": lambda: str(Page.export.fget(page())),  # type: ignore[attr-defined]
-    "datasets._add_counts": counted_wrong,
-    "datasets._examine": not_at_this_scale,
-    "cells._to_do": to_do,
-    "cells.command": lambda: explainer().command(["datasets/bc2gm/card.json"]),
+    "dataset_diagnoses._add_counts": counted_wrong,
+    "dataset_diagnoses._examine": not_at_this_scale,
+    "cell_explanations._to_do": to_do,
+    "cell_explanations.command": lambda: explainer().command(["datasets/bc2gm/card.json"]),
     "export.main": lambda: said_by("scripts/export.py", "bc2gm", "folder", "--results", "results/full"),
     "network._where_it_went": lambda: _where_it_went(GONE),
     "plan.main": lambda: said_by("scripts/plan.py"),

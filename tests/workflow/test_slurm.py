@@ -7,9 +7,12 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +23,7 @@ from tests.workflow.test_kills import PRETRAINING, SAVED, WEIGHTS, appears, same
 PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch")
 missing = [name for name in PROGRAMS if shutil.which(name) is None]
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.skipif(bool(missing), reason=f"no {', '.join(missing)}: apt-get install slurm-wlm munge"),
     pytest.mark.skipif(
         os.getuid() != 0, reason="only root can start a Slurm with several nodes on one machine"
@@ -54,7 +58,7 @@ class OnSlurm(Project):
 def slurm(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Folder of a running Slurm; commands find it through the environment."""
     folder = tmp_path_factory.mktemp("slurm")
-    environment = {**os.environ, "SLURM_ROOT": str(folder)}
+    environment = {**os.environ, "SLURM_ROOT": str(folder), "NODES": "4"}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SLURM_CONF", str(folder / "etc/slurm.conf"))
         patch.setenv("GLOO_SOCKET_IFNAME", "lo")
@@ -76,9 +80,9 @@ def finished(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Pro
     return smaller
 
 
-@pytest.fixture
-def cluster(copy: Project, slurm: Path) -> OnSlurm:
-    """A finished project without its pretraining and everything made from it."""
+def unfinished(finished: Project, folder: Path) -> OnSlurm:
+    """Copy a finished project without its pretraining and everything made from it."""
+    copy = copy_of(finished, folder)
     for made in (PRETRAINING, "results/demo/models/pubmedbert-base", "results/demo/runs"):
         shutil.rmtree(copy.folder / made)
     for table in copy.folder.glob(f"{TABLE}.*"):
@@ -90,38 +94,19 @@ def asked(*command: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def running(rule: str) -> list[str]:
-    """Return the ids of the running jobs of a rule."""
-    rows = (row.split() for row in asked("squeue", "--noheader", "--states=R", "--format=%A %k").splitlines())
-    return [row[0] for row in rows if f"rule_{rule}_" in row[1]]
+def running(project: Project, rule: str) -> list[str]:
+    """Return the ids of the project's running jobs of a rule."""
+    lines = asked("squeue", "--noheader", "--states=R", "--format=%A %Z %k").splitlines()
+    rows = (line.split(maxsplit=2) for line in lines)
+    place = str(project.folder)
+    return [job for job, folder, comment in rows if folder == place and f"rule_{rule}_" in comment]
 
 
 def until(holds: Callable[[], bool]) -> None:
     wait_until(holds, 600, "Slurm")
 
 
-def test_a_cancelled_job_a_lost_node_and_a_restarted_controller_change_no_table(
-    cluster: OnSlurm, finished: Project, slurm: Path
-) -> None:
-    run = cluster.start_until(appears(cluster, SAVED), (f"{TABLE}.html",))
-    asked("scancel", *running("pretrain"))
-    until(appears(cluster, f"{PRETRAINING}/step-20/state.json"))
-    os.kill(int((slurm / "run/slurmctld.pid").read_text()), signal.SIGKILL)
-    asked("slurmctld", "-f", str(slurm / "etc/slurm.conf"))
-    until(lambda: bool(running("trial")))
-    [node] = asked("squeue", "--noheader", f"--jobs={running('trial')[0]}", "--format=%N").split()
-    asked("scontrol", "update", f"nodename={node}", "state=down", "reason=a test")
-    said = cluster.ended(run)
-    assert "NODE_FAIL" in (slurm / "log/jobs.log").read_text()
-    assert re.search(r"Error in rule pretrain:\n.*CANCELLED", said)
-    assert same_weights(cluster, finished)
-    for kind in ("csv", "html"):
-        assert (cluster.folder / f"{TABLE}.{kind}").read_text() == (
-            finished.folder / f"{TABLE}.{kind}"
-        ).read_text()
-
-
-def test_a_pretraining_that_meets_its_time_limit_goes_on_from_what_it_saved(
+def at_its_time_limit_a_pretraining_saves_and_the_next_job_continues(
     cluster: OnSlurm, finished: Project
 ) -> None:
     cluster.edit("config.yaml", "save_minutes: 0", "save_minutes: 60")
@@ -129,7 +114,7 @@ def test_a_pretraining_that_meets_its_time_limit_goes_on_from_what_it_saved(
     [process] = pretraining_processes(cluster)
     until(lambda: sigterm_in("Cgt", process))
     os.kill(process, signal.SIGSTOP)  # so that it does not end too early
-    asked("scontrol", "update", f"job={running('pretrain')[0]}", "timelimit=2")
+    asked("scontrol", "update", f"job={running(cluster, 'pretrain')[0]}", "timelimit=2")
     until(lambda: sigterm_in("Pnd", process))
     with suppress(ProcessLookupError):  # Slurm may have woken it
         os.kill(process, signal.SIGCONT)
@@ -160,9 +145,7 @@ def read(path: Path) -> bytes:
         return b""
 
 
-def test_jobs_that_outlive_a_killed_snakemake_are_reported_and_count(
-    cluster: OnSlurm, finished: Project
-) -> None:
+def jobs_that_outlive_a_killed_snakemake_are_reported_and_count(cluster: OnSlurm, finished: Project) -> None:
     run = cluster.start_until(appears(cluster, SAVED), (WEIGHTS,))
     run.kill()
     run.wait()
@@ -171,7 +154,7 @@ def test_jobs_that_outlive_a_killed_snakemake_are_reported_and_count(
     assert re.search(r"1 jobs of an earlier run .* `scancel --name [0-9a-f-]{36}`", too_early.stderr), (
         too_early.stderr
     )
-    until(lambda: not running("pretrain"))
+    until(lambda: not running(cluster, "pretrain"))
     first = cluster.folder / FIRST
     made = first.stat().st_mtime_ns
     cluster.run(WEIGHTS)
@@ -179,7 +162,7 @@ def test_jobs_that_outlive_a_killed_snakemake_are_reported_and_count(
     assert same_weights(cluster, finished)
 
 
-def test_two_nodes_of_two_processes_train_as_one_process_does(cluster: OnSlurm, finished: Project) -> None:
+def two_nodes_of_two_processes_train_as_one_process_does(cluster: OnSlurm, finished: Project) -> None:
     """The next segment then continues with one process on one node."""
     profile = "profiles/slurm/config.yaml"
     cluster.edit(profile, ONE_NODE, TWO_NODES)
@@ -196,28 +179,72 @@ def test_two_nodes_of_two_processes_train_as_one_process_does(cluster: OnSlurm, 
         assert loss != expected or step == 40
 
 
-def state(project: Project, step: int) -> dict[str, dict[str, dict[str, float]]]:
-    found: dict[str, dict[str, dict[str, float]]] = json.loads(
-        (project.folder / f"{PRETRAINING}/step-{step}/state.json").read_text()
-    )
-    return found
+def state(project: Project, step: int) -> Any:
+    return json.loads((project.folder / f"{PRETRAINING}/step-{step}/state.json").read_text())
 
 
-@pytest.mark.parametrize(
-    ("asked_for", "reported"),
-    [
-        pytest.param(
-            "    gpu: 1\n    slurm_partition: dgx", "invalid partition specified: dgx", id="partition"
-        ),
-        pytest.param("    constraint: h100", "Invalid feature specification", id="type of GPU"),
-        pytest.param("    gpu: 8", "Requested node configuration is not available", id="GPUs of a node"),
-    ],
-)
-def test_what_the_cluster_lacks_is_named(cluster: OnSlurm, asked_for: str, reported: str) -> None:
-    cluster.edit(
-        "profiles/slurm/config.yaml", "    gpu: 1\n    processes: 1  ", f"{asked_for}\n    processes: 1  "
-    )
+def what_the_cluster_lacks_is_named(
+    cluster: OnSlurm, finished: Project, asked_for: str, reported: str
+) -> None:
+    cluster.edit("profiles/slurm/config.yaml", ONE_NODE, f"    {asked_for}\n    processes: 1  ")
     cluster.edit("profiles/slurm/config.yaml", "retries: 2  ", "retries: 0  ")
     refused = cluster.run(FIRST, check=False)
     assert refused.returncode != 0
     assert reported in refused.stdout + refused.stderr
+
+
+Case = Callable[[OnSlurm, Project], None]
+LACKING = {
+    "partition": ("gpu: 1\n    slurm_partition: dgx", "invalid partition specified: dgx"),
+    "type of GPU": ("constraint: h100", "Invalid feature specification"),
+    "GPUs of a node": ("gpu: 8", "Requested node configuration is not available"),
+}
+CASES: tuple[Any, ...] = (
+    at_its_time_limit_a_pretraining_saves_and_the_next_job_continues,
+    jobs_that_outlive_a_killed_snakemake_are_reported_and_count,
+    two_nodes_of_two_processes_train_as_one_process_does,
+)
+TOGETHER: dict[str, Case] = {case.__name__.replace("_", " "): case for case in CASES}
+TOGETHER |= {
+    f"a lacking {name} is named": partial(what_the_cluster_lacks_is_named, asked_for=line, reported=error)
+    for name, (line, error) in LACKING.items()
+}
+"""Cases that leave the cluster as it is, so that each can wait while others run."""
+
+
+@pytest.fixture(scope="module")
+def together(
+    slurm: Path, finished: Project, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Future[None]]]:
+    """All these cases, started at once, each in its own copy of the finished project."""
+    copies = {name: unfinished(finished, tmp_path_factory.mktemp("together") / "copy") for name in TOGETHER}
+    with ThreadPoolExecutor(len(TOGETHER)) as pool:
+        yield {name: pool.submit(case, copies[name], finished) for name, case in TOGETHER.items()}
+
+
+@pytest.mark.parametrize("case", TOGETHER)
+def test_together(together: dict[str, Future[None]], case: str) -> None:
+    together[case].result()
+
+
+def test_a_cancelled_job_a_lost_node_and_a_restarted_controller_change_no_table(
+    slurm: Path, finished: Project, tmp_path: Path
+) -> None:
+    """The last test: it takes a node away, and uses a Slurm in which nothing else runs."""
+    cluster = unfinished(finished, tmp_path / "copy")
+    run = cluster.start_until(appears(cluster, SAVED), (f"{TABLE}.html",))
+    asked("scancel", *running(cluster, "pretrain"))
+    until(appears(cluster, f"{PRETRAINING}/step-20/state.json"))
+    os.kill(int((slurm / "run/slurmctld.pid").read_text()), signal.SIGKILL)
+    asked("slurmctld", "-f", str(slurm / "etc/slurm.conf"))
+    until(lambda: bool(running(cluster, "trial")))
+    [node] = asked("squeue", "--noheader", f"--jobs={running(cluster, 'trial')[0]}", "--format=%N").split()
+    asked("scontrol", "update", f"nodename={node}", "state=down", "reason=a test")
+    said = cluster.ended(run)
+    assert "NODE_FAIL" in (slurm / "log/jobs.log").read_text()
+    assert re.search(r"Error in rule pretrain:\n.*CANCELLED", said)
+    assert same_weights(cluster, finished)
+    for kind in ("csv", "html"):
+        assert (cluster.folder / f"{TABLE}.{kind}").read_text() == (
+            finished.folder / f"{TABLE}.{kind}"
+        ).read_text()

@@ -53,7 +53,7 @@ class Predicted(TypedDict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Window(Instance):
+class ContextWindow(Instance):
     """A question with consecutive tokens of its context, which stand at `places[1:]`; at `places[0]` stands
     the first token.
 
@@ -106,7 +106,7 @@ class Span(Task[SpanExample]):
         questions = self._subwords(example.question for example in examples)
         contexts = self._subwords(example.context for example in examples)
         counts = dict.fromkeys(COUNTED, 0)
-        windows: list[Window] = []
+        windows: list[ContextWindow] = []
         for number, example in enumerate(examples):
             question, context = questions[example.question].ids, contexts[example.context]
             cut = self._windows(number, question[: self._longest_question], context)
@@ -122,18 +122,18 @@ class Span(Task[SpanExample]):
         distinct = list(dict.fromkeys(texts))
         return dict(zip(distinct, self.reader.subwords(distinct), strict=True))
 
-    def _windows(self, example: int, question: list[int], context: Subwords) -> list[Window]:
+    def _windows(self, example: int, question: list[int], context: Subwords) -> list[ContextWindow]:
         """As few windows as hold all tokens, each sharing `stride` of them with the one before."""
         frame, length = self.reader.two, len(context.ids)
         room = self.reader.room(pair=True) - len(question)
         begin = len(frame.before) + len(question) + len(frame.between)
-        windows: list[Window] = []
+        windows: list[ContextWindow] = []
         for first in range(0, max(1, length - self.recipe.stride), room - self.recipe.stride):
             piece = context.ids[first : first + room]
             ids, segments = self.reader.framed(question, piece)
             places = [0, *range(begin, begin + len(piece))]
             windows.append(
-                Window(
+                ContextWindow(
                     example=example,
                     ids=ids,
                     segments=segments,
@@ -144,13 +144,15 @@ class Span(Task[SpanExample]):
             )
         return windows
 
-    def targets(self, examples: Sequence[SpanExample], instances: Sequence[Window]) -> list[list[float]]:
+    def targets(
+        self, examples: Sequence[SpanExample], instances: Sequence[ContextWindow]
+    ) -> list[list[float]]:
         """Of the window's places, those where the answer starts and ends: the first answer that is whole in
         the window, for a softmax has one right place, and sources put the preferred answer first. Both are
         0, the first place, where none is."""
         return [list(map(float, self._target(examples[window.example], window))) for window in instances]
 
-    def _target(self, example: SpanExample, window: Window) -> Tokens:
+    def _target(self, example: SpanExample, window: ContextWindow) -> Tokens:
         found = (window.at(tokens) for tokens in _answer_tokens(example, window.spans))
         return next((places for places in found if places), (0, 0))
 
@@ -167,7 +169,10 @@ class Span(Task[SpanExample]):
         return nn.functional.cross_entropy(padded.transpose(1, 2).flatten(0, 1), targets.long())
 
     def predictions(
-        self, examples: Sequence[SpanExample], instances: Sequence[Window], outputs: Sequence[torch.Tensor]
+        self,
+        examples: Sequence[SpanExample],
+        instances: Sequence[ContextWindow],
+        outputs: Sequence[torch.Tensor],
     ) -> list[list[Predicted]]:
         """At most `n_best` answers, from the best to the worst.
 
@@ -183,7 +188,7 @@ class Span(Task[SpanExample]):
             for number, own in of_examples
         ]
 
-    def _answers(self, context: str, windows: Sequence[tuple[Window, Scores]]) -> list[Predicted]:
+    def _answers(self, context: str, windows: Sequence[tuple[ContextWindow, Scores]]) -> list[Predicted]:
         # It happens that all of the best ends come before all of the best starts.
         found = self._texts(context, windows, self.recipe.n_best) or self._texts(
             context, windows, self.reader.max_length
@@ -195,7 +200,9 @@ class Span(Task[SpanExample]):
         answers = [Predicted(text=text, probability=p) for (text, _), p in zip(ranked, shares, strict=True)]
         return answers[: self.recipe.n_best]
 
-    def _texts(self, context: str, windows: Sequence[tuple[Window, Scores]], tried: int) -> dict[str, float]:
+    def _texts(
+        self, context: str, windows: Sequence[tuple[ContextWindow, Scores]], tried: int
+    ) -> dict[str, float]:
         """The best texts and their scores, from the `tried` best starts and ends of each window."""
         longest = self.recipe.max_answer_length
         found = [best_spans(scores[1:], tried, longest) for _, scores in windows]
@@ -227,7 +234,7 @@ def _answer_tokens(example: SpanExample, spans: Sequence[Characters]) -> list[To
     return [covering(spans, one.start, one.start + len(one.text)) for one in example.answers]
 
 
-def _count_answers(example: SpanExample, windows: Sequence[Window], counts: dict[str, int]) -> None:
+def _count_answers(example: SpanExample, windows: Sequence[ContextWindow], counts: dict[str, int]) -> None:
     """Count answers that no tokens give back letter by letter, and those that are whole in no window."""
     spans = windows[0].spans
     for answer, tokens in zip(example.answers, _answer_tokens(example, spans), strict=True):

@@ -29,7 +29,7 @@ from pubmill.recipes import FinetuningRecipe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Window(Instance):
+class SentenceWindow(Instance):
     """Consecutive words of one sentence; `words`: the word in the sentence that each place belongs to."""
 
     words: list[int]
@@ -68,7 +68,7 @@ class Tokens(Task[TokensExample]):
 
     def encode(self, examples: Sequence[TokensExample]) -> Encoded:
         room = self.reader.room(pair=False)
-        windows: list[Window] = []
+        windows: list[SentenceWindow] = []
         counts = {"windows_split": 0, "words_without_subword": 0, "words_shortened": 0}
         sentences = [example.words for example in examples]
         for number, subwords in enumerate(self.reader.subwords_of_words(sentences)):
@@ -79,7 +79,7 @@ class Tokens(Task[TokensExample]):
             windows += cut
         return Encoded(instances=windows, counts=counts)
 
-    def _windows(self, sentence: int, subwords: list[list[int]], room: int) -> list[Window]:
+    def _windows(self, sentence: int, subwords: list[list[int]], room: int) -> list[SentenceWindow]:
         """Fill one window after another with whole words."""
         fillings: list[list[int]] = []
         filled = room
@@ -93,7 +93,7 @@ class Tokens(Task[TokensExample]):
             filled += len(pieces)
         return [self._window(sentence, words, subwords) for words in fillings]
 
-    def _window(self, sentence: int, words: list[int], subwords: list[list[int]]) -> Window:
+    def _window(self, sentence: int, words: list[int], subwords: list[list[int]]) -> SentenceWindow:
         ids, segments = self.reader.framed([piece for word in words for piece in subwords[word]])
         places: list[int] = []
         owners: list[int] = []
@@ -103,9 +103,11 @@ class Tokens(Task[TokensExample]):
             places += range(at, at + labelled)
             owners += [word] * labelled
             at += len(subwords[word])
-        return Window(example=sentence, ids=ids, segments=segments, places=places, words=owners)
+        return SentenceWindow(example=sentence, ids=ids, segments=segments, places=places, words=owners)
 
-    def targets(self, examples: Sequence[TokensExample], instances: Sequence[Window]) -> list[list[float]]:
+    def targets(
+        self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow]
+    ) -> list[list[float]]:
         """The number of the label at each place."""
         wanted = [
             [self.places[label] for label in _in_scheme(example.labels, self.recipe.tagging)]
@@ -113,7 +115,7 @@ class Tokens(Task[TokensExample]):
         ]
         return [[wanted[window.example][word] for word in window.words] for window in instances]
 
-    def prepare(self, examples: Sequence[TokensExample], instances: Sequence[Window]) -> None:
+    def prepare(self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow]) -> None:
         """Weigh the labels by how often they are to be learnt."""
         if self.recipe.loss == "weighted":
             found = Counter(target for row in self.targets(examples, instances) for target in row)
@@ -141,7 +143,10 @@ class Tokens(Task[TokensExample]):
         return by_instance(best.cpu(), batch.counts)
 
     def predictions(
-        self, examples: Sequence[TokensExample], instances: Sequence[Window], outputs: Sequence[torch.Tensor]
+        self,
+        examples: Sequence[TokensExample],
+        instances: Sequence[SentenceWindow],
+        outputs: Sequence[torch.Tensor],
     ) -> list[list[str]]:
         """BIO labels of every word; words that no subword stands for are "O"."""
         predicted = [["O"] * len(example.words) for example in examples]

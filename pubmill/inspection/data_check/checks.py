@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pubmill import recipes
-from pubmill.convert.dataset import ConversionRecipe, convert
-from pubmill.convert.exports import PublishedRecipe, publish
+from pubmill.convert.dataset import convert
+from pubmill.convert.exports import publish
 from pubmill.convert.source_files import withholding
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph
 from pubmill.graph.dataset_recipes import conversion_recipe, published_recipe
 from pubmill.inspection.data_check.source_places import Place, places
+from pubmill.recipes.datasets import ConversionRecipe, PublishedRecipe
 from pubmill.specs import DatasetSpec, File, LocalFile
 from pubmill.storage import sources
 
@@ -133,9 +133,8 @@ def _why(spec: DatasetSpec, absent: list[Place]) -> str:
 
 
 def _task(name: str, spec: DatasetSpec, found: list[Place]) -> DatasetCheck:
-    recipe = recipes.build(ConversionRecipe, conversion_recipe(name, spec), name)
     form = published_recipe(name, spec) if spec.published else None
-    return DatasetCheck(name, recipe, recipes.build(PublishedRecipe, form, name) if form else None, found)
+    return DatasetCheck(name, conversion_recipe(name, spec), form, found)
 
 
 def check_all(tasks: list[DatasetCheck], processes: int) -> Iterator[CheckOutcome]:
@@ -188,13 +187,13 @@ def _published(
     try:
         return publish(recipe, examples, output)
     except PubmillError as error:
-        unknown = {split: {**file, "sha256": None} for split, file in recipe.files.items()}
+        unknown = {split: replace(file, sha256=None) for split, file in recipe.files.items()}
         written = publish(replace(recipe, files=unknown), examples, output)
         faults.append(str(error))
         return {
             split: {
                 **one,
-                "equal": one["sha256"] == wanted if (wanted := recipe.files[split]["sha256"]) else None,
+                "equal": one["sha256"] == wanted if (wanted := recipe.files[split].sha256) else None,
             }
             for split, one in written.items()
         }

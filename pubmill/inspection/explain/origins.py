@@ -1,12 +1,15 @@
 """Origin of data and weights, down to source files, as far as the results folder records it."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph
 from pubmill.publication.report import read_pretraining, read_sources
+from pubmill.recipes.models import PretrainedWeights, RandomWeights
+from pubmill.recipes.writing import as_values
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATE, STATISTICS, Paths
 from pubmill.tables.aggregation import machine
@@ -95,12 +98,12 @@ def _pair(pair: ModelPair) -> Account:
 def weights_account(graph: Graph, model: str) -> Account:
     """Describe a model's weights: the release, or the recipe, corpus and vocabulary behind them."""
     weights = graph.models.weights(model)
-    account = {"model": model, **weights}
-    if weights["kind"] == "pretraining":
-        account |= _recipe_account(graph, weights["recipe"], weights["step"])
-    elif weights["kind"] == "random":
-        spec = graph.specs.pretraining[weights["recipe"]]
-        account |= {"architecture": graph.pretrainings.recipe(weights["recipe"])["architecture"]}
+    account = {"model": model, **as_values(weights)}
+    if isinstance(weights, PretrainedWeights):
+        account |= _recipe_account(graph, weights.recipe, weights.step)
+    elif isinstance(weights, RandomWeights):
+        spec = graph.specs.pretraining[weights.recipe]
+        account |= {"architecture": asdict(spec.recipe.architecture)}
         account |= {"vocabulary": _vocabulary(graph, spec.vocab)}
     return account
 
@@ -127,7 +130,7 @@ def _recipe_account(graph: Graph, recipe: str, step: int) -> Account:
 def _values(graph: Graph, recipe: str, step: int) -> Any:
     """The recipe that a checkpoint was made by, or the one that it would be made by."""
     state = Path(graph.paths.checkpoint(recipe, step, STATE))
-    return read_json(state).get("recipe") if state.is_file() else graph.pretrainings.recipe(recipe)
+    return read_json(state).get("recipe") if state.is_file() else asdict(graph.pretrainings.recipe(recipe))
 
 
 def _training(graph: Graph, recipe: str, step: int) -> Any:

@@ -7,9 +7,9 @@ import huggingface_hub
 from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
 from pubmill.errors import PubmillError
+from pubmill.messages.progress import report_progress
 from pubmill.planning.required_files import HUB, HubModel, RequiredFiles, is_cached
 from pubmill.storage.model_folders import COPIED, PICKLED
-from pubmill.storage.network import say
 from pubmill.storage.sources import check, download, path_in_mirror
 
 MODELS = "huggingface"
@@ -52,13 +52,13 @@ def _fetch(url: str, checks: list[str], folder: Path) -> None:
     if output.is_file():
         check(url, output, expected)
         return
-    say(f"fetching {url}")
+    report_progress(f"fetching {url}")
     output.parent.mkdir(parents=True, exist_ok=True)
     download(url, output, md5_beside="--md5-beside" in checks, **expected)
 
 
 def _fetch_model(model: HubModel, cache: Path) -> list[str]:
-    say(f"fetching {HUB}/{model.id}")
+    report_progress(f"fetching {HUB}/{model.id}")
     try:
         huggingface_hub.snapshot_download(
             model.id,

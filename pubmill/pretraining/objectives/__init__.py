@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from pubmill.pretraining.arithmetic import Shape, operations
+from pubmill.pretraining.arithmetic import NetworkShape, operations
 from pubmill.recipes import Objective
 
 Per = Literal["masked", "pairs", "tokens"]
@@ -35,7 +35,7 @@ class Size(NamedTuple):
     masked: float
 
 
-Networks = Mapping[str, Shape]
+Networks = Mapping[str, NetworkShape]
 """`model`, and what the objective trains or asks beside it (`generator`, `teacher`) -> its shape."""
 
 
@@ -67,7 +67,7 @@ class ObjectiveKind:
     learner: str
     terms: Callable[[Objective], tuple[Term, ...]] = masked_lm_terms
     operations: Callable[[Networks, Size], float] = masked_lm_operations
-    beside: Callable[[Objective, Shape], Networks] = lambda objective, shape: {}
+    beside: Callable[[Objective, NetworkShape], Networks] = lambda objective, shape: {}
     adds_weights: bool = False
 
 
@@ -85,7 +85,7 @@ def _replaced_tokens_operations(networks: Networks, size: Size) -> float:
     return operations(networks["model"], *size, whole=True) + operations(networks["generator"], *size)
 
 
-def _generator(objective: Objective, shape: Shape) -> Networks:
+def _generator(objective: Objective, shape: NetworkShape) -> Networks:
     """ELECTRA's generator, which has the discriminator's embeddings."""
     assert objective.generator is not None
     hidden, between = objective.generator.hidden_size, objective.generator.intermediate_size

@@ -51,7 +51,7 @@ class Learner(nn.Module):
         vectors = self.encode(self.model, part.ids, part)
         return self.masked_lm(self.logits(vectors, part), part) | self.pair_losses(vectors, part)
 
-    def judge(self, part: Part) -> dict[str, Tensor]:
+    def evaluate(self, part: Part) -> dict[str, Tensor]:
         """The sums by which it is judged on text that it doesn't learn from."""
         return Learner.forward(self, part)
 

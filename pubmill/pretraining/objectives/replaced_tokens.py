@@ -53,7 +53,7 @@ class ReplacedTokenDetection(Learner):
             "rtd_correct": ((scores > 0) == right.bool()).sum(),
         }
 
-    def judge(self, part: Part) -> dict[str, Tensor]:
+    def evaluate(self, part: Part) -> dict[str, Tensor]:
         return self.forward(part)
 
 

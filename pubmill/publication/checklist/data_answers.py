@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from pubmill.publication.checklist.answers import ChecklistAnswer, grid, value_text
+from pubmill.publication.checklist.checklist_answers import ChecklistAnswer, grid, value_text
 from pubmill.publication.checklist.evidence import StudyData
 from pubmill.publication.rendering import count, quantity, share
 
@@ -168,7 +168,7 @@ def _cited(kind: str, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]
 def licences(study: StudyData) -> ChecklistAnswer:
     """The licences of datasets, from their specs, and of weights, as far as known."""
     rows = [(f"dataset {name}", one.licence) for name, one in study.recipe.datasets.items()]
-    rows += [(f"model {name}", _terms(one.weights["kind"])) for name, one in study.recipe.models.items()]
+    rows += [(f"model {name}", _terms(one.weights.kind)) for name, one in study.recipe.models.items()]
     text = (
         "pubmill itself: Apache License 2.0. It gives no licence to corpora, weights or scores made with it.",
     )

@@ -4,16 +4,17 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_record
 from pubmill.publication.report import PretrainingSummary, read_pretraining
-from pubmill.statistics.verdict_models import Aggregate, Shape
+from pubmill.recipes.publication import ChecklistRecipe, StudyRuns
 from pubmill.storage.files import read_json
-from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, WEIGHTS
+from pubmill.storage.model_folders import WEIGHTS
+from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS
 from pubmill.tables.cells import Table, read_table
 from pubmill.tables.dataset_cards import Card, read_card
 
@@ -21,83 +22,14 @@ OFF_THE_SHELF = "off-the-shelf"
 """Protocol name in the runs of finished pipelines."""
 
 
-class Protocol(Shape):
-    """How runs are made, from the protocol's spec; `overrides`: name -> values, with `why`."""
-
-    citation: str
-    notes: tuple[str, ...]
-    hyperparameters: dict[str, Any]
-    overrides: dict[str, dict[str, Any]]
-    aggregate: Aggregate
-    split: str
-
-
-class Search(Shape):
-    """A grid, the models and seeds that it is tried with, and the files with its choices, below the
-    results."""
-
-    protocol: str
-    grid: dict[str, tuple[Any, ...]]
-    models: tuple[str, ...] | Literal["each"]
-    seeds: int
-    selected: tuple[str, ...]
-
-
-class Model(Shape):
-    """A model, from its spec."""
-
-    label: str
-    citation: str
-    notes: tuple[str, ...]
-    lowercase: bool
-    weights: dict[str, Any]
-
-
-class Dataset(Shape):
-    """A dataset, from its spec. `links`: addresses of its public files; `made_up`: the scale uses other files
-    under its name."""
-
-    label: str
-    task: str
-    kind: str
-    domain: str
-    metric: str
-    access: str
-    apply: str | None
-    licence: str
-    citation: str
-    links: tuple[str, ...]
-    made_up: bool
-
-
-class ChecklistRecipe(Shape):
-    """The study's specs, as input of the checklist; `runs`: protocol -> model -> setting -> dataset ->
-    seeds."""
-
-    study: str
-    title: str
-    scale: str
-    scale_title: str
-    comparable: bool
-    tables: tuple[str, ...]
-    pretraining: dict[str, tuple[str, ...]]
-    corpora: tuple[str, ...]
-    vocabs: tuple[str, ...]
-    runs: dict[str, dict[str, dict[str, dict[str, tuple[int, ...]]]]]
-    searches: tuple[Search, ...]
-    protocols: dict[str, Protocol]
-    models: dict[str, Model]
-    datasets: dict[str, Dataset]
-    versions: dict[str, Any]
-
-    def run_paths(self) -> Iterator[str]:
-        """Yield the paths of all runs' records, below the results folder."""
-        for protocol, models in self.runs.items():
-            for model, settings in models.items():
-                for setting, datasets in settings.items():
-                    for dataset, seeds in datasets.items():
-                        run = (protocol, model, dataset, setting)
-                        yield from (BELOW.record(*run, seed) for seed in seeds)
+def run_paths(runs: StudyRuns) -> Iterator[str]:
+    """Yield the paths of all runs' records, below the results folder."""
+    for protocol, models in runs.items():
+        for model, settings in models.items():
+            for setting, datasets in settings.items():
+                for dataset, seeds in datasets.items():
+                    run = (protocol, model, dataset, setting)
+                    yield from (BELOW.record(*run, seed) for seed in seeds)
 
 
 @dataclass(frozen=True)
@@ -126,7 +58,7 @@ def read_study(recipe: ChecklistRecipe, results: Path) -> StudyData:
     return StudyData(
         recipe=recipe,
         tables={name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables},
-        records=[read_record(results / path) for path in recipe.run_paths()],
+        records=[read_record(results / path) for path in run_paths(recipe.runs)],
         choices={path: read_json(results / path) for one in recipe.searches for path in one.selected},
         pretrainings=[
             read_pretraining(name, [results / folder for folder in folders])

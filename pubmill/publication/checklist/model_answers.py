@@ -6,9 +6,17 @@ from typing import Any
 
 from pubmill.metrics import METRICS
 from pubmill.metrics.records import Record
-from pubmill.publication.checklist.answers import ChecklistAnswer, grid, value_text
-from pubmill.publication.checklist.evidence import Model, StudyData
+from pubmill.publication.checklist.checklist_answers import ChecklistAnswer, grid, value_text
+from pubmill.publication.checklist.evidence import StudyData
 from pubmill.publication.rendering import count, duration, metric, number
+from pubmill.recipes.models import (
+    LocalWeights,
+    ModelWeights,
+    PipelineWeights,
+    PretrainedWeights,
+    RandomWeights,
+    ReleasedWeights,
+)
 from pubmill.tables.aggregation import machine
 
 NO_WEIGHTS = "weights not at hand when this was written"
@@ -17,24 +25,24 @@ NO_WEIGHTS = "weights not at hand when this was written"
 def description(study: StudyData) -> ChecklistAnswer:
     """Each model's weights, and the citations of the protocols by which it is fine-tuned."""
     rows = (
-        (model.label or name, _weights(model), model.citation or "none given")
+        (model.label or name, _weights(model.weights), model.citation or "none given")
         for name, model in study.recipe.models.items()
     )
     protocols = (f"Protocol {name}: {one.citation}" for name, one in study.recipe.protocols.items())
     return ChecklistAnswer("specified", tuple(protocols), grid(("Model", "Weights", "Citation"), rows))
 
 
-def _weights(model: Model) -> str:
-    match model.weights:
-        case {"kind": "hub", "id": name, "revision": revision}:
-            return f"released: {name} at {revision}"
-        case {"kind": "pretraining", "recipe": recipe, "step": step}:
-            return f"pretrained here: recipe {recipe}, step {step}"
-        case {"kind": "random", "recipe": recipe}:
-            return f"freshly initialised: the architecture of {recipe}"
-        case {"kind": kind, "local": local}:
-            return f"{'a spaCy pipeline' if kind == 'spacy' else 'a folder'} of the user's own ({local})"
-    return value_text(model.weights)
+def _weights(weights: ModelWeights | PipelineWeights) -> str:
+    match weights:
+        case ReleasedWeights():
+            return f"released: {weights.id} at {weights.revision}"
+        case PretrainedWeights():
+            return f"pretrained here: recipe {weights.recipe}, step {weights.step}"
+        case RandomWeights():
+            return f"freshly initialised: the architecture of {weights.recipe}"
+        case LocalWeights() | PipelineWeights():
+            what = "a folder" if isinstance(weights, LocalWeights) else "a spaCy pipeline"
+            return f"{what} of the user's own ({weights.local})"
 
 
 def code(study: StudyData) -> ChecklistAnswer:

@@ -1,8 +1,9 @@
 """Answers on runs and hyper-parameters."""
 
-from pubmill.publication.checklist.answers import ChecklistAnswer, grid, name_of, value_text
-from pubmill.publication.checklist.evidence import Search, StudyData
+from pubmill.publication.checklist.checklist_answers import ChecklistAnswer, grid, name_of, value_text
+from pubmill.publication.checklist.evidence import StudyData
 from pubmill.publication.rendering import count, number
+from pubmill.recipes.publication import SearchSummary
 from pubmill.storage.result_paths import choice_of
 
 NOTHING = "Nothing was searched: every value is given by the protocol."
@@ -35,7 +36,7 @@ def bounds(study: StudyData) -> ChecklistAnswer:
     return ChecklistAnswer("specified", () if found else (NOTHING,), found)
 
 
-def _searchers(search: Search) -> str:
+def _searchers(search: SearchSummary) -> str:
     models = "each model" if search.models == "each" else value_text(search.models)
     return f"{models}, {search.seeds} seed{'s' * (search.seeds != 1)}"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pubmill.annotation.examples import TokensExample
 from pubmill.convert.conll import read
-from pubmill.convert.source_files import Given
+from pubmill.convert.source_files import ConverterInput
 
 FIRST = {"labels": "first_character"}
 TYPED = {"labels": "as_written"}
@@ -14,7 +14,7 @@ TYPED = {"labels": "as_written"}
 
 def convert(path: Path, text: str, options: dict[str, Any] = FIRST) -> list[TokensExample]:
     path.write_bytes(text.encode())
-    return list(read(Given("dev", {"dev": path}, options, Counter())))
+    return list(read(ConverterInput("dev", {"dev": path}, options, Counter())))
 
 
 def labels_of(path: Path, labels: str, options: dict[str, Any]) -> list[str]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pubmill.annotation.examples import Answer, Example, SequenceExample, SpanExample
 from pubmill.convert import bioasq
-from pubmill.convert.source_files import Given, withholding
+from pubmill.convert.source_files import ConverterInput, withholding
 from pubmill.errors import PubmillError
 
 PUBMED = "http://www.ncbi.nlm.nih.gov/pubmed/"
@@ -52,7 +52,7 @@ def read(tmp_path: Path) -> Read:
             for role, content in files.items()
         }
         left_out = Counter[str]()
-        return list(converter(Given(split, inputs, options or {}, left_out))), left_out
+        return list(converter(ConverterInput(split, inputs, options or {}, left_out))), left_out
 
     return run
 

@@ -7,7 +7,7 @@ import pytest
 
 from pubmill.annotation.examples import RegressionExample
 from pubmill.convert.biosses import read
-from pubmill.convert.source_files import Given
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 
 HEAD = (
@@ -21,7 +21,7 @@ def convert(folder: Path, ratings: str = RATINGS, listed: str = LIST) -> list[Re
     (folder / "ratings.tsv").write_text(ratings, encoding="utf-8")
     (folder / "dev.tsv").write_text(listed, encoding="utf-8")
     inputs = {"ratings": folder / "ratings.tsv", "dev": folder / "dev.tsv"}
-    return list(read(Given("dev", inputs, {}, Counter())))
+    return list(read(ConverterInput("dev", inputs, {}, Counter())))
 
 
 def test_pairs_come_in_the_order_of_the_list_with_the_mean_of_the_ratings(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert import scibert
 from pubmill.convert.chemprot import read
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import Given
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 from tests.world.punkt import punkt_zip
 
@@ -62,7 +62,7 @@ def convert(tmp_path: Path, left_out: Counter[str]) -> Reader:
             assert old in text
             inputs[role] = tmp_path / f"{role}.tsv"
             inputs[role].write_text(text.replace(old, new, 1) if old else text + new, newline="")
-        return list(read(Given("train", inputs, options, left_out)))
+        return list(read(ConverterInput("train", inputs, options, left_out)))
 
     return run
 
@@ -179,7 +179,7 @@ SCIBERT = [
 def scibert_examples(path: Path, lines: list[str]) -> list[SequenceExample]:
     path.write_text("".join(lines))
     options = {"labels": ["INHIBITOR", "SUBSTRATE"]}
-    return list(scibert.read(Given("dev", {"dev": path}, options, Counter())))
+    return list(scibert.read(ConverterInput("dev", {"dev": path}, options, Counter())))
 
 
 def test_scibert_marks_become_spans_and_go_back(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pubmill.annotation.examples import TokensExample
 from pubmill.convert.conll import read, write
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import Given, withholding
+from pubmill.convert.source_files import ConverterInput, withholding
 from pubmill.errors import PubmillError
 from tests.unit.convert.columns import FIRST, TYPED, convert
 from tests.world.archives import tarball
@@ -111,7 +111,7 @@ def genia(tmp_path: Path) -> dict[str, Path]:
 
 def split_of(genia: dict[str, Path], split: str, files: Any = FILES) -> list[TokensExample]:
     options = {**TYPED, "documents": "medline", "files": files}
-    return list(read(Given(split, genia, options, Counter())))
+    return list(read(ConverterInput(split, genia, options, Counter())))
 
 
 def test_splits_are_cut_from_an_archives_member(genia: dict[str, Path]) -> None:
@@ -179,10 +179,10 @@ def test_malformed_lines_are_reported_with_file_and_line(
 
 def test_missing_file_other_encoding_and_unknown_options_are_reported(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="does not exist"):
-        list(read(Given("dev", {"dev": tmp_path / "none.tsv"}, FIRST, Counter())))
+        list(read(ConverterInput("dev", {"dev": tmp_path / "none.tsv"}, FIRST, Counter())))
     (tmp_path / "latin.tsv").write_bytes(b"A\tO\ncaf\xe9\tO\n")
     with pytest.raises(PubmillError, match=r"latin\.tsv:2: not UTF-8"):
-        list(read(Given("dev", {"dev": tmp_path / "latin.tsv"}, FIRST, Counter())))
+        list(read(ConverterInput("dev", {"dev": tmp_path / "latin.tsv"}, FIRST, Counter())))
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,9 @@ SENTENCES = st.lists(
 
 
 @given(SENTENCES)
-def test_every_word_and_label_survives(tmp_path_factory: pytest.TempPathFactory, sentences: list) -> None:
+def test_every_word_and_label_survives(
+    tmp_path_factory: pytest.TempPathFactory, sentences: list[Any]
+) -> None:
     path = tmp_path_factory.getbasetemp() / "any.tsv"
     text = "\n".join("".join(f"{word}\t{label}\n" for word, label in rows) for rows in sentences)
     examples = convert(path, text, TYPED)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pubmill.annotation.tagging import to_labels, to_mentions
 from pubmill.convert.conll import read
-from pubmill.convert.source_files import Given, withholding
+from pubmill.convert.source_files import ConverterInput, withholding
 from pubmill.errors import PubmillError
 from tests.unit.convert.columns import FIRST, TYPED, convert, labels_of
 
@@ -63,7 +63,7 @@ def test_kept_types_stay_whole_and_the_others_are_counted(tmp_path: Path) -> Non
     path, left_out = tmp_path / "a.tsv", Counter[str]()
     path.write_text("a\tB-p\nb\tI-p\nc\tB-p\nd\tB-D\ne\tI-D\nf\tB-p\n\ng\tB-R\n")
     options = {**TYPED, "keep": ["p", "q"]}
-    examples = list(read(Given("dev", {"dev": path}, options, left_out)))
+    examples = list(read(ConverterInput("dev", {"dev": path}, options, left_out)))
     assert [example.labels for example in examples] == [["B-p", "I-p", "B-p", "O", "O", "B-p"], ["O"]]
     assert left_out == {"mentions_of_other_types": 2}
 

@@ -24,7 +24,6 @@ from types import FrameType
 
 import pytest
 
-from pubmill import recipes
 from pubmill.annotation.examples import (
     KINDS,
     Example,
@@ -33,9 +32,10 @@ from pubmill.annotation.examples import (
     TokensExample,
     read_examples,
 )
-from pubmill.convert.dataset import ConversionRecipe, convert
+from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
 from pubmill.graph.dataset_recipes import conversion_recipe
+from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.specs import Specs, load
 from tests.damage import Damaged, damage
 from tests.dataset_specs import SPECS, inputs_of
@@ -86,7 +86,7 @@ def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def prepared(name: str, world: Part, mirror: Path, output: Path) -> Dataset:
     """Convert the undamaged dataset, which must succeed."""
     spec = specs().datasets[name]
-    recipe = recipes.build(ConversionRecipe, conversion_recipe(name, spec), name)
+    recipe = conversion_recipe(name, spec)
     recipe = replace(recipe, expect=world.expect[name])
     inputs = inputs_of(name, mirror)
     convert(recipe, inputs, output)

@@ -14,11 +14,11 @@ import pytest
 
 from pubmill.annotation.examples import Example, SequenceExample, TokensExample, read_examples
 from pubmill.convert import conll
-from pubmill.convert.dataset import ConversionRecipe, convert
+from pubmill.convert.dataset import convert
 from pubmill.convert.dataset_counts import unknown_names
-from pubmill.convert.source_files import Given, quote
+from pubmill.convert.source_files import ConverterInput, quote
 from pubmill.errors import PubmillError
-from pubmill.storage import files
+from pubmill.recipes.datasets import Access, ConversionRecipe
 from pubmill.storage.files import read_json
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -29,7 +29,7 @@ RECIPE = ConversionRecipe(
     dataset="toy",
     kind="tokens",
     access="public",
-    splits=["train", "dev"],
+    splits=("train", "dev"),
     converter="pubmill.convert.conll:read",
     options={"labels": "first_character"},
     duplicates="keep",
@@ -185,7 +185,7 @@ def test_files_that_are_read_together_are_reported_together(tmp_path: Path, inpu
 def reading(monkeypatch: pytest.MonkeyPatch, *examples: Example, fail: Exception | None = None) -> None:
     """Make the recipe's converter yield these examples, and then fail."""
 
-    def read(given: Given) -> Iterator[Example]:
+    def read(given: ConverterInput) -> Iterator[Example]:
         yield from examples
         if fail:
             raise fail
@@ -223,7 +223,7 @@ def test_a_split_without_any_example_is_reported(
 
 @pytest.mark.parametrize("access", ["registration", "credentialed"])
 def test_an_unforeseen_error_on_licensed_text_reports_its_place_and_type_only(
-    tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, access: str
+    tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, access: Access
 ) -> None:
     reading(monkeypatch, fail=KeyError(f"the patient {CANARY}"))
     with pytest.raises(PubmillError) as caught:
@@ -287,7 +287,7 @@ def test_no_type_of_a_licensed_file_reaches_the_card_unlisted(
 
 @pytest.mark.parametrize(("access", "mode"), [("public", 0o644), ("credentialed", 0o600)])
 def test_examples_of_licensed_data_are_their_owners_alone_before_anything_is_in_them(
-    tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, access: str, mode: int
+    tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, access: Access, mode: int
 ) -> None:
     seen: set[int] = set()
 
@@ -296,7 +296,7 @@ def test_examples_of_licensed_data_are_their_owners_alone_before_anything_is_in_
             seen.add(os.fstat(self.fileno()).st_mode & 0o777)
             return super().write(data)
 
-    monkeypatch.setattr(files.gzip, "GzipFile", Packed)
+    monkeypatch.setattr("gzip.GzipFile", Packed)
     before = os.umask(0o022)
     try:
         convert(replace(RECIPE, access=access), inputs, tmp_path / "toy")
@@ -307,7 +307,7 @@ def test_examples_of_licensed_data_are_their_owners_alone_before_anything_is_in_
 
 
 @pytest.mark.parametrize("access", ["public", "credentialed"])
-def test_messages_quote_public_text_only(tmp_path: Path, inputs: dict[str, Path], access: str) -> None:
+def test_messages_quote_public_text_only(tmp_path: Path, inputs: dict[str, Path], access: Access) -> None:
     inputs["dev"].write_text(f"A\tO\n{CANARY} {CANARY}\n")
     with pytest.raises(PubmillError, match=r"devel\.tsv:2: expected `word<TAB>label`") as caught:
         convert(replace(RECIPE, access=access), inputs, tmp_path / "toy")

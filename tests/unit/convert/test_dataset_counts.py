@@ -1,5 +1,8 @@
 """Counts for each kind of example: labels, repetitions, lengths and overlaps between splits."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
 from pubmill.annotation.examples import (
@@ -90,7 +93,7 @@ def test_labels_of_documents_with_any_number_of_them() -> None:
 
 
 def test_pairs_with_a_score() -> None:
-    pair = {"document": None, "text": "A", "text_pair": "B"}
+    pair: dict[str, Any] = {"document": None, "text": "A", "text_pair": "B"}
     examples = [
         RegressionExample(id="a", score=1.5, ratings=[1, 2], **pair),
         RegressionExample(id="b", score=0, **pair),
@@ -142,7 +145,7 @@ def test_lengths_are_spread() -> None:
 
 
 def test_overlaps_are_reported_for_each_two_splits() -> None:
-    splits = {
+    splits: dict[str, Sequence[Example]] = {
         "train": [tokens("a", "O", "same", "1"), tokens("b", "O", "other", "2")],
         "dev": [tokens("a", "B", "same", "3")],
         "test": [tokens("a", "O", "same", "1"), tokens("b", "O", "same", "3")],

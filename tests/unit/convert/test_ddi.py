@@ -12,7 +12,7 @@ import pytest
 from pubmill.annotation.argument_transforms import dummies
 from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert.ddi import read
-from pubmill.convert.source_files import Given, withholding
+from pubmill.convert.source_files import ConverterInput, withholding
 from pubmill.errors import PubmillError
 
 XML = """<?xml version="1.0" encoding="UTF-8"?>
@@ -55,7 +55,7 @@ def convert(tmp_path: Path, left_out: Counter[str]) -> Reader:
         inputs = {"archive": tmp_path / "ddi.zip", "train_files": tmp_path / "train_files.tsv"}
         inputs["archive"].write_bytes(packed.getvalue())
         inputs["train_files"].write_text(listed)
-        return list(read(Given("train", inputs, {**OPTIONS, **options}, left_out)))
+        return list(read(ConverterInput("train", inputs, {**OPTIONS, **options}, left_out)))
 
     return run
 
@@ -198,7 +198,7 @@ def test_a_file_that_stands_in_the_archive_twice(tmp_path: Path) -> None:
     (tmp_path / "list").write_text("train_dataset/b.xml\n")
     inputs = {"archive": tmp_path / "a.zip", "train_files": tmp_path / "list"}
     with pytest.raises(PubmillError, match=r"a\.zip: .*b\.xml"):
-        list(read(Given("train", inputs, OPTIONS, Counter())))
+        list(read(ConverterInput("train", inputs, OPTIONS, Counter())))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from pubmill.annotation.examples import TokensExample
 from pubmill.convert.ebm_nlp import LAYERS, read, write
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import Given
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 from tests.world.archives import tarball
 
@@ -48,7 +48,7 @@ def convert(
     (folder / "pmids.tsv").write_text(pmids)
     inputs = {"archive": folder / "ebm.tar.gz", f"{split}_pmids": folder / "pmids.tsv"}
     left_out = Counter[str]()
-    return list(read(Given(split, inputs, {}, left_out))), left_out
+    return list(read(ConverterInput(split, inputs, {}, left_out))), left_out
 
 
 def test_an_outcome_goes_before_an_intervention_before_a_participant(

@@ -4,7 +4,7 @@ import hashlib
 import importlib.util
 import os
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill import recipes
 from pubmill.annotation.examples import (
     KINDS,
     Answer,
@@ -27,12 +26,14 @@ from pubmill.annotation.examples import (
     TokensExample,
     write_examples,
 )
-from pubmill.convert.exports import PublishedRecipe, WriterOptions, publish
+from pubmill.convert.exports import WriterOptions, publish
 from pubmill.convert.jsonl import write as write_lines
 from pubmill.convert.tsv import WRITTEN, write
 from pubmill.errors import PubmillError
 from pubmill.graph.dataset_recipes import published_recipe
 from pubmill.metrics import dev_scores
+from pubmill.recipes.datasets import Access, PublishedFile, PublishedRecipe
+from pubmill.recipes.finetuning import Dummies
 from pubmill.specs import DatasetSpec
 from pubmill.specs.datasets import TASKS
 from tests.world.part import CANARY
@@ -43,7 +44,7 @@ EXAMPLES = [
     SequenceExample(id="a", document="1", text=TEXT, label="binds", entities=[DRUG, GENE]),
     SequenceExample(id="b", document=None, text="α β", text_pair="γ", label="0"),
 ]
-DUMMIES = {"types": {"DRUG": "@DRUG$", "GENE": "@GENE$"}, "overlap": "@DRUG-GENE$"}
+DUMMIES = Dummies(types={"DRUG": "@DRUG$", "GENE": "@GENE$"}, overlap="@DRUG-GENE$")
 BYTES = "index\tsentence\tlabel\na\t@GENE$ binds @DRUG$.\tbinds\nb\tα β\t0\n".encode()
 OPTIONS = {"columns": ["id", "dummies", "label"], "header": ["index", "sentence", "label"]}
 RECIPE = PublishedRecipe(
@@ -54,8 +55,8 @@ RECIPE = PublishedRecipe(
     options=OPTIONS,
     dummies=DUMMIES,
     files={
-        "train": {"name": "train.tsv", "sha256": hashlib.sha256(BYTES).hexdigest()},
-        "test": {"name": "test.tsv", "sha256": None},
+        "train": PublishedFile(name="train.tsv", sha256=hashlib.sha256(BYTES).hexdigest()),
+        "test": PublishedFile(name="test.tsv", sha256=None),
     },
 )
 
@@ -82,7 +83,7 @@ def test_files_are_written_and_their_bytes_compared(tmp_path: Path, examples: Pa
 
 @pytest.mark.parametrize(("access", "mode"), [("public", 0o644), ("credentialed", 0o600)])
 def test_only_its_owner_may_read_a_licensed_datasets_published_form(
-    tmp_path: Path, examples: Path, access: str, mode: int
+    tmp_path: Path, examples: Path, access: Access, mode: int
 ) -> None:
     before = os.umask(0o022)
     try:
@@ -104,7 +105,7 @@ def test_what_a_spec_asks_wrongly_is_reported_with_its_name(tmp_path: Path, exam
 def test_other_bytes_than_the_published_are_reported_and_nothing_is_written(
     tmp_path: Path, examples: Path
 ) -> None:
-    files = {"test": RECIPE.files["test"], "train": {"name": "train.tsv", "sha256": "0" * 64}}
+    files = {"test": RECIPE.files["test"], "train": PublishedFile(name="train.tsv", sha256="0" * 64)}
     with pytest.raises(PubmillError) as caught:
         publish(replace(RECIPE, files=files), examples, tmp_path / "out")
     message = str(caught.value)
@@ -130,19 +131,19 @@ def test_options_under_the_name_of_a_split_are_its_own(tmp_path: Path, examples:
         ({"writer": "os:system"}, "no writer"),
         ({"dummies": None}, "no `dummies`"),
         (
-            {"dummies": {"types": {"GENE": "@G$"}, "overlap": "@"}},
+            {"dummies": Dummies(types={"GENE": "@G$"}, overlap="@")},
             "no dummy is given for entities of type DRUG",
         ),
         ({"kind": "tokens"}, "train.jsonl.gz:1: example a: not a TokensExample"),
-        ({"options": {}}, "lacks .'columns'."),
+        ({"options": {}}, "columns: missing"),
         ({"options": {"columns": []}}, "columns is "),
         ({"options": {"columns": ["id", "word"]}}, "'word'. unknown; known are .*'dummies'"),
-        ({"options": {"columns": "id"}}, "columns must be list"),
-        ({"options": {**OPTIONS, "colour": "red"}}, "unknown keys .'colour'."),
+        ({"options": {"columns": "id"}}, "columns: expected a list"),
+        ({"options": {**OPTIONS, "colour": "red"}}, "colour: unknown key"),
         ({"options": {**OPTIONS, "header": ["one"]}}, "1 headings in `header`, 3 `columns`"),
         ({"options": {"columns": ["id", "score"]}}, "a SequenceExample lacks some of them"),
         ({"options": {**OPTIONS, "test": 5}}, "the option `test` is 5"),
-        ({"files": {"dev": {"name": "dev.tsv", "sha256": None}}}, "dev.jsonl.gz does not exist"),
+        ({"files": {"dev": PublishedFile(name="dev.tsv", sha256=None)}}, "dev.jsonl.gz does not exist"),
     ],
 )
 def test_what_cannot_be_published(
@@ -314,9 +315,10 @@ def test_every_kind_has_a_general_form(tmp_path: Path, kind: str) -> None:
         {"name": "toy", "kind": kind, "task": task, "domain": "biomedical", "splits": ["test"], "expect": {},
          "sources": {"test": {"local": "toy", "file": "a.tsv"}}, "access": "credentialed", "licence": "none",
          "apply": "https://example.org/apply", "converter": "pubmill.convert.tsv:read", "duplicates": "keep",
-         "dummies": DUMMIES if kind == "sequence" else None, "metric": metric, "negative": None, "version": 1}
+         "dummies": asdict(DUMMIES) if kind == "sequence" else None, "metric": metric, "negative": None,
+         "version": 1}
     )  # fmt: skip
-    recipe = recipes.build(PublishedRecipe, published_recipe("toy", spec), "toy")
+    recipe = published_recipe("toy", spec)
     example, written = GENERAL[kind]
     write_examples(tmp_path / "test.jsonl.gz", [example])
     [result] = publish(recipe, tmp_path, tmp_path / "out").values()

@@ -10,7 +10,7 @@ import pytest
 from pubmill.annotation.examples import LabelledSentence, MultilabelExample
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.hoc import read, write
-from pubmill.convert.source_files import Given
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 
 ARCHIVE = {
@@ -33,7 +33,7 @@ def convert(folder: Path, listed: str = "22.txt,11.txt", **changed: str) -> list
             tar.addfile(entry, io.BytesIO(text.encode()))
     (folder / "dev.tsv").write_text(listed)
     inputs = {"archive": folder / "hoc.tar.gz", "dev": folder / "dev.tsv"}
-    return list(read(Given("dev", inputs, {}, Counter())))
+    return list(read(ConverterInput("dev", inputs, {}, Counter())))
 
 
 def test_an_abstract_has_its_sentences_and_the_labels_of_any(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_missing_files_are_reported(tmp_path: Path) -> None:
     (tmp_path / "dev.tsv").unlink()
     inputs = {"archive": tmp_path / "hoc.tar.gz", "dev": tmp_path / "dev.tsv"}
     with pytest.raises(PubmillError, match=r"dev\.tsv does not exist"):
-        list(read(Given("dev", inputs, {}, Counter())))
+        list(read(ConverterInput("dev", inputs, {}, Counter())))
     (tmp_path / "dev.tsv").write_bytes(b"caf\xe9")
     with pytest.raises(PubmillError, match="not UTF-8"):
-        list(read(Given("dev", inputs, {}, Counter())))
+        list(read(ConverterInput("dev", inputs, {}, Counter())))

@@ -7,7 +7,7 @@ import pytest
 from pubmill.annotation.argument_transforms import dummies
 from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert import i2b2_2010
-from pubmill.convert.source_files import Given, withholding
+from pubmill.convert.source_files import ConverterInput, withholding
 from pubmill.errors import PubmillError
 from tests.clinical import DEV, given, pack
 from tests.dataset_specs import spec_of
@@ -31,7 +31,7 @@ c="mri" 4:0 4:0||r="TeCP"||c="pain" 4:2 4:2
 
 def archives(
     folder: Path, text: str = TEXT, con: str | None = CON, rel: str | None = REL, blank: str = ""
-) -> Given:
+) -> ConverterInput:
     """Return the sources with one test note, `0017`, and four train notes without concepts."""
     train = {
         f"{TRAIN}/{hospital}/{kind}/{hospital}-{number}.{end}": "Hello .\n" if end == "txt" else blank
@@ -53,7 +53,7 @@ def archives(
     return given("test", inputs, dev=DEV)
 
 
-def of_split(source: Given, split: str) -> Given:
+def of_split(source: ConverterInput, split: str) -> ConverterInput:
     return given(split, source.inputs, **source.options)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from pubmill.annotation.tagging import to_mentions
 from pubmill.convert import i2b2_2012, i2b2_2014
-from pubmill.convert.source_files import Given, withholding
+from pubmill.convert.source_files import ConverterInput, withholding
 from pubmill.errors import PubmillError
 from tests.clinical import DEV, given, pack
 from tests.world.part import CANARY
@@ -28,12 +28,12 @@ def tag(text: str, form: str = EVENT, of: str = "PROBLEM", note: str = NOTE, sho
     return form.format(start, start + len(text), text if shown is None else shown, of)
 
 
-def of_2012(folder: Path, content: str, *tags: str, **options: Any) -> Given:
+def of_2012(folder: Path, content: str, *tags: str, **options: Any) -> ConverterInput:
     path = pack(folder / "test.tar.gz", {"g/xml/7.xml": content, "g/i2b2/7.xml.extent": "x"})
     return given("test", {"test": path}, tags=list(tags or ("EVENT",)), dev=DEV, **options)
 
 
-def of_2014(folder: Path, content: str, name: str = "180-03", **options: Any) -> Given:
+def of_2014(folder: Path, content: str, name: str = "180-03", **options: Any) -> ConverterInput:
     path = pack(folder / "test.tar.gz", {f"testing-PHI-Gold-fixed/{name}.xml": content})
     return given("test", {"test": path}, dev=DEV, **options)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pubmill.annotation.examples import KINDS, read_examples
-from pubmill.convert.dataset import convert, named
-from pubmill.convert.source_files import Given, withholding
+from pubmill.convert.dataset import convert, load_function
+from pubmill.convert.source_files import ConverterInput, withholding
 from pubmill.errors import PubmillError
 from tests.clinical import given, pack, unpack, world, write_world
 from tests.dataset_specs import conversion_of, inputs_of, spec_of
@@ -133,9 +133,9 @@ def damaged(dice: Dice, path: Path, damage: Callable[[Dice, bytes], bytes]) -> N
             return
 
 
-def message(name: str, source: Given) -> str:
+def message(name: str, source: ConverterInput) -> str:
     """Return the error message for the source, "" if none; other errors than `PubmillError` are raised."""
-    read = named(spec_of(name).converter, "converter")
+    read = load_function(spec_of(name).converter, "converter")
     try:
         with withholding(True):
             list(read(source))

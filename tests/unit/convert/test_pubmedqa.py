@@ -9,7 +9,7 @@ import pytest
 
 from pubmill.annotation.examples import SequenceExample
 from pubmill.convert.pubmedqa import read, split
-from pubmill.convert.source_files import Given
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 from tests.world.documents import part
 from tests.world.lexicon import make_lexicon
@@ -28,7 +28,7 @@ def convert(folder: Path, questions: Any, test: Any, name: str = "dev") -> list[
     inputs = {"questions": folder / "questions.json", "ground_truth": folder / "test.json"}
     for path, content in zip(inputs.values(), (questions, test), strict=True):
         path.write_text(content if isinstance(content, str) else json.dumps(content))
-    return list(read(Given(name, inputs, {}, Counter())))
+    return list(read(ConverterInput(name, inputs, {}, Counter())))
 
 
 def test_the_split_is_the_one_that_is_listed(tmp_path: Path, world: dict[str, Questions]) -> None:
@@ -94,7 +94,7 @@ def test_another_test_set_is_reported_with_the_first_difference(
 def test_missing_files_are_reported(tmp_path: Path) -> None:
     inputs = {"questions": tmp_path / "questions.json", "ground_truth": tmp_path / "test.json"}
     with pytest.raises(PubmillError, match=r"questions\.json does not exist"):
-        list(read(Given("dev", inputs, {}, Counter())))
+        list(read(ConverterInput("dev", inputs, {}, Counter())))
     inputs["questions"].write_bytes(b'{"caf\xe9": 1}')
     with pytest.raises(PubmillError, match="not UTF-8"):
-        list(read(Given("dev", inputs, {}, Counter())))
+        list(read(ConverterInput("dev", inputs, {}, Counter())))

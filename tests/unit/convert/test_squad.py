@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pubmill.annotation.examples import Answer, SpanExample, read_examples, write_examples
 from pubmill.convert import squad
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import Given, withholding
+from pubmill.convert.source_files import ConverterInput, withholding
 from pubmill.errors import PubmillError
 
 CONTEXT = "Größe of the\nriver Temo: 55 km.  It flows through Bosa."
@@ -53,7 +53,7 @@ def document() -> Any:
 def read(path: Path, content: Any) -> tuple[list[SpanExample], Counter[str]]:
     path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
     left_out = Counter[str]()
-    return list(squad.read(Given("dev", {"dev": path}, {}, left_out))), left_out
+    return list(squad.read(ConverterInput("dev", {"dev": path}, {}, left_out))), left_out
 
 
 def test_questions_become_examples_and_texts_stay_as_they_are(tmp_path: Path) -> None:
@@ -147,12 +147,12 @@ def test_what_is_no_json_is_reported(tmp_path: Path, content: bytes, message: st
 
 def test_a_file_that_is_absent_is_reported(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match=r"none\.json does not exist"):
-        list(squad.read(Given("dev", {"dev": tmp_path / "none.json"}, {}, Counter())))
+        list(squad.read(ConverterInput("dev", {"dev": tmp_path / "none.json"}, {}, Counter())))
 
 
 def test_options_are_unknown(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="no options"):
-        list(squad.read(Given("dev", {"dev": tmp_path}, {"version": "1.1"}, Counter())))
+        list(squad.read(ConverterInput("dev", {"dev": tmp_path}, {"version": "1.1"}, Counter())))
 
 
 def test_licensed_text_is_not_in_messages(tmp_path: Path) -> None:

@@ -9,13 +9,15 @@ from hypothesis import given as hypothesis_given
 from hypothesis import strategies as st
 
 from pubmill.annotation.examples import Entity, SequenceExample, write_examples
-from pubmill.convert.exports import PublishedRecipe, WriterOptions, publish
-from pubmill.convert.source_files import Given, withholding
+from pubmill.convert.exports import WriterOptions, publish
+from pubmill.convert.source_files import ConverterInput, withholding
 from pubmill.convert.tsv import read, write
 from pubmill.errors import PubmillError
+from pubmill.recipes.datasets import PublishedFile, PublishedRecipe
+from pubmill.recipes.finetuning import Dummies
 
 PLAIN: dict[str, Any] = {"columns": ["text", "label"], "labels": ["0", "1"]}
-DUMMIES = {"types": {"GENE": "@GENE$", "DISEASE": "@DISEASE$"}, "overlap": "@GENE-DISEASE$"}
+DUMMIES = Dummies(types={"GENE": "@GENE$", "DISEASE": "@DISEASE$"}, overlap="@GENE-DISEASE$")
 RELATION = "@DISEASE$ and @GENE$ meet"
 
 
@@ -23,7 +25,7 @@ def convert(
     folder: Path, text: str, left_out: Counter[str] | None = None, **options: Any
 ) -> list[SequenceExample]:
     (folder / "a.tsv").write_bytes(text.encode())
-    given = Given(
+    given = ConverterInput(
         "dev", {"dev": folder / "a.tsv"}, {**PLAIN, **options}, Counter() if left_out is None else left_out
     )
     return list(read(given))
@@ -109,13 +111,14 @@ def test_another_form_is_reported_with_file_and_line(
         ({"columns": ["text"]}, "`text` and `label` among them"),
         ({"columns": ["text", "label", "text"]}, "only `skip` more than once"),
         ({"columns": ["text", "label", "colour"]}, "one of id, document, text"),
-        ({"labels": [0, 1]}, "labels must be .* found .0, 1."),
-        ({"labels": {"0": False}}, "in quotation marks"),
-        ({"entities": {"@GENE$": None}}, "in quotation marks"),
+        ({"labels": [0, 1]}, "labels.0: expected text, found 0"),
+        ({"labels": {"0": False}}, "labels.0: expected text, found False"),
+        ({"entities": {"@GENE$": None}}, r"entities.@GENE\$: expected text, found None"),
+        ({"labels": {"0": ""}}, "in quotation marks"),
         ({"header": ["text"]}, "names 1 columns, but `columns` 2"),
         ({"first_row": 0}, "rows count from 1"),
         ({"first_row": 3, "last_row": 2}, "rows 3 to 2"),
-        ({"quoting": True}, r"unknown keys \['quoting'\]"),
+        ({"quoting": True}, "quoting: unknown key"),
         ({"dev": "all"}, "option `dev` is 'all'"),
     ],
 )
@@ -148,7 +151,7 @@ def test_the_published_form_follows_the_options_of_its_split(tmp_path: Path) -> 
             "test": {"header": ["index", "text", "label"], "columns": ["number", "text", "label"]},
         },
         dummies=DUMMIES,
-        files={split: {"name": f"{split}.tsv", "sha256": None} for split in ("train", "test")},
+        files={split: PublishedFile(name=f"{split}.tsv", sha256=None) for split in ("train", "test")},
     )
     publish(recipe, tmp_path, tmp_path / "out")
     assert (tmp_path / "out/train.tsv").read_text() == f"{RELATION}\t1\n" * 2

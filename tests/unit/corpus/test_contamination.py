@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.corpus.contamination import RUN, Evaluated, EvaluationTexts, write_index
+from pubmill.corpus.contamination import RUN, EvaluationTexts, write_index
 from pubmill.corpus.contamination_report import find_in_parts, report
 from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import PART, select
 from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import EvaluatedDataset, SelectionRecipe
 from pubmill.storage.files import read_json, write_jsonl_gz
 
 
@@ -51,8 +51,8 @@ def index(tmp_path: Path) -> Path:
         for split, rows in splits.items():
             write_jsonl_gz(tmp_path / "datasets" / dataset / f"{split}.jsonl.gz", rows)
     datasets = [
-        Evaluated(dataset="relations", splits=["dev", "test"], pmids=True),
-        Evaluated(dataset="entities", splits=["dev", "test"], pmids=False),
+        EvaluatedDataset(dataset="relations", splits=("dev", "test"), pmids=True),
+        EvaluatedDataset(dataset="entities", splits=("dev", "test"), pmids=False),
     ]
     assert write_index(tmp_path / "index.parquet", datasets, tmp_path / "datasets") == 5
     return tmp_path / "index.parquet"
@@ -112,26 +112,28 @@ def test_half_of_the_runs_make_a_text_found(
 ) -> None:
     folder = tmp_path_factory.mktemp("half")
     write_jsonl_gz(folder / "d/test.jsonl.gz", [example("t1", SENTENCE)])
-    write_index(folder / "i.parquet", [Evaluated(dataset="d", splits=["test"], pmids=False)], folder)
+    write_index(folder / "i.parquet", [EvaluatedDataset(dataset="d", splits=("test",), pmids=False)], folder)
     document = " ".join([*words(9, before), *words(1)[:kept], *words(10)])
     runs = len(words(1)) - RUN + 1
     expected = kept - RUN + 1 >= runs / 2
-    assert bool(EvaluationTexts(folder / "i.parquet").found("", document)) == expected
+    assert bool(EvaluationTexts(folder / "i.parquet").matches("", document)) == expected
 
 
 def test_common_runs_of_several_documents_do_not_add_up(index: Path) -> None:
     texts = EvaluationTexts(index)
     beginning, end = " ".join(words(1)[:20]), " ".join(words(1)[15:])
-    assert not texts.found("", beginning) and not texts.found("", end)
-    assert not texts.found("", beginning.replace(words(1)[10], "other") * 5)
+    assert not texts.matches("", beginning) and not texts.matches("", end)
+    assert not texts.matches("", beginning.replace(words(1)[10], "other") * 5)
 
 
 def test_no_run_reaches_over_a_dummy(tmp_path: Path) -> None:
     text = f"{' '.join(words(1, 12))} @GENE$ {' '.join(words(2, 14))}"
     write_jsonl_gz(tmp_path / "d/test.jsonl.gz", [example("t1", text)])
-    write_index(tmp_path / "i.parquet", [Evaluated(dataset="d", splits=["test"], pmids=False)], tmp_path)
+    write_index(
+        tmp_path / "i.parquet", [EvaluatedDataset(dataset="d", splits=("test",), pmids=False)], tmp_path
+    )
     original = text.replace("@GENE$", "BRCA1")
-    assert EvaluationTexts(tmp_path / "i.parquet").found("", original)
+    assert EvaluationTexts(tmp_path / "i.parquet").matches("", original)
 
 
 def test_documents_with_excluded_texts_are_left_out_and_counted(index: Path, tmp_path: Path) -> None:
@@ -144,7 +146,7 @@ def test_documents_with_excluded_texts_are_left_out_and_counted(index: Path, tmp
     write_shard(tmp_path / "s.parquet", documents, source="s", file="f", order=0)
     write_latest(tmp_path / "latest.parquet", [tmp_path / "s.parquet"], [0])
     select(
-        tmp_path / "s.parquet", 0, tmp_path / "latest.parquet", Selection(), tmp_path / "p.parquet",
+        tmp_path / "s.parquet", 0, tmp_path / "latest.parquet", SelectionRecipe(), tmp_path / "p.parquet",
         tmp_path / "p.json", EvaluationTexts(index),
     )  # fmt: skip
     statistics = read_json(tmp_path / "p.json")
@@ -163,4 +165,4 @@ def test_another_index_and_none(index: Path, tmp_path: Path) -> None:
 
 def test_an_index_of_nothing(tmp_path: Path) -> None:
     assert write_index(tmp_path / "i.parquet", [], tmp_path) == 0
-    assert EvaluationTexts(tmp_path / "i.parquet").found("1", SENTENCE) == []
+    assert EvaluationTexts(tmp_path / "i.parquet").matches("1", SENTENCE) == []

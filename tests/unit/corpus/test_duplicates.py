@@ -1,7 +1,7 @@
 """Duplicate documents: exactly the planted ones are found, for any division into shards."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,10 +16,10 @@ from pubmill.corpus.fingerprints import digest, sketch, write_fingerprints
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select, total, write_manifest
 from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import SelectionRecipe
 
 Found = dict[str, tuple[str, str]]
-CORPUS = Selection(min_words=3)
+CORPUS = SelectionRecipe(min_words=3)
 
 
 def document(name: str, text: str) -> Document:
@@ -121,7 +121,9 @@ plans = st.lists(st.tuples(st.integers(0, 6), st.sampled_from(["same", "case", "
 def test_the_number_of_shards_makes_no_difference(
     tmp_path_factory: pytest.TempPathFactory, plan: list[tuple[int, str]], cuts: list[int]
 ) -> None:
-    make = {"same": str, "case": str.swapcase, "near": lambda text: changed(text, 2)}
+    make: dict[str, Callable[[str], str]] = {
+        "same": str, "case": str.swapcase, "near": lambda text: changed(text, 2)
+    }  # fmt: skip
     documents = [document(f"{n}", make[how](distinct(of, 150))) for n, (of, how) in enumerate(plan)]
     ends = [0, *sorted(min(cut, len(documents)) for cut in cuts), len(documents)]
     shards = [documents[a:b] for a, b in pairwise(ends)]
@@ -144,7 +146,7 @@ def test_signatures_estimate_the_overlap() -> None:
     def share(a: str, b: str) -> float:
         first, second = (sketch(text.split())["signature"] for text in (a, b))
         equal = [first[k : k + 4] == second[k : k + 4] for k in range(0, len(first), 4)]
-        return sum(equal) / len(equal)
+        return float(sum(equal) / len(equal))
 
     text = distinct(1, 1000)
     assert share(text, text) == 1.0
@@ -159,7 +161,7 @@ def test_missing_fingerprints_and_a_list_of_another_selection(tmp_path: Path) ->
     corpus = Corpus(tmp_path, [[document("a", "w1 w2 w3"), document("b", "w1 w2 w3")]], None)
     with pytest.raises(PubmillError, match="made with other filters"):
         select(
-            corpus.shards[0], 0, corpus.latest, Selection(min_words=9), tmp_path / "part.parquet",
+            corpus.shards[0], 0, corpus.latest, SelectionRecipe(min_words=9), tmp_path / "part.parquet",
             tmp_path / "part.json", None, corpus.duplicates,
         )  # fmt: skip
     assert not (tmp_path / "part.parquet").exists()

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from pubmill.corpus.filters import read_selection, rejection
+from pubmill.corpus.filters import rejection
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes import read
+from pubmill.recipes.corpora import SelectionRecipe
 
 
 def document(words: int = 128, published: str = "2001", languages: tuple[str, ...] = ("eng",)) -> Document:
@@ -57,10 +58,19 @@ def of(**fields: Any) -> Document:
     ],
 )
 def test_first_reason(given: Document, settings: dict[str, Any], reason: str | None) -> None:
-    assert rejection(given, Selection(**settings)) == reason
+    assert rejection(given, SelectionRecipe(**settings)) == reason
 
 
-@pytest.mark.parametrize("argument", ["{", '{"min_word": 5}', '{"min_words": "many"}', '{"dated_to": "May"}'])
-def test_bad_recipe(argument: str) -> None:
-    with pytest.raises(PubmillError, match="--recipe: not a selection"):
-        read_selection(argument)
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("{", "not valid JSON"),
+        ('{"min_word": 5}', "min_word: unknown key"),
+        ('{"min_words": "many"}', "min_words: expected an integer or null, found 'many'"),
+        ('{"dated_to": "May"}', "dated_to must be a day, YYYY-MM-DD"),
+        ('{"parts": ["title"]}', "parts.0: expected 'abstract' or 'body'"),
+    ],
+)
+def test_bad_recipe(argument: str, message: str) -> None:
+    with pytest.raises(PubmillError, match=f"--recipe.*\\s*{message}"):
+        read(SelectionRecipe, argument)

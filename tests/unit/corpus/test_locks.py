@@ -1,6 +1,7 @@
 """A corpus rebuilt from its lock with files of another year."""
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -12,7 +13,7 @@ from pubmill.corpus.locks import LOCK, SourceFile, read_files, source_file, writ
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select, total, write_manifest
 from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.storage.files import read_json
 
 FILES = [SourceFile("pubmed", "pubmed26n0001.xml.gz", "0" * 32, "1" * 64)]
@@ -36,10 +37,10 @@ def build(folder: Path, year: int, files: list[list[Document]], lock: Path | Non
         write_latest(latest, shards, ranks)
     parts = [folder / f"part-{index:04d}.parquet" for index in range(len(shards))]
     for index, (shard, part) in enumerate(zip(shards, parts, strict=True)):
-        select(shard, index, latest, Selection(min_words=3), part, part.with_suffix(".json"))
-    rows = write_manifest(folder / "manifest.parquet", parts)
+        select(shard, index, latest, SelectionRecipe(min_words=3), part, part.with_suffix(".json"))
+    kept = write_manifest(folder / "manifest.parquet", parts)
     write_lock(folder / "corpus.lock", folder / "manifest.parquet", FILES)
-    rejected: dict[str, int] = total([part.with_suffix(".json") for part in parts], rows)["rejected"]
+    rejected: dict[str, int] = total([part.with_suffix(".json") for part in parts], kept)["rejected"]
     return rejected
 
 
@@ -111,9 +112,9 @@ rows = st.lists(st.tuples(st.integers(1, 5), days, st.integers(1, 2), st.boolean
 @settings(max_examples=12)
 @given(old=st.lists(rows, min_size=1, max_size=2), new=st.lists(rows, min_size=1, max_size=3))
 def test_every_locked_document_is_exact_changed_or_gone(
-    tmp_path_factory: pytest.TempPathFactory, old: list[list], new: list[list]
+    tmp_path_factory: pytest.TempPathFactory, old: list[list[Any]], new: list[list[Any]]
 ) -> None:
-    def made(files: list[list]) -> list[list[Document]]:
+    def made(files: list[list[Any]]) -> list[list[Document]]:
         return [
             [Document(id=f"pmid:{n}", version=v, deleted=True) if gone else citation(n, day, v)
              for n, day, v, gone in rows]

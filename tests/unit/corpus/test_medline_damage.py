@@ -4,6 +4,7 @@ import gzip
 import os
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -41,7 +42,7 @@ def whole_tree(content: bytes) -> Reading:
     parser = etree.XMLParser(
         resolve_entities=False, load_dtd=False, no_network=True, remove_comments=True, remove_pis=True
     )
-    root = etree.fromstring(content, parser)
+    root: Any = etree.fromstring(content, parser)
 
     def text(element: etree._Element) -> str:
         return " ".join(word for word in str(element.xpath("normalize-space()")).split(" "))

@@ -2,6 +2,7 @@
 
 import unicodedata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from pubmill.corpus.filters import rejection
 from pubmill.corpus.medline import file_order, read_medline
 from pubmill.corpus.shards import Document, joined, write_shard
 from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import SelectionRecipe
 from tests.unit.corpus.test_medline import abstract, articles, citation, read, write
 
 MATHML = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'
@@ -90,7 +91,7 @@ def test_a_translated_title_keeps_its_brackets_and_the_original_is_left_out(tmp_
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
-def test_unicode_is_kept_in_its_form(tmp_path: Path, form: str) -> None:
+def test_unicode_is_kept_in_its_form(tmp_path: Path, form: Any) -> None:
     text = unicodedata.normalize(form, "Ångström ﬁbre µm² Ω e\u0301 한")
     special = "soft\u00adhyphen zero\u200bwidth thin\u2009space 𝛼 emoji 🧬"
     found = abstract(tmp_path, f"<AbstractText>{text}</AbstractText><AbstractText>{special}</AbstractText>")
@@ -119,7 +120,7 @@ def test_a_book_is_a_row_without_text_that_selections_leave_out_and_count(tmp_pa
     found = read(tmp_path, articles(citation(1)) + book + articles(citation(2)))
     assert [row.id for row in found] == ["pmid:1", "pmid:8", "pmid:2"]
     assert found[1] == Document(id="pmid:8", version=2, pmid="8", flags=("book",))
-    assert rejection(found[1], Selection()) == "book"
+    assert rejection(found[1], SelectionRecipe()) == "book"
 
 
 @pytest.mark.parametrize(

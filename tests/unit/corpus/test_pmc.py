@@ -8,6 +8,7 @@ import re
 import tarfile
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -19,7 +20,7 @@ from pubmill.corpus.pmc import count_by_shard, fetch_shard, read_plan
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
 from pubmill.specs import PmcPackagesSource
-from pubmill.storage import archives
+from pubmill.storage import archives, sources
 from pubmill.storage.files import read_json
 from pubmill.storage.network import GoneError
 from tests.bucket import URL, Bucket, xml
@@ -101,14 +102,14 @@ class Brought(list[str]):
 @pytest.fixture
 def brought(monkeypatch: pytest.MonkeyPatch) -> Brought:
     """Record the downloads from now on, in order."""
-    found, bring = Brought(), pmc.bring
+    found, bring = Brought(), sources.bring
 
-    def bring_and_say(url: str, *rest: object) -> None:
+    def bring_and_say(url: str, *rest: Any) -> None:
         if not url.startswith(f"{URL}/{pmc.INVENTORY}"):
             if len(found) == found.limit:
                 raise PubmillError("no more")
             found.append(url.removeprefix(f"{URL}/"))
-        bring(url, *rest)  # type: ignore[arg-type]
+        bring(url, *rest)
 
     monkeypatch.setattr(pmc, "CONNECTIONS", 1)
     monkeypatch.setattr(pmc, "bring", bring_and_say)
@@ -160,12 +161,12 @@ def test_a_changed_article_is_refused(bucket: Bucket, tmp_path: Path) -> None:
 def test_articles_that_are_gone_are_recorded(
     bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bring = pmc.bring
+    bring = sources.bring
 
-    def missing(url: str, *rest: object) -> None:
+    def missing(url: str, *rest: Any) -> None:
         if "PMC19999" in url:
             raise GoneError(f"{url}: gone")
-        bring(url, *rest)  # type: ignore[arg-type]
+        bring(url, *rest)
 
     monkeypatch.setattr(pmc, "bring", missing)
     with pytest.raises(PubmillError, match="1 of the 3 articles .* are gone, the first PMC19999.1"):
@@ -186,7 +187,7 @@ def test_articles_that_are_gone_are_recorded(
         ({"version": "a"}, "whole number as `version`"),
     ],
 )
-def test_wrong_metadata(bucket: Bucket, tmp_path: Path, said: dict[str, object], words: str) -> None:
+def test_wrong_metadata(bucket: Bucket, tmp_path: Path, said: dict[str, Any], words: str) -> None:
     bucket.article(5, **said)
     with pytest.raises(PubmillError, match=words):
         fetch(bucket, tmp_path)

@@ -11,7 +11,8 @@ from pubmill.corpus.pmc import shard_bounds
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
 from pubmill.graph.pmc_shards import packages, pmc_shards
-from pubmill.specs import PmcPackagesSource, PmcSource, Selection
+from pubmill.recipes.corpora import SelectionRecipe
+from pubmill.specs import PmcPackagesSource, PmcSource
 
 
 def source(*articles: str, **more: object) -> PmcSource:
@@ -92,9 +93,9 @@ def test_licences_and_flags_as_filters() -> None:
         id="pmc:1", sections=(("", "x"),), licence="CC BY-NC", flags=("manuscript", "retracted")
     )
     citation = Document(id="pmid:1", sections=(("", "x"),), licence="(c) Elsevier")
-    assert rejection(article, Selection()) is None
-    assert rejection(article, Selection(licences=("noncommercial",))) is None
-    assert rejection(article, Selection(licences=("commercial", "other"))) == "licence"
-    assert rejection(citation, Selection(licences=("commercial",))) is None
-    assert rejection(article, Selection(without=("retracted", "ocr"))) == "retracted"
-    assert rejection(article, Selection(without=("ocr",))) is None
+    assert rejection(article, SelectionRecipe()) is None
+    assert rejection(article, SelectionRecipe(licences=("noncommercial",))) is None
+    assert rejection(article, SelectionRecipe(licences=("commercial", "other"))) == "licence"
+    assert rejection(citation, SelectionRecipe(licences=("commercial",))) is None
+    assert rejection(article, SelectionRecipe(without=("retracted", "ocr"))) == "retracted"
+    assert rejection(article, SelectionRecipe(without=("ocr",))) is None

@@ -13,7 +13,7 @@ from pubmill.corpus.duplicates import write_duplicates
 from pubmill.corpus.fingerprints import write_fingerprints
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select, total, write_manifest
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import SelectionRecipe
 
 SECTION = st.tuples(
     st.sampled_from(["", "AIM"]), st.sampled_from(["one", "one two", "three four five", "..."])
@@ -33,7 +33,7 @@ DOCUMENT = st.builds(
     deleted=st.booleans(),
 )
 SELECTION = st.builds(
-    Selection,
+    SelectionRecipe,
     parts=st.sampled_from([("abstract",), ("abstract", "body")]),
     min_words=st.sampled_from([None, 2]),
     languages=st.sampled_from([None, ("eng",)]),
@@ -46,7 +46,7 @@ SELECTION = st.builds(
 
 
 def made(
-    folder: Path, shards: list[list[Document]], selection: Selection
+    folder: Path, shards: list[list[Document]], selection: SelectionRecipe
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the statistics of the corpus of these shards, without duplicates, and its documents' ids."""
     paths = [folder / f"{n}.parquet" for n in range(len(shards))]
@@ -69,7 +69,7 @@ def made(
 @settings(max_examples=40)
 @given(documents=st.lists(DOCUMENT, max_size=25), selection=SELECTION, cut=st.integers(0, 25))
 def test_counts_add_up_however_the_documents_are_divided(
-    tmp_path_factory: pytest.TempPathFactory, documents: list[Document], selection: Selection, cut: int
+    tmp_path_factory: pytest.TempPathFactory, documents: list[Document], selection: SelectionRecipe, cut: int
 ) -> None:
     stats, ids = made(tmp_path_factory.mktemp("whole"), [documents], selection)
     assert stats["parsed"] == sum(not document.deleted for document in documents)

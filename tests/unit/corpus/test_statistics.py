@@ -10,7 +10,7 @@ from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select, total, write_manifest
 from pubmill.errors import PubmillError
-from pubmill.specs import Selection
+from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.storage.files import read_json, write_json
 
 
@@ -36,7 +36,12 @@ def corpus(folder: Path, shards: list[list[Document]]) -> tuple[list[Path], list
     statistics = [part.with_suffix(".json") for part in parts]
     for index, path in enumerate(paths):
         select(
-            path, index, folder / "latest.parquet", Selection(min_words=3), parts[index], statistics[index]
+            path,
+            index,
+            folder / "latest.parquet",
+            SelectionRecipe(min_words=3),
+            parts[index],
+            statistics[index],
         )
     return parts, statistics
 
@@ -100,7 +105,7 @@ def test_latest_of_other_shards(tmp_path: Path) -> None:
     corpus(tmp_path, SHARDS)
     with pytest.raises(PubmillError, match="made from other shards"):
         select(
-            tmp_path / "s0.parquet", 1, tmp_path / "latest.parquet", Selection(),
+            tmp_path / "s0.parquet", 1, tmp_path / "latest.parquet", SelectionRecipe(),
             tmp_path / "x.parquet", tmp_path / "x.json",
         )  # fmt: skip
     assert not (tmp_path / "x.parquet").exists()
@@ -111,6 +116,6 @@ def test_not_a_shard(tmp_path: Path) -> None:
     for path, word in (("part-0000.parquet", "not a parsed shard"), ("no.parquet", "does not exist")):
         with pytest.raises(PubmillError, match=word):
             select(
-                tmp_path / path, 0, tmp_path / "latest.parquet", Selection(),
+                tmp_path / path, 0, tmp_path / "latest.parquet", SelectionRecipe(),
                 tmp_path / "x.parquet", tmp_path / "x.json",
             )  # fmt: skip

@@ -13,7 +13,7 @@ from transformers import (
     AlbertTokenizer,
     BertConfig,
     BertModel,
-    BertTokenizerFast,
+    BertTokenizer,
     DebertaV2Config,
     DebertaV2Model,
     DebertaV2Tokenizer,
@@ -50,7 +50,7 @@ def wordpiece(folder: Path) -> Any:
     pieces = [*SYLLABLES, *(f"##{piece}" for piece in SYLLABLES)]
     vocab = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *pieces]
     (folder / "vocab.txt").write_text("\n".join(vocab) + "\n")
-    return BertTokenizerFast.from_pretrained(folder, do_lower_case=True)
+    return BertTokenizer.from_pretrained(folder, do_lower_case=True)
 
 
 def byte_pairs(special: list[str]) -> Tokenizer:

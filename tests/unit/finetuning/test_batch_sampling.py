@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pubmill.annotation.examples import SequenceExample, write_examples
 from pubmill.finetuning.batch_sampling import POOL, POOLS, epoch_size, prediction_batches, training_batches
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.run import finetune
 from pubmill.recipes import FinetuningRecipe
 from tests.unit.finetuning.encoder_families import save_encoder
@@ -95,9 +96,11 @@ def test_an_oversampled_run_makes_the_steps_that_its_epochs_have(tmp_path: Path)
     recipe = FinetuningRecipe(
         task="sequence", metric="accuracy", learning_rate=1e-3, batch_size=4, epochs=2, oversample=True
     )
-    account = finetune(recipe, model, tmp_path / "data", 1, "dev").account
-    assert account["steps"] == 2 * 7
-    without = finetune(replace(recipe, oversample=False), model, tmp_path / "data", 1, "dev").account
+    report = finetune(FinetuningJob(recipe, model, tmp_path / "data", 1, "dev")).report
+    assert report["steps"] == 2 * 7
+    without = finetune(
+        FinetuningJob(replace(recipe, oversample=False), model, tmp_path / "data", 1, "dev")
+    ).report
     assert without["steps"] == 2 * 5
 
 

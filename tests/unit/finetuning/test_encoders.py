@@ -4,6 +4,7 @@ import json
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -22,6 +23,7 @@ from pubmill.finetuning.encoders import (
     load_tokenizer,
     longest_input,
 )
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.reader import Reader
@@ -136,19 +138,19 @@ def test_padded_equals_alone(folders: dict[str, Path], family: str) -> None:
 @every_family
 @pytest.mark.parametrize("task", ["tokens", "sequence"])
 def test_it_learns_and_a_seed_gives_the_same_bits(
-    folders: dict[str, Path], datasets: dict[str, Path], family: str, task: str
+    folders: dict[str, Path], datasets: dict[str, Path], family: str, task: Any
 ) -> None:
     if task not in TASKS:
         pytest.skip(f"there is no task {task}")
     metric = {"tokens": "entity_f1", "sequence": "accuracy"}[task]
     recipe = replace(RECIPE, task=task, metric=metric)
-    first = finetune(recipe, folders[family], datasets[task], 3, "test")
-    losses = first.account["loss_by_epoch"]
+    first = finetune(FinetuningJob(recipe, folders[family], datasets[task], 3, "test"))
+    losses = first.report["loss_by_epoch"]
     assert losses[-1] < losses[0]
-    assert first.account["max_length"] == 64
+    assert first.report["max_length"] == 64
     if task == "tokens":
-        again = finetune(recipe, folders[family], datasets[task], 3, "test")
-        assert again.predictions == first.predictions and again.account["loss_by_epoch"] == losses
+        again = finetune(FinetuningJob(recipe, folders[family], datasets[task], 3, "test"))
+        assert again.predictions == first.predictions and again.report["loss_by_epoch"] == losses
 
 
 FRAMES = {

@@ -59,7 +59,7 @@ def test_dice_loss_is_the_formula() -> None:
 def test_dice_loss_has_finite_gradients_however_sure_the_scores(margin: float) -> None:
     scores = torch.tensor([[margin, 0.0], [0.0, margin]], requires_grad=True)
     loss = dice_loss(scores, torch.tensor([0, 0]))
-    loss.backward()  # type: ignore[no-untyped-call]
+    loss.backward()
     assert scores.grad is not None and torch.isfinite(scores.grad).all()
     assert 0 <= loss.item() <= 0.5
 
@@ -73,7 +73,7 @@ def test_each_loss_teaches_the_right_class(name: str) -> None:
     optimiser = torch.optim.SGD([scores], lr=3.0)
     for _ in range(200):
         optimiser.zero_grad()
-        loss(scores, targets).backward()  # type: ignore[no-untyped-call]
+        loss(scores, targets).backward()
         optimiser.step()
     assert scores.argmax(1).equal(targets)
     assert scores.softmax(1).gather(1, targets[:, None]).min() > 0.9

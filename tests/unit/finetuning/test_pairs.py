@@ -22,6 +22,7 @@ from pubmill.annotation.examples import (
     read_examples,
     write_examples,
 )
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.run import finetune
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import read_predictions
@@ -80,7 +81,7 @@ FACTORS: dict[str, list[list[Setting]]] = {
 }
 
 
-def sound(task: str, setting: Setting) -> bool:
+def sound(task: Any, setting: Setting) -> bool:
     """Whether the settings mean something together, as the recipe and the tasks define it."""
     if setting.get("pooling") == "entity-start" and setting.get("entities") != "markers":
         return False
@@ -179,13 +180,13 @@ def test_every_value_of_every_factor_is_tried(task: str) -> None:
 
 @pytest.mark.parametrize(("task", "setting"), CASES, ids=[_named(*case) for case in CASES])
 def test_a_combination_trains_predicts_and_is_scored(
-    model: Path, datasets: Path, tmp_path: Path, task: str, setting: Setting
+    model: Path, datasets: Path, tmp_path: Path, task: Any, setting: Setting
 ) -> None:
     dummies = Dummies(types={"GENE": "@GENE$", "DRUG": "@DRUG$"}, overlap="@GENE-DRUG$")
     recipe = replace(BASE, task=task, metric=METRICS[task], dummies=dummies, **setting)
-    made = finetune(recipe, model, datasets / task, 1, "test")
-    assert made.account["failed"] in (None, "constant predictions")
-    assert made.account["steps"] > 0 and made.account["recipe"]["task"] == task
+    made = finetune(FinetuningJob(recipe, model, datasets / task, 1, "test"))
+    assert made.report["failed"] in (None, "constant predictions")
+    assert made.report["steps"] > 0 and made.report["recipe"]["task"] == task
     path = tmp_path / "predictions.jsonl.gz"
     write_jsonl_gz(path, made.predictions)
     gold = list(read_examples(datasets / task / "test.jsonl.gz", KINDS[task]))

@@ -10,6 +10,7 @@ import torch
 
 from pubmill.annotation.examples import Entity, SequenceExample, read_examples, write_examples
 from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Instance, collate
 from pubmill.finetuning.reader import Reader
@@ -73,12 +74,12 @@ def test_a_relation_is_learnt(
     """Half of the labels are right by chance. To look from one token to the next is learnt late."""
     looks = pooling in ("cls", "entity-start")
     recipe = replace(RECIPE, entities=entities, pooling=pooling, epochs=10 if looks else RECIPE.epochs)
-    run = finetune(recipe, models[model], dataset, 1, "test")
+    run = finetune(FinetuningJob(recipe, models[model], dataset, 1, "test"))
     examples = list(read_examples(dataset / "test.jsonl.gz", SequenceExample))
     gold = {example.id: example.label for example in examples}
     assert [row["id"] for row in run.predictions] == list(gold)
     right = [row["label"] == gold[row["id"]] for row in run.predictions]
-    assert sum(right) / len(right) > 0.75 and run.account["failed"] is None
+    assert sum(right) / len(right) > 0.75 and run.report["failed"] is None
 
 
 @pytest.mark.parametrize(
@@ -88,18 +89,18 @@ def test_a_bilstm_over_all_tokens_learns_a_relation(
     models: dict[str, Path], dataset: Path, model: str, entities: Any
 ) -> None:
     recipe = replace(RECIPE, entities=entities, head="bilstm", head_sizes=[16], epochs=10)
-    run = finetune(recipe, models[model], dataset, 1, "test")
+    run = finetune(FinetuningJob(recipe, models[model], dataset, 1, "test"))
     gold = [example.label for example in read_examples(dataset / "test.jsonl.gz", SequenceExample)]
     right = [row["label"] == label for row, label in zip(run.predictions, gold, strict=True)]
-    assert sum(right) / len(right) > 0.75 and run.account["failed"] is None
+    assert sum(right) / len(right) > 0.75 and run.report["failed"] is None
 
 
 def test_the_first_token_of_the_original_text_does_not_know_the_arguments(
     models: dict[str, Path], dataset: Path
 ) -> None:
     """Two relations of a sentence are then one and the same input (gu2020 Table 12)."""
-    run = finetune(replace(RECIPE, entities="original"), models["bert"], dataset, 1, "test")
-    assert run.account["dev"]["scores"] == [0.5] * 4
+    run = finetune(FinetuningJob(replace(RECIPE, entities="original"), models["bert"], dataset, 1, "test"))
+    assert run.report["dev"]["scores"] == [0.5] * 4
 
 
 BILSTM: dict[str, Any] = {"head": "bilstm", "head_sizes": [16]}
@@ -112,11 +113,11 @@ HEADS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("head", HEADS, ids=str)
 def test_a_seed_gives_the_same_bits(models: dict[str, Path], dataset: Path, head: dict[str, Any]) -> None:
     recipe = replace(RECIPE, entities="markers", epochs=1, dropout=0.1, head_dropout=0.1, **head)
-    first, second = (finetune(recipe, models["bert"], dataset, 7, "test") for _ in range(2))
+    first, second = (finetune(FinetuningJob(recipe, models["bert"], dataset, 7, "test")) for _ in range(2))
     assert first.predictions == second.predictions
-    assert first.account["loss_by_epoch"] == second.account["loss_by_epoch"]
-    other = finetune(recipe, models["bert"], dataset, 8, "test")
-    assert first.account["loss_by_epoch"] != other.account["loss_by_epoch"]
+    assert first.report["loss_by_epoch"] == second.report["loss_by_epoch"]
+    other = finetune(FinetuningJob(recipe, models["bert"], dataset, 8, "test"))
+    assert first.report["loss_by_epoch"] != other.report["loss_by_epoch"]
 
 
 TEXT = "Ba ineco fu longdi."

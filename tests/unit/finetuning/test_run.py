@@ -18,20 +18,21 @@ from safetensors.torch import load_file, save_file
 from pubmill.annotation.examples import Answer, SpanExample, TokensExample, write_examples
 from pubmill.errors import PubmillError
 from pubmill.finetuning import run as runs
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.run import Run, finetune, not_chosen, predict_kept
 from pubmill.finetuning.selection import select
 from pubmill.finetuning.splits import Split, read_split
-from pubmill.finetuning.task_models import continue_head, keep, keep_account, load_task_model
+from pubmill.finetuning.task_models import continue_head, keep, keep_report, load_task_model
 from pubmill.finetuning.tasks.base import Task
 from pubmill.finetuning.tasks.regression import Regression
-from pubmill.finetuning.training import Progress, Trainer
+from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.files import read_json, read_jsonl_gz, write_json
 from tests.unit.tiny_encoders import tiny_bert
 from tests.unit.toy_tasks import OURS, RELATION, SPAN, SYLLABLES, TOKENS, text, write_dataset
 
 ROOT = Path(__file__).resolve().parents[3]
-STILL = {"learning_rate": 1e-30, "epochs": 1}
+STILL: dict[str, Any] = {"learning_rate": 1e-30, "epochs": 1}
 """Training that leaves weights as they were, for it adds less than their last digit."""
 BOTH = replace(TOKENS, train_on="train+dev")
 
@@ -71,14 +72,14 @@ def question(number: int, generator: random.Random) -> SpanExample:
 
 def begun_with(folder: Path, recipe: FinetuningRecipe, model: Path, dataset: Path) -> Path:
     """A task model, as the run before in a chain keeps it."""
-    run = finetune(recipe, model, dataset, 1, "test")
+    run = finetune(FinetuningJob(recipe, model, dataset, 1, "test"))
     assert isinstance(run, Run)
-    keep(folder, run.task, run.model, run.account, dataset)
+    keep(folder, run.task, run.model, run.report, dataset)
     return folder
 
 
 def diverged(model: Path) -> dict[str, Any]:
-    """The account of a run that diverged, as far as it is read."""
+    """The report of a run that diverged, as far as it is read."""
     return {"model": model.name, "failed": "nan"}
 
 
@@ -87,20 +88,20 @@ def test_a_chain_goes_on_with_the_head_for_answers(
 ) -> None:
     """Though one dataset has questions without an answer and the other none: starts and ends are the same."""
     first = begun_with(tmp_path / "squad", SPAN, model, squad)
-    second = finetune(replace(SPAN, **STILL), first, factoid, 5, "test")
+    second = finetune(FinetuningJob(replace(SPAN, **STILL), first, factoid, 5, "test"))
     assert isinstance(second, Run) and second.task.labels == ["answerable"]
-    assert second.account["head_from_start"] is True
+    assert second.report["head_from_start"] is True
     head = second.model.head.state_dict()
     for name, value in load_file(first / "head.safetensors").items():
         assert torch.equal(head[name], value)
-    alone = finetune(replace(SPAN, **STILL), model, factoid, 5, "test")
-    assert alone.account["head_from_start"] is None and alone.predictions != second.predictions
+    alone = finetune(FinetuningJob(replace(SPAN, **STILL), model, factoid, 5, "test"))
+    assert alone.report["head_from_start"] is None and alone.predictions != second.predictions
 
 
 def test_training_with_dev_goes_on_with_the_head_too(model: Path, squad: Path, tmp_path: Path) -> None:
     first = begun_with(tmp_path / "squad", SPAN, model, squad)
-    run = finetune(replace(SPAN, train_on="train+dev", **STILL), first, squad, 2, "test")
-    assert isinstance(run, Run) and run.account["steps_on_train_and_dev"] > 0
+    run = finetune(FinetuningJob(replace(SPAN, train_on="train+dev", **STILL), first, squad, 2, "test"))
+    assert isinstance(run, Run) and run.report["steps_on_train_and_dev"] > 0
     head = run.model.head.state_dict()
     assert all(
         torch.equal(head[name], value) for name, value in load_file(first / "head.safetensors").items()
@@ -135,35 +136,41 @@ def test_a_damaged_head_is_no_new_one(model: Path, tokens: Path, tmp_path: Path)
     folder = begun_with(tmp_path / "kept", replace(TOKENS, **STILL), model, tokens)
     save_file({"linear.weight": torch.zeros(2, 2)}, folder / "head.safetensors")
     with pytest.raises(PubmillError, match=r"head\.safetensors is missing, damaged"):
-        finetune(TOKENS, folder, tokens, 1, "test")
+        finetune(FinetuningJob(TOKENS, folder, tokens, 1, "test"))
 
 
 def test_what_begins_with_a_failed_run_has_failed(
     model: Path, squad: Path, factoid: Path, tmp_path: Path
 ) -> None:
     start = tmp_path / "start"
-    keep_account(start, diverged(model))
-    made = finetune(SPAN, start, factoid, 3, "test")
+    keep_report(start, diverged(model))
+    made = finetune(FinetuningJob(SPAN, start, factoid, 3, "test"))
     assert not isinstance(made, Run)
     assert made.predictions == [{"id": f"q{number}", "answers": None} for number in range(8)]
-    account = made.account
-    assert (account["failed"], account["start_failed"], account["search_failed"]) == ("nan", "nan", None)
-    assert (account["model"], account["model_sha256"], account["seed"]) == ("tiny", None, 3)
-    assert (account["dev"]["best"], account["steps"], account["recipe"]) == (None, 0, asdict(SPAN))
-    assert account.keys() == finetune(replace(SPAN, **STILL), model, factoid, 3, "test").account.keys()
-    json.dumps(account, allow_nan=False)
-    keep_account(tmp_path / "next", account)  # and so on along the chain
-    assert finetune(SPAN, tmp_path / "next", factoid, 3, "test").account["start_failed"] == "nan"
-    again = predict_kept(tmp_path / "next", SPAN, start, factoid, 3, "test")
-    assert (again.predictions, again.account) == (made.predictions, account)
+    report = made.report
+    assert (report["failed"], report["start_failed"], report["search_failed"]) == ("nan", "nan", None)
+    assert (report["model"], report["model_sha256"], report["seed"]) == ("tiny", None, 3)
+    assert (report["dev"]["best"], report["steps"], report["recipe"]) == (None, 0, asdict(SPAN))
+    assert (
+        report.keys()
+        == finetune(FinetuningJob(replace(SPAN, **STILL), model, factoid, 3, "test")).report.keys()
+    )
+    json.dumps(report, allow_nan=False)
+    keep_report(tmp_path / "next", report)  # and so on along the chain
+    assert (
+        finetune(FinetuningJob(SPAN, tmp_path / "next", factoid, 3, "test")).report["start_failed"] == "nan"
+    )
+    again = predict_kept(FinetuningJob(SPAN, start, factoid, 3, "test"), tmp_path / "next")
+    assert (again.predictions, again.report) == (made.predictions, report)
 
 
 def test_trials_that_begin_with_a_failed_run_leave_nothing_to_choose(
     model: Path, factoid: Path, tmp_path: Path
 ) -> None:
-    keep_account(tmp_path / "start", diverged(model))
+    keep_report(tmp_path / "start", diverged(model))
     tried = [
-        (Path(f"{seed}"), finetune(SPAN, tmp_path / "start", factoid, seed, "dev").account) for seed in (1, 2)
+        (Path(f"{seed}"), finetune(FinetuningJob(SPAN, tmp_path / "start", factoid, seed, "dev")).report)
+        for seed in (1, 2)
     ]
     selected = select(tried, ["learning_rate"])
     assert (selected["chosen"], selected["failed"]) == (None, "nan")
@@ -171,11 +178,11 @@ def test_trials_that_begin_with_a_failed_run_leave_nothing_to_choose(
 
 def test_a_start_that_predicted_one_thing_is_told(model: Path, squad: Path, tmp_path: Path) -> None:
     start = begun_with(tmp_path / "start", replace(SPAN, **STILL), model, squad)
-    account = read_json(start / "training.json")
-    write_json(start / "training.json", {**account, "failed": "constant predictions"})
-    made = finetune(replace(SPAN, **STILL), start, squad, 2, "test")
-    assert isinstance(made, Run) and made.account["start_failed"] == "constant predictions"
-    keep(tmp_path / "kept", made.task, made.model, made.account, squad)
+    report = read_json(start / "training.json")
+    write_json(start / "training.json", {**report, "failed": "constant predictions"})
+    made = finetune(FinetuningJob(replace(SPAN, **STILL), start, squad, 2, "test"))
+    assert isinstance(made, Run) and made.report["start_failed"] == "constant predictions"
+    keep(tmp_path / "kept", made.task, made.model, made.report, squad)
     assert "failure of the model before | constant predictions" in (tmp_path / "kept/README.md").read_text()
 
 
@@ -189,14 +196,12 @@ def program(tmp_path: Path, recipe: dict[str, Any], dataset: Path, *further: obj
 
 
 def test_the_program_marks_a_run_whose_start_failed(model: Path, tokens: Path, tmp_path: Path) -> None:
-    keep_account(tmp_path / "start", diverged(model))
+    keep_report(tmp_path / "start", diverged(model))
     kept = tmp_path / "kept"
     output, _ = program(tmp_path, asdict(TOKENS), tokens, "--model", tmp_path / "start", "--keep", kept)
     assert {row["labels"] for row in read_jsonl_gz(output)} == {None}
-    account = read_json(output.with_name("seed-1.training.json"))
-    assert (
-        account["start_failed"] == account["failed"] == "nan" and read_json(kept / "training.json") == account
-    )
+    report = read_json(output.with_name("seed-1.training.json"))
+    assert report["start_failed"] == report["failed"] == "nan" and read_json(kept / "training.json") == report
 
 
 @pytest.mark.parametrize("option", ["--keep", "--kept"])
@@ -212,24 +217,26 @@ def test_the_program_marks_a_run_for_which_nothing_could_be_chosen(
     output, _ = program(tmp_path, recipe, tokens, *further)
     expected = [{"id": one.id, "labels": None} for one in read_split(tokens, "test", TokensExample)]
     assert list(read_jsonl_gz(output)) == expected
-    account = read_json(output.with_name("seed-1.training.json"))
-    assert (account["failed"], account["search_failed"], account["start_failed"]) == ("nan", "nan", None)
-    assert account["recipe"] == {**asdict(TOKENS), "learning_rate": None, "head_sizes": None}
-    assert account["model_sha256"] and account["dev"]["best"] is None
+    report = read_json(output.with_name("seed-1.training.json"))
+    assert (report["failed"], report["search_failed"], report["start_failed"]) == ("nan", "nan", None)
+    assert report["recipe"] == {**asdict(TOKENS), "learning_rate": None, "head_sizes": None}
+    assert report["model_sha256"] and report["dev"]["best"] is None
     if option == "--keep":
-        assert read_json(tmp_path / "kept/training.json") == account
+        assert read_json(tmp_path / "kept/training.json") == report
 
 
 def test_a_run_without_a_choice_says_what_is_wrong_all_the_same(model: Path, tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="does not exist"):
-        not_chosen(TOKENS, model, tmp_path, 1, "test", "dev", [])
+        not_chosen(FinetuningJob(TOKENS, model, tmp_path, 1, "test", "dev"), [])
 
 
 def train_to(monkeypatch: pytest.MonkeyPatch, diverges: Sequence[bool]) -> list[int]:
     """Trainings of which each diverges after its last look at dev, or doesn't; the examples of each."""
-    original, seen = Trainer.train, []
+    original, seen = Trainer.train, list[int]()
 
-    def train(self: Trainer, train: Split, dev: Split | None, passes: float | None = None) -> Progress:
+    def train(
+        self: Trainer, train: Split, dev: Split | None, passes: float | None = None
+    ) -> FinetuningProgress:
         progress = original(self, train, dev, passes)
         progress.diverged = diverges[len(seen)]
         seen.append(len(train.examples))
@@ -243,17 +250,17 @@ def test_a_run_that_diverged_after_a_best_epoch_is_not_trained_anew(
     model: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = train_to(monkeypatch, [True, False])
-    made = finetune(BOTH, model, tokens, 1, "test")
-    assert seen == [48] and made.account["failed"] == "nan" and made.account["dev"]["best"] is not None
+    made = finetune(FinetuningJob(BOTH, model, tokens, 1, "test"))
+    assert seen == [48] and made.report["failed"] == "nan" and made.report["dev"]["best"] is not None
     assert {row["labels"] for row in made.predictions} == {None}
-    assert made.account["steps_on_train_and_dev"] is None
+    assert made.report["steps_on_train_and_dev"] is None
 
 
 def test_a_training_anew_that_diverged_has_failed(
     model: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert train_to(monkeypatch, [False, True]) == []
-    assert finetune(BOTH, model, tokens, 1, "test").account["failed"] == "nan"
+    assert finetune(FinetuningJob(BOTH, model, tokens, 1, "test")).report["failed"] == "nan"
 
 
 def with_another_label(dataset: Path, folder: Path) -> Path:
@@ -267,9 +274,9 @@ def with_another_label(dataset: Path, folder: Path) -> Path:
 
 def test_the_labels_are_those_of_the_model_that_predicts(model: Path, tokens: Path, tmp_path: Path) -> None:
     dataset = with_another_label(tokens, tmp_path / "data")
-    run = finetune(BOTH, model, dataset, 1, "test")
+    run = finetune(FinetuningJob(BOTH, model, dataset, 1, "test"))
     assert isinstance(run, Run)
-    assert "B-New" in run.account["labels"] and run.account["labels"] == run.task.labels
+    assert "B-New" in run.report["labels"] and run.report["labels"] == run.task.labels
 
 
 @pytest.mark.parametrize(("train_on", "number"), [("train", 48), ("train+dev", 60)])
@@ -288,13 +295,13 @@ def test_a_kept_model_is_prepared_as_it_was_trained(
         original(self, examples, instances)
 
     monkeypatch.setattr(Regression, "prepare", prepare)
-    predict_kept(kept, recipe, model, dataset, 1, "test")
+    predict_kept(FinetuningJob(recipe, model, dataset, 1, "test"), kept)
     assert seen == [number]
 
 
 def test_one_model_at_a_time_is_in_memory(model: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first one, its optimiser and its best weights are gone before the second is made."""
-    original, held = runs._begin, []
+    original, held = runs._begin, list[Any]()
 
     def begin(*arguments: Any) -> Any:
         assert all(reference() is None for reference in held)
@@ -304,7 +311,7 @@ def test_one_model_at_a_time_is_in_memory(model: Path, tokens: Path, monkeypatch
         held.extend(map(weakref.ref, trainer.model.parameters()))
         return made
 
-    progresses: list[Progress] = []
+    progresses: list[FinetuningProgress] = []
     refit = runs._refit
 
     def again(*arguments: Any) -> Any:
@@ -314,7 +321,7 @@ def test_one_model_at_a_time_is_in_memory(model: Path, tokens: Path, monkeypatch
 
     monkeypatch.setattr(runs, "_begin", begin)
     monkeypatch.setattr(runs, "_refit", again)
-    assert finetune(BOTH, model, tokens, 1, "test").account["steps_on_train_and_dev"] > 0
+    assert finetune(FinetuningJob(BOTH, model, tokens, 1, "test")).report["steps_on_train_and_dev"] > 0
     assert len(progresses) == 1 and progresses[0].best
 
 
@@ -325,8 +332,8 @@ def collapsed(task: Task[Any], examples: list[Any], predicted: list[Any], number
 def test_one_label_for_all_is_no_failure_where_it_is_right(model: Path, tmp_path: Path, squad: Path) -> None:
     """Nor where there is but one example."""
     dataset = write_dataset(tmp_path / "sequence", "sequence")
-    relations = finetune(replace(RELATION, **STILL), model, dataset, 1, "test")
-    questions = finetune(replace(SPAN, **STILL), model, squad, 1, "test")
+    relations = finetune(FinetuningJob(replace(RELATION, **STILL), model, dataset, 1, "test"))
+    questions = finetune(FinetuningJob(replace(SPAN, **STILL), model, squad, 1, "test"))
     assert isinstance(relations, Run) and isinstance(questions, Run)
     examples = read_split(dataset, "test", relations.task.kind)
     same = [replace(one, label="no") for one in examples]
@@ -364,7 +371,7 @@ def test_gold_is_in_the_form_of_predictions(
 ) -> None:
     dataset = write_dataset(tmp_path / kind, kind)
     recipe = TOKENS if kind == "tokens" else OURS[kind]
-    run = finetune(replace(recipe, **STILL), model, dataset, 1, "test")
+    run = finetune(FinetuningJob(replace(recipe, **STILL), model, dataset, 1, "test"))
     assert isinstance(run, Run)
     field = run.task.key
     templates = read_split(dataset, "test", run.task.kind)
@@ -377,11 +384,11 @@ def test_the_log_says_what_was_cut_and_how_long_inputs_are(
 ) -> None:
     kept = begun_with(tmp_path / "kept", TOKENS, model, tokens)
     capsys.readouterr()
-    made = finetune(replace(TOKENS, max_length=12, **STILL), model, tokens, 1, "test")
-    assert f"windows split: {made.account['encoded']['windows_split']}" in (said := capsys.readouterr().err)
+    made = finetune(FinetuningJob(replace(TOKENS, max_length=12, **STILL), model, tokens, 1, "test"))
+    assert f"windows split: {made.report['encoded']['windows_split']}" in (said := capsys.readouterr().err)
     assert "max_length" not in said and "without subword" not in said
-    finetune(replace(TOKENS, max_length=512, **STILL), model, tokens, 1, "test")
+    finetune(FinetuningJob(replace(TOKENS, max_length=512, **STILL), model, tokens, 1, "test"))
     said = capsys.readouterr().err
     assert "max_length: 64, for the encoder takes no more" in said and "windows" not in said
-    predict_kept(kept, TOKENS, model, tokens, 1, "test")
+    predict_kept(FinetuningJob(TOKENS, model, tokens, 1, "test"), kept)
     assert "windows split: " in capsys.readouterr().err

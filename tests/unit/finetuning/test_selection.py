@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.selection import chosen_values, first_tried, read_decides, select
+from pubmill.finetuning.selection import chosen_values, first_tried, select
+from pubmill.recipes.finetuning import ChoiceRecipe
+from pubmill.recipes.reading import read
 
 ROOT = Path(__file__).resolve().parents[3]
 Trials = list[tuple[Path, dict[str, Any]]]
@@ -188,17 +190,17 @@ def test_the_program_writes_what_finetune_reads(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("recipe", "told"),
     [
-        ('{"by": "test", "decides": ["learning_rate"]}', "selected by"),
-        ('{"by": "dev"}', 'the keys "by" and "decides"'),
-        ("[]", 'the keys "by" and "decides"'),
-        ("{", 'the keys "by" and "decides"'),
-        ('{"by": "dev", "decides": "learning_rate"}', "must be a list of keys"),
-        ('{"by": "dev", "decides": []}', "must be a list of keys"),
+        ('{"by": "test", "decides": ["learning_rate"]}', "by: expected 'dev', found 'test'"),
+        ('{"by": "dev"}', "decides: missing"),
+        ("[]", "neither JSON text nor"),
+        ("{", "not valid JSON"),
+        ('{"by": "dev", "decides": "learning_rate"}', "decides: expected a list"),
+        ('{"by": "dev", "decides": []}', "decides must name at least one key"),
     ],
 )
 def test_the_program_refuses_other_recipes(recipe: str, told: str) -> None:
     with pytest.raises(PubmillError, match=told):
-        read_decides(recipe)
+        read(ChoiceRecipe, recipe)
 
 
 @pytest.mark.parametrize("content", [[], {"learning_rate": 1e-5}, {"chosen": None}])

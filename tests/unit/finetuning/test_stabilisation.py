@@ -13,7 +13,7 @@ from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import embeddings, layers, load_encoder
 from pubmill.finetuning.heads import Layers, TaskModel
 from pubmill.finetuning.inputs import Batch
-from pubmill.finetuning.parameter_groups import Optimiser, schedule
+from pubmill.finetuning.parameter_groups import GroupedAdam, schedule
 from pubmill.finetuning.stabilisation import prepare_encoder
 from pubmill.recipes import FinetuningRecipe
 from tests.unit.finetuning.encoder_families import FAMILIES, LAYERS, save_encoder
@@ -63,7 +63,7 @@ def batch() -> Batch:
 
 def train(model: TaskModel, recipe: FinetuningRecipe, steps: int = 5) -> None:
     """Steps on one batch, towards scores of one."""
-    optimiser = Optimiser(model.train(), recipe)
+    optimiser = GroupedAdam(model.train(), recipe)
     for step in range(steps):
         (model(batch()) - 1).square().mean().backward()
         optimiser.step(step, steps)
@@ -176,13 +176,13 @@ def test_layers_that_share_weights_can_t_be_treated_one_by_one(folders: dict[str
             prepared(folders["albert"], **settings)
     model = TaskModel(prepared(folders["albert"]), Layers(32, 2, RECIPE))
     with pytest.raises(PubmillError, match="they share weights"):
-        Optimiser(model, replace(RECIPE, layerwise_decay=0.9))
+        GroupedAdam(model, replace(RECIPE, layerwise_decay=0.9))
     train(model, RECIPE)
 
 
 def rates(model: TaskModel, recipe: FinetuningRecipe) -> dict[str, float]:
     """Each parameter's learning rate in the first step."""
-    optimiser = Optimiser(model, recipe)
+    optimiser = GroupedAdam(model, recipe)
     model(batch()).sum().backward()
     optimiser.step(0, 10)
     by_id = {id(one): group["lr"] for group in optimiser.adam.param_groups for one in group["params"]}
@@ -217,8 +217,8 @@ PLACES = [(stack, depth) for stack in ("encoder.layer", "layers") for depth in r
 def test_without_layerwise_decay_all_learn_alike(folders: dict[str, Path]) -> None:
     model = TaskModel(prepared(folders["bert"]), Layers(32, 2, RECIPE))
     assert set(rates(model, RECIPE).values()) == {RECIPE.learning_rate * schedule(0, 10, RECIPE.warmup)}
-    assert len(Optimiser(model, RECIPE).adam.param_groups) == 2
-    slowed = Optimiser(model, replace(RECIPE, layerwise_decay=0.5))
+    assert len(GroupedAdam(model, RECIPE).adam.param_groups) == 2
+    slowed = GroupedAdam(model, replace(RECIPE, layerwise_decay=0.5))
     assert len(slowed.adam.param_groups) == 2 * (LAYERS + 2)
 
 
@@ -235,8 +235,8 @@ def test_updates_are_those_of_the_formula(
     place = "encoder.encoder.layer.0.output."
     watched = [f"{place}dense.weight", f"{place}dense.bias"]
     expected = {name: model.get_parameter(name).detach().double().clone() for name in watched}
-    optimiser, steps = Optimiser(model, recipe), 12
-    first, second = dict.fromkeys(watched, 0.0), dict.fromkeys(watched, 0.0)
+    optimiser, steps = GroupedAdam(model, recipe), 12
+    first, second = ({name: torch.zeros(()) for name in watched} for _ in range(2))
     generator = torch.Generator().manual_seed(0)
     for step in range(steps):
         for parameter in model.parameters():
@@ -263,9 +263,9 @@ def test_uncorrected_first_updates_are_larger(folders: dict[str, Path]) -> None:
     for corrected in (True, False):
         recipe = replace(RECIPE, bias_correction=corrected)
         torch.manual_seed(0)
-        model = TaskModel(prepared(folders["bert"]), Layers(32, 2, recipe))
+        model: Any = TaskModel(prepared(folders["bert"]), Layers(32, 2, recipe))
         before = model.head.linear.bias.detach().clone()
-        optimiser = Optimiser(model, recipe)
+        optimiser = GroupedAdam(model, recipe)
         (model(batch()) - 1).square().mean().backward()
         optimiser.step(0, 10)
         moved[corrected] = (model.head.linear.bias.detach() - before).abs()
@@ -277,7 +277,7 @@ def test_weight_decay_spares_biases_and_norms(folders: dict[str, Path]) -> None:
     recipe = replace(RECIPE, weight_decay=0.5, warmup=0.0)
     model = TaskModel(prepared(folders["bert"]), Layers(32, 2, recipe))
     before = weights(model)
-    optimiser = Optimiser(model, recipe)
+    optimiser = GroupedAdam(model, recipe)
     for parameter in model.parameters():
         parameter.grad = torch.zeros_like(parameter)
     optimiser.step(0, 10)
@@ -290,7 +290,7 @@ def test_weight_decay_spares_biases_and_norms(folders: dict[str, Path]) -> None:
 
 def test_gradients_are_clipped_together_and_gone_after_the_step(folders: dict[str, Path]) -> None:
     model = TaskModel(prepared(folders["bert"], frozen_layers=1), Layers(32, 2, RECIPE))
-    optimiser = Optimiser(model, replace(RECIPE, max_gradient_norm=1e-3))
+    optimiser = GroupedAdam(model, replace(RECIPE, max_gradient_norm=1e-3))
     assert all(parameter.requires_grad for parameter in optimiser.parameters)
     (model(batch()) * 100).sum().backward()
     seen: list[float] = []

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from huggingface_hub import ModelCard
 from safetensors.torch import load_file, save_file
 from transformers import (
     AutoConfig,
@@ -26,13 +27,16 @@ from transformers import (
 from pubmill.annotation.examples import SequenceExample, TokensExample
 from pubmill.annotation.tagging import to_mentions
 from pubmill.errors import PubmillError
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.predicting import Predictor
 from pubmill.finetuning.run import Run, finetune, predict_kept
 from pubmill.finetuning.splits import encode_split, read_split
-from pubmill.finetuning.task_models import base_model, keep, keep_account, load_task_model
+from pubmill.finetuning.task_model_cards import task_model_card
+from pubmill.finetuning.task_models import base_model, keep, keep_report, load_task_model
 from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.files import read_json, read_jsonl_gz, write_json
+from pubmill.storage.privacy import access_of
 from pubmill.storage.weights_digest import folder_sha256
 from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
 from tests.unit.toy_tasks import OURS, RELATION, SPAN, SYLLABLES, TOKENS, write_dataset
@@ -62,8 +66,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def kept(folder: Path, recipe: FinetuningRecipe, model: Path, dataset: Path) -> Run:
-    run = finetune(recipe, model, dataset, 1, "test")
-    keep(folder, run.task, run.model, run.account, dataset)
+    run = finetune(FinetuningJob(recipe, model, dataset, 1, "test"))
+    assert isinstance(run, Run)
+    keep(folder, run.task, run.model, run.report, dataset)
     return run
 
 
@@ -85,7 +90,7 @@ def test_a_kept_model_predicts_as_it_did_and_transformers_loads_it(
     assert again.task.encode(read_split(dataset, "test", run.task.kind)).instances == instances
     with torch.inference_mode():
         assert torch.equal(run.model.eval()(batch), again.model.eval()(batch))
-    kind = AutoModelForQuestionAnswering if recipe.task == "span" else AutoModelForTokenClassification
+    kind: Any = AutoModelForQuestionAnswering if recipe.task == "span" else AutoModelForTokenClassification
     kind = kind if name in STANDARD else AutoModel
     _, loading = kind.from_pretrained(tmp_path / "kept", output_loading_info=True)
     missing = {key for key in loading["missing_keys"] if "pooler" not in key}
@@ -115,16 +120,19 @@ def test_the_pipeline_of_transformers_gives_our_labels(
 ) -> None:
     """On words joined by blanks, at the first subword of each."""
     recipe = replace(TOKENS, tagging=tagging, max_length=100, epochs=1)
-    run = finetune(recipe, write(tmp_path / "base"), datasets["tokens"], 1, "test")
+    run = finetune(FinetuningJob(recipe, write(tmp_path / "base"), datasets["tokens"], 1, "test"))
+    assert isinstance(run, Run)
     examples = read_split(datasets["tokens"], "test", TokensExample)
     split = encode_split(run.task, examples)
     bias = run.model.head.get_submodule("linear").get_parameter("bias")
     with torch.no_grad():  # instead of long training: labels that differ from word to word
         batch = collate(split.encoded.instances, run.task.reader.pad, CPU)
-        bias -= run.model.eval()(batch).mean(0)
-    keep(tmp_path / "kept", run.task, run.model, run.account, datasets["tokens"])
+        bias.sub_(run.model.eval()(batch).mean(0))
+    keep(tmp_path / "kept", run.task, run.model, run.report, datasets["tokens"])
     predictions = Predictor(recipe, run.task, run.model).predict(split)
-    tagger = pipeline("token-classification", model=str(tmp_path / "kept"), ignore_labels=[], device="cpu")
+    tagger: Any = pipeline(
+        "token-classification", model=str(tmp_path / "kept"), ignore_labels=[], device="cpu"
+    )
     seen = set()
     for expected, one in zip(predictions, examples, strict=True):
         first: dict[int, str] = {}
@@ -178,12 +186,21 @@ def test_the_card_tells_what_it_was_made_of(model: Path, datasets: dict[str, Pat
     data = shutil.copytree(datasets["tokens"], tmp_path / "i2b2-9999")
     run = kept(tmp_path / "unknown", TOKENS, model, data)
     write_json(data / "card.json", {"dataset": "i2b2-9999", "access": "credentialed"})
-    keep(tmp_path / "kept", run.task, run.model, run.account, data)
+    keep(tmp_path / "kept", run.task, run.model, run.report, data)
     card = (tmp_path / "kept/README.md").read_text()
-    top = dict(line.split(": ", 1) for line in card.split("---")[1].strip().splitlines())
-    assert json.loads(top["base_model"]) == "tiny" and json.loads(top["datasets"]) == ["i2b2-9999"]
-    [result] = json.loads(top["model-index"])[0]["results"]
-    assert result["metrics"][0]["value"] == run.account["dev"]["best"]
+    top = ModelCard(card).data.to_dict()
+    assert {
+        name: top[name] for name in ("library_name", "pipeline_tag", "base_model", "datasets", "tags")
+    } == {
+        "library_name": "transformers",
+        "pipeline_tag": "token-classification",
+        "base_model": "tiny",
+        "datasets": ["i2b2-9999"],
+        "tags": ["pubmill", "biomedical"],
+    }
+    [result] = top["model-index"][0]["results"]
+    assert result["dataset"] == {"type": "i2b2-9999", "name": "i2b2-9999", "split": "dev"}
+    assert result["metrics"][0]["value"] == run.report["dev"]["best"]
     assert "credentialed data" in card and "seed 1" in card
     for said in (
         "## Intended use and limits",
@@ -194,6 +211,9 @@ def test_the_card_tells_what_it_was_made_of(model: Path, datasets: dict[str, Pat
     ):
         assert said in card
     assert "isn't known" in (tmp_path / "unknown/README.md").read_text()
+    labelled = task_model_card("kept", run.report | {"access": "credentialed"}, data, None)
+    (tmp_path / "README.md").write_text(labelled)
+    assert access_of(tmp_path) == "credentialed"
 
 
 def test_a_kept_run_predicts_another_split_without_training(
@@ -201,11 +221,13 @@ def test_a_kept_run_predicts_another_split_without_training(
 ) -> None:
     dataset = datasets["regression"]
     run = kept(tmp_path / "kept", OURS["regression"], model, dataset)
-    same = predict_kept(tmp_path / "kept", OURS["regression"], model, dataset, 1, "test")
-    assert same.predictions == run.predictions and same.account == run.account
-    dev = predict_kept(tmp_path / "kept", OURS["regression"], model, dataset, 1, "dev")
-    assert dev.predictions == finetune(OURS["regression"], model, dataset, 1, "dev").predictions
-    assert dev.account["split"] == "dev" and dev.account["steps"] == run.account["steps"]
+    same = predict_kept(FinetuningJob(OURS["regression"], model, dataset, 1, "test"), tmp_path / "kept")
+    assert same.predictions == run.predictions and same.report == run.report
+    dev = predict_kept(FinetuningJob(OURS["regression"], model, dataset, 1, "dev"), tmp_path / "kept")
+    assert (
+        dev.predictions == finetune(FinetuningJob(OURS["regression"], model, dataset, 1, "dev")).predictions
+    )
+    assert dev.report["split"] == "dev" and dev.report["steps"] == run.report["steps"]
 
 
 def test_a_model_of_another_run_is_refused(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
@@ -220,11 +242,11 @@ def test_a_model_of_another_run_is_refused(model: Path, datasets: dict[str, Path
         ((TOKENS, model, data, 1), "dataset"),
     ):
         with pytest.raises(PubmillError, match=rf"another run: its {differs} differ"):
-            predict_kept(tmp_path / "kept", *asked, "test")
+            predict_kept(FinetuningJob(*asked, "test"), tmp_path / "kept")
     with pytest.raises(PubmillError, match=r"another run: its dev split differ"):
-        predict_kept(tmp_path / "kept", TOKENS, model, datasets["tokens"], 1, "test", "test")
+        predict_kept(FinetuningJob(TOKENS, model, datasets["tokens"], 1, "test", "test"), tmp_path / "kept")
     with pytest.raises(PubmillError, match=r"no training.json.*--keep"):
-        predict_kept(model, TOKENS, model, datasets["tokens"], 1, "test")
+        predict_kept(FinetuningJob(TOKENS, model, datasets["tokens"], 1, "test"), model)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -234,8 +256,8 @@ def test_a_run_that_diverged_keeps_its_account_alone(
     recipe, folder = replace(TOKENS, learning_rate=1e30), tmp_path / "kept"
     run = kept(folder, recipe, model, datasets["tokens"])
     assert [path.name for path in folder.iterdir()] == ["training.json"]
-    same = predict_kept(folder, recipe, model, datasets["tokens"], 1, "test")
-    assert same.predictions == run.predictions and same.account["failed"] == "nan"
+    same = predict_kept(FinetuningJob(recipe, model, datasets["tokens"], 1, "test"), folder)
+    assert same.predictions == run.predictions and same.report["failed"] == "nan"
     with pytest.raises(PubmillError, match="no task model"):
         load_task_model(folder, CPU)
 
@@ -243,7 +265,7 @@ def test_a_run_that_diverged_keeps_its_account_alone(
 def test_the_same_weights_have_the_same_hash(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
     """Though another run of it takes other seconds; a tokenizer of SentencePiece is hashed too."""
     run = kept(tmp_path / "first", TOKENS, model, datasets["tokens"])
-    later = {**run.account, "seconds": 12345.0}
+    later = {**run.report, "seconds": 12345.0}
     keep(tmp_path / "second", run.task, run.model, later, datasets["tokens"])
     first, second = folder_sha256(tmp_path / "first"), folder_sha256(tmp_path / "second")
     assert first == second and first is not None
@@ -256,22 +278,22 @@ def test_an_account_that_lacks_something_is_named(
     key: str, model: Path, datasets: dict[str, Path], tmp_path: Path
 ) -> None:
     folder = tmp_path / "kept"
-    account = {
+    report = {
         "recipe": {}, "seed": 1, "dev_split": "dev", "model": "tiny", "model_sha256": "", "failed": None,
         "data_sha256": {},
     }  # fmt: skip
-    keep_account(folder, {name: value for name, value in account.items() if name != key})
+    keep_report(folder, {name: value for name, value in report.items() if name != key})
     with pytest.raises(PubmillError, match=rf"training\.json has no {key}, so"):
-        predict_kept(folder, TOKENS, model, datasets["tokens"], 1, "test")
+        predict_kept(FinetuningJob(TOKENS, model, datasets["tokens"], 1, "test"), folder)
     if key in ("model", "failed"):
         with pytest.raises(PubmillError, match=rf"training\.json has no {key}, so"):
             base_model(folder)
-    keep_account(folder, {**account, "data_sha256": ["train"]})
+    keep_report(folder, {**report, "data_sha256": ["train"]})
     with pytest.raises(PubmillError, match="an object as data_sha256"):
-        predict_kept(folder, TOKENS, model, datasets["tokens"], 1, "test")
-    keep_account(folder, {**account, "data_sha256": {"other": ""}})
+        predict_kept(FinetuningJob(TOKENS, model, datasets["tokens"], 1, "test"), folder)
+    keep_report(folder, {**report, "data_sha256": {"other": ""}})
     with pytest.raises(PubmillError, match=r"another run: its recipe.*dataset"):
-        predict_kept(folder, TOKENS, model, datasets["tokens"], 1, "test")
+        predict_kept(FinetuningJob(TOKENS, model, datasets["tokens"], 1, "test"), folder)
 
 
 def test_damaged_folders_are_refused(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
@@ -300,7 +322,8 @@ def test_what_does_not_load_as_it_was_is_not_kept(
     model: Path, datasets: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An encoder whose weights are written otherwise leaves no folder."""
-    run = finetune(TOKENS, model, datasets["tokens"], 1, "test")
+    run = finetune(FinetuningJob(TOKENS, model, datasets["tokens"], 1, "test"))
+    assert isinstance(run, Run)
     original = BertModel.from_pretrained
 
     def other(folder: Path, *arguments: Any, **named: Any) -> Any:
@@ -314,7 +337,7 @@ def test_what_does_not_load_as_it_was_is_not_kept(
 
     monkeypatch.setattr("pubmill.finetuning.encoders.AutoModel.from_pretrained", other)
     with pytest.raises(PubmillError, match="can't be kept"):
-        keep(tmp_path / "kept", run.task, run.model, run.account, datasets["tokens"])
+        keep(tmp_path / "kept", run.task, run.model, run.report, datasets["tokens"])
     assert not list(tmp_path.iterdir())
 
 

@@ -20,6 +20,7 @@ from pubmill.annotation.examples import (
 )
 from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, collate
 from pubmill.finetuning.reader import Reader
@@ -138,8 +139,8 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_it_is_learnt(
     models: dict[str, Path], datasets: dict[str, Path], model: str, recipe: FinetuningRecipe
 ) -> None:
-    run = finetune(recipe, models[model], datasets[recipe.task], 1, "test")
-    assert run.account["failed"] is None and run.account["dev"]["best"] > 0.8
+    run = finetune(FinetuningJob(recipe, models[model], datasets[recipe.task], 1, "test"))
+    assert run.report["failed"] is None and run.report["dev"]["best"] > 0.8
     assert [row["id"] for row in run.predictions] == [str(number) for number in range(40)]
     key = {"sequence": "label", "multilabel": "labels", "regression": "score"}[recipe.task]
     assert all(row.keys() == {"id", key} for row in run.predictions)
@@ -150,8 +151,11 @@ def test_a_seed_gives_the_same_bits(
     models: dict[str, Path], datasets: dict[str, Path], recipe: FinetuningRecipe
 ) -> None:
     short = replace(recipe, epochs=1, dropout=0.1)
-    runs = [finetune(short, models["bert"], datasets[recipe.task], seed, "test") for seed in (7, 7, 8)]
-    first, second, other = (run.account["loss_by_epoch"] for run in runs)
+    runs = [
+        finetune(FinetuningJob(short, models["bert"], datasets[recipe.task], seed, "test"))
+        for seed in (7, 7, 8)
+    ]
+    first, second, other = (run.report["loss_by_epoch"] for run in runs)
     assert runs[0].predictions == runs[1].predictions and first == second != other
 
 
@@ -301,7 +305,9 @@ def test_weights_of_labels_are_those_of_the_units(models: dict[str, Path]) -> No
 
 
 def test_similarity_is_learnt_on_its_own_scale(models: dict[str, Path], datasets: dict[str, Path]) -> None:
-    run = finetune(replace(REGRESSION, epochs=10), models["bert"], datasets["regression"], 1, "test")
+    run = finetune(
+        FinetuningJob(replace(REGRESSION, epochs=10), models["bert"], datasets["regression"], 1, "test")
+    )
     generator = random.Random(1)
     examples = [alike(generator, number) for number in range(150)]
     scores = [row["score"] for row in run.predictions]
@@ -320,9 +326,9 @@ def test_predictions_of_hardly_any_spread_are_constant(models: dict[str, Path]) 
 
 def test_a_collapsed_training_is_marked(models: dict[str, Path], datasets: dict[str, Path]) -> None:
     recipe = replace(REGRESSION, learning_rate=1e-12, epochs=1)
-    run = finetune(recipe, models["bert"], datasets["regression"], 1, "test")
+    run = finetune(FinetuningJob(recipe, models["bert"], datasets["regression"], 1, "test"))
     spread = torch.tensor([row["score"] for row in run.predictions], dtype=torch.float64).std()
-    assert (run.account["failed"] == "constant predictions") == (spread < 0.014)
+    assert (run.report["failed"] == "constant predictions") == (spread < 0.014)
 
 
 def test_labels_that_cannot_be_learnt_are_refused() -> None:

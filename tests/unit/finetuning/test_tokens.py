@@ -16,10 +16,11 @@ from pubmill.annotation.examples import TokensExample, write_examples
 from pubmill.annotation.tagging import Scheme, to_labels, to_mentions
 from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.run import finetune
+from pubmill.finetuning.run import Run, finetune
 from pubmill.finetuning.splits import read_split
 from pubmill.finetuning.tasks.tokens import Tokens
 from pubmill.recipes import FinetuningRecipe
@@ -91,7 +92,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
 
 
-def task_of(model: Path, examples: Sequence[TokensExample], max_length: int = 64, **settings: Any) -> Tokens:
+def task_of(model: Path, examples: Sequence[TokensExample], max_length: int = 64, **settings: Any) -> Any:
+    """A `Tokens`; untyped, because `encode` returns instances and the other methods take windows."""
     recipe = replace(RECIPE, **settings)
     reader = Reader(load_tokenizer(model), max_length, "separate")
     return Tokens(recipe, reader, Tokens.labels_of(recipe, examples))
@@ -107,19 +109,21 @@ def learnt(model: Path, one: TokensExample, **settings: Any) -> list[list[str]]:
 @pytest.mark.parametrize("name", SETTINGS)
 def test_each_setting_learns_and_a_seed_gives_the_same_bits(model: Path, dataset: Path, name: str) -> None:
     recipe = replace(RECIPE, **SETTINGS[name])
-    run = finetune(recipe, model, dataset, 1, "dev")
-    assert run.account["dev"]["best"] > 0.85 and run.account["failed"] is None
+    run = finetune(FinetuningJob(recipe, model, dataset, 1, "dev"))
+    assert isinstance(run, Run)
+    assert run.report["dev"]["best"] > 0.85 and run.report["failed"] is None
     # Files hold BIO, and of it only what is sound.
     for row in run.predictions:
         assert row["labels"] == to_labels(to_mentions(row["labels"]), len(row["labels"]), "bio")
     score = run.task.dev_score(
         read_split(dataset, "dev", TokensExample), [row["labels"] for row in run.predictions]
     )
-    assert score == run.account["dev"]["best"]
+    assert score == run.report["dev"]["best"]
     short = replace(recipe, epochs=1)
-    first, second = (finetune(short, model, dataset, 3, "test") for _ in range(2))
+    first, second = (finetune(FinetuningJob(short, model, dataset, 3, "test")) for _ in range(2))
+    assert isinstance(first, Run) and isinstance(second, Run)
     assert first.predictions == second.predictions
-    assert first.account["loss_by_epoch"] == second.account["loss_by_epoch"]
+    assert first.report["loss_by_epoch"] == second.report["loss_by_epoch"]
     ours, theirs = first.model.state_dict(), second.model.state_dict()
     assert all(ours[key].equal(theirs[key]) for key in ours)
 

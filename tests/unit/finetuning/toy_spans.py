@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import BertConfig, BertForPreTraining, BertTokenizerFast
+from transformers import BertConfig, BertForPreTraining, BertTokenizer
 
 from pubmill.annotation.examples import Answer, SpanExample
 from pubmill.recipes import FinetuningRecipe
+from tests.unit.tiny_encoders import SHAPE
 
 SYLLABLES = ["ba", "co", "di", "fu", "ge", "lo", "mi", "nu"]
 RECIPE = FinetuningRecipe(
@@ -29,11 +30,10 @@ def make_model(folder: Path) -> Path:
     pieces = [*SYLLABLES, "who", "what", "none", "é"]
     vocab = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *pieces, *(f"##{piece}" for piece in pieces)]
     (folder / "vocab.txt").write_text("\n".join(vocab) + "\n")
-    tokenizer = BertTokenizerFast.from_pretrained(folder, do_lower_case=True, strip_accents=False)
+    tokenizer = BertTokenizer.from_pretrained(folder, do_lower_case=True, strip_accents=False)
     tokenizer.save_pretrained(folder)
     torch.manual_seed(0)
-    shape = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
-    config = BertConfig(vocab_size=len(vocab), max_position_embeddings=64, initializer_range=0.1, **shape)
+    config = BertConfig(vocab_size=len(vocab), max_position_embeddings=64, initializer_range=0.1, **SHAPE)
     BertForPreTraining(config).save_pretrained(folder)
     return folder
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph, as_json, checked_graph
+from pubmill.graph import Graph, checked_graph
+from pubmill.recipes.writing import as_json
 from pubmill.specs.study import check_study
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill import recipes
-from pubmill.convert.dataset import ConversionRecipe, convert
+from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
 from pubmill.specs import File
@@ -186,8 +185,7 @@ def test_a_known_hash_is_checked(specs: Path, folder: Path) -> None:
 
 def converted(specs: Path, folder: Path, output: Path) -> Path:
     made = targets(specs, local_files={KEY: str(folder)})
-    recipe = recipes.build(ConversionRecipe, made.datasets.recipe(NAME), NAME)
-    convert(recipe, {split: folder / name for split, name in FILES.items()}, output)
+    convert(made.datasets.recipe(NAME), {split: folder / name for split, name in FILES.items()}, output)
     return output
 
 

@@ -108,8 +108,8 @@ def test_a_study_names_its_datasets_and_the_others_are_not_part_of_it(root: Path
     assert not recipe(made, "gu2020/table03").comparable
     assert set(made.paths.page_files("bc2gm")) < set(made.publication.everything())
     assert "results/demo/tables/gu2020/table03.tex" in made.publication.everything()
-    assert made.report.recipe()["fact_tables"] == ["gu2020/table03"]
-    assert made.report.recipe()["datasets"] == ["bc2gm"]
+    assert made.report.recipe().fact_tables == ("gu2020/table03",)
+    assert made.report.recipe().datasets == ("bc2gm",)
 
 
 def sources(targets: Graph, name: str, subject: str) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def test_times_are_those_of_short_runs_on_chemprot(demo: Graph) -> None:
     assert found["fine-tuning-time"]["files"] == [place.format(BIOM[0])]
     assert found["fine-tuning-time-ratio"]["files"] == [place.format(one) for one in BIOM[:2]]
     assert "chemprot@blurb" in demo.scope.datasets()
-    run = demo.runs.recipe("alrowili2021", BIOM[0], "chemprot@blurb", "timing")
+    run = demo.runs.recipe("alrowili2021", BIOM[0], "chemprot@blurb", "timing").values
     assert (run["epochs"], run["batch_size"], run["max_length"]) == (3, 32, 128)
 
 

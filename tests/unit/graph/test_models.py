@@ -10,9 +10,10 @@ import pytest
 
 from pubmill import recipes, specs
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph, as_json, checked_graph
+from pubmill.graph import Graph, checked_graph
 from pubmill.recipes import PretrainingRecipe
-from pubmill.recipes.pretraining import Distillation
+from pubmill.recipes.pretraining import Distillation, PackingRecipe
+from pubmill.recipes.writing import as_json, as_values
 from pubmill.specs import LearntVocabSpec, PretrainingSpec, Specs
 from pubmill.specs.models import HubWeights, ModelSpec, RecipeWeights
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
@@ -61,7 +62,7 @@ def test_no_recipe_is_run_at_full_length_in_a_small_scale(
     assert recipe.sequence_length <= length and recipe.batch_size <= batch and recipe.steps <= steps
     assert spec.corpus == "pubmed-abstracts"
     assert isinstance(loaded[scale].vocabs[spec.vocab], LearntVocabSpec), "a released one must be fetched"
-    for model in filter(None, (spec.teacher, spec.start and spec.start.model)):
+    for model in filter(None, (spec.teacher, spec.start.model if spec.start else None)):
         assert not isinstance(loaded[scale].models[model].preferred(released=False), HubWeights)
 
 
@@ -284,11 +285,13 @@ def test_a_model_may_be_of_any_checkpoint(demo: Graph) -> None:
     early, last = "biomegatron-1.2b@1k", "biomegatron-1.2b"
     assert demo.models.arguments(early)[3] == "results/demo/pretraining/biomegatron-1.2b/step-4"
     assert demo.models.arguments(last)[3] == "results/demo/pretraining/biomegatron-1.2b/step-40"
-    assert [demo.models.recipe(name)["weights"]["step"] for name in (early, last)] == [4, 40]
+    assert [as_values(demo.models.recipe(name).weights)["step"] for name in (early, last)] == [4, 40]
 
 
 def test_a_card_says_what_weights_began_with(demo: Graph) -> None:
-    weights = {name: demo.models.recipe(name)["weights"] for name in ("bio-lm-base", "bio-lm-base@distill")}
+    weights = {
+        name: as_values(demo.models.recipe(name).weights) for name in ("bio-lm-base", "bio-lm-base@distill")
+    }
     assert weights["bio-lm-base"]["start"] == "random weights"
     taught = weights["bio-lm-base@distill"]
     assert (taught["start"], taught["teacher"]) == ({"model": "bio-lm-base"}, "bio-lm-large")
@@ -303,15 +306,14 @@ def test_a_study_knows_the_recipes_behind_its_models(root: Path) -> None:
         "biomegatron-1.2b": 8,
         "biomegatron-345m@bert-uncased": 40,
     }
-    shown = made.report.recipe()["pretraining"]["biomegatron-1.2b"]
-    assert shown == ["pretraining/biomegatron-1.2b/step-4", "pretraining/biomegatron-1.2b/step-8"]
+    shown = made.report.recipe().pretraining["biomegatron-1.2b"]
+    assert shown == ("pretraining/biomegatron-1.2b/step-4", "pretraining/biomegatron-1.2b/step-8")
 
 
 def test_tokens_are_packed_as_the_spec_says_and_shared(demo: Graph) -> None:
-    assert demo.pretrainings.packing_recipe("pubmed-abstracts", "pubmed-uncased") == {
-        "title": False,
-        "held_out": 0.005,
-    }
+    assert demo.pretrainings.packing_recipe("pubmed-abstracts", "pubmed-uncased") == PackingRecipe(
+        title=False, held_out=0.005
+    )
     files = demo.pretrainings.token_files("pubmedbert-base")
     assert files[0].endswith("/demo/pretraining/tokens/pubmed-abstracts/pubmed-uncased/ids.bin")
     assert any(path.endswith("/held-out/ids.bin") for path in files)

@@ -52,8 +52,8 @@ def test_pipelines_are_scored_as_fine_tuned_models_are(root: Path) -> None:
     )
     common = [
         {
-            **{name: recipe[name] for name in ("split", "kind", "metric", "negative", "scale")},
-            **{stage: v for stage, v in recipe["versions"].items() if stage not in OF_PREDICTING},
+            **{name: getattr(recipe, name) for name in ("split", "kind", "metric", "negative", "scale")},
+            **{stage: v for stage, v in recipe.versions.items() if stage not in OF_PREDICTING},
         }
         for recipe in recipes
     ]
@@ -70,7 +70,7 @@ def test_a_pipeline_whose_folder_is_not_named_is_a_reason_and_ends_no_study(root
     assert missing["pubmedbert-large"] == "not run in this study"
     assert list(made.tables.records(TABLE10)) == ["scispacy-jnlpba", "no-pretraining"]
     assert made.left_out() == [f"left out of the tables: scispacy-bc5cdr ({told})"]
-    assert made.report.recipe()["models"] == ["scispacy-jnlpba", "no-pretraining"]
+    assert made.report.recipe().models == ("scispacy-jnlpba", "no-pretraining")
 
 
 def test_pipelines_that_the_study_leaves_out_are_not_asked_for(root: Path) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from pubmill.graph import Graph, checked_graph
+from pubmill.recipes.writing import as_values
 from pubmill.specs.study import check_study
 
 
@@ -29,10 +30,11 @@ def test_segments_start_from_the_checkpoint_before(root: Path) -> None:
 
 
 def test_full_scale_takes_released_weights_and_lower_scales_their_own(root: Path) -> None:
-    assert targets(root).models.weights("pubmedbert-base")["kind"] == "pretraining"
-    assert targets(root, scale="full").models.weights("pubmedbert-base")["kind"] == "hub"
+    assert targets(root).models.weights("pubmedbert-base").kind == "pretraining"
+    assert targets(root, scale="full").models.weights("pubmedbert-base").kind == "hub"
     assert targets(root, scale="full", models=None).scope.pretrainings() == []
 
 
 def test_checkpoints_and_saves_are_no_part_of_the_recipe(root: Path) -> None:
-    assert not {"checkpoints", "save_minutes"} & targets(root).pretrainings.recipe("pubmedbert-base").keys()
+    recipe = as_values(targets(root).pretrainings.recipe("pubmedbert-base"))
+    assert not {"checkpoints", "save_minutes"} & recipe.keys()

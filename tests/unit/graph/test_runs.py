@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph, as_json, checked_graph
+from pubmill.graph import Graph, checked_graph
+from pubmill.recipes.writing import as_json
 from pubmill.specs.study import check_study
 
 
@@ -25,7 +26,7 @@ def test_trials_are_named_by_their_point(root: Path) -> None:
         "seed-1.training.json"
     )
     run = ("blurb", "pubmedbert-base", "bc2gm", "standard")
-    point = made.runs.trial_recipe(*run, "batch_size=16+learning_rate=1e-05")
+    point = made.runs.trial_recipe(*run, "batch_size=16+learning_rate=1e-05").values
     assert (point["batch_size"], point["learning_rate"]) == (16, 1e-05)
     with pytest.raises(PubmillError, match="no trial 'batch_size=8' .* it has batch_size=16[+]"):
         made.runs.trial_recipe(*run, "batch_size=8")
@@ -38,16 +39,13 @@ def test_one_choice_for_all_models_or_each_its_own(root: Path) -> None:
     assert made.runs.selected("blurb", model, data, "standard") == [
         f"{runs}/blurb/selected/bc2gm/standard.json"
     ]
-    assert made.runs.choice_recipe("blurb", None, data, "standard")["decides"] == [
-        "batch_size",
-        "learning_rate",
-    ]
+    assert made.runs.choice_recipe("blurb", None, data, "standard").decides == ("batch_size", "learning_rate")
     own = [f"{runs}/tinn2021/{model}/bc2gm/layer-freeze/selected.json"]
     assert made.runs.selected("tinn2021", model, data, "layer-freeze") == own
     assert made.runs.selected_arguments("tinn2021", model, data, "layer-freeze") == ["--selected", *own]
-    assert made.runs.choice_recipe("tinn2021", model, data, "layer-freeze")["decides"] == [
+    assert made.runs.choice_recipe("tinn2021", model, data, "layer-freeze").decides == (
         "batch_size", "frozen_layers", "learning_rate",
-    ]  # fmt: skip
+    )  # fmt: skip
     assert len(made.runs.trial_training("tinn2021", model, data, "layer-freeze")) == 18
     with pytest.raises(PubmillError, match="blurb: the choice is common to all models"):
         made.runs.trial_training("blurb", model, data, "standard")
@@ -73,7 +71,7 @@ def test_folds_choose_their_steps_on_the_one_that_is_not_reported(root: Path) ->
     assert made.runs.trial_training(*run[:2], "gad@fold-1", "standard") == [
         f"{chosen}/trials/default/seed-{seed}.training.json" for seed in (1, 2)
     ]
-    assert made.runs.choice_recipe(*run[:2], "gad@fold-1", "standard")["decides"] == ["stop_after"]
+    assert made.runs.choice_recipe(*run[:2], "gad@fold-1", "standard").decides == ("stop_after",)
     assert made.runs.split_arguments("lewis2020", "gad@fold-1", trial=True) == [
         "--split",
         "test",
@@ -100,7 +98,7 @@ def test_splits_of_trials_and_runs(root: Path) -> None:
         "--dev",
         "none",
     ]
-    assert made.records.recipe("shin2020", "pubmedbert-base", "squad-v1", "standard", 1)["split"] == "dev"
+    assert made.records.recipe("shin2020", "pubmedbert-base", "squad-v1", "standard", 1).split == "dev"
     assert made.runs.scored_examples("shin2020", "pubmedbert-base", "squad-v1", "standard").endswith(
         "/squad-v1/dev.jsonl.gz"
     )

@@ -1,5 +1,6 @@
 """Corpora that fit together, what a part's selection is, and which files a selection needs."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,13 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, as_arguments, checked_graph
 from pubmill.graph.contamination import PARTS_AT_ONCE
+from pubmill.recipes.corpora import (
+    ClinicalParsingRecipe,
+    DuplicatesRecipe,
+    SelectionRecipe,
+    TextParsingRecipe,
+)
+from pubmill.recipes.writing import as_values
 from pubmill.specs import CorpusSpec, load
 from pubmill.specs.study import check_study
 
@@ -43,8 +51,17 @@ def test_a_source_may_have_keys_of_its_own() -> None:
     spec = CorpusSpec.model_validate(
         {"name": "c", "sources": [], "selection": {"min_words": 5}, "selections": {"a": {"parts": ["body"]}}}
     )
-    assert spec.selection_of("a").model_dump() == spec.selection.model_dump() | {"parts": ("body",)}
+    assert spec.selection_of("a") == replace(spec.selection, parts=("body",))
     assert spec.selection_of("b") == spec.selection
+
+
+def test_a_source_may_turn_a_filter_off_and_is_dumped_as_a_whole_selection() -> None:
+    spec = CorpusSpec.model_validate(
+        {"name": "c", "sources": [], "selection": {"min_words": 5}, "selections": {"a": {"min_words": None}}}
+    )
+    assert spec.selection_of("a") == replace(spec.selection, min_words=None)
+    dumped = spec.model_dump(mode="json")["selections"]["a"]
+    assert dumped == as_values(SelectionRecipe())
 
 
 def test_parts_have_the_selection_of_their_source(specs: Path, local: dict[str, str]) -> None:
@@ -53,10 +70,12 @@ def test_parts_have_the_selection_of_their_source(specs: Path, local: dict[str, 
         ("notes", "NOTEEVENTS"), ("web", "a"), ("web", "b"),
     ]  # fmt: skip
     recipes = [made.selection.recipe("mixed", part) for part in range(3)]
-    assert [recipe["types"] for recipe in recipes] == [["Physician"], None, None]
-    assert [recipe["min_words"] for recipe in recipes] == [None, 5, 5]
-    assert made.corpora.parse_recipe("notes", "a") == {"source": "notes", "brackets": "keep"}
-    assert made.corpora.parse_recipe("web", "b") == {"source": "web", "documents": "line", "language": "eng"}
+    assert [recipe.types for recipe in recipes] == [("Physician",), None, None]
+    assert [recipe.min_words for recipe in recipes] == [None, 5, 5]
+    assert made.corpora.parse_recipe("notes", "a") == ClinicalParsingRecipe(source="notes", brackets="keep")
+    assert made.corpora.parse_recipe("web", "b") == TextParsingRecipe(
+        source="web", documents="line", language="eng"
+    )
     assert made.corpora.raw("web", "a") == "results/demo/sources/local/web/a.txt.gz"
 
 
@@ -88,8 +107,8 @@ def test_what_needs_the_whole_corpus(specs: Path, local: dict[str, str]) -> None
     assert as_arguments(inputs)[:2] == ["--exclude", f"{folder}/excluded.parquet"]
     assert made.contamination.splits("mixed", "excluded") == {"squad-v1": ["dev"], "bc2gm": ["test", "dev"]}
     assert made.contamination.splits("mixed", "contamination") == {"bc2gm": ["dev", "test"]}
-    assert made.selection.fingerprint_recipe("mixed", 0)["similar"] is True
-    assert made.selection.duplicates_recipe("mixed") == {"similarity": 0.9}
+    assert made.selection.fingerprint_recipe("mixed", 0).similar is True
+    assert made.selection.duplicates_recipe("mixed") == DuplicatesRecipe(similarity=0.9)
     plain = targets(write(specs), local_files=local)
     assert plain.selection.inputs("mixed") == {}
 
@@ -141,5 +160,6 @@ def test_an_unreadable_article_changes_how_its_own_shard_is_parsed_alone(specs: 
     )
     made = targets(write(specs, text))
     plain = {"source": "articles", "parser": "pubmill", "leave_out": []}
-    assert made.corpora.parse_recipe("articles", "PMC00001xxxx") == plain
-    assert made.corpora.parse_recipe("articles", "PMC00002xxxx") == plain | {"unreadable": ["PMC20001.3"]}
+    recipes = [made.corpora.parse_recipe("articles", f"PMC0000{number}xxxx") for number in (1, 2)]
+    assert as_values(recipes[0]) == plain
+    assert as_values(recipes[1]) == plain | {"unreadable": ["PMC20001.3"]}

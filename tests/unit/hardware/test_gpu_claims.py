@@ -72,7 +72,7 @@ def test_the_gpu_taken_becomes_the_current_one(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "set_device", current.append)
-    monkeypatch.setattr(devices.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
     monkeypatch.setattr(devices, "_HELD", [])
     assert [take_gpu(), take_gpu()] == [torch.device("cuda", 0), torch.device("cuda", 1)]
     assert current == [0, 1]
@@ -84,6 +84,6 @@ def test_a_folder_that_another_user_laid_there_is_not_used(
 ) -> None:
     (tmp_path / f"pubmill-{os.getuid()}").symlink_to(tmp_path)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(devices.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
     with pytest.raises(PubmillError, match="is not yours"):
         take_gpu()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -85,7 +86,8 @@ def test_both_training_programs_ask(no_gpu: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.fixture
 def settings() -> Iterator[None]:
     """Put back what `configure_cuda` changes in this process."""
-    mode, filled = torch.get_deterministic_debug_mode(), torch.utils.deterministic.fill_uninitialized_memory
+    deterministic: Any = torch.utils.deterministic
+    mode, filled = torch.get_deterministic_debug_mode(), deterministic.fill_uninitialized_memory
     yield
     torch.set_deterministic_debug_mode(mode)
     torch.utils.deterministic.fill_uninitialized_memory = filled  # type: ignore[attr-defined]

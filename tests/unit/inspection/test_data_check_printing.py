@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from pubmill.inspection.data_check.checks import CheckOutcome, SplitCheck, Unchecked
-from pubmill.inspection.data_check.printing import incomparable, print_outcomes, totals
+from pubmill.inspection.data_check.data_check_printing import incomparable, print_outcomes, totals
 
 
 def split(name: str = "train", **changes: Any) -> SplitCheck:

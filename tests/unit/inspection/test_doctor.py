@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph
-from pubmill.inspection.doctor.datasets import DatasetFinding, examine, linked, merged_config
+from pubmill.inspection.doctor.dataset_diagnoses import DatasetFinding, examine, linked, merged_config
+from pubmill.inspection.doctor.doctor_printing import print_findings, print_models
 from pubmill.inspection.doctor.links import Links, check_links
-from pubmill.inspection.doctor.models import examine_models
-from pubmill.inspection.doctor.printing import print_findings, print_models
+from pubmill.inspection.doctor.model_diagnoses import examine_models
 from pubmill.specs import File
 from pubmill.specs.study import check_study
 from pubmill.storage.files import write_json
@@ -28,7 +29,7 @@ ALIVE = Links(True, {})
 def looked_at(
     specs: Path, tmp_path: Path, links: Links | None = ALIVE, **config: object
 ) -> dict[str, DatasetFinding]:
-    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
+    base: dict[str, Any] = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
     base |= {"results": str(tmp_path / "results"), "datasets": [NAME, "bc2gm"], **config}
     targets = Graph(*check_study(base, specs))
     return {finding.dataset: finding for finding in examine(targets, links)}
@@ -145,7 +146,7 @@ def test_where_nothing_is_expected_no_counts_are_as_expected(
 def models_of(specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **config: object) -> str:
     """Return what the doctor prints about the models of a study."""
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
-    base = {"study": "x", "title": "x", "scale": "demo", "results": str(tmp_path / "results")}
+    base: dict[str, Any] = {"study": "x", "title": "x", "scale": "demo", "results": str(tmp_path / "results")}
     targets = Graph(*check_study(base | config, specs))
     with StringIO() as text:
         print_models(Console(file=text, width=200), examine_models(targets))

@@ -12,9 +12,9 @@ from rich.console import Console
 
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph
-from pubmill.inspection.explain.cells import Explainer, Explanation, explain
+from pubmill.inspection.explain.cell_explanations import Explainer, Explanation, explain
+from pubmill.inspection.explain.explanation_printing import print_explanation, to_json
 from pubmill.inspection.explain.origins import source_folders
-from pubmill.inspection.explain.printing import print_explanation, to_json
 from pubmill.metrics.records import Record
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
@@ -60,10 +60,7 @@ def test_a_cell_has_its_runs_and_what_they_were_run_with(tmp_path: Path) -> None
     found = explain(explainer(tmp_path), TABLE, "BC2GM", MODEL)
     assert found.value["value"] == pytest.approx(85) and found.value["n"] == 2 and not found.to_do
     assert found.value["published"]["value"] == 84.52
-    assert [(run.seed, run.score) for run in found.runs] == [
-        (1, pytest.approx(80)),
-        (2, pytest.approx(90)),
-    ]
+    assert {run.seed: run.score for run in found.runs} == pytest.approx({1: 80, 2: 90})
     assert found.runs[0].file == f"runs/blurb/{MODEL}/bc2gm/standard/final/seed-1.json"
     assert found.recipe == {"learning_rate": 2e-3}
     assert found.setting == {"protocol": "blurb", "setting": "standard"}

@@ -6,8 +6,8 @@ from typing import Any
 
 from rich.console import Console
 
-from pubmill.inspection.explain.cells import CellRun, Explanation
-from pubmill.inspection.explain.printing import print_explanation, to_json
+from pubmill.inspection.explain.cell_explanations import CellRun, Explanation
+from pubmill.inspection.explain.explanation_printing import print_explanation, to_json
 
 FACTS = {
     "dev_score": 0.5, "seconds": 3725.0, "commit": "abc", "python": "3.11.9",

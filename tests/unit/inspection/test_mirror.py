@@ -10,10 +10,10 @@ from pubmill.graph import Graph, checked_graph
 from pubmill.inspection.mirror import fetching as mirroring
 from pubmill.inspection.mirror.fetching import fetch_all, listed
 from pubmill.planning import required_files as module
+from pubmill.planning.job import Job
 from pubmill.planning.required_files import HubModel, RequiredFiles, out_of_reach, required_files
 from pubmill.specs import load
 from pubmill.specs.study import Study
-from pubmill.workflow.jobs import Job
 
 PUBMED = "ftp.ncbi.nlm.nih.gov/pubmed/baseline/pubmed26n0001.xml.gz"
 MODEL = HubModel("bert", "who/bert", "0" * 40)

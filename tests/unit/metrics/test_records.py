@@ -23,15 +23,9 @@ from pubmill.annotation.examples import (
 from pubmill.errors import PubmillError
 from pubmill.hardware.provenance import commit, provenance
 from pubmill.metrics import SCORERS
-from pubmill.metrics.records import (
-    Record,
-    ScoringRecipe,
-    read_predictions,
-    read_record,
-    score_run,
-    write_record,
-)
+from pubmill.metrics.records import Record, read_predictions, read_record, score_run, write_record
 from pubmill.recipes import build
+from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.storage.files import read_json, sha256, write_json, write_jsonl_gz
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -335,9 +329,12 @@ def test_records_are_read_strictly(run: Run, tmp_path: Path, change: dict[str, A
 def test_the_program_writes_the_record(run: Run, tmp_path: Path) -> None:
     run.score()
     command = [sys.executable, str(ROOT / "scripts/score.py"), "--recipe", json.dumps(asdict(RECIPE))]
-    command += ["--predictions", run.predictions, "--examples", run.examples, "--training", run.training_file]
+    places: list[str | Path] = ["--predictions", run.predictions, "--examples", run.examples]
+    places += ["--training", run.training_file]
     done = subprocess.run(
-        [*map(str, command), "--output", str(tmp_path / "seed-3.json")], capture_output=True, text=True
+        [*command, *map(str, places), "--output", str(tmp_path / "seed-3.json")],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "tiny on toy test, seed 3: entity_f1 0.5000\n"

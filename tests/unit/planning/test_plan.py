@@ -5,6 +5,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -13,6 +14,7 @@ from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
 from pubmill.planning.costs import ASSUMED, BASE, LARGE, architecture_of, operations_of_finetuning
 from pubmill.planning.gpus import Gpus, read_gpus
+from pubmill.planning.job import Job
 from pubmill.planning.plan import STAGE_OF, make_plan, recipes_at_full
 from pubmill.planning.plan_printing import print_plan, recipes_as_markdown
 from pubmill.pretraining.arithmetic import parameters, shape_of
@@ -20,7 +22,6 @@ from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Adversarial, Generator, Objective, Optimisation, PretrainingRecipe
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study, study_file
-from pubmill.workflow.jobs import Job
 
 GPUS = Gpus({"A": 1e12, "B": 2e12}, {"pretraining": 0.5, "finetuning": 0.25})
 RECIPE = PretrainingRecipe(
@@ -46,7 +47,7 @@ def targets(root: Path) -> Graph:
     return checked_graph(Study(study="x", title="x", scale="full", tables=()), load(root / "specs", "full"))
 
 
-def with_objective(**changes: object) -> PretrainingRecipe:
+def with_objective(**changes: Any) -> PretrainingRecipe:
     return replace(RECIPE, objective=replace(RECIPE.objective, **changes))
 
 

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from pubmill.annotation.examples import KINDS, Entity, LabelledSentence
 from pubmill.errors import PubmillError
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.predicting import DivergenceError
-from pubmill.finetuning.run import finetune
+from pubmill.finetuning.run import Run, finetune
 from pubmill.finetuning.splits import read_split
 from pubmill.finetuning.task_models import keep, load_task_model
 from pubmill.prediction.annotating import Annotator
@@ -193,8 +194,9 @@ def test_written_while_read_is_not_needed_whole() -> None:
 def test_the_program_gives_what_the_model_predicts(tmp_path: Path) -> None:
     """On words as they are; on text, of which these are the words too; and the same bytes each time."""
     model, dataset = tiny_bert(tmp_path / "base", SYLLABLES), write_dataset(tmp_path / "data", "tokens")
-    run = finetune(TOKENS, model, dataset, 1, "test")
-    keep(tmp_path / "kept", run.task, run.model, run.account, dataset)
+    run = finetune(FinetuningJob(TOKENS, model, dataset, 1, "test"))
+    assert isinstance(run, Run)
+    keep(tmp_path / "kept", run.task, run.model, run.report, dataset)
     examples = read_split(dataset, "test", KINDS["tokens"])
     rows = "".join(json.dumps({"id": one.id, "words": one.words}) + "\n" for one in examples)
     texts = "".join(json.dumps({"id": one.id, "text": " ".join(one.words)}) + "\n" for one in examples)

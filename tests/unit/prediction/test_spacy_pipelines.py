@@ -13,14 +13,10 @@ from pubmill.annotation.examples import TokensExample, write_examples
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
 from pubmill.metrics import SCORERS
-from pubmill.metrics.records import ScoringRecipe, score_run
-from pubmill.prediction.spacy_pipelines import (
-    AnnotationRecipe,
-    annotate,
-    check_folder,
-    load_pipeline,
-    pipeline_sha256,
-)
+from pubmill.metrics.records import score_run
+from pubmill.prediction.spacy_pipelines import annotate, check_folder, load_pipeline, pipeline_sha256
+from pubmill.recipes.prediction import AnnotationRecipe
+from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.specs.models import ModelSpec
 from pubmill.specs.study import check_study
 from pubmill.storage.files import read_jsonl_gz
@@ -78,7 +74,7 @@ def test_types_are_those_of_the_dataset(pipeline: Path, examples: Path) -> None:
 
 def test_entities_left_out_are_counted(pipeline: Path, examples: Path) -> None:
     made = annotate(DISEASE, pipeline, "rules", examples, "test")
-    assert made.account["encoded"] == {"entities_taken": 4, "entities_left_out": 1}
+    assert made.report["encoded"] == {"entities_taken": 4, "entities_left_out": 1}
 
 
 def test_all_parts_of_the_pipeline_work_in_turn(tmp_path: Path, examples: Path) -> None:
@@ -229,7 +225,7 @@ def targets(root: Path, **config: Any) -> Graph:
 def test_the_graph_takes_the_pipeline_that_the_user_names(root: Path, pipeline: Path) -> None:
     made = targets(root, local_files={"scispacy-bc5cdr": str(pipeline)})
     assert "config.cfg" in made.pipelines.content("scispacy-bc5cdr")
-    assert made.pipelines.recipe("scispacy-bc5cdr", "ncbi-disease") == {"types": {"DISEASE": ""}}
+    assert made.pipelines.recipe("scispacy-bc5cdr", "ncbi-disease") == AnnotationRecipe(types={"DISEASE": ""})
     assert made.pipelines.records("scispacy-bc5cdr", "ncbi-disease") == [
         "runs/off-the-shelf/scispacy-bc5cdr/ncbi-disease/as-it-is/final/seed-1.json"
     ]
@@ -250,9 +246,9 @@ def test_impossible_uses_of_a_pipeline_are_reported(root: Path, tmp_path: Path) 
 
 def test_the_record_of_a_pipeline_says_what_it_is(root: Path) -> None:
     recipe = targets(root).records.pipeline_recipe("scispacy-jnlpba", "bc2gm")
-    assert (recipe["protocol"], recipe["split"], recipe["metric"]) == ("off-the-shelf", "test", "entity_f1")
-    assert ScoringRecipe(**recipe).seed == 1
-    assert "finetune" not in recipe["versions"]
+    assert (recipe.protocol, recipe.split, recipe.metric) == ("off-the-shelf", "test", "entity_f1")
+    assert recipe.seed == 1
+    assert "finetune" not in recipe.versions
 
 
 def test_a_pipeline_has_no_released_weights_to_fine_tune() -> None:

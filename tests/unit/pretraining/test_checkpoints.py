@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from safetensors.torch import load_file, save_file
 
-from pubmill.errors import PubmillError
-from pubmill.pretraining import segments
+from pubmill.errors import PubmillError, StopRequestedError
+from pubmill.pretraining import checkpoints
 from pubmill.pretraining.engine import Pretraining
 from pubmill.storage.files import read_json, sealed, sha256, write_json
 from tests.unit.pretraining.toy_pretraining import losses, make_data, pretrain, weights
@@ -28,7 +28,7 @@ def whole(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_last_two_saves_are_kept(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segments.checkpoints, "remove_partial", lambda output: None)
+    monkeypatch.setattr(checkpoints, "remove_partial", lambda output: None)
     pretrain(data, tmp_path / "step-6", 6, save_minutes=0)
     assert sorted(path.name for path in (tmp_path / ".step-6.partial").iterdir()) == ["step-4", "step-5"]
 
@@ -79,7 +79,7 @@ def two_saves(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             os.kill(os.getpid(), signal.SIGTERM)
         return update(self, step)
 
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit):
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(StopRequestedError):
         patch.setattr(Pretraining, "update", stop)
         pretrain(data, output, 40, save_minutes=0)
     return output.parent

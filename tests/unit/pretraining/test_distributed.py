@@ -14,6 +14,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from pubmill.errors import PubmillError
+from pubmill.pretraining import segments
+from pubmill.pretraining.distributed import World
 from pubmill.recipes import PretrainingRecipe
 from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, make_data, pretrain, state
 from tests.waiting import patience
@@ -108,10 +111,12 @@ def test_asked_to_stop_all_processes_stop_with_a_save(data: Path, tmp_path: Path
     assert not list(folder.glob(".*"))
 
 
-def test_more_processes_than_sequences_are_refused(data: Path, tmp_path: Path) -> None:
-    line = command(data, tmp_path / "step-10", 10, changed(PLAIN, batch_size=1))
-    done = subprocess.run(line, capture_output=True, text=True, env=ENVIRONMENT)
-    assert done.returncode and "2 processes for batches of 1: start fewer" in done.stderr
+def test_more_processes_than_sequences_are_refused(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "join", lambda: World(torch.device("cpu"), rank=0, size=2))
+    with pytest.raises(PubmillError, match="2 processes for batches of 1: start fewer"):
+        pretrain(data, tmp_path / "step-10", 10, recipe=changed(PLAIN, batch_size=1))
 
 
 def test_a_process_alone_needs_no_torchrun(data: Path, tmp_path: Path, monkeypatch: Any) -> None:

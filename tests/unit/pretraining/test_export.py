@@ -8,19 +8,28 @@ from typing import Any
 
 import pytest
 import torch
+from huggingface_hub.errors import LocalEntryNotFoundError
 from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForTokenClassification, AutoTokenizer
 
 from pubmill.errors import PubmillError
-from pubmill.pretraining import export as exporting
 from pubmill.pretraining.architectures import build_model
-from pubmill.pretraining.export import ExportRecipe, export
+from pubmill.pretraining.export import export
 from pubmill.pretraining.model_cards import model_card
 from pubmill.recipes import Architecture, Objective
+from pubmill.recipes.models import ExportRecipe
+from pubmill.recipes.reading import build
 from pubmill.storage.files import write_json
+from pubmill.storage.model_folders import TOKENIZER_FILES, VOCABULARY_FILES
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL, make_tokenizer, save
 
-SHAPE = {"family": "bert", "layers": 2, "hidden_size": 16, "attention_heads": 2, "intermediate_size": 32}
+SHAPE: dict[str, Any] = {
+    "family": "bert",
+    "layers": 2,
+    "hidden_size": 16,
+    "attention_heads": 2,
+    "intermediate_size": 32,
+}
 IDS = {"pad": 0, "cls": 2, "sep": 3}
 PRETRAINING: dict[str, Any] = {
     "architecture": SHAPE,
@@ -61,10 +70,18 @@ def checkpoint(tmp_path: Path, vocab: Path) -> Path:
     return folder
 
 
+WEIGHTS: dict[str, dict[str, Any]] = {
+    "pretraining": {"recipe": "r", "step": 12345},
+    "random": {"recipe": "r"},
+    "folder": {"local": "mine"},
+    "hub": {"id": "lab/bert", "revision": "0" * 40},
+}
+
+
 def recipe(kind: str, **more: Any) -> ExportRecipe:
-    weights = {"kind": kind} | more.pop("weights", {})
-    more.setdefault("lowercase", True)
-    return ExportRecipe(model="m", weights=weights, pretraining=PRETRAINING, **more)
+    weights = {"kind": kind} | WEIGHTS[kind] | more.pop("weights", {})
+    values = {"model": "m", "lowercase": True, "weights": weights, "pretraining": PRETRAINING}
+    return build(ExportRecipe, values | more, "here")
 
 
 def test_exported_weights_are_the_checkpoints(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
@@ -134,7 +151,7 @@ def test_random_weights_follow_the_seed(tmp_path: Path, vocab: Path) -> None:
         export(recipe("random", seed=seed), tmp_path / name, vocab=vocab)
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in "abc"]
     assert weights[0] == weights[1] != weights[2]
-    made = build_model(Architecture(**SHAPE), Objective(masking="whole-word"), size(vocab), IDS, 1)
+    made: Any = build_model(Architecture(**SHAPE), Objective(masking="whole-word"), size(vocab), IDS, 1)
     loaded = AutoModel.from_pretrained(tmp_path / "a")
     assert torch.equal(loaded.embeddings.word_embeddings.weight, made.bert.embeddings.word_embeddings.weight)
     assert "12,345" not in (tmp_path / "a/README.md").read_text()
@@ -208,7 +225,7 @@ def test_a_wrong_folder_is_refused(tmp_path: Path, vocab: Path, damage: str) -> 
     if damage == "no weights":
         (theirs / "model.safetensors").rename(theirs / "pytorch_model.bin")
     elif damage == "no tokenizer":
-        for name in exporting.TOKENIZER_FILES:
+        for name in (*TOKENIZER_FILES, *VOCABULARY_FILES):
             (theirs / name).unlink(missing_ok=True)
     elif damage == "remote code":
         write_json(theirs / "config.json", config | {"auto_map": {"AutoModel": "modeling.Model"}})
@@ -242,26 +259,26 @@ def test_the_hub_is_pinned(tmp_path: Path, vocab: Path, monkeypatch: pytest.Monk
         asked.append((name, options["revision"]))
         return str(tmp_path / "cached")
 
-    monkeypatch.setattr(exporting.huggingface_hub, "snapshot_download", snapshot)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot)
     revision = "0123456789" * 4
-    export(recipe("hub", weights={"id": "lab/bert", "revision": revision}), tmp_path / "m")
+    export(recipe("hub", weights={"revision": revision}), tmp_path / "m")
     assert asked == [("lab/bert", revision)]
     card = (tmp_path / "m/README.md").read_text()
     assert revision in card and "capitals explicit" in card and "unchanged" not in card
     with pytest.raises(PubmillError, match="full commit hash"):
-        export(recipe("hub", weights={"id": "lab/bert", "revision": "main"}), tmp_path / "other")
+        export(recipe("hub", weights={"revision": "main"}), tmp_path / "other")
 
 
 def test_without_network_the_message_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def offline(name: str, **options: Any) -> str:
-        raise exporting.LocalEntryNotFoundError("no connection")
+        raise LocalEntryNotFoundError("no connection")
 
-    monkeypatch.setattr(exporting.huggingface_hub, "snapshot_download", offline)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", offline)
     with pytest.raises(PubmillError, match="Without network"):
-        export(recipe("hub", weights={"id": "lab/bert", "revision": "0" * 40}), tmp_path / "m")
+        export(recipe("hub"), tmp_path / "m")
 
 
-@pytest.mark.parametrize("kind", ["pretraining", "random", "folder", "dream"])
+@pytest.mark.parametrize("kind", ["pretraining", "random", "folder"])
 def test_what_is_missing_is_named(tmp_path: Path, kind: str) -> None:
-    with pytest.raises(PubmillError, match=r"--checkpoint|--vocab|--folder|dream"):
+    with pytest.raises(PubmillError, match=r"--checkpoint|--vocab|--folder"):
         export(recipe(kind), tmp_path / "m")

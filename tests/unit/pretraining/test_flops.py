@@ -14,7 +14,7 @@ from pubmill.pretraining.architectures import build_generator, build_model
 from pubmill.pretraining.arithmetic import operations
 from pubmill.pretraining.flops import flops_of_step, measured_rate, shape_of_network
 from pubmill.pretraining.forward import embed, encode, masked_lm_logits, replaced_logits
-from pubmill.pretraining.instances import UNLABELLED, Batch
+from pubmill.pretraining.instances import UNLABELLED, PackedBatch
 from pubmill.pretraining.micro_batches import collate
 from pubmill.pretraining.objectives.adversarial import AdversarialLearner
 from pubmill.pretraining.objectives.distillation import Distilled
@@ -34,7 +34,7 @@ def flops(model: Any, tokens: float, squares: float, masked: float, whole: bool 
 
 
 def make_model(family: Any, embedding_size: int | None, objective: Objective) -> Any:
-    made = Architecture(family=family, embedding_size=embedding_size, dropout=0.0, **SHAPE)  # type: ignore[arg-type]
+    made = Architecture(family=family, embedding_size=embedding_size, dropout=0.0, **SHAPE)
     return build_model(made, objective, PIECES, SPECIAL, 1)
 
 
@@ -46,7 +46,7 @@ def vectors(model: Any, rows: torch.Tensor) -> torch.Tensor:
 def done(forward: Callable[[], torch.Tensor]) -> int:
     """Operations of a forward and backward pass, as torch counts them."""
     with FlopCounterMode(display=False) as counter:
-        forward().sum().backward()  # type: ignore[no-untyped-call]
+        forward().sum().backward()
     return int(counter.get_total_flops())
 
 
@@ -86,7 +86,9 @@ def test_passes_beside_the_plain_ones_are_counted(kind: str) -> None:
         )
     ids = np.full(4 * 64, 9)
     labels = np.where(np.arange(len(ids)) % 7 == 3, ids, UNLABELLED)
-    batch = Batch(ids, np.zeros_like(ids), np.ones(len(ids), bool), np.full(4, 64), np.zeros(4, np.int64), 0)
+    batch = PackedBatch(
+        ids, np.zeros_like(ids), np.ones(len(ids), bool), np.full(4, 64), np.zeros(4, np.int64), 0
+    )
     part = collate(batch, ids, labels, np.arange(4), SPECIAL["pad"], torch.device("cpu"))
 
     def loss() -> torch.Tensor:
@@ -103,7 +105,7 @@ def test_a_step_with_pairs_is_about_a_hundredth_more() -> None:
     learner = Learner(make_model("bert", None, objective), objective)
     ids = np.full(4 * 64, 9)
     labels = np.where(np.arange(len(ids)) % 7 == 3, ids, UNLABELLED)
-    batch = Batch(ids, np.zeros_like(ids), np.ones(len(ids), bool), lengths, np.array([0, 1, 1, 0]), 0)
+    batch = PackedBatch(ids, np.zeros_like(ids), np.ones(len(ids), bool), lengths, np.array([0, 1, 1, 0]), 0)
     part = collate(batch, ids, labels, np.arange(4), SPECIAL["pad"], torch.device("cpu"))
 
     def loss() -> torch.Tensor:

@@ -135,6 +135,8 @@ def test_a_saved_model_loads_and_is_gone_on_with(name: str, tmp_path: Path) -> N
 
 def test_heads_that_a_start_lacks_are_new_and_seeded(tmp_path: Path) -> None:
     build("bert alone").save_pretrained(tmp_path)
+    first: Any
+    second: Any
     first, second = (load_model(tmp_path, *FAMILIES["bert"], VOCABULARY, SPECIAL, seed) for seed in (1, 2))
     assert torch.equal(
         first.bert.embeddings.word_embeddings.weight, second.bert.embeddings.word_embeddings.weight

@@ -17,8 +17,8 @@ from pubmill.pretraining.instances import (
     RANDOM,
     SWAPPED,
     UNLABELLED,
-    Batch,
     Instances,
+    PackedBatch,
     chunk_starts,
     micro_batches,
 )
@@ -44,7 +44,7 @@ def packed(documents: list[list[int]]) -> Any:
     )
 
 
-def sequences(batch: Batch) -> list[list[int]]:
+def sequences(batch: PackedBatch) -> list[list[int]]:
     return [part.tolist() for part in np.split(batch.ids, np.cumsum(batch.lengths)[:-1])]
 
 
@@ -73,13 +73,13 @@ def instances(corpus: Any, pairs: str, batch_size: int = 8, seed: int = 3, lengt
     return Instances(corpus, recipe)
 
 
-def epoch(corpus: Any, pairs: str, length: int = 24) -> Batch:
+def epoch(corpus: Any, pairs: str, length: int = 24) -> PackedBatch:
     """A batch that is one epoch."""
     count = len(instances(corpus, pairs, 1, length=length))
     return instances(corpus, pairs, count, 7, length).batch(3)
 
 
-def parts(batch: Batch) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
+def parts(batch: PackedBatch) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
     """The tokens of A and B of each sequence, and its label; the form is asserted on the way."""
     segments = np.split(batch.segments, np.cumsum(batch.lengths)[:-1])
     for ids, segment, label in zip(sequences(batch), segments, batch.pair_labels.tolist(), strict=True):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pubmill.pretraining import instances as module
-from pubmill.pretraining.instances import UNLABELLED, Batch, Instances, full_starts, generator
+from pubmill.pretraining.instances import UNLABELLED, Instances, PackedBatch, full_starts, generator
 from tests.unit.pretraining.test_instances import CLS, LONG, SEP, corpora, packed, sequences
 from tests.unit.pretraining.toy_pretraining import changed
 
@@ -24,7 +24,7 @@ def instances(corpus: Any, length: int, batch_size: int = 8) -> Instances:
     return Instances(corpus, recipe)
 
 
-def in_order(corpus: Any, length: int) -> Batch:
+def in_order(corpus: Any, length: int) -> PackedBatch:
     """The instances of an epoch as they lie in the corpus."""
     made = instances(corpus, length)
     return made.lay_out(np.arange(len(made)), generator(0, module.Stream.PAIRS))

@@ -4,9 +4,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from pubmill.pretraining.logs import TensorBoard, log_line, means, progress_line, say
+from pubmill.pretraining.logs import TensorBoard, log_line, means, progress_line
 from pubmill.pretraining.objectives import Term
 
 TERMS = (Term("mlm", 1.0, "masked"), Term("nsp", 0.5, "pairs", chooses=True))
@@ -57,16 +55,3 @@ def test_tensorboard_shows_every_measure_that_has_a_value(tmp_path: Path) -> Non
     board.close()
     found = b"".join(events(tmp_path))
     assert b"nsp_loss" not in found and b"step" not in found
-
-
-def test_a_closed_pipe_ends_no_training(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    say("hello")
-    assert capsys.readouterr().err == "pretrain: hello\n"
-
-    def broken(*_: object, **__: object) -> None:
-        raise BrokenPipeError
-
-    monkeypatch.setattr("builtins.print", broken)
-    say("hello")

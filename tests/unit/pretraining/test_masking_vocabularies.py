@@ -35,7 +35,7 @@ def test_units_are_the_words_of_the_text(vocab: Path) -> None:
     units = np.split(ids, np.flatnonzero(starts)[1:])
     kind = read_json(vocab / "tokenizer.json")["model"]["type"]
     expected = re.findall(r"\w+|\S", TEXT) if kind == "WordPiece" else TEXT.split()
-    assert [tokenizer.decode(unit).strip() for unit in units] == expected
+    assert [tokenizer.decode(unit.tolist()).strip() for unit in units] == expected
     assert len(expected) < len(ids)
 
 

@@ -13,11 +13,12 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModel
 
 from pubmill.errors import PubmillError
-from pubmill.pretraining.export import ExportRecipe, export
+from pubmill.pretraining.export import export
 from pubmill.pretraining.model_folder_checks import check_shapes, pickled_shapes, read_shapes, weight_files
+from pubmill.recipes.models import ExportRecipe, LocalWeights
 from tests.unit.finetuning.encoder_families import FAMILIES, save_encoder
 
-RECIPE = ExportRecipe(model="m", lowercase=True, weights={"kind": "folder"})
+RECIPE = ExportRecipe(model="m", lowercase=True, weights=LocalWeights(local="mine"))
 
 
 @pytest.fixture(scope="module")

@@ -23,8 +23,9 @@ from pubmill.annotation.sentences import FOLDER, SentenceSplitter, read_punkt
 from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
 from pubmill.pretraining import packing
-from pubmill.pretraining.packing import PackingRecipe, pack
-from pubmill.pretraining.tokens import SPECIAL, PackedTokens, Shard, write_packed
+from pubmill.pretraining.packing import pack
+from pubmill.pretraining.tokens import SPECIAL, PackedTokens, TokenShard, write_packed
+from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.storage.files import read_json, write_json
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL as TOKENS
@@ -112,7 +113,7 @@ def test_shards_may_be_cut_anywhere(tmp_path: Path) -> None:
 def test_impossible_shards_are_refused(tmp_path: Path) -> None:
     ids, one = np.array([5, 6], np.uint16), np.array([1], np.int64)
     with pytest.raises(PubmillError, match="do not fit"):
-        write_packed(tmp_path / "tokens", [Shard(ids, one, one)], 10, SPECIAL_IDS)
+        write_packed(tmp_path / "tokens", [TokenShard(ids, one, one)], 10, SPECIAL_IDS)
     with pytest.raises(PubmillError, match="outside the vocabulary"):
         write_packed(tmp_path / "tokens", [make_shard([[[5, 12]]], 10)], 10, SPECIAL_IDS)
     assert list(tmp_path.iterdir()) == []

@@ -6,9 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from lxml import html
 
 from pubmill.publication.rendering import to_html
+from tests.pages import parsed
 from tests.unit import toy_tables as made_up
 from tests.waiting import patience
 
@@ -52,15 +52,13 @@ def page(tmp_path: Path) -> Path:
 
 
 def order(text: str) -> list[str]:
-    return [
-        str(cell.text).strip() for cell in html.fromstring(text).xpath("//table[@class='scores']/tbody//th")
-    ]
+    return [str(cell.text).strip() for cell in parsed(text).xpath("//table[@class='scores']/tbody//th")]
 
 
 @needs_browser
 def test_the_policy_lets_the_tables_own_script_run(page: Path) -> None:
     text = shown(page)
-    assert len(html.fromstring(text).xpath("//th/button[@class='sort']")) == 2
+    assert len(parsed(text).xpath("//th/button[@class='sort']")) == 2
     assert order(text) == ["First", "Second", "Third"]
 
 
@@ -82,7 +80,7 @@ def test_a_click_sorts_and_the_third_puts_back(
     page.write_text(text.replace("</body>", f"<script>{click}</script></body>"))
     found = shown(page)
     assert order(found) == expected
-    [head] = html.fromstring(found).xpath("//th[button][1]")
+    [head] = parsed(found).xpath("//th[button][1]")
     assert head.get("aria-sort") == said
 
 
@@ -91,4 +89,4 @@ def test_a_cell_opens_the_runs_behind_it(page: Path) -> None:
     text = re.sub(r"<meta http-equiv=.*?>", "", page.read_text())
     click = "document.querySelector('.ours a').click();"
     page.write_text(text.replace("</body>", f"<script>{click}</script></body>"))
-    assert html.fromstring(shown(page)).xpath("//details[@open]//tr[contains(., 'seed-1.json')]")
+    assert parsed(shown(page)).xpath("//details[@open]//tr[contains(., 'seed-1.json')]")

@@ -7,19 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lxml import html
 
 from pubmill.errors import PubmillError
 from pubmill.graph import checked_graph
-from pubmill.publication.checklist.answers import ChecklistAnswer
+from pubmill.publication.checklist.checklist_answers import ChecklistAnswer
 from pubmill.publication.checklist.document import QUESTIONS, Checklist, fill, to_html, to_markdown
-from pubmill.publication.checklist.evidence import ChecklistRecipe, count_parameters, read_study
+from pubmill.publication.checklist.evidence import count_parameters, read_study, run_paths
 from pubmill.publication.rendering import to_json
+from pubmill.recipes.publication import ChecklistRecipe
+from pubmill.recipes.reading import build
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.storage.files import write_json
-from pubmill.tables.cells import parse
 from tests.conftest import ROOT
+from tests.pages import parsed
 from tests.unit import toy_tables as made_up
 from tests.unit.publication import toy_cards as made_up_cards
 from tests.unit.publication.toy_reports import STUDY
@@ -37,7 +38,7 @@ def recipe(**changes: Any) -> ChecklistRecipe:
     }  # fmt: skip
     own = {"kind": "pretraining", "recipe": "base", "step": 4}
     hub = {"kind": "hub", "id": "lab/bert", "revision": "f" * 40}
-    models = {
+    models: dict[str, dict[str, Any]] = {
         name: {"label": label, "citation": "", "notes": [], "lowercase": True, "weights": weights}
         for name, label, weights in (("bert", "BERT", hub), ("ours", "Ours", own))
     }
@@ -60,7 +61,7 @@ def recipe(**changes: Any) -> ChecklistRecipe:
         "datasets": {"bc2gm": dataset},
         "versions": {"checklist": 1},
     }  # fmt: skip
-    return ChecklistRecipe.model_validate(values | changes)
+    return build(ChecklistRecipe, values | changes, "here")
 
 
 @pytest.fixture
@@ -209,7 +210,7 @@ def test_a_record_that_is_missing_is_named(results: Path) -> None:
 def test_both_forms_escape_and_stand_alone(results: Path) -> None:
     hostile = "<img src=x onerror=alert(1)> | *b*"
     filled = fill(read_study(recipe(title=hostile), results))
-    page = html.fromstring(to_html(filled))
+    page = parsed(to_html(filled))
     assert not page.xpath("//script | //link | //img | //@src") and page.xpath("string(//h1)").endswith(
         hostile
     )
@@ -230,8 +231,8 @@ def test_the_recipe_is_what_the_specs_say(tmp_path: Path) -> None:
         "results": str(tmp_path),
     }
     targets = checked_graph(Study.model_validate(study), load(ROOT / "specs", "demo"))
-    made = parse(ChecklistRecipe, json.loads(json.dumps(targets.checklist.recipe())), "here")
-    assert {f"{tmp_path}/demo/{path}" for path in made.run_paths()} == set(
+    made = build(ChecklistRecipe, json.loads(json.dumps(targets.checklist.recipe())), "here")
+    assert {f"{tmp_path}/demo/{path}" for path in run_paths(made.runs)} == set(
         targets.tables.record_files("gu2020/table06")
     )
     [search] = made.searches

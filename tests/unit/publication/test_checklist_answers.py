@@ -9,9 +9,12 @@ from pubmill.metrics.records import Record
 from pubmill.publication.checklist import data_answers as data
 from pubmill.publication.checklist import model_answers as models
 from pubmill.publication.checklist import search_answers as search
-from pubmill.publication.checklist.answers import BASES, ChecklistAnswer, value_text
-from pubmill.publication.checklist.evidence import ChecklistRecipe, Dataset, Model, Search, StudyData
+from pubmill.publication.checklist.checklist_answers import BASES, ChecklistAnswer, value_text
+from pubmill.publication.checklist.evidence import StudyData
 from pubmill.publication.report import PretrainingSummary
+from pubmill.recipes import build
+from pubmill.recipes.publication import ChecklistRecipe, DatasetSummary, ModelSummary, SearchSummary
+from pubmill.recipes.writing import as_values
 from pubmill.tables.dataset_cards import Card
 from tests.unit import toy_tables
 from tests.unit.publication import toy_cards
@@ -22,12 +25,16 @@ DATASET: dict[str, Any] = {
     "access": "public", "apply": None, "licence": "CC BY 4.0", "citation": "a paper", "links": ["https://a/b"],
     "made_up": False,
 }  # fmt: skip
+LINKS = ("https://a", "https://b", "https://c")
 CHOICE = "runs/blurb/selected/bc2gm/standard.json"
 OWN_CHOICE = "runs/blurb/ours/bc2gm/standard/selected.json"
 
 
-def model(label: str = "", citation: str = "", **weights: Any) -> Model:
-    return Model(label=label, citation=citation, notes=(), lowercase=True, weights=weights)
+def model(label: str = "", citation: str = "", **weights: Any) -> ModelSummary:
+    if weights["kind"] == "hub":
+        weights = {"id": "lab/bert", "revision": "f00"} | weights
+    values = {"label": label, "citation": citation, "notes": [], "lowercase": True, "weights": weights}
+    return build(ModelSummary, values, "model")
 
 
 def study(recipe: dict[str, Any] | None = None, **changes: Any) -> StudyData:
@@ -37,7 +44,8 @@ def study(recipe: dict[str, Any] | None = None, **changes: Any) -> StudyData:
     }
     lists = dict.fromkeys(("tables", "corpora", "vocabs", "searches"), ())
     heading = {"study": "s", "title": "T", "scale": "demo", "scale_title": "a demo", "comparable": True}
-    made = ChecklistRecipe.model_validate({**empty, **lists, **heading, **(recipe or {})})
+    values = as_values({**empty, **lists, **heading, **(recipe or {})})
+    made = build(ChecklistRecipe, values, "study")
     parts: dict[str, Any] = {
         "tables": {}, "records": [], "choices": {}, "pretrainings": [], "corpora": {}, "vocabs": {},
         "cards": {}, "parameters": {},
@@ -96,17 +104,19 @@ def test_labels_have_their_shares_and_data_without_labels_no_row() -> None:
 
 def test_links_name_the_first_file_and_how_many_more() -> None:
     datasets = {
-        "one": Dataset(**DATASET),
-        "two": Dataset(**DATASET | {"links": ("https://a", "https://b")}),
-        "three": Dataset(**DATASET | {"links": ("https://a", "https://b", "https://c"), "made_up": True}),
-        "own": Dataset(**DATASET | {"links": (), "access": "credentialed", "apply": "https://apply"}),
+        "one": DatasetSummary(**DATASET),
+        "two": DatasetSummary(**DATASET | {"links": LINKS[:2]}),
+        "three": DatasetSummary(
+            **DATASET | {"links": ("https://a", "https://b", "https://c"), "made_up": True}
+        ),
+        "own": DatasetSummary(**DATASET | {"links": (), "access": "credentialed", "apply": "https://apply"}),
     }
-    answer = data.links(study({"datasets": {name: one.model_dump() for name, one in datasets.items()}}))
+    answer = data.links(study({"datasets": datasets}))
     assert rows(answer) == [
         ("one", "public", "https://a/b"),
-        ("two", "public", "https://a and 1 more; its page has all"),
-        ("three", "public", "https://a and 2 more; its page has all"),
         ("own", "only for people who were granted access; apply at https://apply", "files of the user's own"),
+        ("three", "public", "https://a and 2 more; its page has all"),
+        ("two", "public", "https://a and 1 more; its page has all"),
     ]
     assert answer.text == ("At this scale the files are not the published ones: three.",)
     assert data.links(study({"datasets": {"one": DATASET}})).text == ()
@@ -167,7 +177,7 @@ def test_terms_and_citations_of_every_artefact() -> None:
     )
     assert rows(data.citations(made)) == [
         ("dataset bc2gm", "a paper"), ("dataset i2b2", "none given in its spec"),
-        ("model ours", "none given in its spec"), ("model bert", "none given in its spec"),
+        ("model bert", "none given in its spec"), ("model ours", "none given in its spec"),
     ]  # fmt: skip
     licences = {row[0]: row[1] for row in rows(data.licences(made))}
     assert licences["dataset bc2gm"] == "CC BY 4.0" and licences["model ours"].startswith("made here")
@@ -180,7 +190,7 @@ def test_weights_are_described_by_their_origin() -> None:
         "a": model(kind="hub", id="lab/bert", revision="f00"),
         "b": model("B", "b 2020", kind="pretraining", recipe="r", step=4),
         "c": model(kind="random", recipe="r"),
-        "d": model(kind="spacy", local="key"), "e": model(kind="local", local="key"),
+        "d": model(kind="spacy", local="key", types={}), "e": model(kind="folder", local="key"),
     }  # fmt: skip
     assert rows(models.description(study({"models": weights}))) == [
         ("a", "released: lab/bert at f00", "none given"),
@@ -263,8 +273,8 @@ def test_limits_count_empty_cells_and_failed_runs(tmp_path: Path) -> None:
 def test_searches_have_grids_trials_and_choices() -> None:
     grid = {"learning_rate": (1e-5, 5e-5), "batch_size": (16,)}
     searches = [
-        Search(protocol="blurb", grid=grid, models=("bert", "ours"), seeds=2, selected=(CHOICE,)),
-        Search(protocol="x", grid={"epochs": (1,)}, models="each", seeds=1, selected=(OWN_CHOICE,)),
+        SearchSummary(protocol="blurb", grid=grid, models=("bert", "ours"), seeds=2, selected=(CHOICE,)),
+        SearchSummary(protocol="x", grid={"epochs": (1,)}, models="each", seeds=1, selected=(OWN_CHOICE,)),
     ]
     choices = {
         CHOICE: {
@@ -275,10 +285,10 @@ def test_searches_have_grids_trials_and_choices() -> None:
         OWN_CHOICE: {"chosen": None, "mean_dev": None, "considered": [{"trials": 1}]},
     }
     runs = [run(1, recipe={"keep": "best"}), run(2, **FAILED), run(1, protocol="off-the-shelf")]
-    made = study({"searches": [one.model_dump() for one in searches]}, choices=choices, records=runs)
+    made = study({"searches": searches}, choices=choices, records=runs)
     assert rows(search.bounds(made)) == [
-        ("blurb", "learning rate", "1e-05, 5e-05", "bert, ours, 2 seeds"),
         ("blurb", "batch size", "16", "bert, ours, 2 seeds"),
+        ("blurb", "learning rate", "1e-05, 5e-05", "bert, ours, 2 seeds"),
         ("x", "epochs", "1", "each model, 1 seed"),
     ]
     assert rows(search.chosen(made)) == [

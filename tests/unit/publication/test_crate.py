@@ -13,12 +13,13 @@ import yaml
 
 from pubmill.errors import PubmillError
 from pubmill.graph import checked_graph
-from pubmill.publication.crate import PROFILES, CrateRecipe, write_crate
+from pubmill.publication.crate import PROFILES, write_crate
 from pubmill.publication.rendering import to_json
+from pubmill.recipes.publication import CrateRecipe
+from pubmill.recipes.reading import build
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.storage.files import write_json
-from pubmill.tables.cells import parse
 from tests.licensed import APPLY, FILES, KEY, NAME
 from tests.unit import toy_tables as made_up
 
@@ -47,7 +48,7 @@ def recipe(**changes: Any) -> CrateRecipe:
         "conditions": {OWN: "https://apply.example/here"},
         "versions": {"crate": 1},
     }
-    return CrateRecipe.model_validate(values | changes)
+    return build(CrateRecipe, values | changes, "here")
 
 
 @pytest.fixture
@@ -262,7 +263,7 @@ def test_the_recipe_leaves_out_the_machine_and_names_terms(specs: Path, tmp_path
         "results": str(tmp_path / "r"), "local_files": {KEY: str(folder)},
     }  # fmt: skip
     targets = checked_graph(Study.model_validate(config), load(specs, "demo"))
-    made = parse(CrateRecipe, json.loads(json.dumps(targets.crate.recipe())), "here")
+    made = build(CrateRecipe, json.loads(json.dumps(targets.crate.recipe())), "here")
     assert str(tmp_path) not in yaml.safe_dump(made.configuration)
     assert made.configuration["local_files"] == {KEY: "a folder of your own"}
     assert set(made.results) > {"reports/x.html", "reports/x.checklist.md", "tables/gu2020/table06.csv"}

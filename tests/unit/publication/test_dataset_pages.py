@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lxml import html
 
 from pubmill.errors import PubmillError
-from pubmill.graph import as_json, checked_graph
-from pubmill.publication.dataset_pages import FORMS, Page, PageRecipe, make_page, read_page
+from pubmill.graph import checked_graph
+from pubmill.publication.dataset_pages import FORMS, Page, make_page, read_page
+from pubmill.recipes.publication import PageRecipe
+from pubmill.recipes.reading import build
+from pubmill.recipes.writing import as_json
 from pubmill.specs.study import check_study
+from tests.pages import parsed
 from tests.unit.publication import toy_cards as made_up
 
 HOSTILE = "<script>alert(1)</script> | [z](http://q) & `w`"
@@ -55,7 +58,7 @@ def recipe(**changes: Any) -> PageRecipe:
         "variants": ["drugs@blue"],
         "versions": {},
     }
-    return PageRecipe.model_validate(values | changes)
+    return build(PageRecipe, values | changes, "here")
 
 
 def put_record(results: Path, sha256: str = "5" * 64) -> None:
@@ -75,7 +78,7 @@ def page(results: Path, made: PageRecipe | None = None, **card: Any) -> Page:
 @pytest.mark.parametrize("form", SHOWN)
 def test_a_page_holds_every_part(tmp_path: Path, form: str) -> None:
     text = FORMS[form](page(tmp_path))
-    text = html.fromstring(text).text_content() if form == "html" else text.replace("&#64;", "@")
+    text = parsed(text).text_content() if form == "html" else text.replace("&#64;", "@")
     for part in (
         "Drugs (drugs@blurb)", "10 ✓", "CPR:3", "20.0 %", "95th percentile", "12.25", "contradictory texts",
         "test, train", "no sentence", "Table 3 prints 99.", "a note", "drugs@blue",
@@ -119,14 +122,14 @@ def test_a_label_that_a_split_lacks_is_none_of_it(tmp_path: Path) -> None:
 
 def test_made_up_data_is_said_to_be(tmp_path: Path) -> None:
     made = page(tmp_path, recipe(made_up=True, scale="demo", scale_title="demo scale, made-up data"))
-    assert "made-up data" in html.fromstring(FORMS["html"](made)).xpath("string(//*[@class='banner'])")
+    assert "made-up data" in parsed(FORMS["html"](made)).xpath("string(//*[@class='banner'])")
     assert "**Demo scale, made-up data.**" in FORMS["md"](made)
 
 
 def test_a_page_holds_no_path_of_this_machine_and_needs_nothing_from_elsewhere(tmp_path: Path) -> None:
     made = page(tmp_path)
     assert not any("/home/somebody" in render(made) for render in FORMS.values())
-    found = html.fromstring(FORMS["html"](made))
+    found = parsed(FORMS["html"](made))
     assert not found.xpath("//script | //link | //img | //@src")
     assert len(found.xpath("//@id")) == len(set(found.xpath("//@id")))
 
@@ -138,7 +141,7 @@ def test_names_notes_and_labels_are_escaped(tmp_path: Path) -> None:
         recipe(label=HOSTILE, licence=HOSTILE, conflicts=[HOSTILE], notes=[HOSTILE], negative=HOSTILE),
         counts={"train": counts},
     )
-    assert not html.fromstring(FORMS["html"](made)).xpath("//script")
+    assert not parsed(FORMS["html"](made)).xpath("//script")
     text = FORMS["md"](made)
     assert "<script>" not in text and "[z](" not in text
     line = next(line for line in text.splitlines() if line.startswith("| &lt;script"))
@@ -164,7 +167,7 @@ def test_the_program_reads_no_examples(tmp_path: Path, root: Path) -> None:
     with gzip.open(tmp_path / "datasets/drugs@blurb/train.jsonl.gz", "wt") as file:
         file.write("not an example: CANARY\n")
     command = [
-        sys.executable, str(root / "scripts/dataset_page.py"), "--recipe", recipe().model_dump_json(),
+        sys.executable, str(root / "scripts/dataset_page.py"), "--recipe", as_json(recipe()),
         "--results", str(tmp_path), "--output", str(tmp_path / "pages/drugs@blurb"),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True)
@@ -183,8 +186,8 @@ def test_every_dataset_has_a_page_recipe_without_paths(root: Path, tmp_path: Pat
     }
     made = checked_graph(*check_study(config, root / "specs"))
     for name, spec in made.specs.datasets.items():
-        parsed = PageRecipe.model_validate_json(as_json(made.pages.recipe(name)))
-        assert str(tmp_path) not in parsed.model_dump_json()
+        parsed = build(PageRecipe, json.loads(as_json(made.pages.recipe(name))), "here")
+        assert str(tmp_path) not in as_json(parsed)
         assert all(source.record.endswith(".source.json") for source in parsed.sources)
         assert [source.role for source in parsed.sources] == list(spec.sources)
         assert parsed.published.keys() == (spec.published.files.keys() if spec.published else set())

@@ -18,7 +18,6 @@ from pubmill.publication.rendering import (
     count,
     duration,
     escape_markdown,
-    escape_tex,
     number,
     quantity,
     reasons,
@@ -29,6 +28,7 @@ from pubmill.publication.rendering import (
     to_markdown,
 )
 from pubmill.tables.cells import Table, read_table
+from tests.pages import parsed
 from tests.unit import toy_tables as made_up
 
 HOSTILE = '<script>alert(1)</script> | "x" & {y} \\input{/etc/passwd} $% [z](http://q) `w` =1+1\n\n# T'
@@ -101,7 +101,7 @@ def test_csv_has_one_line_a_cell(table: Table) -> None:
 
 
 def test_html_shows_ours_published_and_difference(table: Table) -> None:
-    page = html.fromstring(to_html(table))
+    page = parsed(to_html(table))
     cell = page.xpath("//tbody[1]/tr[1]/td[1]")[0]
     text = " ".join(cell.text_content().split())
     assert (
@@ -112,13 +112,13 @@ def test_html_shows_ours_published_and_difference(table: Table) -> None:
 
 
 def test_html_marks_empty_cells_and_explains_them(table: Table) -> None:
-    page = html.fromstring(to_html(table))
+    page = parsed(to_html(table))
     assert page.xpath("//tbody[2]/tr[1]/td[1]//sup/@title") == ["relation extraction is not run"]
     assert "relation extraction is not run" in page.xpath("string(//dl[@class='legend'])")
 
 
 def test_html_needs_nothing_from_elsewhere(table: Table) -> None:
-    page = html.fromstring(to_html(table))
+    page = parsed(to_html(table))
     assert not page.xpath("//link | //img | //@src")
     assert scripts(page) == [SORTING]
 
@@ -134,7 +134,7 @@ def scripts(page: html.HtmlElement) -> list[str]:
 
 
 def test_cells_link_to_their_runs(table: Table) -> None:
-    page = html.fromstring(to_html(table))
+    page = parsed(to_html(table))
     links = page.xpath("//td//a/@href")
     assert links and all(page.xpath("//details//tr[@id=$id]", id=link[1:]) for link in links)
     [line] = page.xpath("//details//tr[@id=$id]", id=links[0][1:])
@@ -142,7 +142,7 @@ def test_cells_link_to_their_runs(table: Table) -> None:
 
 
 def test_html_escapes_names_notes_and_reasons(tmp_path: Path) -> None:
-    page = html.fromstring(to_html(hostile(tmp_path)))
+    page = parsed(to_html(hostile(tmp_path)))
     assert scripts(page) == [SORTING]
     assert page.xpath("//sup[@title=$text]", text=HOSTILE)
     assert "<script>" in page.xpath("string(//thead)")
@@ -168,23 +168,6 @@ def test_csv_holds_no_formulas(tmp_path: Path) -> None:
     table = made_up.table(tmp_path, made_up.recipe(missing={"gad": "=HYPERLINK(1)"}))
     lines = list(csv.DictReader(io.StringIO(to_csv(table))))
     assert lines[2]["missing"] == "'=HYPERLINK(1)"
-
-
-@given(st.text())
-def test_escaped_latex_has_no_live_character(text: str) -> None:
-    escaped = escape_tex(text)
-    assert "\n" not in escaped
-    for command in (
-        r"\textbackslash{}",
-        r"\textasciitilde{}",
-        r"\textasciicircum{}",
-        r"\{",
-        r"\}",
-        r"\%",
-        r"\_",
-    ):
-        escaped = escaped.replace(command, "")
-    assert "%" not in escaped and "_" not in escaped and "^" not in escaped
 
 
 @given(st.text())

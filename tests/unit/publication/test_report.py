@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from lxml import html
 
 from pubmill.errors import PubmillError
 from pubmill.publication.figures import MAX_POINTS, Axis, curve, strips, thinned
 from pubmill.publication.rendering import to_json
 from pubmill.publication.report import read_log, read_report, read_sources, render
 from pubmill.tables.cells import Table
+from tests.pages import parsed
 from tests.unit import toy_tables as made_up
 from tests.unit.publication.test_browser import needs_browser, shown
 from tests.unit.publication.toy_reports import (
@@ -48,7 +48,7 @@ def results(tmp_path: Path, table: Table) -> Path:
 
 
 def test_the_page_holds_every_part(results: Path) -> None:
-    page = html.fromstring(render(read_report(recipe(), results)))
+    page = parsed(render(read_report(recipe(), results)))
     text = " ".join(page.text_content().split())
     for part in (
         "4 of 4",
@@ -67,7 +67,7 @@ def test_the_page_holds_every_part(results: Path) -> None:
 
 def test_the_page_is_self_contained_accessible_and_deterministic(results: Path) -> None:
     text = render(read_report(recipe(), results))
-    page = html.fromstring(text)
+    page = parsed(text)
     assert not page.xpath("//link | //img | //@src") and len(page.xpath("//script")) == 1
     assert page.xpath("//a[starts-with(@href, '#')]")
     ids = page.xpath("//@id")
@@ -88,7 +88,7 @@ def test_datasets_of_every_kind_and_tables_of_facts_are_shown(results: Path) -> 
     )
     facts = made_up_facts.table(results, made_up_facts.recipe())
     put(results / "tables/gu2020/table03.json", to_json(facts))
-    page = html.fromstring(render(read_report(made, results)))
+    page = parsed(render(read_report(made, results)))
     sections = page.xpath("//div[starts-with(@aria-label, 'Datasets counted by')]")
     lines = [
         [" ".join(cell.text_content().split()) for cell in tr.xpath("./*")]
@@ -106,7 +106,7 @@ def test_datasets_of_every_kind_and_tables_of_facts_are_shown(results: Path) -> 
 
 
 def test_the_models_of_each_table_are_compared(results: Path) -> None:
-    page = html.fromstring(render(read_report(recipe(), results)))
+    page = parsed(render(read_report(recipe(), results)))
     [section] = page.xpath("//details[contains(summary, 'Models compared: 1 of 2 rows')]")
     lines = [" ".join(tr.text_content().split()) for tr in section.xpath(".//tbody/tr")]
     assert lines == [
@@ -118,7 +118,7 @@ def test_the_models_of_each_table_are_compared(results: Path) -> None:
 
 def test_each_dataset_has_its_page_which_its_name_leads_to(results: Path) -> None:
     put_page(results, "of@span", "span")
-    page = html.fromstring(render(read_report(recipe(datasets=["bc2gm", "of@span"]), results)))
+    page = parsed(render(read_report(recipe(datasets=["bc2gm", "of@span"]), results)))
     closed = page.xpath("//details[@class='page'][not(@open)]")
     assert [one.get("id") for one in closed] == ["page-bc2gm", "page-of@span"]
     links = page.xpath("//div[starts-with(@aria-label, 'Datasets counted by')]//a/@href")
@@ -135,7 +135,7 @@ def test_each_dataset_has_its_page_which_its_name_leads_to(results: Path) -> Non
 
 
 def test_the_contradictions_are_those_of_the_studys_tables(results: Path) -> None:
-    page = html.fromstring(render(read_report(recipe(), results)))
+    page = parsed(render(read_report(recipe(), results)))
     [section] = page.xpath("//details[contains(summary, 'why they differ')]")
     assert section.xpath(".//tbody/tr/th/text()") == ["Model of gu2020"]
     text = " ".join(section.text_content().split())
@@ -144,7 +144,7 @@ def test_the_contradictions_are_those_of_the_studys_tables(results: Path) -> Non
 
 
 def test_times_are_a_figure_and_numbers(results: Path) -> None:
-    page = html.fromstring(render(read_report(recipe(), results)))
+    page = parsed(render(read_report(recipe(), results)))
     [figure] = page.xpath("//figure[contains(figcaption, 'of one run')]")
     assert figure.xpath("string(.//desc)") == (
         "BERT: BC2GM 10 s; mean of 2 runs 10 s. Ours: BC2GM 10 s; mean of 2 runs 10 s."
@@ -161,14 +161,14 @@ def test_a_run_of_two_tables_is_counted_once(results: Path) -> None:
         put(results / f"tables/gu2020/table07.{form}", same)
     report = read_report(recipe(tables=["gu2020/table06", "gu2020/table07"]), results)
     assert len(report.runs) == 4 and sum(report.runs.values()) == 40.0
-    assert "all tables4 40 s of training" in html.fromstring(render(report)).text_content()
+    assert "all tables4 40 s of training" in parsed(render(report)).text_content()
 
 
 def test_the_contents_are_by_paper(results: Path) -> None:
     put(results / "tables/gu2020/table03.json", to_json(made_up_facts.table(results, made_up_facts.recipe())))
     report = read_report(recipe(fact_tables=["gu2020/table03"]), results)
     assert report.contents == {"gu2020": [("Table 3", "f1"), ("Table 6", "t1")]}
-    links = html.fromstring(render(report)).xpath("//nav//li[starts-with(., 'gu2020')]//a/@href")
+    links = parsed(render(report)).xpath("//nav//li[starts-with(., 'gu2020')]//a/@href")
     assert links == ["#f1", "#t1"]
 
 
@@ -187,7 +187,7 @@ def test_nothing_is_wider_than_a_phone(results: Path) -> None:
         "<p></p><script>onmessage = (e) => document.querySelector('p').append(e.data)</script>"
         "<iframe src='inner.html' style='width: 390px; height: 800px; border: 0'></iframe>"
     )
-    [width] = html.fromstring(shown(host, "--virtual-time-budget=5000")).xpath("//p/text()")
+    [width] = parsed(shown(host, "--virtual-time-budget=5000")).xpath("//p/text()")
     assert int(width) <= 390
 
 
@@ -293,7 +293,7 @@ def test_pipelines_are_shown_as_what_they_are(results: Path) -> None:
     table = made_up.table_with_pipelines(results)
     put_table(results, table)
     report = read_report(recipe(models=["bert", "ours", "genes", "drugs"]), results)
-    text = " ".join(html.fromstring(render(report)).text_content().split())
+    text = " ".join(parsed(render(report)).text_content().split())
     assert report.models == ["Genes", "Drugs", "Bert", "Ours"]
     assert "4 of 4 none failed; 40 s of training, searches not counted; 2 finished pipelines predict" in text
     assert f"genesen ner_genes 0.5.4 (SHA-256 {'g' * 64})" in text.replace("genes en", "genesen")

@@ -12,9 +12,11 @@ from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
 from pubmill.metrics.records import write_record
 from pubmill.publication import contradictions, dataset_pages
-from pubmill.publication.checklist.evidence import ChecklistRecipe, read_study
+from pubmill.publication.checklist.evidence import read_study
 from pubmill.publication.rendering import to_json
-from pubmill.publication.report import ReportRecipe, read_report
+from pubmill.publication.report import read_report
+from pubmill.recipes.publication import ChecklistRecipe, ReportRecipe
+from pubmill.recipes.reading import build
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.storage.result_paths import PAGE_FORMS
@@ -74,12 +76,12 @@ def _content(results: Path, file: str) -> object:
 
 def read_reports_files(made: Graph, results: Path) -> None:
     recipe = json.loads(json.dumps(made.report.recipe()))
-    read_report(ReportRecipe.model_validate(recipe), results)
+    read_report(build(ReportRecipe, recipe, "here"), results)
 
 
 def read_checklists_files(made: Graph, results: Path) -> None:
     recipe = json.loads(json.dumps(made.checklist.recipe()))
-    read_study(ChecklistRecipe.model_validate(recipe), results)
+    read_study(build(ChecklistRecipe, recipe, "here"), results)
 
 
 READERS: dict[str, Callable[[Graph, Path], None]] = {

@@ -7,7 +7,8 @@ from typing import Any
 from pubmill.publication.contradictions import Contradiction, Contradictions, Printed
 from pubmill.publication.dataset_pages import Page
 from pubmill.publication.rendering import to_json
-from pubmill.publication.report import ReportRecipe
+from pubmill.recipes.publication import ReportRecipe
+from pubmill.recipes.reading import build
 from pubmill.tables.cells import Table, parse
 from pubmill.tables.dataset_cards import Card
 from tests.unit import toy_tables as made_up
@@ -33,10 +34,12 @@ def recipe(**changes: Any) -> ReportRecipe:
         "corpora": ["abstracts"],
         "vocabs": ["uncased"],
         "models": ["bert", "ours"],
+        "checkpoints": {},
+        "fits": {},
         "datasets": ["bc2gm"],
         "sources": {"sources/host": ["one.tsv.source.json"]},
     }
-    return ReportRecipe.model_validate(values | changes)
+    return build(ReportRecipe, values | changes, "here")
 
 
 def put(path: Path, value: Any) -> None:

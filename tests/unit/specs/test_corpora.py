@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pubmill.specs.corpora import CorpusSpec, LearntVocabSpec, PretrainingSpec, Selection, Start
+from pubmill.recipes.corpora import SelectionRecipe
+from pubmill.specs.corpora import CorpusSpec, LearntVocabSpec, PretrainingSpec, Start
 from pubmill.specs.corpus_checks import faults_of_corpora
 from pubmill.specs.filtering import Duplicates
 from pubmill.specs.pmc import PmcPackagesSource
@@ -39,8 +40,12 @@ def pretraining(**changes: Any) -> PretrainingSpec:
 def test_a_selection_of_one_source_overrides_only_the_keys_that_it_has() -> None:
     own = {"texts": {"min_words": None, "languages": ["eng"]}}
     made = corpus("x", PUBMED, TEXTS, selections=own, selection={"min_words": 128, "requires": ["title"]})
-    assert made.selection_of("pubmed") == made.selection == Selection(min_words=128, requires=("title",))
-    assert made.selection_of("texts") == Selection(min_words=None, languages=("eng",), requires=("title",))
+    assert (
+        made.selection_of("pubmed") == made.selection == SelectionRecipe(min_words=128, requires=("title",))
+    )
+    assert made.selection_of("texts") == SelectionRecipe(
+        min_words=None, languages=("eng",), requires=("title",)
+    )
 
 
 @pytest.mark.parametrize("values", [{"model": "bert"}, {"recipe": "base", "step": 0}])

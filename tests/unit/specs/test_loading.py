@@ -7,7 +7,8 @@ import pytest
 
 from pubmill import specs
 from pubmill.errors import PubmillError
-from pubmill.inspection.doctor.datasets import merged_config
+from pubmill.inspection.doctor.dataset_diagnoses import merged_config
+from pubmill.specs import LearntVocabSpec
 from pubmill.specs.datasets import _functions
 from pubmill.specs.study import check_study
 
@@ -121,8 +122,9 @@ def test_include_lays_local_keys_over_one_base(folder: Path) -> None:
         "name: pubmed-uncased-50k\ninclude: pubmed-uncased\nsize: 50000\n"
     )
     loaded = specs.load(folder, "full")
-    assert loaded.vocabs["pubmed-uncased-50k"].size == 50000
-    assert loaded.vocabs["pubmed-uncased-50k"].corpus == "pubmed-abstracts"
+    larger = loaded.vocabs["pubmed-uncased-50k"]
+    assert isinstance(larger, LearntVocabSpec)
+    assert (larger.size, larger.corpus) == (50000, "pubmed-abstracts")
 
 
 def including(folder: Path, kind: str, name: str, base: str, *lines: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.doctor.datasets import merged_config
+from pubmill.inspection.doctor.dataset_diagnoses import merged_config
 from pubmill.specs import strict_yaml
 
 
@@ -81,7 +81,8 @@ def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
 def test_dates_are_text_and_powers_are_numbers(tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_text("a: 2024-12-18\nb: 2024-99-99\nc: 2024-01-01 10:00:00\nd: 1e-5\n2020-01-01: e\n")
-    found = strict_yaml.read(path, "x.yaml", errors := []).value
+    errors: list[str] = []
+    found = strict_yaml.read(path, "x.yaml", errors).value
     assert not errors
     assert found == {
         "a": "2024-12-18", "b": "2024-99-99", "c": "2024-01-01 10:00:00", "d": 1e-5, "2020-01-01": "e",
@@ -91,7 +92,8 @@ def test_dates_are_text_and_powers_are_numbers(tmp_path: Path) -> None:
 def test_aliases_within_bounds_are_values(tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_text("a: &a {b: [1, 2]}\nc: *a\n")
-    document = strict_yaml.read(path, "x.yaml", errors := [])
+    errors: list[str] = []
+    document = strict_yaml.read(path, "x.yaml", errors)
     assert document.value == {"a": {"b": [1, 2]}, "c": {"b": [1, 2]}} and not errors
     assert document.where(("c", "b", 1)) == "x.yaml:1"
 
@@ -103,7 +105,8 @@ def test_what_is_no_plain_file_is_not_opened(tmp_path: Path) -> None:
     (tmp_path / "zero.yaml").symlink_to("/dev/zero")
     (tmp_path / "gone.yaml").symlink_to("nothing")
     for path in sorted(tmp_path.iterdir()):
-        strict_yaml.read(path, "x.yaml", errors := [])
+        errors: list[str] = []
+        strict_yaml.read(path, "x.yaml", errors)
         assert errors == ["x.yaml:1: not a plain file; expected a YAML file"], path
 
 

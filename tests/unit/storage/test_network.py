@@ -227,7 +227,7 @@ def test_a_body_larger_than_any_file_is_refused(tmp_path: Path, declared: bool) 
 
 
 def test_a_body_that_the_disk_cannot_take_is_refused_at_once(part: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(network.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 10}))
+    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 10}))
     with pytest.raises(PubmillError, match=f"has {len(OLD):,} bytes; the disk .* has room for {HALF + 10:,}"):
         fetched(lambda talk: talk.sound(OLD, '"old"'), part)
     assert part.read_bytes() == OLD[:HALF]

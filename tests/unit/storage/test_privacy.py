@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 
 from pubmill.annotation.sentences import FOLDER, TABLES
-from pubmill.corpus.shards import parquet_writer
 from pubmill.errors import PubmillError
 from pubmill.storage import privacy
 from pubmill.storage.corpus_parts import access_of_parts
 from pubmill.storage.files import read_json
+from pubmill.storage.parquet import parquet_writer
 from pubmill.storage.privacy import LABEL, access_of, keep_private
 from tests.unit.pretraining.toy_pretraining import changed
 from tests.unit.tiny_encoders import tiny_bert
@@ -118,7 +118,8 @@ def test_from_words_to_a_model(tmp_path: Path, private: bool, program: Program) 
         "pretrain.py", recipe=json.dumps(recipe), tokens="tokens", vocab="vocab", to=2, output="run/step-2"
     )
     assert modes(made) == mode and access_of(made) == access
-    weights = {"model": "toy", "lowercase": True, "weights": {"kind": "pretraining"}, "pretraining": recipe}
+    source = {"kind": "pretraining", "recipe": "toy", "step": 2}
+    weights = {"model": "toy", "lowercase": True, "weights": source, "pretraining": recipe}
     made = program(
         "export_model.py", recipe=json.dumps(weights), checkpoint="run/step-2", vocab="vocab", output="model"
     )
@@ -139,8 +140,8 @@ def test_from_examples_to_annotations(tmp_path: Path, private: bool, program: Pr
     alone = tmp_path / "elsewhere.gz"
     alone.write_bytes(made.read_bytes())
     assert access_of(alone) == access
-    account = read_json(made.with_name("seed-1.training.json"))
-    assert account.get("access", "public") == access
+    report = read_json(made.with_name("seed-1.training.json"))
+    assert report.get("access", "public") == access
     (tmp_path / "kept" / LABEL).unlink(missing_ok=True)
     (tmp_path / "kept/training.json").unlink()
     assert access_of(tmp_path / "kept") == access  # by its card

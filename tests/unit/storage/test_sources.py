@@ -121,7 +121,7 @@ def test_a_busy_server_is_asked_again(
 
 def test_retry_after_is_obeyed(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
-    monkeypatch.setattr(network.time, "sleep", waits.append)
+    monkeypatch.setattr("time.sleep", waits.append)
     monkeypatch.setattr(Handler, "send_header", retry_after_seven(Handler.send_header))
     server.faults = [503]
     network.fetch(f"{server.url}/f.gz", tmp_path / "part")

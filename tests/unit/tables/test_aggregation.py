@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.metrics.records import Record
+from pubmill.metrics.records import Record, write_record
 from pubmill.tables.aggregation import NOT_RUN, UNLIKE, best_cell, composite_cell, drop_cell, machine
 from pubmill.tables.cells import Cell, Composite, PublishedValue
 from tests.unit import toy_tables as made_up
@@ -160,7 +160,7 @@ def test_models_of_one_row_may_differ_in_weights_and_recipe(tmp_path: Path) -> N
 def test_a_record_in_the_wrong_place_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
     made_up.write_all(tmp_path)
     path = tmp_path / made_up.paths("ours", "bc2gm")[0]
-    made_up.write_record(path, made_up.record("ours", "bc2gm", 1, 0.9).model_copy(update=changes))
+    write_record(path, made_up.record("ours", "bc2gm", 1, 0.9).model_copy(update=changes))
     with pytest.raises(PubmillError, match=next(iter(changes))):
         made_up.table(tmp_path)
 
@@ -319,7 +319,7 @@ def test_fine_tuned_models_beside_pipelines_share_their_training_data_as_ever(tm
 @pytest.mark.parametrize("changes", [{"protocol": "blurb"}, {"setting": "standard"}, {"model": "other"}])
 def test_a_pipelines_record_must_be_of_its_own_place(tmp_path: Path, changes: dict[str, Any]) -> None:
     record = made_up.pipeline_record("genes").model_copy(update=changes)
-    made_up.write_record(tmp_path / made_up.pipeline_path("genes"), record)
+    write_record(tmp_path / made_up.pipeline_path("genes"), record)
     with pytest.raises(PubmillError, match=f"does not belong in this table: {next(iter(changes))} is"):
         made_up.table(tmp_path, made_up.recipe_with_pipelines())
 

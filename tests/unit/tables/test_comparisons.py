@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lxml import html
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.contributions import Contributions, Items, write_items
@@ -14,6 +13,7 @@ from pubmill.metrics.entities import entity_metrics
 from pubmill.publication.comparison_rendering import FORMS
 from pubmill.tables.cells import Table
 from pubmill.tables.comparisons import Comparisons, comparisons
+from tests.pages import parsed
 from tests.unit.toy_tables import (
     column,
     paths,
@@ -136,7 +136,7 @@ def test_contributions_of_something_else_are_refused(tmp_path: Path, what: str) 
 
 def test_forms_show_every_comparison(tmp_path: Path) -> None:
     found = compared(tmp_path, made(tmp_path))
-    page = html.fromstring(FORMS["html"](found))
+    page = parsed(FORMS["html"](found))
     lines = [" ".join(line.text_content().split()) for line in page.xpath("//tbody/tr[td]")]
     assert len(lines) == 2
     assert lines[0].startswith(f"Bert +{found.rows[0].pairs[0].difference:.2f}")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lxml import html
 
 from pubmill.annotation.examples import Answer, SpanExample
 from pubmill.convert.dataset_counts import count
@@ -18,6 +17,7 @@ from pubmill.tables.dataset_cards import Card, label_bias
 from pubmill.tables.fact_cells import UNEXPLAINED, build, read_facts
 from pubmill.tables.fact_sources import read_artefacts
 from pubmill.tables.fact_table_models import FactTable, FactTableRecipe, read_fact_table
+from tests.pages import parsed
 from tests.unit.publication import toy_cards as made_up
 
 HOSTILE = '<script>alert(1)</script> | "x" & {y} \\input{/etc/passwd} $% [z](http://q) `w`\n\n# T'
@@ -256,7 +256,7 @@ def test_csv_has_one_line_a_cell(tmp_path: Path) -> None:
 
 
 def test_html_tells_equal_differing_and_empty_cells_apart(tmp_path: Path) -> None:
-    page = html.fromstring(FORMS["html"](table(tmp_path, recipe())))
+    page = parsed(FORMS["html"](table(tmp_path, recipe())))
     first, second = (" ".join(tr.text_content().split()) for tr in page.xpath("//tbody/tr"))
     assert "ours 2 , equal to the published = 2" in first
     assert "ours 2 , differs from the published ≠ 4 244*, difference (−4 242), reason b" in first
@@ -283,7 +283,7 @@ def hostile(tmp_path: Path) -> FactTable:
 
 
 def test_html_escapes(tmp_path: Path) -> None:
-    page = html.fromstring(FORMS["html"](hostile(tmp_path)))
+    page = parsed(FORMS["html"](hostile(tmp_path)))
     assert not page.xpath("//script")
     assert page.xpath("//sup[@title=$text]", text=HOSTILE)
 
@@ -346,7 +346,7 @@ def test_facts_run_down_the_page_where_the_table_says_so(tmp_path: Path) -> None
         HEADER + "t/blurb,drugs,boolean,1,a suite\nt/blurb,notes,boolean,0,a suite\nt/task,notes,text,x,\n"
     )
     found = table(tmp_path, recipe(row("drugs"), row("notes"), down="Fact"), published)
-    page = html.fromstring(FORMS["html"](found))
+    page = parsed(FORMS["html"](found))
     assert [th.text for th in page.xpath("//thead//th")] == ["Fact", "drugs", "notes"]
     lines = [" ".join(tr.xpath("./th")[0].text_content().split()) for tr in page.xpath("//tbody/tr")]
     assert lines == ["Task", "Train", "Dev", "Test", "BLURB a suite", "Bias"]

@@ -5,8 +5,9 @@ from functools import cache
 
 import pytest
 
-from pubmill.graph import Graph, as_json, checked_graph
+from pubmill.graph import Graph, checked_graph
 from pubmill.metrics.records import Record
+from pubmill.recipes.writing import as_json
 from pubmill.specs.study import Study
 from pubmill.tables.aggregation import Records, build
 from pubmill.tables.cells import Column, Row, Table, TableRecipe

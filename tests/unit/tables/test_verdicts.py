@@ -4,7 +4,7 @@ import pytest
 
 from pubmill.statistics.equivalence import Uncertainty, equivalence_p
 from pubmill.statistics.verdict_models import Equivalence
-from pubmill.tables.verdicts import judged
+from pubmill.tables.verdicts import verdict_on
 
 RULE = Equivalence(alpha=0.05, power=0.8, margins={}, runs={})
 
@@ -21,11 +21,11 @@ RULE = Equivalence(alpha=0.05, power=0.8, margins={}, runs={})
     ],
 )
 def test_verdicts(difference: float, error: float, verdict: str) -> None:
-    found = judged(difference, Uncertainty(error, 4), 1.0, RULE)
+    found = verdict_on(difference, Uncertainty(error, 4), 1.0, RULE)
     assert found.verdict == verdict
     assert found.p == equivalence_p(difference, Uncertainty(error, 4), 1.0)
     assert f"p = {found.p:.2g}" in found.why
 
 
 def test_equal_scores_give_no_verdict_of_confidence() -> None:
-    assert judged(0.0, Uncertainty(0.0, 4), 1.0, RULE).verdict == "no verdict"
+    assert verdict_on(0.0, Uncertainty(0.0, 4), 1.0, RULE).verdict == "no verdict"

@@ -28,7 +28,7 @@ def made(results: Path, printed: str = "90.0", **changes: Any) -> Table:
 
 def said(one: Table, model: str = "ours", key: str = "bc2gm") -> str | None:
     verdict = one.cells[model][key].verdict
-    return verdict and verdict.verdict
+    return verdict.verdict if verdict else None
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,8 @@ from pubmill.annotation.examples import (
 )
 from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
-from pubmill.vocabs.dataset_fit import FitRecipe, diagnose_dataset, diagnose_examples, entity_words, words_of
+from pubmill.recipes.vocabs import FitRecipe
+from pubmill.vocabs.dataset_fit import diagnose_dataset, diagnose_examples, entity_words, words_of
 from pubmill.vocabs.diagnosis import TERMS, split_terms
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL, make_tokenizer, save

@@ -39,7 +39,7 @@ def whole(text: str, splitting: Splitting) -> list[str]:
 
 
 @pytest.mark.parametrize("splitting", SPLITTINGS)
-@settings(max_examples=150)
+@settings(max_examples=40)
 @given(several=st.lists(texts, max_size=4))
 @example(several=["they're I'm we've he'll it'd 12's 'tis O'", "a  b", "a b ", " a", "a\t b\xa0 \xa0c"])
 def test_words_are_those_of_tokenizers(splitting: Splitting, several: list[str]) -> None:

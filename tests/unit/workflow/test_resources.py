@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -64,7 +65,7 @@ def test_a_distillation_has_its_teacher_in_memory_too(targets: Graph) -> None:
 
 
 def test_a_fine_tuning_asks_by_its_model_and_data(targets: Graph) -> None:
-    run = {"protocol": "blurb", "setting": "standard", "dataset": "jnlpba", "seed": "1"}
+    run: dict[str, Any] = {"protocol": "blurb", "setting": "standard", "dataset": "jnlpba", "seed": "1"}
     base = asked(targets, "finetune", model="pubmedbert-base", **run)
     large = asked(targets, "finetune", model="pubmedbert-large", **run)
     assert large[0] > base[0] > TORCH

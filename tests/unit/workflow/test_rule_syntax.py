@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.workflow.rule_syntax import any_of, not_compared, shell_prefix
+from pubmill.workflow.rule_syntax import any_of, not_compared, shell_prefix, wildcard_patterns
 
 
 @given(st.lists(st.text(min_size=1, max_size=8), max_size=6), st.text(min_size=1, max_size=8))
@@ -16,6 +16,14 @@ def test_a_pattern_matches_its_names_alone(names: list[str], other: str) -> None
     pattern = re.compile(any_of(names))
     assert all(pattern.fullmatch(name) for name in names)
     assert bool(pattern.fullmatch(other)) == (other in names)
+
+
+def test_wildcards_are_one_part_of_a_path_or_a_known_name() -> None:
+    patterns = wildcard_patterns(["blurb", "gu2020"])
+    assert re.fullmatch(patterns["model"], "bio-lm@1") and not re.fullmatch(patterns["model"], "a/b")
+    assert re.fullmatch(patterns["protocol"], "blurb") and not re.fullmatch(patterns["protocol"], "lewis2020")
+    assert re.fullmatch(patterns["table"], "table06") and not re.fullmatch(patterns["table"], "table")
+    assert re.fullmatch(patterns["seed"], "12") and not re.fullmatch(patterns["seed"], "{seed}")
 
 
 def test_snakemake_sees_that_such_a_parameter_is_derived_from_outputs() -> None:

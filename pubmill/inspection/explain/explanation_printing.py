@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from pubmill.inspection.explain.cells import CellRun, Explanation
+from pubmill.inspection.explain.cell_explanations import CellRun, Explanation
 from pubmill.planning.terminal_tables import BAD, DIM, table
 from pubmill.publication.rendering import count, duration, number, signed
 

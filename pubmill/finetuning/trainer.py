@@ -1,7 +1,6 @@
 """Fine-tuning loop: steps, evaluations on dev and predictions, the same for every task."""
 
 import math
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,11 +11,12 @@ import torch
 from pubmill.finetuning.batch_sampling import epoch_size, training_batches
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import collate
-from pubmill.finetuning.parameter_groups import Optimiser
+from pubmill.finetuning.parameter_groups import GroupedAdam
 from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.finetuning.splits import Split
 from pubmill.finetuning.tasks.base import Task
 from pubmill.hardware.torch_setup import to_device
+from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
 
 REPORT_SECONDS = 5.0
@@ -25,7 +25,7 @@ CHECK_STEPS = 50
 
 
 @dataclass(kw_only=True)
-class Progress:
+class FinetuningProgress:
     """Progress of training; `dev`: (step, score) of each evaluation; `losses`: the mean of each epoch."""
 
     losses: list[float] = field(default_factory=list)
@@ -45,9 +45,9 @@ class Trainer(Predictor):
     def __init__(self, recipe: FinetuningRecipe, task: Task[Any], model: TaskModel, seed: int) -> None:
         super().__init__(recipe, task, model)
         self.seed = seed
-        self.optimiser = Optimiser(model, recipe)
+        self.optimiser = GroupedAdam(model, recipe)
 
-    def train(self, train: Split, dev: Split | None, passes: float | None = None) -> Progress:
+    def train(self, train: Split, dev: Split | None, passes: float | None = None) -> FinetuningProgress:
         """Train for all epochs, until the recipe's `stop_after`, or for `passes` over the data.
 
         The learning-rate schedule is always that of all epochs. Training ends with the weights that the
@@ -55,7 +55,7 @@ class Trainer(Predictor):
         `diverged` set, if a loss or prediction is NaN or infinite; the weights are then unusable.
         """
         per_epoch = math.ceil(self._size(train) / self.recipe.batch_size)
-        progress = Progress(steps_per_epoch=per_epoch)
+        progress = FinetuningProgress(steps_per_epoch=per_epoch)
         total = per_epoch * self.recipe.epochs
         wanted = max(1, round(passes * per_epoch)) if passes else self.recipe.stop_after
         last = min(total, wanted or total)
@@ -76,18 +76,18 @@ class Trainer(Predictor):
         every = self.recipe.evaluate_every or per_epoch
         return step % every == 0 or step == last
 
-    def _look(self, dev: Split, progress: Progress, last: int) -> None:
+    def _look(self, dev: Split, progress: FinetuningProgress, last: int) -> None:
         """Score dev; remember the weights if they are the best so far and the recipe keeps the best."""
         score = self.task.dev_score(dev.examples, self.predict(dev))
         progress.dev.append((progress.steps, score))
-        say(f"step {progress.steps}/{last}: dev {self.recipe.metric} {score:.4f}")
+        report_progress(f"step {progress.steps}/{last}: dev {self.recipe.metric} {score:.4f}")
         if progress.best is None or score > progress.best[1]:
             progress.best = (progress.steps, score)
             if self.recipe.keep == "best":
                 weights = self.model.state_dict()
                 progress.best_weights = {name: value.detach().clone() for name, value in weights.items()}
 
-    def _steps(self, train: Split, progress: Progress, total: int, last: int) -> Iterator[None]:
+    def _steps(self, train: Split, progress: FinetuningProgress, total: int, last: int) -> Iterator[None]:
         """Make one step after another; yield after each."""
         lengths = train.lengths
         losses = torch.zeros((), device=self.device)
@@ -108,7 +108,7 @@ class Trainer(Predictor):
                     reported = progress.seconds
                     left = progress.seconds / progress.steps * (last - progress.steps)
                     mean = losses.item() / number
-                    say(f"step {progress.steps}/{last}: loss {mean:.4f}, {left:.0f} s left")
+                    report_progress(f"step {progress.steps}/{last}: loss {mean:.4f}, {left:.0f} s left")
                 yield
                 if progress.steps == last:
                     break
@@ -136,8 +136,3 @@ class Trainer(Predictor):
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimiser.step(step, total)
         return loss.detach()
-
-
-def say(message: str) -> None:
-    """Print a message to the terminal or log."""
-    print(message, file=sys.stderr, flush=True)

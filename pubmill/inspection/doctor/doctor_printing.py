@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from pubmill.inspection.doctor.datasets import DatasetFinding
+from pubmill.inspection.doctor.dataset_diagnoses import DatasetFinding
 from pubmill.inspection.doctor.links import Links
-from pubmill.inspection.doctor.models import ModelFinding
+from pubmill.inspection.doctor.model_diagnoses import ModelFinding
 from pubmill.planning.terminal_tables import BAD, DIM, GOOD
 
 FROM = {

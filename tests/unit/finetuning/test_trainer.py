@@ -17,8 +17,9 @@ from transformers import BertForPreTraining
 from pubmill.annotation.examples import TokensExample, write_examples
 from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import Layers, TaskModel
-from pubmill.finetuning.inputs import Encoded, collate
+from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.parameter_groups import schedule
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune as run
@@ -45,11 +46,11 @@ RECIPE = FinetuningRecipe(
 
 
 def finetune(*arguments: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    made = run(*arguments)
-    return made.predictions, made.account
+    made = run(FinetuningJob(*arguments))
+    return made.predictions, made.report
 
 
-def encode(sentences: list[list[str]], model: Path, max_length: int) -> Encoded:
+def encode(sentences: list[list[str]], model: Path, max_length: int) -> Any:
     """Windows of sentences without labels."""
     task = Tokens(RECIPE, Reader(load_tokenizer(model), max_length, "separate"), ["O", "B"])
     examples = [
@@ -61,7 +62,8 @@ def encode(sentences: list[list[str]], model: Path, max_length: int) -> Encoded:
 
 def sentence(generator: random.Random) -> TokensExample:
     """Words of syllables; one that begins with "ine" begins an entity, which "long" may continue."""
-    words, labels = [], []
+    words: list[str] = []
+    labels: list[str] = []
     for _ in range(generator.randrange(3, 14)):
         stem = "".join(generator.choice(SYLLABLES) for _ in range(generator.randrange(1, 4)))
         if labels and labels[-1] == "B" and generator.random() < 0.5:
@@ -136,49 +138,49 @@ def test_grouping_and_windows_put_labels_back_in_place(model: Path, dataset: Pat
 
 
 def test_it_learns_and_accounts_for_itself(model: Path, dataset: Path) -> None:
-    predictions, account = finetune(replace(RECIPE, epochs=8), model, dataset, 1, "dev")
+    predictions, report = finetune(replace(RECIPE, epochs=8), model, dataset, 1, "dev")
     examples = read_split(dataset, "dev", TokensExample)
     assert [row["id"] for row in predictions] == [example.id for example in examples]
     score = dev_score("entity_f1", "tokens", examples, [row["labels"] for row in predictions], None)
-    assert score == account["dev"]["best"] == max(account["dev"]["scores"]) > 0.9
-    assert account["dev"]["scores"].index(score) + 1 == account["dev"]["best_epoch"]
-    assert account["loss_by_epoch"][-1] < account["loss_by_epoch"][0] / 2
-    assert account["steps"] == 8 * 15 and account["failed"] is None and account["model"] == "tiny"
-    assert account["hardware"]["threads"] == torch.get_num_threads()
-    assert set(account["data_sha256"]) == {"train", "dev"}
+    assert score == report["dev"]["best"] == max(report["dev"]["scores"]) > 0.9
+    assert report["dev"]["scores"].index(score) + 1 == report["dev"]["best_epoch"]
+    assert report["loss_by_epoch"][-1] < report["loss_by_epoch"][0] / 2
+    assert report["steps"] == 8 * 15 and report["failed"] is None and report["model"] == "tiny"
+    assert report["hardware"]["threads"] == torch.get_num_threads()
+    assert set(report["data_sha256"]) == {"train", "dev"}
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_a_seed_gives_the_same_bits(model: Path, dataset: Path, precision: str) -> None:
+def test_a_seed_gives_the_same_bits(model: Path, dataset: Path, precision: Any) -> None:
     recipe = replace(RECIPE, precision=precision)
-    first, account = finetune(recipe, model, dataset, 7, "test")
+    first, report = finetune(recipe, model, dataset, 7, "test")
     second, again = finetune(recipe, model, dataset, 7, "test")
-    assert first == second and account["loss_by_epoch"] == again["loss_by_epoch"]
+    assert first == second and report["loss_by_epoch"] == again["loss_by_epoch"]
     _, other = finetune(recipe, model, dataset, 8, "test")
-    assert account["loss_by_epoch"] != other["loss_by_epoch"]
+    assert report["loss_by_epoch"] != other["loss_by_epoch"]
 
 
 def test_sentences_longer_than_the_model_are_predicted_whole(model: Path, dataset: Path) -> None:
-    predictions, account = finetune(replace(RECIPE, max_length=12), model, dataset, 1, "test")
+    predictions, report = finetune(replace(RECIPE, max_length=12), model, dataset, 1, "test")
     examples = read_split(dataset, "test", TokensExample)
     assert [len(row["labels"]) for row in predictions] == [len(example.words) for example in examples]
-    assert account["encoded"]["windows_split"] > 0 and account["max_length"] == 12
+    assert report["encoded"]["windows_split"] > 0 and report["max_length"] == 12
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_nan_is_marked_as_failed_and_no_label_is_made_up(model: Path, dataset: Path) -> None:
-    predictions, account = finetune(replace(RECIPE, learning_rate=1e30), model, dataset, 1, "test")
-    assert account["failed"] == "nan" and account["dev"]["best"] is None
+    predictions, report = finetune(replace(RECIPE, learning_rate=1e30), model, dataset, 1, "test")
+    assert report["failed"] == "nan" and report["dev"]["best"] is None
     assert {row["labels"] for row in predictions} == {None}
-    json.dumps(account, allow_nan=False)
+    json.dumps(report, allow_nan=False)
 
 
 def test_constant_predictions_are_marked(model: Path, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A head that has collapsed, and one that hasn't."""
     assert finetune(replace(RECIPE, epochs=2), model, dataset, 1, "test")[1]["failed"] is None
     monkeypatch.setattr(Layers, "forward", lambda head, places, batch: 0 * places[:, :3] + head.linear.bias)
-    predictions, account = finetune(replace(RECIPE, epochs=1), model, dataset, 1, "test")
-    assert account["failed"] == "constant predictions"
+    predictions, report = finetune(replace(RECIPE, epochs=1), model, dataset, 1, "test")
+    assert report["failed"] == "constant predictions"
     assert len({label for row in predictions for label in row["labels"]}) == 1
 
 
@@ -225,7 +227,7 @@ def test_the_program_gives_the_same_as_the_library(model: Path, dataset: Path, t
     predictions, expected = finetune(recipe, model, dataset, 3, "test")
     write_jsonl_gz(tmp_path / "expected.gz", predictions)
     assert output.read_bytes() == (tmp_path / "expected.gz").read_bytes()
-    account = json.loads((tmp_path / "run/seed-3.training.json").read_text())
-    assert account["recipe"] == expected["recipe"] == asdict(recipe)
-    assert account["loss_by_epoch"] == expected["loss_by_epoch"] and account["steps"] == 2 * 8
-    assert account["model_sha256"] == expected["model_sha256"]
+    report = json.loads((tmp_path / "run/seed-3.training.json").read_text())
+    assert report["recipe"] == expected["recipe"] == asdict(recipe)
+    assert report["loss_by_epoch"] == expected["loss_by_epoch"] and report["steps"] == 2 * 8
+    assert report["model_sha256"] == expected["model_sha256"]

@@ -6,6 +6,7 @@ import huggingface_hub
 
 from pubmill.graph import Graph
 from pubmill.graph.user_folders import how_to_bring
+from pubmill.recipes.models import LocalWeights, PipelineWeights, PretrainedWeights, ReleasedWeights
 
 
 @dataclass(frozen=True)
@@ -29,16 +30,18 @@ def examine_models(graph: Graph) -> list[ModelFinding]:
 
 def _examine(name: str, graph: Graph) -> ModelFinding:
     weights = graph.models.weights(name)
-    kind = weights["kind"]
-    if kind == "hub":
-        return _on_the_hub(name, weights["id"], weights["revision"])
-    if kind in ("folder", "spacy"):
-        what = "a folder" if kind == "folder" else "a spaCy pipeline"
-        if (found := graph.folders.find(weights["local"])) is not None and found.is_dir():
-            return ModelFinding(name, f"{what} of your own, {found}")
-        return ModelFinding(name, f"{what} of your own", False, f"bring it: {how_to_bring(weights['local'])}")
-    made = "pretrained here" if kind == "pretraining" else "random weights"
-    return ModelFinding(name, f"{made}, recipe {weights['recipe']}")
+    match weights:
+        case ReleasedWeights():
+            return _on_the_hub(name, weights.id, weights.revision)
+        case LocalWeights() | PipelineWeights():
+            what = "a folder" if isinstance(weights, LocalWeights) else "a spaCy pipeline"
+            if (found := graph.folders.find(weights.local)) is not None and found.is_dir():
+                return ModelFinding(name, f"{what} of your own, {found}")
+            return ModelFinding(
+                name, f"{what} of your own", False, f"bring it: {how_to_bring(weights.local)}"
+            )
+    made = "pretrained here" if isinstance(weights, PretrainedWeights) else "random weights"
+    return ModelFinding(name, f"{made}, recipe {weights.recipe}")
 
 
 def _on_the_hub(name: str, model: str, revision: str) -> ModelFinding:

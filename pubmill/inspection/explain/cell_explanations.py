@@ -305,7 +305,7 @@ def _planned(
     resolved = next((run.facts["recipe"] for run in runs if run.facts), None)
     if protocol == OFF_THE_SHELF or model is None:
         return place | {"recipe": resolved}
-    recipe = resolved or graph.runs.recipe(protocol, model, dataset, setting)
+    recipe = resolved or dict(graph.runs.recipe(protocol, model, dataset, setting).values)
     selected = graph.runs.selected(protocol, model, dataset, setting)
     return place | {"recipe": recipe, "choice": _choice(selected[0]) if selected else None}
 

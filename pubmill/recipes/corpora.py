@@ -1,0 +1,162 @@
+"""Recipes of corpora: parsing, versions, selection, duplicates, texts of datasets, locks."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pubmill.recipes.base import FORBID_UNKNOWN, OMIT_DEFAULT
+
+Parser = Literal["pubmill", "pubmed_parser"]
+Division = Literal["json", "file", "line", "blank-line"]
+Brackets = Literal["keep", "normalise"]
+LicenceGroup = Literal["commercial", "noncommercial", "other"]
+Flag = Literal["retracted", "manuscript", "ocr"]
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MedlineParsingRecipe:
+    """A source of PubMed files, by its name in the corpus spec, and its parser."""
+
+    source: str
+    parser: Parser = field(default="pubmill", metadata=OMIT_DEFAULT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PmcParsingRecipe:
+    """A source of PMC articles: its parser, the elements that are not text, and the articles of the archive
+    that it cannot read."""
+
+    source: str
+    parser: Parser
+    leave_out: tuple[str, ...]
+    unreadable: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextParsingRecipe:
+    """A source of the user's own texts: how a file is divided, and the default language of its texts."""
+
+    source: str
+    documents: Division = field(default="json", metadata=OMIT_DEFAULT)
+    language: str = field(default="", metadata=OMIT_DEFAULT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClinicalParsingRecipe:
+    """A source of clinical notes, and how to treat de-identified places."""
+
+    source: str
+    brackets: Brackets
+
+
+ParsingRecipe = MedlineParsingRecipe | PmcParsingRecipe | TextParsingRecipe | ClinicalParsingRecipe
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceShards:
+    """A source and the names of its shards, in the order of loading."""
+
+    name: str
+    shards: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatestRecipe:
+    """The sources of a corpus in the order of authority.
+
+    The shards are named here and not by paths on the command line: those of a whole baseline would be longer
+    than a shell command may be.
+    """
+
+    sources: tuple[SourceShards, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceFolder:
+    """Files of one source in one folder below the folder of all sources, in the order of loading."""
+
+    source: str
+    folder: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LockRecipe:
+    """The source files of a corpus, in the order of loading."""
+
+    files: tuple[SourceFolder, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionRecipe:
+    """Parts of documents to use as text, and filters over documents; null turns a filter off.
+
+    - `min_words`, `max_words`: limits on the words in the selected parts.
+    - `licences`: licence groups of PMC articles; `without`: flags that exclude a document.
+    - `types`: a document needs at least one of these (a publication type, a note's category);
+      `without_types`: it must have none of these.
+    - `requires`: parts that must be present, whether or not they are selected.
+    - `published_*`: years of publication; `dated_*` (YYYY-MM-DD): days of the last revision; both inclusive.
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    parts: tuple[Literal["abstract", "body"], ...] = ("abstract",)
+    licences: tuple[LicenceGroup, ...] | None = None
+    without: tuple[Flag, ...] = ()
+    min_words: int | None = None
+    max_words: int | None = None
+    languages: tuple[str, ...] | None = None
+    published_from: int | None = None
+    published_to: int | None = None
+    types: tuple[str, ...] | None = None
+    without_types: tuple[str, ...] | None = None
+    requires: tuple[Literal["title", "abstract", "body"], ...] = ()
+    dated_from: str | None = None
+    dated_to: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("dated_from", "dated_to"):
+            day = getattr(self, name)
+            if day is not None and not _DAY.fullmatch(day):
+                raise ValueError(f"{name} must be a day, YYYY-MM-DD, found {day!r}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FingerprintRecipe:
+    """The selection of a part, and whether to look for similar texts in addition to identical ones."""
+
+    selection: SelectionRecipe
+    similar: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class DuplicatesRecipe:
+    """Smallest share of common MinHashes that makes a copy; null finds only identical texts."""
+
+    similarity: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluatedDataset:
+    """A dataset whose texts are searched for: its splits, and whether its documents have PMIDs."""
+
+    dataset: str
+    splits: tuple[str, ...]
+    pmids: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexRecipe:
+    """The datasets whose texts are indexed."""
+
+    datasets: tuple[EvaluatedDataset, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatisticsRecipe:
+    """The corpus whose totals are written."""
+
+    corpus: str

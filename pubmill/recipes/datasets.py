@@ -1,0 +1,62 @@
+"""Recipes of datasets: conversion, and published forms."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pubmill.recipes.base import FORBID_UNKNOWN, Kind
+from pubmill.recipes.finetuning import Dummies
+from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
+
+Access = Literal["public", "registration", "credentialed"]
+_SHA256 = re.compile("[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConversionRecipe:
+    """Everything that determines a dataset's examples; `expect` is split -> measure -> count."""
+
+    dataset: str
+    kind: Kind
+    access: Access
+    splits: tuple[str, ...]
+    converter: str
+    options: dict[str, Any]
+    duplicates: Literal["keep"]
+    expect: dict[str, dict[str, int]]
+    metric: str
+    negative: str | None = None
+    version: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedFile:
+    """A file of a published form, and its hash; null if the published bytes are not known."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    name: str
+    sha256: str | None = None
+
+    def __post_init__(self) -> None:
+        if not fits(FILE, self.name):
+            raise ValueError(f"name must be {FILE_WORDS}, found {self.name!r}")
+        if self.sha256 is not None and not _SHA256.fullmatch(self.sha256):
+            raise ValueError(f"sha256 must be 64 hexadecimal digits, found {self.sha256!r}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedRecipe:
+    """The published form of a dataset.
+
+    `files`: split -> file. `options` under the name of a split apply only to that split. `dummies`: those of
+    a dataset with entity mentions, else null.
+    """
+
+    dataset: str
+    kind: Kind
+    access: Access
+    writer: str
+    options: dict[str, Any]
+    dummies: Dummies | None
+    files: dict[str, PublishedFile]

@@ -1,0 +1,83 @@
+"""Recipes of models: where their weights come from, and their export."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pubmill.recipes.base import OMIT_DEFAULT
+from pubmill.recipes.pretraining import PretrainingRecipe
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingStart:
+    """What a pretraining starts from: the weights of a `model`, or the checkpoint of another `recipe` at
+    `step`."""
+
+    model: str | None = field(default=None, metadata=OMIT_DEFAULT)
+    recipe: str | None = field(default=None, metadata=OMIT_DEFAULT)
+    step: int | None = field(default=None, metadata=OMIT_DEFAULT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PretrainedWeights:
+    """The checkpoint of a pretraining recipe at `step`; `start` and `teacher` are for the model's card."""
+
+    kind: Literal["pretraining"] = "pretraining"
+    recipe: str
+    step: int
+    start: TrainingStart | Literal["random weights"] | None = field(default=None, metadata=OMIT_DEFAULT)
+    teacher: str | None = field(default=None, metadata=OMIT_DEFAULT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomWeights:
+    """The architecture of a pretraining recipe with random weights."""
+
+    kind: Literal["random"] = "random"
+    recipe: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalWeights:
+    """A model folder of the user's own, `local_files: {KEY: ...}`."""
+
+    kind: Literal["folder"] = "folder"
+    local: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleasedWeights:
+    """Weights on the Hugging Face hub at a full commit hash."""
+
+    kind: Literal["hub"] = "hub"
+    id: str
+    revision: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PipelineWeights:
+    """A spaCy pipeline of the user's own; `types`: dataset -> label of the pipeline -> mention type."""
+
+    kind: Literal["spacy"] = "spacy"
+    local: str
+    types: dict[str, dict[str, str]]
+
+
+ModelWeights = PretrainedWeights | RandomWeights | LocalWeights | ReleasedWeights
+"""Where the weights of a model that can be fine-tuned come from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportRecipe:
+    """A model folder: the model's name, where its weights come from, and the facts of its card.
+
+    `lowercase`: how the tokenizer must treat capitals; released folders often don't specify it, and then
+    versions of transformers read them differently. `pretraining`: the recipe of weights made here (random
+    weights have its architecture); `seed`: of random weights.
+    """
+
+    model: str
+    lowercase: bool
+    weights: ModelWeights
+    pretraining: PretrainingRecipe | None = None
+    scale: str = "full"
+    seed: int = field(default=1, metadata=OMIT_DEFAULT)

@@ -1,0 +1,29 @@
+"""Recipes of scoring."""
+
+from dataclasses import dataclass, field
+
+from pubmill.recipes.base import OMIT_DEFAULT, Kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoringRecipe:
+    """The input of scoring besides the predictions.
+
+    - `kind`: the kind of examples; `metric`: the main metric; `negative`: the label that micro F1 ignores, if
+      any.
+    - `versions`: stage versions (several numbers where code and spec each have one).
+    - `made_by`: digest of all recipes and stage versions behind the run; empty outside the graph.
+    """
+
+    model: str
+    dataset: str
+    protocol: str
+    setting: str
+    scale: str
+    seed: int
+    split: str
+    kind: Kind
+    metric: str
+    negative: str | None = None
+    versions: dict[str, int | list[int]]
+    made_by: str = field(default="", metadata=OMIT_DEFAULT)

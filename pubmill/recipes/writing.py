@@ -1,0 +1,36 @@
+"""Write recipes as JSON text."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from pubmill.recipes.base import OMIT_DEFAULT, PartialRecipe
+
+
+def as_json(recipe: Any) -> str:
+    """Return a recipe as JSON text with sorted keys; equal recipes give equal text.
+
+    `recipe` may also be a list or dict of recipes. Fields with `OMIT_DEFAULT` are left out if they have their
+    default.
+    """
+    return json.dumps(recipe, sort_keys=True, allow_nan=False, default=_keys)
+
+
+def _keys(recipe: Any) -> Mapping[str, Any]:
+    """Return the keys and values of a recipe, to be written as a JSON object."""
+    if isinstance(recipe, PartialRecipe):
+        return dict(recipe.values)
+    if not is_dataclass(recipe) or isinstance(recipe, type):
+        raise TypeError(f"{type(recipe).__name__} is not part of a recipe")
+    values = ((field, getattr(recipe, field.name)) for field in fields(recipe))
+    return {
+        field.name: value
+        for field, value in values
+        if not (OMIT_DEFAULT.items() <= field.metadata.items() and value == field.default)
+    }
+
+
+def as_values(recipe: Any) -> Any:
+    """Return a recipe as parsed JSON, with sorted keys."""
+    return json.loads(as_json(recipe))

@@ -1,0 +1,57 @@
+"""Everything that the rules need, prepared from the configuration before they are read."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from filelock import FileLock
+from snakemake.shell import shell
+
+from pubmill.errors import Plain, plainly
+from pubmill.graph import checked_graph
+from pubmill.planning.gpus import read_gpus
+from pubmill.specs import Specs
+from pubmill.specs.study import Study, check_files, check_study
+from pubmill.workflow.failed_jobs import forget_failed_jobs
+from pubmill.workflow.left_out import announce_left_out
+from pubmill.workflow.requested_targets import check_before_graph
+from pubmill.workflow.resources import resources
+from pubmill.workflow.rule_syntax import shell_prefix
+
+
+class Prepared(NamedTuple):
+    """What the Snakefile gives to the rules.
+
+    `graph`: its errors end the run with their plain message. `needs`: a rule's memory and time. `begin`: what
+    a run does before its first job; it returns the lock of the results.
+    """
+
+    study: Study
+    specs: Specs
+    graph: Plain
+    needs: Callable[[str], dict[str, Callable[[Any, int], int]]]
+    begin: Callable[[], FileLock]
+
+
+@plainly
+def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
+    """Check the configuration in the checkout `root`, and prepare Snakemake for its graph."""
+    forget_failed_jobs()
+    check_files(workflow.configfiles)
+    study, specs = check_study(config, root / "specs")
+    graph = checked_graph(study, specs)
+    needs = resources(graph, read_gpus(root / "specs", root / "benchmarks/pretraining.json"))
+    check_before_graph(workflow, graph, root / "studies")
+    shell.prefix(shell_prefix(root, bool(workflow.deployment_settings.deployment_method)))
+    print_left_out = announce_left_out(workflow, graph.left_out())
+
+    @plainly
+    def begin_run() -> FileLock:
+        # Imported here because only a run needs it; it imports the hub's library.
+        from pubmill.workflow.run_start import begin
+
+        lock = begin(workflow, graph)
+        print_left_out()
+        return lock
+
+    return Prepared(study, specs, Plain(graph), needs, begin_run)
