@@ -114,4 +114,4 @@ def test_a_model_asks_for_twelve_bytes_a_parameter_and_a_run_of_unknown_size_for
         assert found == (round(3_000 + 12 * parameters / 1e6), 60)
     monkeypatch.setattr(costs, "operations_of_finetuning", lambda *_: None)
     run = {"protocol": "blurb", "model": "pubmedbert-base", "setting": "standard", "dataset": "gad"}
-    assert asked(targets, "trial", **run)[1] == 480
+    assert asked(targets, "trial", 1, **run)[1] == 480
