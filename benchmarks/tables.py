@@ -33,6 +33,7 @@ from pubmill.metrics.records import Record, write_record
 from pubmill.publication.rendering import to_json
 from pubmill.recipes.writing import as_json
 from pubmill.tables.cells import read_table
+from pubmill.tables.published_values import published_of_cells
 from tests.full_tables import SPECS, graph, published, recipe
 from tests.unit.toy_tables import compared
 
@@ -75,11 +76,12 @@ def prepare(folder: Path, seeds: int) -> None:
     noise = random.Random(seeds)
     scores: dict[str, dict[str, float]] = {}
     for table in graph(seeds).specs.tables:
-        made, printed = recipe(table, seeds), published(table)
+        made = recipe(table, seeds)
         rows = {row.key: row for row in made.rows}
+        printed = published_of_cells(made.columns, made.rows, published(table))
         for column in made.columns:
-            for key, paths in made.records.get(column.key, {}).items():
-                value = printed.of(column, rows[key])
+            for key, paths in made.record_paths.get(column.key, {}).items():
+                value = printed.get((column.key, key))
                 centre = value.value if value else UNPUBLISHED
                 for path in paths:
                     score = noise.gauss(centre, 0.5) / 100

@@ -13,10 +13,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from pubmill import recipes
 from pubmill.errors import run
-from pubmill.publication.contradictions import FORMS, ContradictionsRecipe, find_contradictions
+from pubmill.publication.contradictions import FORMS, find_contradictions
+from pubmill.recipes.tables import ContradictionsRecipe
 from pubmill.storage.files import writing
-from pubmill.tables.cells import parse_argument
 
 
 def main() -> None:
@@ -27,7 +28,7 @@ def main() -> None:
     parser.add_argument("--specs", required=True, type=Path, help="folder of the specs")
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
-    found = find_contradictions(parse_argument(ContradictionsRecipe, arguments.recipe), arguments.specs)
+    found = find_contradictions(recipes.read(ContradictionsRecipe, arguments.recipe), arguments.specs)
     for form, render in FORMS.items():
         with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
             temporary.write_text(render(found), encoding="utf-8")

@@ -15,13 +15,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from pubmill import recipes
 from pubmill.errors import run
 from pubmill.publication.fact_rendering import FORMS
+from pubmill.recipes.tables import FactTableRecipe
 from pubmill.storage.files import writing
-from pubmill.tables.cells import parse_argument
 from pubmill.tables.fact_cells import build, read_facts
 from pubmill.tables.fact_sources import read_artefacts
-from pubmill.tables.fact_table_models import FactTableRecipe
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--results", required=True, type=Path, help="results folder with the artefacts")
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
-    recipe = parse_argument(FactTableRecipe, arguments.recipe)
+    recipe = recipes.read(FactTableRecipe, arguments.recipe)
     table = build(recipe, read_facts(arguments.published, recipe), read_artefacts(recipe, arguments.results))
     for form, render in FORMS.items():
         with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:

@@ -13,12 +13,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from pubmill import recipes
 from pubmill.errors import run
 from pubmill.publication.rendering import FORMS
+from pubmill.recipes.tables import TableRecipe
 from pubmill.storage.files import writing
-from pubmill.tables.aggregation import build, read_records
-from pubmill.tables.cells import TableRecipe, parse_argument
+from pubmill.tables.aggregation import build
 from pubmill.tables.published_values import read_published
+from pubmill.tables.recorded_runs import load_runs
 
 
 def main() -> None:
@@ -30,9 +32,9 @@ def main() -> None:
     parser.add_argument("--results", required=True, type=Path, help="results folder with the records")
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
-    recipe = parse_argument(TableRecipe, arguments.recipe)
+    recipe = recipes.read(TableRecipe, arguments.recipe)
     published = read_published(arguments.published, recipe.left_out)
-    table = build(recipe, published, read_records(recipe, arguments.results))
+    table = build(recipe, published, load_runs(recipe, arguments.results))
     for form, render in FORMS.items():
         with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
             temporary.write_text(render(table), encoding="utf-8")

@@ -15,9 +15,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = "3.11"
 DATA = (
-    "duckdb", "huggingface-hub", "isal", "jinja2", "lxml", "nltk", "numpy", "protobuf", "pubmed-parser",
-    "pyarrow", "pydantic", "pylatexenc", "pyyaml", "rensa", "requests", "rocrate", "safetensors", "scipy",
-    "sentencepiece", "seqeval", "tokenizers", "transformers",
+    "duckdb", "huggingface-hub", "isal", "jinja2", "lxml", "nltk", "numpy", "pandas", "protobuf",
+    "pubmed-parser", "pyarrow", "pydantic", "pylatexenc", "pyyaml", "rensa", "requests", "rocrate",
+    "safetensors", "scipy", "sentencepiece", "seqeval", "tokenizers", "transformers",
 )  # fmt: skip
 TRAINING = ("numpy", "safetensors", "tensorboard", "tokenizers", "tqdm", "transformers", "huggingface-hub")
 TORCH_NEEDS = ("filelock", "fsspec", "jinja2", "networkx", "setuptools", "sympy", "typing-extensions")

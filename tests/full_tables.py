@@ -1,16 +1,19 @@
 """All result tables at full scale, as if nothing were missing, for tests and benchmarks."""
 
-import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from statistics import fmean, stdev
 
+from pandas import DataFrame
+
 from pubmill.graph import Graph
+from pubmill.recipes.reading import read
+from pubmill.recipes.tables import Column, Row, TableRecipe
+from pubmill.recipes.writing import as_json
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
-from pubmill.tables.cells import Column, Row, TableRecipe
-from pubmill.tables.published_values import PrintedAt, PublishedValues, places, read_published
+from pubmill.tables.published_values import NAMES, PrintedAt, places, read_published
 
 SPECS = Path(__file__).resolve().parents[1] / "specs"
 
@@ -42,10 +45,10 @@ def graph(seeds: int = 1) -> Graph:
 
 def recipe(name: str, seeds: int = 1) -> TableRecipe:
     """Return the recipe of a table, as its program reads it."""
-    return TableRecipe.model_validate(json.loads(json.dumps(graph(seeds).tables.recipe(name))))
+    return read(TableRecipe, as_json(graph(seeds).tables.recipe(name)))
 
 
-def published(name: str) -> PublishedValues:
+def published(name: str) -> DataFrame:
     return read_published(SPECS / f"tables/{name}.published.csv", specs().tables[name].left_out)
 
 
@@ -55,8 +58,7 @@ def printed(paper: str) -> dict[PrintedAt, float]:
     found: dict[PrintedAt, float] = {}
     for name in sorted(specs().tables):
         if name.startswith(f"{paper}/"):
-            values = published(name).values
-            found = {place: value.value for place, value in values.items()} | found
+            found = published(name).dropna(subset="value").set_index(NAMES)["value"].to_dict() | found
     return found
 
 

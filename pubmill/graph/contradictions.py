@@ -1,18 +1,15 @@
 """The page of contradictions between the papers, which is the same in every study."""
 
-from typing import Any
-
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.graph.tables import Tables
+from pubmill.recipes.tables import (
+    ContradictionsRecipe,
+    PublishedColumn,
+    PublishedRow,
+    PublishedTable,
+    values_of,
+)
 from pubmill.specs import Specs
-
-COLUMN = ("key", "label", "model", "published")
-ROW = ("key", "dataset", "label", "metric", "published", "printed")
-"""Fields of columns and rows in the recipe, which is a command-line argument and must stay short."""
-
-
-def _fields(values: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: values[name] for name in names}
 
 
 class ContradictionJobs:
@@ -22,29 +19,30 @@ class ContradictionJobs:
         self._specs = specs
         self._tables = tables
 
-    def recipe(self) -> dict[str, Any]:
-        """Return the ContradictionsRecipe."""
+    def recipe(self) -> ContradictionsRecipe:
+        """Return the recipe of the page, a command-line argument that must stay short."""
         standard = [name for name, spec in self._specs.tables.items() if spec.setting == "standard"]
-        return {
-            "tables": [self._published_table(name) for name in standard],
-            "models": {name: spec.label or name for name, spec in self._specs.models.items()},
-            "versions": {"contradictions": VERSIONS["contradictions"]},
-        }
+        return ContradictionsRecipe(
+            tables=tuple(self._published_table(name) for name in standard),
+            models={name: spec.label or name for name, spec in self._specs.models.items()},
+            versions={"contradictions": VERSIONS["contradictions"]},
+        )
 
-    def _published_table(self, name: str) -> dict[str, Any]:
+    def _published_table(self, name: str) -> PublishedTable:
         spec = self._specs.tables[name]
-        own = [column for column in spec.columns if column.setting is None]
-        return {
-            "name": name,
-            "paper": spec.paper,
-            "number": int(spec.name.removeprefix("table")),
-            "file": f"tables/{name}.published.csv",
-            "protocol": spec.protocol,
-            "aggregate": self._specs.protocols[spec.protocol].final.aggregate,
-            "metric": spec.metric,
-            "columns": [_fields(self._tables.column(column), COLUMN) for column in own],
-            "rows": [_fields(self._tables.row(spec, row), ROW) for row in spec.rows],
-            "composites": [composite.model_dump() for composite in spec.composites],
-            "left_out": spec.left_out,
-            "elsewhere": spec.elsewhere,
-        }
+        own = [self._tables.column(column) for column in spec.columns if column.setting is None]
+        rows = [self._tables.row(spec, row) for row in spec.rows]
+        return PublishedTable(
+            name=name,
+            paper=spec.paper,
+            number=int(spec.name.removeprefix("table")),
+            file=f"tables/{name}.published.csv",
+            protocol=spec.protocol,
+            aggregate=self._specs.protocols[spec.protocol].final.aggregate,
+            metric=spec.metric,
+            columns=tuple(PublishedColumn(**values_of(PublishedColumn, column)) for column in own),
+            rows=tuple(PublishedRow(**values_of(PublishedRow, row)) for row in rows),
+            composites=spec.composites,
+            left_out=spec.left_out,
+            elsewhere=spec.elsewhere,
+        )

@@ -1,16 +1,11 @@
 """Facts of datasets that tables show."""
 
-from typing import Any
-
 from pubmill.graph.datasets import Datasets
 from pubmill.graph.table_datasets import TableDatasets
+from pubmill.recipes.tables import FactSource
 from pubmill.specs import FactTableSpec, Specs
 from pubmill.specs.fact_tables import FactColumn, FactRow
 from pubmill.storage.result_paths import BELOW
-
-Source = dict[str, Any]
-"""Source of a cell (pubmill.tables.fact_table_models.Source): its `value`, the `files` that have it, or what
-is `lacking`; `scaled` says why it may differ from the published one at this scale."""
 
 
 class DatasetFacts:
@@ -21,24 +16,24 @@ class DatasetFacts:
         self._datasets = datasets
         self._table_datasets = table_datasets
 
-    def source(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> Source:
+    def source(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
         """Return the source of a fact of a dataset: its spec, or its card."""
         if row.subject not in self._specs.datasets:
-            return {"lacking": row.missing}
+            return FactSource(lacking=row.missing)
         if column.fact in ("count", "label_bias"):
             lacking = self._table_datasets.obstacle(row.subject)
             made_up = f"not the published files: {self._specs.scale.title}"
             card = BELOW.card(row.subject)
-            return {
-                "lacking": lacking,
-                "files": [] if lacking else [card],
-                "scaled": made_up if self._datasets.is_made_up(row.subject) and not lacking else None,
-            }
+            return FactSource(
+                lacking=lacking,
+                files=() if lacking else (card,),
+                scaled=made_up if self._datasets.is_made_up(row.subject) and not lacking else None,
+            )
         field, _, members = column.value.partition("=")
         terms = self._terms(row.subject, field)
         if members:
-            return {"value": not set(members.split("|")).isdisjoint(terms)}
-        return {"value": {**table.words, **row.words}.get(terms[0], terms[0])}
+            return FactSource(value=not set(members.split("|")).isdisjoint(terms))
+        return FactSource(value={**table.words, **row.words}.get(terms[0], terms[0]))
 
     def _terms(self, dataset: str, field: str) -> list[str]:
         """Return the values of a field of a dataset's spec; `suites` are those of all its variants."""

@@ -1,11 +1,10 @@
 """Tables of facts."""
 
-from typing import Any
-
-from pubmill.graph.dataset_facts import DatasetFacts, Source
+from pubmill.graph.dataset_facts import DatasetFacts
 from pubmill.graph.headings import heading
 from pubmill.graph.model_facts import ModelFacts
 from pubmill.graph.stage_versions import VERSIONS
+from pubmill.recipes.tables import FactSource, FactTableColumn, FactTableRecipe, FactTableRow
 from pubmill.specs import FactTableSpec, Specs
 from pubmill.specs.fact_tables import FactRow
 from pubmill.specs.study import Study
@@ -24,7 +23,7 @@ class FactTables:
         self._dataset_facts = dataset_facts
         self._model_facts = model_facts
 
-    def sources(self, table: str) -> dict[str, dict[str, Source]]:
+    def sources(self, table: str) -> dict[str, dict[str, FactSource]]:
         """Return the source of each cell of a table: subject -> column -> source."""
         spec = self._specs.fact_tables[table]
         find = {
@@ -40,45 +39,40 @@ class FactTables:
     def files(self, table: str) -> list[str]:
         """Return the artefacts that a table needs."""
         sources = [source for found in self.sources(table).values() for source in found.values()]
-        files = dict.fromkeys(file for source in sources for file in source.get("files", ()))
+        files = dict.fromkeys(file for source in sources for file in source.paths)
         return [self._paths.at(file) for file in files]
 
-    def recipe(self, table: str) -> dict[str, Any]:
-        """Return the FactTableRecipe of a table."""
+    def recipe(self, table: str) -> FactTableRecipe:
+        """Return the recipe of a table."""
         spec, sources = self._specs.fact_tables[table], self.sources(table)
-        of_datasets = spec.subjects == "datasets"
-        return {
+        return FactTableRecipe(
             **heading(spec, self._study.scale, self._specs),
-            "comparable": not any(
-                source.get("scaled") for found in sources.values() for source in found.values()
-            ),
-            "subjects": spec.subjects,
-            "down": spec.down,
-            "columns": [
-                {
-                    "key": column.key,
-                    "label": column.label,
-                    "value": column.value,
-                    "kind": spec.kind_of(column),
-                    "published": column.published or column.key,
-                }
+            comparable=not any(source.scaled for found in sources.values() for source in found.values()),
+            subjects=spec.subjects,
+            down=spec.down,
+            columns=tuple(
+                FactTableColumn(
+                    key=column.key,
+                    label=column.label,
+                    value=column.value,
+                    kind=spec.kind_of(column),
+                    published=column.published or column.key,
+                )
                 for column in spec.columns
-            ],
-            "rows": [self._row(spec, row, sources[row.subject], of_datasets) for row in spec.rows],
-            "lists_members": spec.lists_members,
-            "versions": {"fact_table": VERSIONS["fact_table"]},
-        }
+            ),
+            rows=tuple(self._row(spec, row, sources[row.subject]) for row in spec.rows),
+            lists_members=spec.lists_members,
+            versions={"fact_table": VERSIONS["fact_table"]},
+        )
 
-    def _row(
-        self, table: FactTableSpec, row: FactRow, sources: dict[str, Source], of_datasets: bool
-    ) -> dict[str, Any]:
-        data = self._specs.datasets.get(row.subject) if of_datasets else None
-        return {
-            "subject": row.subject,
-            "label": row.label,
-            "measure": row.measure,
-            "published": row.printed,
-            "why": {column.key: column.why for column in table.columns if column.why} | row.why,
-            "sources": sources,
-            "conflicts": list(data.conflicts) if data else [],
-        }
+    def _row(self, table: FactTableSpec, row: FactRow, sources: dict[str, FactSource]) -> FactTableRow:
+        data = self._specs.datasets.get(row.subject) if table.subjects == "datasets" else None
+        return FactTableRow(
+            subject=row.subject,
+            label=row.label,
+            measure=row.measure,
+            published=row.printed,
+            why={column.key: column.why for column in table.columns if column.why} | row.why,
+            sources=sources,
+            conflicts=data.conflicts if data else (),
+        )

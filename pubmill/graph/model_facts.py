@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Any
 
-from pubmill.graph.dataset_facts import Source
 from pubmill.graph.model_access import ModelAccess
 from pubmill.graph.models import Models
 from pubmill.graph.requests import Requests
@@ -14,6 +13,7 @@ from pubmill.graph.user_folders import UserFolders
 from pubmill.graph.vocabularies import Vocabularies
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.models import LocalWeights, PretrainedWeights, RandomWeights
+from pubmill.recipes.tables import FactSource
 from pubmill.specs import FactTableSpec, LearntVocabSpec, PretrainingSpec, ProtocolSpec, Specs
 from pubmill.specs.fact_tables import FactColumn, FactRow
 from pubmill.specs.models import FolderWeights, RecipeWeights
@@ -49,13 +49,13 @@ class ModelFacts:
         self._table_datasets = table_datasets
         self._scope = scope
 
-    def of_model(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> Source:
+    def of_model(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
         """Return the source of a fact of a model: its recipe, its vocabulary, its corpus or a run."""
         if column.fact == "recipe":
             return self._of_finetuning(table, row, column)
         if row.subject not in self._specs.models:
-            return {"lacking": row.missing}
-        measured: dict[str, Callable[[], Source]] = {
+            return FactSource(lacking=row.missing)
+        measured: dict[str, Callable[[], FactSource]] = {
             "term": lambda: self._of_vocab(row.subject, None),
             "fit": lambda: self._of_vocab(row.subject, column.dataset),
             "seconds": lambda: self._of_runs(table, column, [row.subject]),
@@ -67,10 +67,10 @@ class ModelFacts:
             return measured[column.fact]()
         recipe = self._pretraining(row.subject)
         if recipe is None:
-            return {"lacking": RELEASED}
+            return FactSource(lacking=RELEASED)
         if column.value.startswith("corpus."):
             return self._of_corpus(recipe.corpus)
-        return {"value": self._of_recipe(table, row, column, recipe), "scaled": self._scaled()}
+        return FactSource(value=self._of_recipe(table, row, column, recipe), scaled=self._scaled())
 
     def _scaled(self) -> str | None:
         """Return the note on a fact that differs from the paper's because of the scale."""
@@ -119,11 +119,11 @@ class ModelFacts:
             return words.get(f"{vocab.size} {term}", f"{vocab.size} {phrase}")
         return phrase
 
-    def _of_corpus(self, corpus: str) -> Source:
+    def _of_corpus(self, corpus: str) -> FactSource:
         built = {self._specs.pretraining[recipe].corpus for recipe in self._scope.pretrainings()}
         if corpus not in built:
-            return {"lacking": NO_CORPUS}
-        return {"files": [BELOW.corpus(corpus, STATISTICS)], "scaled": self._scaled()}
+            return FactSource(lacking=NO_CORPUS)
+        return FactSource(files=(BELOW.corpus(corpus, STATISTICS),), scaled=self._scaled())
 
     def _weights_obstacle(self, model: str) -> str | None:
         """Return why a model's weights are unavailable in this study; None if they are available."""
@@ -142,40 +142,40 @@ class ModelFacts:
             return f"needs files of your own (then set local_files: {own.local})"
         return None
 
-    def _of_vocab(self, model: str, dataset: str | None) -> Source:
+    def _of_vocab(self, model: str, dataset: str | None) -> FactSource:
         """Return the source of a diagnosis of a model's vocabulary, by itself or on a dataset."""
         vocab = self._vocabularies.of_model(model)
         lacking = self._weights_obstacle(model) or (None if vocab else NO_VOCAB)
         if dataset is not None:
             lacking = lacking or self._table_datasets.obstacle(dataset)
         if lacking:
-            return {"lacking": lacking}
+            return FactSource(lacking=lacking)
         made_here = isinstance(self._models.weights(model), PretrainedWeights | RandomWeights)
         assert vocab
         file = BELOW.fit(vocab, dataset) if dataset else BELOW.vocab(vocab, DIAGNOSIS)
-        return {"files": [file], "scaled": self._scaled() if made_here else None}
+        return FactSource(files=(file,), scaled=self._scaled() if made_here else None)
 
-    def _of_runs(self, table: FactTableSpec, column: FactColumn, models: list[str]) -> Source:
+    def _of_runs(self, table: FactTableSpec, column: FactColumn, models: list[str]) -> FactSource:
         """Return the records of one run of each of these models, as a source."""
         assert column.dataset and table.protocol and table.setting
         reasons = (self._table_datasets.obstacle(column.dataset), *map(self._weights_obstacle, models))
         if lacking := next(filter(None, reasons), None):
-            return {"lacking": lacking}
+            return FactSource(lacking=lacking)
         records = [BELOW.record(table.protocol, model, column.dataset, table.setting, 1) for model in models]
-        return {"files": records, "scaled": self._scaled()}
+        return FactSource(files=tuple(records), scaled=self._scaled())
 
-    def _of_finetuning(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> Source:
+    def _of_finetuning(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
         """Return a value of a model's fine-tuning recipe; only the protocol need name the model."""
         assert table.protocol and table.setting and column.dataset
         protocol = self._specs.protocols[table.protocol]
         named = {model for override in protocol.overrides.values() for model in override.models or ()}
         if row.subject not in self._specs.models and row.subject not in named:
-            return {"lacking": row.missing}
+            return FactSource(lacking=row.missing)
         data = self._specs.datasets[column.dataset]
         recipe = protocol.recipe(data, row.subject, table.setting, trial=False)
-        return {"value": recipe[column.value.partition(".")[2]], "scaled": self._scaled()}
+        return FactSource(value=recipe[column.value.partition(".")[2]], scaled=self._scaled())
 
-    def of_task(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> Source:
+    def of_task(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
         """Return the kinds of a task's examples, or what a protocol varies for it."""
         data = [spec for spec in self._specs.datasets.values() if spec.task == row.subject]
         if column.value == "kind":
@@ -184,10 +184,10 @@ class ModelFacts:
         settings = {name for name, one in protocol.settings.items() if any(map(one.fits, data))}
         return _listed(table, row, _varied(protocol, settings))
 
-    def of_protocol(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> Source:
+    def of_protocol(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
         """Return what the settings of a protocol vary."""
         if row.subject not in self._specs.protocols:
-            return {"lacking": row.missing}
+            return FactSource(lacking=row.missing)
         protocol = self._specs.protocols[row.subject]
         return _listed(table, row, _varied(protocol, set(protocol.settings)))
 
@@ -207,8 +207,8 @@ def _decided(protocol: ProtocolSpec) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield name, {**override.values, **(override.grid or {})}
 
 
-def _listed(table: FactTableSpec, row: FactRow, terms: list[str]) -> Source:
+def _listed(table: FactTableSpec, row: FactRow, terms: list[str]) -> FactSource:
     """Return terms in the table's words, each once."""
     words = {**table.words, **row.words}
     listed = dict.fromkeys(words.get(term, term) for term in terms)
-    return {"value": ", ".join(listed)} if listed else {"lacking": NOTHING_VARIED}
+    return FactSource(value=", ".join(listed)) if listed else FactSource(lacking=NOTHING_VARIED)

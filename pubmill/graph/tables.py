@@ -1,7 +1,7 @@
 """Tables of results."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pubmill.graph.cells import Cells
 from pubmill.graph.headings import heading
@@ -11,6 +11,7 @@ from pubmill.graph.runs import Runs
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.graph.table_datasets import NOT_RUN, TableDatasets
 from pubmill.graph.table_models import TableModels
+from pubmill.recipes.tables import Column, Equivalence, Row, TableRecipe
 from pubmill.specs import DatasetSpec, Specs, TableSpec
 from pubmill.specs.study import Study
 from pubmill.specs.tables import ColumnSpec, RowSpec
@@ -113,77 +114,73 @@ class Tables:
         record."""
         return [self._paths.contributions(path) for path in self.record_files(table)]
 
-    def recipe(self, table: str) -> dict[str, Any]:
-        """Return the TableRecipe of a table."""
-        spec = self._specs.tables[table]
-        final = self._specs.protocols[spec.protocol].final
-        return {
+    def recipe(self, table: str) -> TableRecipe:
+        """Return the recipe of a table."""
+        spec, found = self._specs.tables[table], self.found(table).records
+        return TableRecipe(
             **heading(spec, self._study.scale, self._specs),
-            "comparable": self._specs.scale.comparable,
-            "protocol": spec.protocol,
-            "setting": spec.setting,
-            "aggregate": final.aggregate,
-            "equivalence": self._equivalence(spec),
-            "rows": [self.row(spec, row) for row in spec.rows],
-            "columns": [self.column(column) for column in self._table_models.columns(table)],
-            "composites": [composite.model_dump() for composite in spec.composites],
-            "left_out": spec.left_out,
-            "records": {
-                column: {row: by_folder(paths) for row, paths in found.items()}
-                for column, found in self.shown_records(table).items()
+            comparable=self._specs.scale.comparable,
+            protocol=spec.protocol,
+            setting=spec.setting,
+            aggregate=self._specs.protocols[spec.protocol].final.aggregate,
+            equivalence=self._equivalence(spec),
+            rows=tuple(self.row(spec, row) for row in spec.rows),
+            columns=tuple(self.column(column) for column in self._table_models.columns(table)),
+            composites=spec.composites,
+            left_out=spec.left_out,
+            records={
+                column: {row: by_folder(paths) for row, paths in rows.items()}
+                for column, rows in self.shown_records(table).items()
             },
-            "found": [
-                f"{column}/{row}" for column, rows in self.found(table).records.items() for row in rows
-            ],
-            "missing": self._missing(table),
-            "versions": {"table": VERSIONS["table"]},
-        }
+            found=tuple(f"{column}/{row}" for column, rows in found.items() for row in rows),
+            missing=self._missing(table),
+            versions={"table": VERSIONS["table"]},
+        )
 
-    def column(self, column: ColumnSpec) -> dict[str, Any]:
+    def column(self, column: ColumnSpec) -> Column:
         """Return a column of a recipe."""
-        return {
-            "key": column.name,
-            "label": column.label,
-            "model": column.model,
-            "pipeline": column.model in self._pipelines.names(),
-            "published": list(column.published or [column.name]),
-            "best_of": list(column.best_of or []),
-            "drop": column.drop.model_dump() if column.drop else None,
-        }
+        return Column(
+            key=column.name,
+            label=column.label,
+            model=column.model,
+            pipeline=column.model in self._pipelines.names(),
+            published=column.published or (column.name,),
+            best_of=column.best_of or (),
+            drop=column.drop,
+        )
 
-    def row(self, table: TableSpec, row: RowSpec) -> dict[str, Any]:
+    def row(self, table: TableSpec, row: RowSpec) -> Row:
         """Return a row of a recipe."""
         parts = self._runs.parts(table.protocol, row.dataset)
         spec: DatasetSpec | None = self._specs.datasets.get(parts[0])
-        metric = table.metric_of(row, spec)
-        return {
-            "key": row.name,
-            "dataset": row.dataset,
-            "label": row.label,
-            "group": row.group,
-            "metric": metric,
-            "published": row.published or row.dataset.partition("@")[0],
-            "printed": row.printed or metric,
-            "shown": row.name not in table.hidden,
-            "not_comparable": row.not_comparable,
-            "conflicts": list(spec.conflicts) if spec else [],
-            "folds": parts if parts != [row.dataset] else [],
-        }
+        metric = table.metric_of(row, spec) or ""
+        return Row(
+            key=row.name,
+            dataset=row.dataset,
+            label=row.label,
+            group=row.group,
+            metric=metric,
+            published=row.published or row.dataset.partition("@")[0],
+            printed=row.printed or metric,
+            shown=row.name not in table.hidden,
+            not_comparable=row.not_comparable,
+            conflicts=spec.conflicts if spec else (),
+            folds=tuple(parts) if parts != [row.dataset] else (),
+        )
 
-    def _equivalence(self, table: TableSpec) -> dict[str, Any]:
+    def _equivalence(self, table: TableSpec) -> Equivalence:
         """Return how verdicts are reached: the margin of each row and composite, and the runs of each row."""
         rule = self._specs.protocols[table.protocol].equivalence
         composites = {composite.name: "default" for composite in table.composites}
         of = {row.name: row.dataset for row in table.rows} | composites
-        return {
-            "alpha": rule.alpha,
-            "power": rule.power,
-            "margins": {
-                name: rule.margins.get(dataset, rule.margins["default"]).model_dump()
-                for name, dataset in of.items()
+        return Equivalence(
+            alpha=rule.alpha,
+            power=rule.power,
+            margins={
+                name: rule.margins.get(dataset, rule.margins["default"]) for name, dataset in of.items()
             },
-            "runs": {row.name: self._paper_runs(table, row.dataset) for row in table.rows},
-        }
+            runs={row.name: self._paper_runs(table, row.dataset) for row in table.rows},
+        )
 
     def _paper_runs(self, table: TableSpec, row: str) -> int:
         """Return how many runs of a model the paper had of a dataset, or of its folds together."""

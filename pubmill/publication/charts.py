@@ -6,9 +6,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pandas import DataFrame
+
 from pubmill.publication.figures import CURVE_HEIGHT, EDGE, WIDTH, Axis
 from pubmill.publication.rendering import metric, number, printed
-from pubmill.tables.cells import Cell, Column, Row, Table
+from pubmill.recipes.tables import Column, Row
+from pubmill.tables.cells import Cell, Table
 
 LEFT, BOTTOM = 44, 38
 TOP = 24
@@ -112,14 +115,18 @@ def learning(table: Table, steps: Mapping[str, tuple[str, int]]) -> list[Chart]:
 
 
 def _learning(table: Table, row: Row, steps: Mapping[str, tuple[str, int]]) -> Chart | None:
-    found: dict[str, list[Point]] = {}
-    for column in table.columns:
-        cell = table.cells[column.key][row.key]
-        at = steps.get(column.model or "")
-        if at and cell.value is not None:
-            recipe, step = at
-            found.setdefault(recipe, []).append((step, cell.value, f"step {step:,}: {number(cell.value)}"))
-    lines = {recipe: sorted(points) for recipe, points in found.items() if len({p[0] for p in points}) > 1}
+    columns = [column for column in table.columns if column.model in steps]
+    found = DataFrame(
+        [(*steps[column.model or ""], table.cells[column.key][row.key].value) for column in columns],
+        columns=["recipe", "step", "value"],
+    ).dropna(subset="value")
+    lines = {
+        recipe: sorted(
+            (one.step, one.value, f"step {one.step:,}: {number(one.value)}") for one in line.itertuples()
+        )
+        for recipe, line in found.groupby("recipe", sort=False)
+        if line["step"].nunique() > 1
+    }
     if not lines:
         return None
     points = [point for line in lines.values() for point in line]

@@ -7,48 +7,23 @@ paper), and from remarks on other papers in the tables' specs (`elsewhere`).
 """
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+
+from pandas import DataFrame, concat
 
 from pubmill.publication.rendering import environment, escape_markdown, to_json
-from pubmill.statistics.verdict_models import Aggregate, Shape
+from pubmill.recipes.tables import Aggregate, ContradictionsRecipe, PublishedTable
+from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
-from pubmill.tables.cells import Column, Composite, Row, parse
-from pubmill.tables.published_values import half_unit, read_published
+from pubmill.tables.cells import parse
+from pubmill.tables.published_values import half_unit, published_of_cells, read_published
 
 NO_REASON = "no reason is found in the paper"
 ANY = "any"
 """The key of `elsewhere` that applies to all datasets of a table."""
 FAMILY = {"entity_f1": "f1", "micro_f1": "f1", "macro_f1": "f1"}
 """Metric -> family; papers print the metrics of a family under each other's names."""
-
-
-class PublishedTable(Shape):
-    """The published side of a result table. `metric`: the table's own, if it has one; `columns`: those in its
-    own setting; `elsewhere`: paper or table -> dataset, or `any` -> why this table's values differ from those
-    there."""
-
-    name: str
-    paper: str
-    number: int
-    file: str
-    protocol: str
-    aggregate: Aggregate
-    metric: str | None
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-    composites: tuple[Composite, ...]
-    left_out: dict[str, str]
-    elsewhere: dict[str, dict[str, str]]
-
-
-class ContradictionsRecipe(Shape):
-    """The input of the job that builds the page. `models`: name -> label."""
-
-    tables: tuple[PublishedTable, ...]
-    models: dict[str, str]
-    versions: dict[str, Any]
 
 
 class Printed(Shape):
@@ -110,28 +85,22 @@ def _tables(paper: str, numbers: Sequence[int]) -> str:
     return f"{paper} Table{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
-Key = tuple[str, str, str]
-"""Dataset without its variant, or composite; model; metric family."""
+KEY = ["subject", "model", "measured"]
+"""Columns that identify what several papers print: the dataset without its variant, or a composite; the
+model; and the family of the metric."""
 
 
 def find_contradictions(recipe: ContradictionsRecipe, specs: Path) -> Contradictions:
     """Find all contradictions, ordered by dataset and model; `specs`: the folder with the published files."""
-    found: dict[Key, list[Printed]] = {}
-    for table in recipe.tables:
-        for key, printed in _printed(table, specs):
-            found.setdefault(key, []).append(printed)
     tables = {table.name: table for table in recipe.tables}
-    contradictory = (
-        Contradiction(
-            model=recipe.models.get(model, model),
-            dataset=dataset,
-            values=tuple(values),
-            reasons=_reasons(values, tables),
-        )
-        for (dataset, model, _), values in sorted(found.items())
-        if any(itertools.starmap(_differ, itertools.combinations(values, 2)))
-    )
-    return Contradictions(found=tuple(contradictory))
+    printed = concat([_printed(table, specs) for table in recipe.tables])
+    found = []
+    for (dataset, model, _), lines in printed.groupby(KEY):
+        values = tuple(Printed(**line) for line in lines.drop(columns=KEY).to_dict("records"))
+        if any(itertools.starmap(_differ, itertools.combinations(values, 2))):
+            label, reasons = recipe.models.get(model, model), _reasons(values, tables)
+            found.append(Contradiction(model=label, dataset=dataset, values=values, reasons=reasons))
+    return Contradictions(found=tuple(found))
 
 
 def read_contradictions(path: Path) -> Contradictions:
@@ -139,26 +108,32 @@ def read_contradictions(path: Path) -> Contradictions:
     return parse(Contradictions, read_json(path), str(path))
 
 
-def _printed(table: PublishedTable, specs: Path) -> Iterator[tuple[Key, Printed]]:
-    """Yield the published values of a table's models, by key."""
-    values = read_published(specs / table.file, table.left_out)
+def _printed(table: PublishedTable, specs: Path) -> DataFrame:
+    """Return the published values of a table's models: the fields of `Printed` and the names that they are
+    compared under (`KEY`)."""
     rows = (*table.rows, *(composite.row for composite in table.composites))
-    for column, row in itertools.product(table.columns, rows):
-        value = values.of(column, row)
-        if value is None or column.model is None:
-            continue
-        # a composite is identified by the table's metric, whatever it is called in print
-        measured = FAMILY.get(row.printed, row.printed) if row.dataset else f"{row.key} {table.metric}"
-        yield (
-            (row.published, column.model, measured),
-            Printed(
-                **table.model_dump(include={"paper", "number", "protocol", "aggregate"}),
-                table=table.name,
-                dataset=row.dataset or row.key,
-                metric=row.printed,
-                **value.model_dump(include={"value", "printed", "note"}),
-            ),
-        )
+    values = published_of_cells(table.columns, rows, read_published(specs / table.file, table.left_out))
+    lines = [
+        {
+            "paper": table.paper,
+            "number": table.number,
+            "protocol": table.protocol,
+            "aggregate": table.aggregate,
+            "table": table.name,
+            "dataset": row.dataset or row.key,
+            "metric": row.printed,
+            "value": value.value,
+            "printed": value.printed,
+            "note": value.note,
+            "subject": row.published,
+            "model": column.model,
+            # a composite is identified by the table's metric, whatever it is called in print
+            "measured": FAMILY.get(row.printed, row.printed) if row.dataset else f"{row.key} {table.metric}",
+        }
+        for column, row in itertools.product(table.columns, rows)
+        if column.model and (value := values.get((column.key, row.key)))
+    ]
+    return DataFrame(lines, columns=[*Printed.model_fields, *KEY])
 
 
 def _differ(one: Printed, other: Printed) -> bool:

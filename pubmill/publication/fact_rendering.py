@@ -1,18 +1,17 @@
 """Render a fact table as JSON, CSV, Markdown, LaTeX and HTML, in the style of result tables."""
 
 from collections.abc import Callable
-from typing import Any
 
 from pubmill.publication.latex_escaping import escape_tex
 from pubmill.publication.rendering import (
     csv_text,
     environment,
     escape_markdown,
-    exact,
     marks,
     to_json,
 )
-from pubmill.tables.fact_table_models import FactCell, FactTable, FactTableColumn, FactTableRow
+from pubmill.tables.fact_table_models import FactTable
+from pubmill.tables.table_frames import fact_frame
 
 
 def fact_marks(table: FactTable) -> dict[str, str]:
@@ -22,28 +21,7 @@ def fact_marks(table: FactTable) -> dict[str, str]:
 
 def to_csv(table: FactTable) -> str:
     """Render one CSV line per cell; booleans are 1 and 0, as in the published values."""
-    return csv_text([_csv_line(table, row, column, cell) for row, column, cell in table.read()])
-
-
-def _csv_line(table: FactTable, row: FactTableRow, column: FactTableColumn, cell: FactCell) -> dict[str, Any]:
-    return {
-        "paper": table.paper,
-        "table": table.table,
-        "scale": table.scale,
-        "subject": row.subject,
-        "column": column.key,
-        "kind": cell.kind,
-        "measure": row.measure if column.fact == "count" else None,
-        "value": exact(cell.value) if isinstance(cell.value, float) else _plain(cell.value),
-        "published": cell.published,
-        "published_note": cell.note,
-        "equal": _plain(cell.equal),
-        "reason": cell.reason,
-    }
-
-
-def _plain(value: bool | int | float | str | None) -> int | float | str | None:
-    return int(value) if isinstance(value, bool) else value
+    return csv_text(fact_frame(table))
 
 
 def to_markdown(table: FactTable) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pubmill.publication.rendering import metric, number, printed, quantity
-from pubmill.tables.cells import Cell, Column, Row, SeedScore, Table
+from pubmill.recipes.tables import Column, Row
+from pubmill.tables.cells import Cell, SeedScore, Table
 
 WIDTH = 340
 EDGE = 14

@@ -2,9 +2,7 @@
 escaped."""
 
 import base64
-import csv
 import hashlib
-import io
 import itertools
 import json
 import re
@@ -14,13 +12,15 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
-from pydantic import BaseModel
+from pandas import DataFrame, Series
+from pydantic_core import to_jsonable_python
 
 from pubmill.messages.control_characters import escape_controls
 from pubmill.metrics import METRICS
 from pubmill.publication.latex_escaping import escape_tex
-from pubmill.statistics.verdict_models import Verdict
-from pubmill.tables.cells import Cell, Column, Row, Table
+from pubmill.recipes.tables import Row
+from pubmill.tables.cells import Table
+from pubmill.tables.table_frames import cell_frame
 
 MINUS = "\N{MINUS SIGN}"
 COMPOSITES = {"score": "mean of task means", "mean": "mean of datasets"}
@@ -201,71 +201,26 @@ def environment(escape: Callable[[str], str] | None = None) -> Environment:
     return made
 
 
-def to_json(shown: BaseModel) -> str:
-    """Render the JSON that the report reads."""
-    values = shown.model_dump(mode="json", by_alias=True)
+def to_json(shown: Any) -> str:
+    """Render the JSON that the report reads; `shown`: a data model."""
+    values = to_jsonable_python(shown)
     return json.dumps(values, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def to_csv(table: Table) -> str:
     """Render one CSV line per cell, with full precision for further processing."""
-    return csv_text([_csv_line(table, row, column, cell) for row, column, cell in table.read()])
+    return csv_text(cell_frame(table))
 
 
-def csv_text(lines: list[dict[str, Any]]) -> str:
-    """Render lines with equal keys as CSV, without text that a spreadsheet would read as a formula."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(lines[0]), lineterminator="\n")
-    writer.writeheader()
-    for line in lines:
-        writer.writerow(
-            {key: _inert(value) if isinstance(value, str) else value for key, value in line.items()}
-        )
-    return text.getvalue()
+def csv_text(lines: DataFrame) -> str:
+    """Render lines as CSV, without text that a spreadsheet would read as a formula."""
+    inert = lines.apply(lambda column: Series([_inert(value) for value in column], dtype="object"))
+    return str(inert.to_csv(index=False, lineterminator="\n"))
 
 
-def _csv_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, Any]:
-    return {
-        "paper": table.paper,
-        "table": table.table,
-        "scale": table.scale,
-        "column": column.key,
-        "model": column.model,
-        "row": row.key,
-        "dataset": row.dataset,
-        "metric": row.metric,
-        "value": exact(cell.value),
-        "spread": exact(cell.spread),
-        "n": cell.n,
-        "expected": cell.expected,
-        "seeds": "; ".join(f"{seed.name}: {seed.failed or exact(seed.value)}" for seed in cell.seeds),
-        "missing": cell.missing,
-        "published": cell.published and cell.published.printed,
-        "published_note": cell.published and cell.published.note,
-        "difference": exact(cell.difference),
-        **_verdict_fields(cell.verdict),
-        "seeds_needed": table.seeds_needed[row.key].seeds if row.key in table.seeds_needed else None,
-    }
-
-
-def _verdict_fields(verdict: Verdict | None) -> dict[str, Any]:
-    return {
-        "verdict": verdict and verdict.verdict,
-        "why": verdict and verdict.why,
-        "margin": verdict.margin if verdict else None,
-        "p": exact(verdict.p) if verdict else None,
-        "minimal_detectable": exact(verdict.detectable) if verdict else None,
-    }
-
-
-def exact(value: float | None) -> float | None:
-    """Round off the last bits, which depend on the order of summation."""
-    return None if value is None else round(value, 6)
-
-
-def _inert(text: str) -> str:
+def _inert(value: Any) -> Any:
     """Quote text that a spreadsheet would read as a formula."""
-    return f"'{text}" if text[:1] in tuple("=+-@\t\r") else text
+    return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
 
 
 def to_markdown(table: Table) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pandas import DataFrame, concat
+
 from pubmill.errors import PubmillError
 from pubmill.publication.charts import Chart, agreement, fragmentation, learning
 from pubmill.publication.contradictions import Contradictions, read_contradictions
@@ -24,6 +26,7 @@ from pubmill.tables.cells import Table, read_table
 from pubmill.tables.comparisons import Comparisons, read_comparisons
 from pubmill.tables.dataset_cards import Card
 from pubmill.tables.fact_table_models import FactTable, read_fact_table
+from pubmill.tables.table_frames import run_frame
 
 LISTED_FILES = 20
 """Source folders with more files are shown as one line with one digest."""
@@ -109,13 +112,8 @@ class Report:
     @property
     def runs(self) -> dict[str, float]:
         """Record -> seconds of every recorded fine-tuning, each once even if several tables show it."""
-        return {
-            seed.record: seed.seconds
-            for table in self.tables.values()
-            for _, column, cell in table.read()
-            for seed in cell.seeds
-            if seed.seconds is not None and not column.pipeline
-        }
+        runs = [_timed_runs(table) for table in self.tables.values()]
+        return dict(concat(runs).drop_duplicates("record").set_index("record")["seconds"]) if runs else {}
 
     @property
     def times(self) -> dict[str, list[ModelTimes]]:
@@ -140,6 +138,13 @@ class Report:
         for name, page in self.datasets.items():
             groups.setdefault(page.card.sizes, {})[name] = page.card
         return groups
+
+
+def _timed_runs(table: Table) -> DataFrame:
+    """Return the runs of a table's fine-tuned models that have a record."""
+    pipelines = [column.key for column in table.columns if column.pipeline]
+    runs = run_frame(table).dropna(subset="seconds")
+    return runs[~runs["column"].isin(pipelines)]
 
 
 def read_report(recipe: ReportRecipe, results: Path) -> Report:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from pubmill.publication.figures import EDGE, LANE, TOP, WIDTH, Axis, Lane, Strip
-from pubmill.tables.cells import Column, Table
+from pubmill.tables.cells import Table
+from pubmill.tables.table_frames import run_frame
 
 UNITS = {"h": ("hours", 3600), "min": ("minutes", 60), "s": ("seconds", 1)}
 LEAST = 2
@@ -33,17 +34,17 @@ class ModelTimes:
 
 def times(table: Table) -> list[ModelTimes]:
     """Return the times of a table's fine-tuned models; pipelines are not fine-tuned."""
-    found = (_times(table, column) for column in table.columns if not column.pipeline)
-    return [one for one in found if one.by_dataset]
-
-
-def _times(table: Table, column: Column) -> ModelTimes:
-    by_dataset: dict[str, tuple[float, ...]] = {}
-    for row in {row.dataset: row for row in table.rows}.values():  # rows with the same dataset share runs
-        seeds = table.cells[column.key][row.key].seeds
-        if known := tuple(seed.seconds for seed in seeds if seed.seconds is not None):
-            by_dataset[row.label] = known
-    return ModelTimes(column.label, by_dataset)
+    rows = {row.dataset: row for row in table.rows}  # rows with the same dataset share runs
+    labels = {row.key: row.label for row in rows.values()}
+    runs = run_frame(table).dropna(subset="seconds")
+    runs = runs[runs["row"].isin(labels)]
+    seconds = runs.groupby(["column", "row"], sort=False)["seconds"].agg(tuple)
+    found = {
+        column: {labels[row]: seconds for (_, row), seconds in of_column.items()}
+        for column, of_column in seconds.groupby(level="column", sort=False)
+    }
+    columns = (column for column in table.columns if not column.pipeline and column.key in found)
+    return [ModelTimes(column.label, found[column.key]) for column in columns]
 
 
 def time_strip(label: str, found: Sequence[ModelTimes]) -> Strip | None:

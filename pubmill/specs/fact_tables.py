@@ -6,16 +6,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from pubmill.recipes.tables import FactKind, Subjects, fact_of
 from pubmill.specs.base import Name, Spec, Strict
 from pubmill.specs.protocols import SettingName
 
-Subjects = Literal["datasets", "models", "tasks", "protocols"]
-Kind = Literal[
-    "text", "boolean", "count", "ratio", "words", "bytes", "minutes", "epochs", "learning_rate", "batch_size"
-]
-"""Kinds of values, by their names in the published files."""
-
-FACTS: dict[Subjects, dict[str, Kind]] = {
+FACTS: dict[Subjects, dict[str, FactKind]] = {
     "datasets": {
         r"task|domain|metric": "text",
         r"count\.(train|dev|test)": "count",
@@ -93,7 +88,7 @@ class FactColumn(Strict):
     @property
     def fact(self) -> str:
         """The fact without its details: `count` of `count.train`."""
-        return re.split(r"[.=]", self.value)[0]
+        return fact_of(self.value)
 
 
 class Baseline(Strict):
@@ -128,7 +123,7 @@ class FactTableSpec(Spec):
     baseline: Baseline = Baseline()
     down: str | None = None
 
-    def kind_of(self, column: FactColumn) -> Kind:
+    def kind_of(self, column: FactColumn) -> FactKind:
         """The kind of value in a column."""
         return next(kind for form, kind in FACTS[self.subjects].items() if re.fullmatch(form, column.value))
 

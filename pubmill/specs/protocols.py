@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from pubmill.recipes import FinetuningRecipe
+from pubmill.recipes.tables import Aggregate, EquivalenceRule
 from pubmill.specs.base import Name, Spec, Strict
 from pubmill.specs.datasets import TASKS, DatasetSpec
 
@@ -122,34 +123,14 @@ class Final(Strict):
     `split`: the scored split; dev where a dataset has no test."""
 
     seeds: dict[str, Annotated[int, Field(ge=1)]]
-    aggregate: Literal["mean", "median"]
+    aggregate: Aggregate
     split: Literal["test"]
 
 
-class MarginSpec(Strict):
-    """The largest difference from a published score, in points (0..100), that counts as equivalent."""
-
-    points: Annotated[float, Field(gt=0, lt=100)]
-    why: Annotated[str, Field(min_length=1)]
-
-
-class EquivalenceSpec(Strict):
-    """The rule for whether a published value is reproduced, fixed before anything is run.
-
-    `margins`: dataset (or the name of its folds) -> margin, with a `default`, which also holds for
-    composites. `alpha`: probability of accepting a difference as large as the margin as equivalent.
-    `power`: power of the minimal detectable difference.
-    """
-
-    alpha: Annotated[float, Field(gt=0, lt=0.5)]
-    power: Annotated[float, Field(gt=0.5, lt=1)]
-    margins: dict[str, MarginSpec]
-
-    @model_validator(mode="after")
-    def has_a_default(self) -> Self:
-        if "default" not in self.margins:
-            raise ValueError("margins must have the key `default`")
-        return self
+def _with_default(rule: EquivalenceRule) -> EquivalenceRule:
+    if "default" not in rule.margins:
+        raise ValueError("margins must have the key `default`, which also holds for composites")
+    return rule
 
 
 class ProtocolSpec(Spec):
@@ -171,7 +152,7 @@ class ProtocolSpec(Spec):
     start_from: dict[Name, Name] = {}
     future_models: tuple[Name, ...] = ()
     final: Final
-    equivalence: EquivalenceSpec
+    equivalence: Annotated[EquivalenceRule, AfterValidator(_with_default)]
 
     @model_validator(mode="after")
     def is_whole(self) -> Self:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from pubmill.metrics import METRICS
+from pubmill.recipes.tables import Composite, Drop
 from pubmill.specs.base import Name, Spec, Strict
 from pubmill.specs.datasets import DatasetSpec
 from pubmill.specs.protocols import ProtocolSpec, SettingName
@@ -18,14 +19,6 @@ def _known_metric(name: str) -> str:
 
 
 Metric = Annotated[str, AfterValidator(_known_metric)]
-
-
-class DropSpec(Strict):
-    """The largest loss in a row: the lowest of the columns `of` minus the column `start` (tinn2021 Table
-    7)."""
-
-    start: Name
-    of: Annotated[tuple[Name, ...], Field(min_length=1)]
 
 
 def _several(value: Any) -> Any:
@@ -54,7 +47,7 @@ class ColumnSpec(Strict):
     published: Printed | None = None
     missing: str | None = None
     best_of: Annotated[tuple[Name, ...], Field(min_length=2)] | None = None
-    drop: DropSpec | None = None
+    drop: Drop | None = None
 
     @property
     def name(self) -> str:
@@ -104,14 +97,6 @@ class RowSpec(Strict):
         return self.key or self.dataset
 
 
-class CompositeSpec(Strict):
-    """The mean over groups of the mean over each group's rows (gu2020 section 4)."""
-
-    name: str
-    label: str
-    groups: dict[str, tuple[Name, ...]]
-
-
 class TableSpec(Spec):
     """A table of results: models by datasets; each cell aggregates records.
 
@@ -131,7 +116,7 @@ class TableSpec(Spec):
     metric: Metric | None = None
     columns: tuple[ColumnSpec, ...]
     rows: tuple[RowSpec, ...]
-    composites: tuple[CompositeSpec, ...] = ()
+    composites: tuple[Composite, ...] = ()
     hidden: tuple[Name, ...] = ()
     left_out: dict[str, str] = {}
     elsewhere: dict[str, dict[str, str]] = {}

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from scipy import special  # not scipy.stats, which takes a second to import
 
-from pubmill.statistics.verdict_models import Aggregate, SeedsNeeded
+from pubmill.recipes.tables import Aggregate
+from pubmill.statistics.verdict_models import SeedsNeeded
 
 MEDIAN = math.sqrt(math.pi / 2)
 """Ratio of the standard error of a median to that of a mean, for many normal values. For five values it is

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pubmill.metrics.contributions import Array, Contributions, Totals
-from pubmill.statistics.verdict_models import Aggregate
+from pubmill.recipes.tables import Aggregate
 
 RESAMPLINGS = 1000
 CONFIDENCE = 0.95

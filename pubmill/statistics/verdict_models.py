@@ -5,6 +5,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from pubmill.recipes.tables import Aggregate, Equivalence, Margin
+
 
 class Shape(BaseModel):
     """Base of data models: unknown fields are errors, and instances cannot change."""
@@ -12,49 +14,30 @@ class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-Aggregate = Literal["mean", "median"]
-"""How a cell aggregates its runs."""
+def rule_in_words(rule: Equivalence, aggregate: Aggregate, labels: Mapping[str, str]) -> str:
+    """Describe the rule for verdicts; `labels`: those of rows and composites."""
+    medians = "; of medians the large-sample standard error, 1.25 times that of a mean"
+    return (
+        "Verdicts, by a rule fixed before anything was run: two one-sided t tests "
+        f"(alpha {rule.alpha:g}) of ours minus published against a margin, with the spread of our seeds "
+        "in the place of the paper's, which is not published, over as many runs as the paper had"
+        f"{medians if aggregate == 'median' else ''}. Reproduced: a difference as large as the margin is "
+        "rejected. Not reproduced: it is not, and the difference is above the margin and above the "
+        f"minimal detectable one (two-sided t test, power {rule.power:g}). Else: within the minimal "
+        f"detectable difference (MDD). Margins in points: {_margins(rule, labels)}."
+    )
 
 
-class Margin(Shape):
-    """The largest difference, in points, that counts as equivalent, and the reason for this value."""
-
-    points: float
-    why: str
-
-
-class Equivalence(Shape):
-    """The rule for verdicts, fixed before anything is run. `margins`: by row and composite; `runs`: row ->
-    number of runs behind its published values."""
-
-    alpha: float
-    power: float
-    margins: dict[str, Margin]
-    runs: dict[str, int]
-
-    def description(self, aggregate: Aggregate, labels: Mapping[str, str]) -> str:
-        """The rule in words; `labels`: those of rows and composites."""
-        medians = "; of medians the large-sample standard error, 1.25 times that of a mean"
-        return (
-            "Verdicts, by a rule fixed before anything was run: two one-sided t tests "
-            f"(alpha {self.alpha:g}) of ours minus published against a margin, with the spread of our seeds "
-            "in the place of the paper's, which is not published, over as many runs as the paper had"
-            f"{medians if aggregate == 'median' else ''}. Reproduced: a difference as large as the margin is "
-            "rejected. Not reproduced: it is not, and the difference is above the margin and above the "
-            f"minimal detectable one (two-sided t test, power {self.power:g}). Else: within the minimal "
-            f"detectable difference (MDD). Margins in points: {self._margins(labels)}."
-        )
-
-    def _margins(self, labels: Mapping[str, str]) -> str:
-        """Describe each margin with its reason and, if they are few, its rows."""
-        of: dict[Margin, list[str]] = {}
-        for key, margin in self.margins.items():
-            of.setdefault(margin, []).append(labels.get(key, key))
-        parts = []
-        for margin, rows in sorted(of.items(), key=lambda item: -len(item[1])):
-            held = "most" if len(rows) > 4 else ", ".join(rows)
-            parts.append(f"{margin.points:g} for {held} ({margin.why})")
-        return "; ".join(parts)
+def _margins(rule: Equivalence, labels: Mapping[str, str]) -> str:
+    """Describe each margin with its reason and, if they are few, its rows."""
+    of: dict[Margin, list[str]] = {}
+    for key, margin in rule.margins.items():
+        of.setdefault(margin, []).append(labels.get(key, key))
+    parts = []
+    for margin, rows in sorted(of.items(), key=lambda item: -len(item[1])):
+        held = "most" if len(rows) > 4 else ", ".join(rows)
+        parts.append(f"{margin.points:g} for {held} ({margin.why})")
+    return "; ".join(parts)
 
 
 class Verdict(Shape):

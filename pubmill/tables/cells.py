@@ -1,149 +1,28 @@
-"""Data models of a table: its input recipe and its output.
+"""Data models of a finished table of results.
 
 Scores are fractions (0..1) in records and percentages (0..100) everywhere here, as in the papers.
 """
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from statistics import fmean, median, stdev
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ValidationError
+from pandas import DataFrame, Series
+from pydantic import TypeAdapter, ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.statistics.verdict_models import Aggregate, Equivalence, SeedsNeeded, Shape, Verdict
+from pubmill.recipes.tables import Column, ResultHeading, Row
+from pubmill.statistics.verdict_models import SeedsNeeded, Shape, Verdict, rule_in_words
 from pubmill.storage.files import read_json
-from pubmill.storage.path_lists import paths_of
 
+NOT_RUN = "not run in this study"
 NO_RECORD = "no record"
 """`SeedScore.failed` of a run whose record does not exist."""
 
 
-AnyShape = TypeVar("AnyShape", bound=BaseModel)
-
-
-class Drop(Shape):
-    """The largest loss in a row: the lowest of the columns `of` minus the column `start`."""
-
-    start: str
-    of: tuple[str, ...]
-
-
-class Column(Shape):
-    """A model in a setting; or a column without runs: the best of other columns in each row (`best_of`), a
-    `drop` between them, or published values alone.
-
-    `pipeline`: whether the model is a finished pipeline that is not fine-tuned. `published`: its names among
-    the published values; in each row, the first name with a value is used.
-    """
-
-    key: str
-    label: str
-    model: str | None = None
-    pipeline: bool = False
-    published: tuple[str, ...] = ()
-    best_of: tuple[str, ...] = ()
-    drop: Drop | None = None
-
-
-class Row(Shape):
-    """A dataset scored with a metric, or a composite, which has no dataset.
-
-    - `published`, `printed`: names of the dataset and the metric among the published values.
-    - `conflicts`: contradictory published counts of the dataset, and which of them is used.
-    - `folds`: for cross-validation, the datasets whose runs share one cell.
-    - `shown`: false for rows that only contribute to a composite.
-    - `not_comparable`: why our value must not be compared with the published one.
-    """
-
-    key: str
-    dataset: str | None = None
-    label: str
-    group: str = ""
-    metric: str
-    published: str
-    printed: str
-    shown: bool = True
-    not_comparable: str | None = None
-    conflicts: tuple[str, ...] = ()
-    folds: tuple[str, ...] = ()
-
-
-class Composite(Shape):
-    """A mean over groups of the mean over each group's rows (gu2020, caption of Table 6)."""
-
-    name: str
-    label: str
-    groups: dict[str, tuple[str, ...]]
-
-    def mean(self, values: Mapping[str, float]) -> float:
-        """The mean over groups of the means of their rows' values."""
-        return fmean(fmean(values[name] for name in group) for group in self.groups.values())
-
-    @property
-    def row(self) -> Row:
-        """The composite's row in the table."""
-        metric = "score" if len(self.groups) > 1 else "mean"
-        return Row(key=self.name, label=self.label, metric=metric, published=self.name, printed="score")
-
-
-class Heading(Shape):
-    """The heading of any table. `scale_title`: the scale in words. Numbers from a scale that is not
-    `comparable` must never be read as the paper's."""
-
-    paper: str
-    table: str
-    title: str
-    caption: str
-    citation: str = ""
-    notes: tuple[str, ...] = ()
-    scale: str
-    scale_title: str
-    comparable: bool
-
-    @property
-    def warning(self) -> str:
-        """The warning that every title at this scale must show; empty at the paper's scale."""
-        return "" if self.comparable else self.scale_title
-
-    @property
-    def heading(self) -> str:
-        """The title, with the scale's warning so that small results are not mistaken for full ones."""
-        return f"{self.title} ({self.warning})" if self.warning else self.title
-
-
-class ResultHeading(Heading):
-    """The heading of a result table."""
-
-    protocol: str
-    setting: str
-    aggregate: Aggregate
-    equivalence: Equivalence
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-
-
-def _all_paths(value: Any) -> Any:
-    """Expand paths that a recipe lists by folder to keep the command line short."""
-    return tuple(paths_of(value)) if isinstance(value, Mapping) else value
-
-
-class TableRecipe(ResultHeading):
-    """The input of the job that builds a table.
-
-    - `records`: column -> row -> paths of the expected records, below the results folder.
-    - `found`: `column/row` of records found on disk, which no job of the study makes.
-    - `missing`: column, row or `column/row` -> why there is no value of ours.
-    - `left_out`: `column` or `column/metric` of the published file -> why it is not shown.
-    """
-
-    composites: tuple[Composite, ...] = ()
-    left_out: dict[str, str] = {}
-    records: dict[str, dict[str, Annotated[tuple[str, ...], BeforeValidator(_all_paths)]]] = {}
-    found: tuple[str, ...] = ()
-    missing: dict[str, str] = {}
-    versions: dict[str, Any] = {}
+Parsed = TypeVar("Parsed")
 
 
 class SeedScore(Shape):
@@ -207,6 +86,7 @@ class Provenance(Shape):
     pipelines: dict[str, tuple[str, ...]] = {}
 
 
+@dataclass(frozen=True, kw_only=True)
 class Table(ResultHeading):
     """A complete table: `cells[column][row]`, with composites under their own names. `silences`: notes on
     values that the paper leaves blank or that are not shown here; `seeds_needed`: by row, where known."""
@@ -236,7 +116,7 @@ class Table(ResultHeading):
         source = (f"Source of the published values: {self.citation}",) if self.citation else ()
         conflicts = tuple(f"{row.label}: {conflict}" for row in self.rows for conflict in row.conflicts)
         labels = {row.key: row.label for row in (*self.rows, *self.composites)}
-        rules = (self.equivalence.description(self.aggregate, labels), *self._seeds_note())
+        rules = (rule_in_words(self.equivalence, self.aggregate, labels), *self._seeds_note())
         return source + rules + self.notes + printed_notes(self) + self.silences + conflicts
 
     def _seeds_note(self) -> tuple[str, ...]:
@@ -280,92 +160,43 @@ TYPOGRAPHY = ("bold", "underlined", "our best")
 
 def printed_notes(table: Table) -> tuple[str, ...]:
     """The notes on published values, each once, with the cells that it applies to."""
-    of: dict[str, dict[str, list[str]]] = {}
-    printed: dict[str, int] = {}
-    for row, column, cell in table.read():
-        if cell.published is None:
-            continue
-        printed[column.label] = printed.get(column.label, 0) + 1
-        for piece in cell.published.note.split("; "):
-            if piece and piece not in TYPOGRAPHY:
-                of.setdefault(piece, {}).setdefault(column.label, []).append(row.label)
-    return tuple(f"{_places(found, printed)}: {piece}" for piece, found in of.items())
+    found = DataFrame(
+        [(c.label, r.label, cell.published.note) for r, c, cell in table.read() if cell.published],
+        columns=["column", "row", "note"],
+    )
+    printed = found.groupby("column").size()
+    notes = found.assign(note=found["note"].str.split("; ")).explode("note")
+    notes = notes[~notes["note"].isin(["", *TYPOGRAPHY])]
+    return tuple(
+        f"{_places(of_note, printed)}: {note}" for note, of_note in notes.groupby("note", sort=False)
+    )
 
 
-def _places(found: Mapping[str, Sequence[str]], printed: Mapping[str, int]) -> str:
-    """Describe cells by column; a whole column by its label alone."""
-    if all(len(found.get(label, ())) == count for label, count in printed.items()):
+def _places(found: DataFrame, printed: Series) -> str:
+    """Describe the cells of a note by column; a whole column by its label alone."""
+    rows = found.groupby("column", sort=False)["row"].agg(list)
+    whole = rows.map(len) == printed.reindex(rows.index)
+    if len(rows) == len(printed) and whole.all():
         return "All published values"
-    parts = (
-        label if len(rows) == printed[label] else f"{label}, {', '.join(rows)}"
-        for label, rows in found.items()
-    )
-    return "; ".join(parts)
-
-
-def cell_of_seeds(
-    seeds: Sequence[SeedScore],
-    expected: int,
-    reason: str,
-    published: PublishedValue | None,
-    aggregate: Aggregate = "mean",
-) -> Cell:
-    """The cell of one model on one dataset. `reason`: why no run is expected, if `expected` is 0."""
-    scores = [seed.value for seed in seeds if seed.value is not None and seed.failed is None]
-    whole = expected > 0 and len(scores) == expected
-    value = _together(scores, aggregate) if whole else None
-    return Cell(
-        value=value,
-        spread=stdev(scores) if whole and len(scores) > 1 else None,
-        n=len(scores),
-        expected=expected,
-        seeds=tuple(seeds),
-        missing=None if whole else _incomplete(seeds, expected, aggregate) or reason,
-        published=published,
-        difference=difference(value, published),
+    return "; ".join(
+        label if whole[label] else f"{label}, {', '.join(labels)}" for label, labels in rows.items()
     )
 
 
-def _together(scores: Sequence[float], aggregate: Aggregate) -> float:
-    return fmean(scores) if aggregate == "mean" else median(scores)
-
-
-def difference(value: float | None, published: PublishedValue | None) -> float | None:
-    """Ours minus published, or None if either is missing."""
-    return None if value is None or published is None else value - published.value
-
-
-def _incomplete(seeds: Sequence[SeedScore], expected: int, aggregate: Aggregate) -> str:
-    """Why a cell of `expected` seeds has no mean: `no mean: 4 of 5 seeds (failed, nan: seed 3)`."""
-    if not expected:
-        return ""
-    causes: dict[str, list[str]] = {}
-    for seed in seeds:
-        if seed.failed is not None:
-            causes.setdefault(seed.failed, []).append(seed.name)
-    failures = "; ".join(
-        f"{cause if cause == NO_RECORD else f'failed, {cause}'}: seed {', '.join(numbers)}"
-        for cause, numbers in causes.items()
-    )
-    good = sum(seed.failed is None for seed in seeds)
-    return f"no {aggregate}: {good} of {expected} seeds ({failures})"
-
-
-def parse(shape: type[AnyShape], value: Any, where: str) -> AnyShape:
+def parse(kind: type[Parsed], value: Any, where: str) -> Parsed:
     """Validate parsed JSON against a data model; a `PubmillError` names `where` and every wrong key."""
+    model: Any = kind
     try:
-        return shape.model_validate(value)
+        parsed: Parsed = _adapter(model).validate_python(value)
     except ValidationError as error:
         faults = [f"  {'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
-        raise PubmillError("\n".join([f"{where} is not a {shape.__name__}:", *faults])) from None
+        raise PubmillError("\n".join([f"{where} is not a {kind.__name__}:", *faults])) from None
+    return parsed
 
 
-def parse_argument(shape: type[AnyShape], text: str) -> AnyShape:
-    """Read the `--recipe` argument of a program."""
-    try:
-        return parse(shape, json.loads(text), "--recipe")
-    except json.JSONDecodeError as error:
-        raise PubmillError(f"--recipe: not valid JSON: {error.msg} at character {error.pos}") from None
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 def read_table(path: Path) -> Table:

@@ -5,19 +5,23 @@ do not show whether it would also be the best on another one.
 """
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from pandas import DataFrame
 
 from pubmill.errors import PubmillError
 from pubmill.metrics import METRICS
 from pubmill.metrics.contributions import Contributions, Items, contributions_read_by, read_items
+from pubmill.recipes.tables import Heading, Row, values_of
 from pubmill.statistics.resampling import CONFIDENCE, RESAMPLINGS, Comparison, compare, fold, holm, observed
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
-from pubmill.storage.result_paths import BELOW, run_of
-from pubmill.tables.cells import Cell, Column, Heading, Row, Table, parse
+from pubmill.storage.result_paths import BELOW
+from pubmill.tables.cells import Table, parse
+from pubmill.tables.table_frames import run_frame
 
 
 class ModelPair(Shape):
@@ -48,6 +52,7 @@ class RowComparisons(Shape):
     pairs: tuple[ModelPair, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
 class Comparisons(Heading):
     """Comparisons in all rows of a table with at least two complete cells; labels are by key."""
 
@@ -75,10 +80,12 @@ class Comparisons(Heading):
 def comparisons(table: Table, results: Path) -> Comparisons:
     """Compare the models of every row, from the contribution files beside the records."""
     rows = [row for row in table.rows if row.shown]
-    heading = {name: getattr(table, name) for name in (*Heading.model_fields, "aggregate")}
-    found = (_of_row(table, row, results) for row in rows)
+    runs = run_frame(table)
+    of_rows = dict(list(runs[runs["complete"]].groupby("row")))
+    found = (_of_row(table, row, of_rows[row.key], results) for row in rows if row.key in of_rows)
     return Comparisons(
-        **heading,
+        **values_of(Heading, table),
+        aggregate=table.aggregate,
         resamplings=RESAMPLINGS,
         confidence=CONFIDENCE,
         row_labels={row.key: row.label for row in rows},
@@ -88,23 +95,18 @@ def comparisons(table: Table, results: Path) -> Comparisons:
     )
 
 
-def _of_row(table: Table, row: Row, results: Path) -> RowComparisons | None:
-    columns = [column for column in table.columns if _is_complete(table.cells[column.key][row.key])]
+def _of_row(table: Table, row: Row, runs: DataFrame, results: Path) -> RowComparisons | None:
+    """Compare the models of a row by the runs of its complete cells."""
+    columns = list(runs["column"].unique())
     if len(columns) < 2:
         return None
-    paths = [[seed.record for seed in table.cells[column.key][row.key].seeds] for column in columns]
-    items = {path: _read(results / path) for of_column in paths for path in of_column}
-    dataset_of = {path: run_of(path).dataset for path in items}
-    datasets = dict.fromkeys(dataset_of.values())
-    for dataset in datasets:
-        _refuse_others({path: one for path, one in items.items() if dataset_of[path] == dataset})
-    unit = next(iter(items.values())).unit
+    items = {path: _read(results / path) for path in runs["record"]}
+    datasets = [of_dataset for _, of_dataset in runs.groupby("dataset", sort=False)]
+    for of_dataset in datasets:
+        _refuse_others({path: items[path] for path in of_dataset["record"]})
     metric = METRICS[row.metric].function
     parts = {path: contributions_read_by(metric, _known(path, one)) for path, one in items.items()}
-    folds = [
-        fold([[parts[path] for path in of_column if dataset_of[path] == dataset] for of_column in paths])
-        for dataset in datasets
-    ]
+    folds = [fold(_by_column(of_dataset, columns, parts)) for of_dataset in datasets]
     scores = observed(folds, metric, table.aggregate)
     for column, score in zip(columns, scores, strict=True):
         _check(table, row, column, 100 * float(score))
@@ -113,16 +115,19 @@ def _of_row(table: Table, row: Row, results: Path) -> RowComparisons | None:
     compared = compare(folds, metric, table.aggregate, best, generator)
     return RowComparisons(
         row=row.key,
-        unit=unit,
+        unit=next(iter(items.values())).unit,
         units=sum(one.units for one in folds),
-        best=columns[best].key,
-        pairs=_adjusted({columns[other].key: one for other, one in compared.items()}),
+        best=columns[best],
+        pairs=_adjusted({columns[other]: one for other, one in compared.items()}),
     )
 
 
-def _is_complete(cell: Cell) -> bool:
-    """Return whether a cell has a score from its own runs."""
-    return cell.value is not None and bool(cell.seeds)
+def _by_column(
+    runs: DataFrame, columns: Sequence[str], parts: Mapping[str, Contributions]
+) -> list[list[Contributions]]:
+    """Return the contributions to the runs of each column."""
+    paths = runs.groupby("column")["record"].agg(list)
+    return [[parts[path] for path in paths.get(column, [])] for column in columns]
 
 
 def _read(record: Path) -> Items:
@@ -146,31 +151,25 @@ def _refuse_others(items: Mapping[str, Items]) -> None:
             )
 
 
-def _check(table: Table, row: Row, column: Column, score: float) -> None:
+def _check(table: Table, row: Row, column: str, score: float) -> None:
     """Check that the contributions belong to the records from which the table was made."""
-    shown = table.cells[column.key][row.key].value
+    shown = table.cells[column][row.key].value
     if shown is None or abs(shown - score) > 1e-6:
+        label = next(one.label for one in table.columns if one.key == column)
         raise PubmillError(
-            f"{table.paper}/{table.table}: {column.label} on {row.label} is {shown}, but its contributions "
+            f"{table.paper}/{table.table}: {label} on {row.label} is {shown}, but its contributions "
             f"give {score}; they belong to other runs. Score these runs again, then rebuild the table"
         )
 
 
 def _adjusted(compared: Mapping[str, Comparison]) -> tuple[ModelPair, ...]:
-    bootstrap = holm([one.bootstrap_p for one in compared.values()])
-    randomisation = holm([one.randomisation_p for one in compared.values()])
-    return tuple(
-        ModelPair(
-            other=other,
-            difference=100 * one.difference,
-            bootstrap_p=one.bootstrap_p,
-            bootstrap_adjusted=bootstrap[number],
-            randomisation_p=one.randomisation_p,
-            randomisation_adjusted=randomisation[number],
-            interval=one.interval and (100 * one.interval[0], 100 * one.interval[1]),
-        )
-        for number, (other, one) in enumerate(compared.items())
-    )
+    """Return the comparisons of a row in points, with adjusted p values."""
+    pairs = DataFrame(compared.values(), columns=Comparison._fields, index=list(compared)).astype(object)
+    pairs["difference"] *= 100
+    pairs["interval"] = pairs["interval"].map(lambda found: found and (100 * found[0], 100 * found[1]))
+    for test in ("bootstrap", "randomisation"):
+        pairs[f"{test}_adjusted"] = holm(list(pairs[f"{test}_p"]))
+    return tuple(ModelPair(**line) for line in pairs.reset_index(names="other").to_dict("records"))
 
 
 def read_comparisons(path: Path) -> Comparisons:

@@ -5,18 +5,19 @@ says so.
 """
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
+
+from pandas import DataFrame
 
 from pubmill.errors import PubmillError
-from pubmill.statistics.verdict_models import Shape
-from pubmill.tables.cells import parse
+from pubmill.recipes.tables import FactHeading, FactTableColumn, FactTableRecipe, FactTableRow, values_of
 from pubmill.tables.fact_sources import Artefacts, found, machines
 from pubmill.tables.fact_table_models import (
     FactCell,
     FactTable,
-    FactTableColumn,
-    FactTableRecipe,
-    FactTableRow,
     pieces,
 )
 from pubmill.tables.printed_facts import FORMS, is_equal, is_of_kind
@@ -25,7 +26,7 @@ from pubmill.tables.published_values import published_lines
 UNEXPLAINED = "differs, and neither the specs nor this table say why"
 
 
-class PublishedFact(Shape):
+class PublishedFact(NamedTuple):
     """A published fact. `printed` is None if the paper's table leaves the cell empty, as the note
     explains."""
 
@@ -33,49 +34,58 @@ class PublishedFact(Shape):
     note: str
 
 
-PublishedFacts = dict[tuple[str, str, str], PublishedFact]
-"""(subject by its name in the paper's table, fact, kind) -> published fact."""
+NAMES = ["subject", "fact", "kind"]
+"""Columns that identify a published fact."""
 
 
-def read_facts(path: Path, recipe: FactTableRecipe) -> PublishedFacts:
-    """Read `tableNN.published.csv`; errors name file and line.
+def read_facts(path: Path, recipe: FactTableRecipe) -> DataFrame:
+    """Read `tableNN.published.csv` as a DataFrame; errors name file and line. Its columns:
 
-    As in result tables, a dataset is the file's column; any other subject is its row.
+    - `subject`, `fact`, `kind`: the names under which the fact is printed; together they are unique. As in
+      result tables, a dataset is the file's column; any other subject is its row.
+    - `printed`: the fact as printed; empty if the paper's table leaves the cell empty, as the note explains.
+    - `note`: a remark, or empty.
     """
-    facts: PublishedFacts = {}
-    for where, line in published_lines(path):
-        kind, printed, note = line["metric"], line["value"], line["note"]
+    lines = published_lines(path)
+    for line in lines.itertuples():
+        kind, printed, note = line.metric, line.value, line.note
         if not (note if not printed else is_of_kind(printed, kind)):
             raise PubmillError(
-                f"{where}: {printed!r} is not a valid {kind!r}; expected one of the kinds {', '.join(FORMS)} "
-                f"and a value of that kind, such as 5203, 1, 0.18 or NER, or no value and an explaining note"
+                f"{line.Index}: {printed!r} is not a valid {kind!r}; expected one of the kinds "
+                f"{', '.join(FORMS)} and a value of that kind, such as 5203, 1, 0.18 or NER, or no value and "
+                f"an explaining note"
             )
-        subject, fact = line["row"], line["column"]
-        if recipe.subjects == "datasets":
-            subject, fact = fact, subject
-        facts[subject, fact, kind] = parse(PublishedFact, {"printed": printed or None, "note": note}, where)
-    return facts
+    subject, fact = ("column", "row") if recipe.subjects == "datasets" else ("row", "column")
+    names = {subject: "subject", fact: "fact", "metric": "kind", "value": "printed"}
+    return lines.rename(columns=names).reset_index(drop=True)[[*NAMES, "printed", "note"]]
 
 
-def build(recipe: FactTableRecipe, published: PublishedFacts, artefacts: Artefacts) -> FactTable:
+def build(recipe: FactTableRecipe, published: DataFrame, artefacts: Artefacts) -> FactTable:
     """Build the table: every fact of every subject, with its published value."""
     _check_keys(recipe, published)
-    heading = recipe.model_dump(exclude={"lists_members", "versions"})
-    cells = {
-        row.subject: {
-            column.key: _cell(recipe, row, column, artefacts, published) for column in recipe.columns
-        }
+    facts = {
+        (one.subject, one.fact, one.kind): PublishedFact(one.printed or None, one.note)
+        for one in published.itertuples()
+    }
+    rows = tuple(
+        replace(row, sources={key: source.complete for key, source in row.sources.items()})
         for row in recipe.rows
+    )
+    heading = values_of(FactHeading, recipe) | {"rows": rows}
+    cells = {
+        row.subject: {column.key: _cell(recipe, row, column, artefacts, facts) for column in recipe.columns}
+        for row in rows
     }
     return FactTable(**heading, cells=cells, machines=machines(artefacts))
 
 
-def _check_keys(recipe: FactTableRecipe, published: PublishedFacts) -> None:
+def _check_keys(recipe: FactTableRecipe, published: DataFrame) -> None:
     """Refuse published values without a cell of their kind, which a misspelt name would silently drop."""
-    places = {
+    places = [
         (row.published, column.published, column.kind) for row in recipe.rows for column in recipe.columns
-    }
-    lost = [" / ".join(place) for place in published if place not in places]
+    ]
+    names = published.set_index(NAMES).index
+    lost = [" / ".join(place) for place in names[~names.isin(places)]]
     if lost:
         raise PubmillError(
             f"{recipe.paper}/{recipe.table}: published values without a cell of their kind: "
@@ -88,11 +98,11 @@ def _cell(
     row: FactTableRow,
     column: FactTableColumn,
     artefacts: Artefacts,
-    published: PublishedFacts,
+    published: Mapping[tuple[str, str, str], PublishedFact],
 ) -> FactCell:
     source = row.sources[column.key]
     value, lacking = source.value, source.lacking
-    if source.files:
+    if source.paths:
         value, lacking = found(row, column, artefacts)
     fact = published.get((row.published, column.published, column.kind))
     printed = fact.printed if fact else None

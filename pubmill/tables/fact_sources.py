@@ -6,11 +6,10 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_record
+from pubmill.recipes.tables import FactTableColumn, FactTableRecipe, FactTableRow, FactValue
 from pubmill.storage.files import read_json
 from pubmill.tables.aggregation import machine
 from pubmill.tables.dataset_cards import NAMED, Card, label_bias, read_card
-from pubmill.tables.fact_table_models import FactTableColumn, FactTableRecipe, FactTableRow
-from pubmill.tables.printed_facts import Value
 
 UNKNOWN = ("[UNK]", "<unk>")
 """Pieces that represent text outside the vocabulary."""
@@ -19,7 +18,7 @@ NO_MENTIONS = "its examples have no mentions"
 
 Artefacts = dict[str, Any]
 """File below the results folder -> its content: a Card, a Record, or parsed JSON."""
-Found = tuple[Value | None, str | None]
+Found = tuple[FactValue | None, str | None]
 """A value, or the reason why there is none."""
 
 
@@ -36,7 +35,7 @@ def read_artefacts(recipe: FactTableRecipe, results: Path) -> Artefacts:
         file: facts[key]
         for row in recipe.rows
         for key, source in row.sources.items()
-        for file in source.files
+        for file in source.paths
     }
     return {file: read.get(fact, read_json)(results / file) for file, fact in files.items()}
 
@@ -49,7 +48,7 @@ def machines(artefacts: Artefacts) -> tuple[str, ...]:
 
 def found(row: FactTableRow, column: FactTableColumn, artefacts: Artefacts) -> Found:
     """Return a fact from its artefacts, or the reason why they lack it."""
-    files = row.sources[column.key].files
+    files = row.sources[column.key].paths
     own = artefacts[files[0]]
     match column.fact:
         case "count" | "label_bias":
@@ -62,7 +61,7 @@ def found(row: FactTableRow, column: FactTableColumn, artefacts: Artefacts) -> F
             return rate, None if rate is not None else NO_MENTIONS
         case "seconds" | "seconds_ratio":
             return _of_records([artefacts[file] for file in files])
-    value: Value = _at(own, files[0], column.detail)
+    value: FactValue = _at(own, files[0], column.detail)
     return value, None
 
 

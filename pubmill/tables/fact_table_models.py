@@ -1,85 +1,19 @@
-"""Data models of a fact table: its input recipe and its output."""
+"""Data models of a finished fact table."""
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
+from pandas import DataFrame
+
+from pubmill.recipes.tables import FactHeading, FactKind, FactTableColumn, FactTableRow, FactValue
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
-from pubmill.tables.cells import Heading, parse
-from pubmill.tables.printed_facts import Kind, Value
+from pubmill.tables.cells import parse
 
 SUBJECTS = {"datasets": "Dataset", "models": "Model", "tasks": "Task", "protocols": "Protocol"}
-
-
-class FactTableColumn(Shape):
-    """A fact. `value`: its pattern, as in `pubmill.specs.fact_tables`; `published`: its name among the
-    published values."""
-
-    key: str
-    label: str
-    value: str
-    kind: Kind
-    published: str
-
-    @property
-    def fact(self) -> str:
-        """The fact without its details: `count` of `count.train`."""
-        return re.split(r"[.=]", self.value)[0]
-
-    @property
-    def detail(self) -> str:
-        """The details without the fact: `train` of `count.train`."""
-        return self.value[len(self.fact) + 1 :]
-
-
-class Source(Shape):
-    """The source of a cell: its `value` from a spec, the `files` below the results folder to read it from, or
-    why there is neither (`lacking`). `scaled`: why it differs from the published value, if the scale causes
-    that."""
-
-    value: Value | None = None
-    files: tuple[str, ...] = ()
-    lacking: str | None = None
-    scaled: str | None = None
-
-
-class FactTableRow(Shape):
-    """A subject.
-
-    - `measure`: what is counted in a dataset.
-    - `published`: its name among the published values.
-    - `why`: column -> why our value differs from the published one.
-    - `sources`: column -> source of our value.
-    - `conflicts`: contradictory published counts of a dataset.
-    """
-
-    subject: str
-    label: str
-    measure: str
-    published: str
-    why: dict[str, str]
-    sources: dict[str, Source]
-    conflicts: tuple[str, ...] = ()
-
-
-class FactHeading(Heading):
-    """The heading of a fact table. `down`: if set, facts are rows (under this heading) and subjects
-    columns."""
-
-    subjects: Literal["datasets", "models", "tasks", "protocols"]
-    down: str | None = None
-    columns: tuple[FactTableColumn, ...]
-    rows: tuple[FactTableRow, ...]
-
-
-class FactTableRecipe(FactHeading):
-    """The input of the job that builds a fact table. `lists_members`: the published table names only the
-    members of a group."""
-
-    lists_members: bool = False
-    versions: dict[str, Any]
 
 
 class FactCell(Shape):
@@ -89,8 +23,8 @@ class FactCell(Shape):
     table leaves the cell empty, as `note` explains.
     """
 
-    kind: Kind
-    value: Value | None
+    kind: FactKind
+    value: FactValue | None
     published: str | None
     note: str
     silent: bool = False
@@ -113,6 +47,7 @@ class TableLine(NamedTuple):
         return "; ".join(filter(None, (self.measure, self.note)))
 
 
+@dataclass(frozen=True, kw_only=True)
 class FactTable(FactHeading):
     """A complete table: `cells[subject][column]`; `machines`: machines on which times were measured."""
 
@@ -190,12 +125,13 @@ class FactTable(FactHeading):
     @property
     def _printed_notes(self) -> tuple[str, ...]:
         """The notes on individual published values, each once, with the lines that it applies to."""
-        lines: dict[str, dict[str, None]] = {}
-        for line in self.lines:
-            for cell in line.cells if not line.note else ():
-                for piece in filter(None, pieces(cell.note)):
-                    lines.setdefault(piece, {})[line.label] = None
-        return tuple(f"{', '.join(labels)}: {piece}" for piece, labels in lines.items())
+        notes = DataFrame(
+            [(line.label, cell.note) for line in self.lines if not line.note for cell in line.cells],
+            columns=["line", "note"],
+        )
+        notes = notes.assign(note=notes["note"].map(pieces)).explode("note").drop_duplicates()
+        groups = notes[notes["note"] != ""].groupby("note", sort=False)["line"]
+        return tuple(f"{', '.join(lines)}: {note}" for note, lines in groups)
 
 
 def pieces(note: str) -> list[str]:

@@ -2,12 +2,8 @@
 
 import re
 from decimal import Decimal
-from typing import Literal
 
-Kind = Literal[
-    "text", "boolean", "count", "ratio", "words", "bytes", "minutes", "epochs", "learning_rate", "batch_size"
-]
-Value = bool | int | float | str
+from pubmill.recipes.tables import FactKind, FactValue
 
 _SIZES = {"k": 10**3, "m": 10**6, "b": 10**9, "gb": 10**9, "billion": 10**9}
 _WHOLE = r"\d+|\d+(\.\d+)? ?([kKMB]|GB|billion)"
@@ -45,7 +41,7 @@ def read_number(printed: str, kind: str) -> tuple[Decimal, Decimal]:
     return Decimal(found[1] + decimals) * last, last
 
 
-def is_equal(value: Value, printed: str, kind: Kind) -> bool:
+def is_equal(value: FactValue, printed: str, kind: FactKind) -> bool:
     """Return whether our value equals the printed one: text ignoring case, numbers to within half a unit of
     the last printed digit (62,500 is not `64K`, 0.512 is not `0.50x`)."""
     if isinstance(value, bool):

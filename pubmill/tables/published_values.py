@@ -1,87 +1,123 @@
 """Published values of result tables: `tableNN.published.csv`, as transcribed from the papers.
 
-A blank value is one that the paper does not print; its note says so.
+They are DataFrames with these columns:
+
+- `row`, `column`, `metric`: the names under which the value is printed (the row is the model, the column the
+  dataset); together they are unique.
+- `value`: the number; NaN where the paper prints none, as the note says.
+- `printed`: the text as printed; empty where the paper prints none.
+- `note`: a remark, or empty.
 """
 
-import csv
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from pubmill.errors import PubmillError
-from pubmill.tables.cells import Column, Composite, PublishedValue, Row, TableRecipe
+from pandas import DataFrame, read_csv
+from pandas.errors import ParserError
 
-COLUMNS = ["row", "column", "metric", "value", "note"]
+from pubmill.errors import PubmillError
+from pubmill.recipes.tables import Composite, PublishedColumn, PublishedRow, TableRecipe
+from pubmill.tables.cells import PublishedValue
+
+NAMES = ["row", "column", "metric"]
+"""Columns that identify a published value."""
+COLUMNS = [*NAMES, "value", "note"]
+"""Columns of the files."""
+EXCESS = "excess"
 
 PrintedAt = tuple[str, str, str]
-"""Key of a published value: row, column and metric of the published file."""
+"""Row, column and metric of a published value."""
 
 
-class PublishedValues:
-    """The values that a table prints, and the notes on cells that it leaves blank."""
-
-    def __init__(self) -> None:
-        self.values: dict[PrintedAt, PublishedValue] = {}
-        self.blank: dict[PrintedAt, str] = {}
-
-    def of(self, column: Column, row: Row) -> PublishedValue | None:
-        """The published value of a cell, or None."""
-        return next((self.values[place] for place in places(column, row) if place in self.values), None)
+def published(paper: str, table: str, specs: Path = Path("specs")) -> DataFrame:
+    """Read the published values of a result table, such as `published("gu2020", "table06")`."""
+    return read_published(specs / "tables" / paper / f"{table}.published.csv")
 
 
-def places(column: Column, row: Row) -> list[PrintedAt]:
-    """Keys under which the published value of a cell may be; the metric of a drop is `delta`."""
-    metric = "delta" if column.drop else row.printed
-    return [(name, row.published, metric) for name in column.published]
+def read_published(path: Path, left_out: Mapping[str, str] = MappingProxyType({})) -> DataFrame:
+    """Read `tableNN.published.csv` except what is `left_out`; errors name file and line."""
+    lines = published_lines(path)
+    of_metric = lines["column"] + "/" + lines["metric"]
+    lines = lines[~lines["column"].isin(left_out) & ~of_metric.isin(left_out)]
+    blank = (lines["value"] == "") & (lines["note"] != "")
+    numbers = lines["value"].str.fullmatch(r"[+-]?\d+(\.\d+)?")
+    for wrong in lines[~blank & ~numbers].itertuples():
+        raise PubmillError(
+            f"{wrong.Index}: the value {wrong.value!r} is not a number, such as 93.33; leave it empty with a "
+            "note where the paper prints none"
+        )
+    lines = lines.rename(columns={"value": "printed"}).reset_index(drop=True)
+    lines.insert(3, "value", lines["printed"].map(_number).astype("float64"))
+    return lines
 
 
-def read_published(path: Path, left_out: Mapping[str, str] = MappingProxyType({})) -> PublishedValues:
-    """Read `tableNN.published.csv` (row = model, column = dataset) except what is `left_out`; errors name
-    file and line."""
-    published = PublishedValues()
-    for where, line in published_lines(path):
-        place = line["row"], line["column"], line["metric"]
-        if line["column"] in left_out or "/".join(place[1:]) in left_out:
-            continue
-        if not line["value"] and line["note"]:
-            published.blank[place] = line["note"]
-        elif re.fullmatch(r"[+-]?\d+(\.\d+)?", line["value"]):
-            value = PublishedValue(value=float(line["value"]), printed=line["value"], note=line["note"])
-            published.values[place] = value
-        else:
-            raise PubmillError(
-                f"{where}: the value {line['value']!r} is not a number, such as 93.33; leave it empty with a "
-                "note where the paper prints none"
-            )
-    return published
+def _number(printed: str) -> float:
+    return float(printed) if printed else float("nan")
 
 
-def published_lines(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the lines of a file of published values, each with its `file:line`, which errors name too."""
-    seen: set[PrintedAt] = set()
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        if reader.fieldnames != COLUMNS:
-            raise PubmillError(f"{path}:1: the header is {reader.fieldnames}, expected {COLUMNS}")
-        for line in reader:
-            where = f"{path}:{reader.line_num}"
-            if None in line or None in line.values():
-                raise PubmillError(
-                    f"{where}: expected {len(COLUMNS)} fields; quote notes that contain commas"
-                )
-            key = line["row"], line["column"], line["metric"]
-            if key in seen:
-                raise PubmillError(f"{where}: duplicate entry {' / '.join(key)}; remove one")
-            seen.add(key)
-            yield where, line
+def published_lines(path: Path) -> DataFrame:
+    """Read a file of published values as text, indexed by `file:line`, which errors name too."""
+    try:
+        lines = read_csv(
+            path,
+            engine="python",  # the only one by which a missing field differs from an empty one
+            header=None,
+            names=[*COLUMNS, EXCESS],
+            dtype="str",
+            keep_default_na=False,
+            skip_blank_lines=False,
+            on_bad_lines=lambda fields: fields[: len(COLUMNS) + 1],
+            encoding="utf-8",
+        )
+    except (ParserError, UnicodeDecodeError) as error:
+        raise PubmillError(f"{path}: not a CSV file in UTF-8: {error}") from None
+    if lines.empty:
+        raise PubmillError(f"{path}:1: the header is missing, expected {COLUMNS}")
+    breaks = lines.fillna("").apply(lambda fields: fields.str.count(r"\r\n|\r|\n")).sum(axis=1)
+    lines.index = [f"{path}:{number}" for number in (breaks + 1).cumsum()]
+    header = lines.head(1).T.squeeze().dropna().tolist()
+    if header != COLUMNS:
+        raise PubmillError(f"{path}:1: the header is {header}, expected {COLUMNS}")
+    lines = lines.iloc[1:].dropna(how="all")
+    for where in lines.index[lines[COLUMNS].isna().any(axis=1) | lines[EXCESS].notna()]:
+        raise PubmillError(f"{where}: expected {len(COLUMNS)} fields; quote notes that contain commas")
+    for where, *names in lines[lines.duplicated(NAMES)][NAMES].itertuples():
+        raise PubmillError(f"{where}: duplicate entry {' / '.join(names)}; remove one")
+    return lines[COLUMNS]
 
 
-def check_keys(recipe: TableRecipe, published: PublishedValues) -> None:
+def places(column: PublishedColumn, row: PublishedRow) -> list[PrintedAt]:
+    """Names under which the published value of a cell may be."""
+    return [(name, row.published, column.printed_metric(row)) for name in column.published]
+
+
+def published_of_cells(
+    columns: Sequence[PublishedColumn], rows: Sequence[PublishedRow], published: DataFrame
+) -> dict[tuple[str, str], PublishedValue]:
+    """Return the published values of cells by the keys of column and row; of several, the first name's."""
+    known = published.dropna(subset="value").set_index(NAMES)
+    found = _cells(columns, rows).join(known, on=NAMES, how="inner").drop_duplicates(["in_column", "in_row"])
+    return {
+        (one.in_column, one.in_row): PublishedValue(value=one.value, printed=one.printed, note=one.note)
+        for one in found.itertuples()
+    }
+
+
+def _cells(columns: Sequence[PublishedColumn], rows: Sequence[PublishedRow]) -> DataFrame:
+    """Return one line per cell and name under which its published value may be."""
+    lines = [
+        (column.key, row.key, *place) for column in columns for row in rows for place in places(column, row)
+    ]
+    return DataFrame(lines, columns=["in_column", "in_row", *NAMES], dtype="str")
+
+
+def check_keys(recipe: TableRecipe, published: DataFrame) -> None:
     """Refuse published values without a cell, which a misspelt name would silently drop."""
     rows = (*recipe.rows, *(composite.row for composite in recipe.composites))
-    cells = {place for column in recipe.columns for row in rows for place in places(column, row)}
-    lost = [" / ".join(place) for place in (*published.values, *published.blank) if place not in cells]
+    known = _cells(recipe.columns, rows).set_index(NAMES).index
+    printed = published.set_index(NAMES).index
+    lost = [" / ".join(names) for names in printed[~printed.isin(known)]]
     if lost:
         raise PubmillError(
             f"{recipe.paper}/{recipe.table}: published values without a cell: {', '.join(lost)}; "
@@ -89,10 +125,10 @@ def check_keys(recipe: TableRecipe, published: PublishedValues) -> None:
         )
 
 
-def notes_on_missing(recipe: TableRecipe, published: PublishedValues) -> tuple[str, ...]:
+def notes_on_missing(recipe: TableRecipe, published: DataFrame) -> tuple[str, ...]:
     """The notes on blank values, with their numbers, and the reasons why other values are not shown."""
-    notes = [note.split("; ")[-1] for note in published.blank.values()]
-    counts = {note: notes.count(note) for note in dict.fromkeys(notes)}
+    notes = published["note"][published["value"].isna()].str.split("; ").str[-1]
+    counts = notes.groupby(notes, sort=False).size()
     blank = (f"No published value in {n} cell{'s' * (n > 1)}: {note}" for note, n in counts.items())
     hidden = (f"Not shown of the published table: {key} ({why})" for key, why in recipe.left_out.items())
     return (*blank, *hidden)

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Literal
 
+from pandas import DataFrame
+
+from pubmill.recipes.tables import Column, Composite, Equivalence, TableRecipe
 from pubmill.statistics.equivalence import (
     Uncertainty,
     combined,
@@ -11,8 +14,8 @@ from pubmill.statistics.equivalence import (
     pooled_seeds_needed,
     uncertainty,
 )
-from pubmill.statistics.verdict_models import Equivalence, SeedsNeeded, Verdict
-from pubmill.tables.cells import Cell, Column, Composite, TableRecipe
+from pubmill.statistics.verdict_models import SeedsNeeded, Verdict
+from pubmill.tables.cells import Cell
 
 Cells = Mapping[str, Mapping[str, Cell]]
 """Column -> row or composite -> cell."""
@@ -74,21 +77,20 @@ def _uncertainty(recipe: TableRecipe, key: str, found: Mapping[str, Cell]) -> Un
     return uncertainty(cell.spread, cell.n, recipe.equivalence.runs[key], recipe.aggregate)
 
 
-def seeds_needed(recipe: TableRecipe, cells: Cells) -> dict[str, SeedsNeeded]:
+def seeds_needed(recipe: TableRecipe, runs: DataFrame) -> dict[str, SeedsNeeded]:
     """Seeds per row that resolve half a point between two fine-tuned models, where enough seeds were run.
 
     Each fold is a separate group, because scores differ between folds for other reasons.
     """
-    found = {}
-    for row in recipe.rows:
-        groups: dict[tuple[str, str], list[float]] = {}
-        for column in recipe.columns:
-            for seed in () if column.pipeline else cells[column.key][row.key].seeds:
-                if seed.value is not None:
-                    groups.setdefault((column.key, seed.fold), []).append(seed.value)
-        of = pooled_seeds_needed(list(groups.values()), recipe.equivalence.alpha, recipe.equivalence.power)
+    order = {column.key: number for number, column in enumerate(recipe.columns)}
+    scored = runs[~runs["pipeline"] & runs["score"].notna()]
+    scored = scored.sort_values("column", key=lambda keys: keys.map(order), kind="stable")
+    groups = scored.groupby(["row", "column", "fold"], sort=False)["score"].agg(list)
+    rule, found = recipe.equivalence, {}
+    for row, of_row in groups.groupby(level="row", sort=False):
+        of = pooled_seeds_needed(list(of_row), rule.alpha, rule.power)
         if of is not None:
-            found[row.key] = of
+            found[row] = of
     return found
 
 

@@ -3,11 +3,18 @@
 from pathlib import Path
 from typing import Any
 
+from pandas import DataFrame
+from pydantic_core import to_jsonable_python
+
 from pubmill.metrics.records import Record, write_record
-from pubmill.tables.aggregation import build, read_records
-from pubmill.tables.cells import Heading, Table, TableRecipe
+from pubmill.recipes.reading import build as build_recipe
+from pubmill.recipes.tables import Heading, TableRecipe, values_of
+from pubmill.storage.path_lists import by_folder
+from pubmill.tables.aggregation import build
+from pubmill.tables.cells import Table
 from pubmill.tables.comparisons import Comparisons, ModelPair, RowComparisons
 from pubmill.tables.published_values import read_published
+from pubmill.tables.recorded_runs import load_runs
 
 HEADER = "row,column,metric,value,note\n"
 PUBLISHED = HEADER + "bert,bc2gm,entity_f1,80.90,\nbert,gad,micro_f1,77.72,from v5\nbert,blurb,score,79.31,\n"
@@ -41,7 +48,10 @@ def recipe(**changes: Any) -> TableRecipe:
         "records": {model: {"bc2gm": paths(model, "bc2gm")} for model in ("bert", "ours")},
         "missing": {"gad": "relation extraction is not run"},
     }
-    return TableRecipe.model_validate(values | changes)
+    values |= changes
+    found = values["records"].items()
+    records = {column: {row: by_folder(paths) for row, paths in rows.items()} for column, rows in found}
+    return build_recipe(TableRecipe, to_jsonable_python(values | {"records": records}), "here")
 
 
 def row(dataset: str, label: str, group: str, metric: str, **more: Any) -> dict[str, Any]:
@@ -109,7 +119,12 @@ def table(results: Path, made: TableRecipe | None = None, published: str = PUBLI
     made = made or recipe()
     path = results / "table06.published.csv"
     path.write_text(published)
-    return build(made, read_published(path, made.left_out), read_records(made, results))
+    return build(made, read_published(path, made.left_out), load_runs(made, results))
+
+
+def unpublished() -> DataFrame:
+    """The published values of a table that prints none."""
+    return DataFrame(columns=["row", "column", "metric", "value", "printed", "note"])
 
 
 def compared(one: Table) -> Comparisons:
@@ -134,9 +149,9 @@ def compared(one: Table) -> Comparisons:
         )
         if pairs:
             found.append(RowComparisons(row=row.key, unit="document", units=60, best=best, pairs=pairs))
-    heading = {name: getattr(one, name) for name in (*Heading.model_fields, "aggregate")}
     return Comparisons(
-        **heading,
+        **values_of(Heading, one),
+        aggregate=one.aggregate,
         resamplings=1000,
         confidence=0.95,
         row_labels={row.key: row.label for row in rows},
@@ -161,7 +176,7 @@ def recipe_with_pipelines(**changes: Any) -> TableRecipe:
         *(column(model, model.title(), pipeline=True) for model in PIPELINES),
         *(column(model, model.title()) for model in ("bert", "ours")),
     ]
-    records = recipe().records | {model: {"bc2gm": [pipeline_path(model)]} for model in PIPELINES}
+    records = recipe().record_paths | {model: {"bc2gm": [pipeline_path(model)]} for model in PIPELINES}
     return recipe(**{"columns": columns, "records": records} | changes)
 
 

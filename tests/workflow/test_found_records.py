@@ -14,6 +14,7 @@ from pubmill.graph import VERSIONS, Graph, checked_graph
 from pubmill.metrics import METRICS, SCORERS
 from pubmill.metrics.contributions import write_items
 from pubmill.metrics.records import score_run, write_record
+from pubmill.recipes.tables import TableRecipe
 from pubmill.specs.study import check_study
 from pubmill.storage.files import read_json, read_jsonl_gz, sealed, write_json, write_jsonl_gz
 from tests.workflow.conftest import Project, copy_of
@@ -86,14 +87,14 @@ def targets(part: tuple[Project, Any, Any], monkeypatch: pytest.MonkeyPatch) -> 
     return make
 
 
-def shown(recipe: dict[str, Any]) -> set[tuple[str, str]]:
+def shown(recipe: TableRecipe) -> set[tuple[str, str]]:
     """Return the cells of a table that have records."""
-    return {(column, row) for column, rows in recipe["records"].items() for row in rows}
+    return {(column, row) for column, rows in recipe.records.items() for row in rows}
 
 
 def stale(made: Graph) -> dict[tuple[str, ...], str]:
     """Return the cells whose records were not made with the current recipes."""
-    found = made.tables.recipe(NAME)["missing"].items()
+    found = made.tables.recipe(NAME).missing.items()
     return {tuple(place.split("/")): why for place, why in found if why.startswith(STALE)}
 
 
@@ -134,8 +135,8 @@ def test_a_column_that_a_model_joins_by_its_spec_stays(part: tuple[Project, Any,
     spec = part[0].folder / "specs/models/no-pretraining.yaml"
     text = spec.read_text()
     try:
-        columns = targets(models=["pubmedbert-base"]).tables.recipe(NAME)["columns"]
-        assert "no-pretraining" not in [column["key"] for column in columns]
+        columns = targets(models=["pubmedbert-base"]).tables.recipe(NAME).columns
+        assert "no-pretraining" not in [column.key for column in columns]
         spec.write_text(f"{text}tables: [{NAME}]\n")
         made = targets(models=["pubmedbert-base"])
         assert shown(made.tables.recipe(NAME)) == PLACES

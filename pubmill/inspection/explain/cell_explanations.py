@@ -19,15 +19,23 @@ from pubmill.inspection.explain.origins import (
 from pubmill.messages import commands
 from pubmill.messages.nearest_names import unknown
 from pubmill.metrics.records import Record, read_record
+from pubmill.recipes.tables import (
+    Column,
+    FactSource,
+    FactTableColumn,
+    FactTableRow,
+    Row,
+    TableRecipe,
+)
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, run_of
-from pubmill.tables.aggregation import build, machine, read_records
-from pubmill.tables.cells import Cell, Column, Row, Table, TableRecipe, parse
+from pubmill.tables.aggregation import build, machine
+from pubmill.tables.cells import Cell, Table
 from pubmill.tables.fact_cells import build as build_facts
 from pubmill.tables.fact_cells import read_facts
 from pubmill.tables.fact_sources import read_artefacts
-from pubmill.tables.fact_table_models import FactTableColumn, FactTableRecipe, FactTableRow, Source
 from pubmill.tables.published_values import read_published
+from pubmill.tables.recorded_runs import load_runs
 
 Named = TypeVar("Named", Row, Column, FactTableRow, FactTableColumn)
 
@@ -102,7 +110,7 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
         return _explain_fact(explainer, table, row, column)
     if table not in specs.tables:
         raise PubmillError(unknown("table", table, [*specs.tables, *specs.fact_tables]))
-    recipe = parse(TableRecipe, explainer.graph.tables.recipe(table), table)
+    recipe = explainer.graph.tables.recipe(table)
     rows = [*recipe.rows, *(composite.row for composite in recipe.composites)]
     straight = bool(_named_so(row, rows, _key)) and bool(_named_so(column, recipe.columns, _key))
     turned = bool(_named_so(row, recipe.columns, _key)) and bool(_named_so(column, rows, _key))
@@ -153,11 +161,6 @@ def _find(what: str, name: str, among: Sequence[Named], key: Callable[[Any], str
     raise PubmillError(unknown(what, name, [_named(key(one), one.label) for one in among]))
 
 
-def _columns_behind(column: Column) -> tuple[str, ...]:
-    """Return the columns from which a column without runs is computed."""
-    return column.best_of or ((column.drop.start, *column.drop.of) if column.drop else ())
-
-
 def _rows_behind(recipe: TableRecipe, row: Row) -> tuple[str, ...]:
     """Return the rows from which a composite is computed."""
     found = next((one for one in recipe.composites if one.name == row.key and row.dataset is None), None)
@@ -166,7 +169,7 @@ def _rows_behind(recipe: TableRecipe, row: Row) -> tuple[str, ...]:
 
 def _build(explainer: Explainer, table: str, recipe: TableRecipe, row: Row, column: Column) -> Table:
     """Build the table with only the records that the cell needs."""
-    columns = _columns_behind(column) or (column.key,)
+    columns = column.sources or (column.key,)
     return _build_of(explainer, table, recipe, _rows_behind(recipe, row) or (row.key,), columns)
 
 
@@ -179,10 +182,10 @@ def _build_of(
         for name in columns
         if name in recipe.records
     }
-    narrow = recipe.model_copy(update={"records": records})
+    narrow = replace(recipe, records=records)
     printed = Path(published_values(table, explainer.specs))
     published = read_published(printed, recipe.left_out)
-    return build(narrow, published, read_records(narrow, explainer.results))
+    return build(narrow, published, load_runs(narrow, explainer.results))
 
 
 def _explain_cell(
@@ -198,7 +201,7 @@ def _explain_cell(
     rows = {one.key: one for one in recipe.rows}
     columns = {one.key: one for one in recipe.columns}
     behind = [(rows[name], column) for name in _rows_behind(recipe, row)] or [
-        (row, columns[name]) for name in _columns_behind(column)
+        (row, columns[name]) for name in column.sources
     ]
     shown = Explanation(
         table=table,
@@ -214,7 +217,7 @@ def _explain_cell(
         others = dict.fromkeys(todo for part in parts if not part.lacking for todo in part.to_do)
         commands = (explainer.command(lacking),) if lacking else ()
         return replace(shown, parts=parts, lacking=lacking, to_do=(*commands, *others))
-    paths = recipe.records.get(column.key, {}).get(row.key, ())
+    paths = recipe.record_paths.get(column.key, {}).get(row.key, ())
     return replace(shown, **_behind(explainer, table, recipe, row, column, paths))
 
 
@@ -350,19 +353,19 @@ def _yaml_list(names: Sequence[str]) -> str:
 def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Explanation:
     """Explain a cell of a fact table; its value comes from a spec or from artefacts."""
     graph = explainer.graph
-    recipe = parse(FactTableRecipe, graph.fact_tables.recipe(table), table)
+    recipe = graph.fact_tables.recipe(table)
     found_row = _find("row", row, recipe.rows, lambda one: one.subject)
     found_column = _find("column", column, recipe.columns, _key)
     source = found_row.sources[found_column.key]
-    lacking = [file for file in source.files if not (explainer.results / file).is_file()]
+    lacking = [file for file in source.paths if not (explainer.results / file).is_file()]
     if lacking:
-        source = Source(lacking="not made yet")
-    alone = found_row.model_copy(update={"sources": {found_column.key: source}})
-    recipe = recipe.model_copy(update={"rows": (alone,), "columns": (found_column,)})
+        source = FactSource(lacking="not made yet")
+    alone = replace(found_row, sources={found_column.key: source})
+    recipe = replace(recipe, rows=(alone,), columns=(found_column,))
     published = read_facts(Path(published_values(table, explainer.specs)), recipe)
-    place: tuple[str, str, str] = (alone.published, found_column.published, found_column.kind)
-    own = {place: published[place]} if place in published else {}
-    made = build_facts(recipe, own, read_artefacts(recipe, explainer.results))
+    place = [alone.published, found_column.published, found_column.kind]
+    own = (published[["subject", "fact", "kind"]] == place).all(axis=1)
+    made = build_facts(recipe, published[own], read_artefacts(recipe, explainer.results))
     known = recipe.subjects == "datasets" and alone.subject in graph.specs.datasets
     return Explanation(
         table=table,

@@ -26,7 +26,7 @@ def targets(specs: Path, **config: object) -> Graph:
 def test_without_its_files_a_dataset_is_not_run_and_its_cells_say_where_to_apply(specs: Path) -> None:
     made = targets(specs)
     assert made.scope.datasets() == ["bc2gm"]
-    reason = made.tables.recipe(TABLE)["missing"][NAME]
+    reason = made.tables.recipe(TABLE).missing[NAME]
     assert APPLY in reason and f"local_files: {KEY}" in reason
 
 
@@ -50,14 +50,14 @@ def test_what_the_mirror_lacks_is_left_out_and_the_cells_say_so(specs: Path, tmp
     made = targets(specs, mirror=str(mirror), tables=[TABLE, "gu2020/table03"], results=str(tmp_path / "r"))
     assert made.scope.datasets() == []
     lacking = {
-        dataset: found["blurb/train"]["lacking"]
+        dataset: found["blurb/train"].lacking or ""
         for dataset, found in made.fact_tables.sources("gu2020/table03").items()
     }
-    for reason in (made.tables.recipe(TABLE)["missing"]["bc2gm"], lacking["bc2gm"]):
+    for reason in (made.tables.recipe(TABLE).missing["bc2gm"], lacking["bc2gm"]):
         assert "the mirror lacks https://raw.githubusercontent.com/" in reason and "and 1 more" in reason
         assert str(mirror) not in reason
     assert lacking["jnlpba"] == "not part of this study"
-    assert made.tables.recipe(TABLE)["missing"]["jnlpba"] == "not run in this study"
+    assert made.tables.recipe(TABLE).missing["jnlpba"] == "not run in this study"
     said = made.left_out()
     assert any(line.startswith("left out of the tables: bc2gm (the mirror lacks https://") for line in said)
     assert any(NAME in line and APPLY in line for line in said) and len(said) == 2
@@ -90,7 +90,7 @@ def test_a_mirror_that_is_no_folder_is_told_before_any_work(specs: Path, tmp_pat
 def test_with_its_files_a_dataset_is_run(specs: Path, folder: Path) -> None:
     made = targets(specs, local_files={KEY: str(folder)})
     assert made.scope.datasets() == [NAME, "bc2gm"]
-    assert NAME not in made.tables.recipe(TABLE)["missing"]
+    assert NAME not in made.tables.recipe(TABLE).missing
     inputs = made.datasets.conversion_inputs(NAME)
     assert inputs == [f"results/demo/sources/local/{KEY}/{name}" for name in FILES.values()]
     assert made.sources.local_file(KEY, FILES["train"]) == str(folder / FILES["train"])
@@ -142,7 +142,7 @@ def test_a_folder_with_other_datasets_of_its_key_leaves_this_one_out(specs: Path
     row = f"  - {{dataset: {NAME}, label: Secret, group: ner}}\n"
     table.write_text(table.read_text().replace(row, row + row.replace(NAME, "secret@two")))
     made = targets(specs, datasets=None, local_files={KEY: str(folder)})
-    reason = made.tables.recipe(TABLE)["missing"]["secret@two"]
+    reason = made.tables.recipe(TABLE).missing["secret@two"]
     assert f"second {FILES['test']}" in reason and APPLY in reason and str(folder) not in reason
     assert NAME in made.scope.datasets() and "secret@two" not in made.scope.datasets()
 

@@ -1,6 +1,6 @@
 """Where the cells of the papers' tables of facts are from, and that each fits its published values."""
 
-import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,15 @@ from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
 from pubmill.graph.model_facts import NO_CORPUS, NOT_PRETRAINED, RELEASED
 from pubmill.metrics.records import Record
+from pubmill.recipes.reading import read
+from pubmill.recipes.tables import FactSource, FactTableRecipe
+from pubmill.recipes.writing import as_json, as_values
 from pubmill.specs.fact_tables import FactTableSpec
 from pubmill.specs.study import check_study
 from pubmill.storage.files import write_json
 from pubmill.tables.fact_cells import UNEXPLAINED, build, read_facts
 from pubmill.tables.fact_sources import NO_MENTIONS, read_artefacts
-from pubmill.tables.fact_table_models import FactTable, FactTableRecipe
+from pubmill.tables.fact_table_models import FactTable
 from tests.unit import toy_tables as made_up
 
 OF_DATASETS = [
@@ -48,18 +51,19 @@ def demo(root: Path) -> Graph:
 
 def recipe(targets: Graph, name: str) -> FactTableRecipe:
     """As the program gets it, on the way through JSON."""
-    return FactTableRecipe.model_validate_json(json.dumps(targets.fact_tables.recipe(name)))
+    return read(FactTableRecipe, as_json(targets.fact_tables.recipe(name)))
 
 
 def built(targets: Graph, root: Path, name: str, results: Path | None = None) -> FactTable:
     """A table; without `results`, its artefacts are taken to be missing."""
     made = recipe(targets, name)
     if results is None:
-        values = made.model_dump()
-        for row in values["rows"]:
-            for source in row["sources"].values():
-                source |= {"files": [], "lacking": "not made"} if source["files"] else {}
-        made = FactTableRecipe.model_validate(values)
+        not_made = FactSource(lacking="not made")
+        rows = (
+            replace(row, sources={key: not_made if one.paths else one for key, one in row.sources.items()})
+            for row in made.rows
+        )
+        made = replace(made, rows=tuple(rows))
     published = read_facts(root / f"specs/tables/{name}.published.csv", made)
     return build(made, published, read_artefacts(made, results or root))
 
@@ -112,8 +116,9 @@ def test_a_study_names_its_datasets_and_the_others_are_not_part_of_it(root: Path
     assert made.report.recipe().datasets == ("bc2gm",)
 
 
-def sources(targets: Graph, name: str, subject: str) -> dict[str, Any]:
-    return targets.fact_tables.sources(name)[subject]
+def sources(targets: Graph, name: str, subject: str) -> Any:
+    """The sources of a subject's facts, as the recipe's JSON text has them."""
+    return as_values(targets.fact_tables.sources(name)[subject])
 
 
 def test_a_vocabulary_is_the_released_one_or_the_one_learnt_here(full: Graph, demo: Graph) -> None:

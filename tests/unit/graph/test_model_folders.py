@@ -35,12 +35,10 @@ def test_a_model_depends_on_the_content_of_its_own_folder(root: Path, tmp_path: 
     made = checked_graph(*check_study(config, specs_folder))
     assert made.models.own()[-1:] == ["mine"] and made.models.own_folder("mine") == weights
     assert made.models.own_folder_content("mine") == {path.name: sha256(b"").hexdigest() for path in files}
-    assert [column["model"] for column in made.tables.recipe("gu2020/table06")["columns"]][-1] == "mine"
+    assert [column.model for column in made.tables.recipe("gu2020/table06").columns][-1] == "mine"
     made = checked_graph(*check_study(config | {"local_files": {}}, specs_folder))
     told = "needs its weights in a folder of your own (then set local_files: mine)"
-    assert (
-        made.tables.recipe("gu2020/table06")["missing"]["mine"] == told and "mine" not in made.scope.models()
-    )
+    assert made.tables.recipe("gu2020/table06").missing["mine"] == told and "mine" not in made.scope.models()
     assert made.left_out()[-1] == f"left out of the tables: mine ({told})"
     made = checked_graph(*check_study(config | {"models": ["pubmedbert-base"]}, specs_folder))
     assert made.left_out()[-1] == (

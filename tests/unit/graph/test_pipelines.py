@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pubmill.graph import Graph, checked_graph
 from pubmill.specs.study import check_study
-from pubmill.tables.aggregation import OF_PREDICTING
+from pubmill.tables.mixtures import OF_PREDICTING
 
 
 def targets(root: Path, **config: object) -> Graph:
@@ -35,12 +35,12 @@ def test_pipelines_have_one_record_of_their_own_place(root: Path) -> None:
         },
     }
     assert made.scope.models() == [*PIPELINES, "no-pretraining"]
-    columns = {column["key"]: column for column in made.tables.recipe(TABLE10)["columns"]}
-    assert columns["scispacy-bc5cdr"]["pipeline"] and columns["scispacy-bc5cdr"]["model"] == "scispacy-bc5cdr"
-    assert (columns["scispacy-max"]["model"], columns["scispacy-max"]["best_of"]) == (None, PIPELINES)
-    assert not columns["pubmedbert-base"]["pipeline"]
-    assert columns["no-pretraining"]["published"] == ["no-pretraining"]
-    assert "scispacy-max" not in made.tables.recipe(TABLE10)["missing"]
+    columns = {column.key: column for column in made.tables.recipe(TABLE10).columns}
+    assert columns["scispacy-bc5cdr"].pipeline and columns["scispacy-bc5cdr"].model == "scispacy-bc5cdr"
+    assert (columns["scispacy-max"].model, columns["scispacy-max"].best_of) == (None, tuple(PIPELINES))
+    assert not columns["pubmedbert-base"].pipeline
+    assert columns["no-pretraining"].published == ("no-pretraining",)
+    assert "scispacy-max" not in made.tables.recipe(TABLE10).missing
 
 
 def test_pipelines_are_scored_as_fine_tuned_models_are(root: Path) -> None:
@@ -63,7 +63,7 @@ def test_pipelines_are_scored_as_fine_tuned_models_are(root: Path) -> None:
 
 def test_a_pipeline_whose_folder_is_not_named_is_a_reason_and_ends_no_study(root: Path) -> None:
     made = tools(root, "scispacy-jnlpba")
-    missing = made.tables.recipe(TABLE10)["missing"]
+    missing = made.tables.recipe(TABLE10).missing
     told = "needs a spaCy pipeline of your own (then set local_files: scispacy-bc5cdr)"
     assert missing["scispacy-bc5cdr"] == told
     assert "scispacy-jnlpba" not in missing
@@ -75,7 +75,7 @@ def test_a_pipeline_whose_folder_is_not_named_is_a_reason_and_ends_no_study(root
 
 def test_pipelines_that_the_study_leaves_out_are_not_asked_for(root: Path) -> None:
     made = tools(root, models=["no-pretraining"])
-    missing = made.tables.recipe(TABLE10)["missing"]
+    missing = made.tables.recipe(TABLE10).missing
     assert {missing[name] for name in PIPELINES} == {"not run in this study"}
     assert made.left_out() == []
 
@@ -84,7 +84,7 @@ def test_a_pipeline_that_is_not_for_a_dataset_has_a_reason_there(root: Path) -> 
     """It joins the table because the study lists its models."""
     made = tools(root, "scispacy-jnlpba", tables=["gu2020/table06"], datasets=["bc2gm", "ebm-pico"])
     assert list(made.tables.records("gu2020/table06")["scispacy-jnlpba"]) == ["bc2gm"]
-    missing = made.tables.recipe("gu2020/table06")["missing"]
+    missing = made.tables.recipe("gu2020/table06").missing
     assert missing["scispacy-jnlpba/ebm-pico"] == "the pipeline is not for this dataset"
     assert "scispacy-jnlpba/bc2gm" not in missing and "no-pretraining/ebm-pico" not in missing
     assert missing["gad@blurb"] == "not run in this study" and "scispacy-jnlpba/gad@blurb" not in missing
@@ -92,8 +92,6 @@ def test_a_pipeline_that_is_not_for_a_dataset_has_a_reason_there(root: Path) -> 
 
 def test_a_table_may_show_another_metric_than_the_datasets_own(root: Path) -> None:
     made = tools(root, *PIPELINES, tables=[TABLE10, "tinn2021/table11"])
-    metrics = {
-        table: {row["metric"] for row in made.tables.recipe(table)["rows"]} for table in made.study.tables
-    }
+    metrics = {table: {row.metric for row in made.tables.recipe(table).rows} for table in made.study.tables}
     assert metrics == {TABLE10: {"entity_f1"}, "tinn2021/table11": {"relaxed_f1"}}
     assert made.tables.records(TABLE10) == made.tables.records("tinn2021/table11")

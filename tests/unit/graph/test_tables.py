@@ -24,7 +24,7 @@ def test_records_name_the_scale_and_every_expected_seed(root: Path) -> None:
 
 
 def test_what_is_not_run_has_its_reason(root: Path) -> None:
-    missing = targets(root, datasets=["bc2gm"]).tables.recipe("gu2020/table06")["missing"]
+    missing = targets(root, datasets=["bc2gm"]).tables.recipe("gu2020/table06").missing
     assert missing["bc5-chem"] == "not run in this study"
     assert missing["biobert-base"] == "not run in this study"
     assert "yet" in missing["bluebert-base"] and missing["biosses"] == "not run in this study"

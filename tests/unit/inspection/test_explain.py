@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic_core import to_jsonable_python
 from rich.console import Console
 
 from pubmill.errors import PubmillError
@@ -19,9 +20,8 @@ from pubmill.metrics.records import Record
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.storage.files import write_json
-from pubmill.tables.aggregation import build, read_records
-from pubmill.tables.cells import TableRecipe
-from pubmill.tables.published_values import PublishedValues
+from pubmill.tables.aggregation import build
+from pubmill.tables.recorded_runs import load_runs
 from tests.conftest import ROOT
 from tests.unit import toy_tables as made_up
 
@@ -82,9 +82,9 @@ def compared(tmp_path: Path, column: str, *since: Record) -> Explanation:
         for seed in (1, 2):
             made_up.write(results, made_up.record(model, "bc2gm", seed, first, scale="demo"))
     made = explainer(tmp_path, models=[MODEL, OTHER])
-    recipe = TableRecipe.model_validate(json.loads(json.dumps(made.graph.tables.recipe(TABLE))))
-    table = build(recipe, PublishedValues(), read_records(recipe, results))
-    write_json(results / f"tables/{TABLE}.comparisons.json", made_up.compared(table).model_dump(mode="json"))
+    recipe = made.graph.tables.recipe(TABLE)
+    table = build(recipe, made_up.unpublished(), load_runs(recipe, results))
+    write_json(results / f"tables/{TABLE}.comparisons.json", to_jsonable_python(made_up.compared(table)))
     made_up.write(results, *since)
     return explain(made, TABLE, "bc2gm", column)
 
@@ -115,10 +115,10 @@ def test_a_cell_that_the_comparison_lacks_is_said_to_be_new(tmp_path: Path) -> N
     """The comparison was made before a second model had runs."""
     put_records(tmp_path / "demo", 0.8, 0.9)
     made = explainer(tmp_path, models=[MODEL, OTHER])
-    recipe = TableRecipe.model_validate(json.loads(json.dumps(made.graph.tables.recipe(TABLE))))
-    table = build(recipe, PublishedValues(), read_records(recipe, tmp_path / "demo"))
+    recipe = made.graph.tables.recipe(TABLE)
+    table = build(recipe, made_up.unpublished(), load_runs(recipe, tmp_path / "demo"))
     path = tmp_path / f"demo/tables/{TABLE}.comparisons.json"
-    write_json(path, made_up.compared(table).model_dump(mode="json"))
+    write_json(path, to_jsonable_python(made_up.compared(table)))
     assert explain(made, TABLE, "bc2gm", MODEL).compared is None
     made_up.write(tmp_path / "demo", anew(OTHER, 1, 0.5), anew(OTHER, 2, 0.5))
     for column in (MODEL, OTHER):
@@ -251,7 +251,7 @@ def test_a_column_without_runs_is_explained_by_the_columns_behind_it(
     tmp_path: Path, table: str, column: str, parts: list[str]
 ) -> None:
     made = explainer(tmp_path, tables=[table])
-    row = made.graph.tables.recipe(table)["rows"][0]["key"]
+    row = made.graph.tables.recipe(table).rows[0].key
     found = explain(made, table, row, column)
     keys = [re.sub(r".* \((.*)\)", r"\1", part.column) for part in found.parts]
     assert keys == parts and {part.row for part in found.parts} == {found.row}

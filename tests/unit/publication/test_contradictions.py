@@ -1,6 +1,5 @@
 """Where the papers' published values contradict each other."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,12 @@ from pubmill.publication.contradictions import (
     FORMS,
     NO_REASON,
     Contradiction,
-    ContradictionsRecipe,
     find_contradictions,
     read_contradictions,
 )
+from pubmill.recipes.reading import read
+from pubmill.recipes.tables import ContradictionsRecipe
+from pubmill.recipes.writing import as_json
 from pubmill.specs import load
 from pubmill.specs.study import Study
 
@@ -22,9 +23,8 @@ SPECS = Path(__file__).parents[3] / "specs"
 
 def real_recipe() -> ContradictionsRecipe:
     study = Study(study="x", title="", scale="full", tables=())
-    return ContradictionsRecipe.model_validate(
-        json.loads(json.dumps(checked_graph(study, load(SPECS, "full")).contradictions.recipe()))
-    )
+    made = checked_graph(study, load(SPECS, "full")).contradictions.recipe()
+    return read(ContradictionsRecipe, as_json(made))
 
 
 @pytest.fixture(scope="module")
@@ -85,9 +85,8 @@ def small(folder: Path, second: str) -> ContradictionsRecipe:
         names = {"name": f"p/table{number}", "paper": "p", "number": number, "file": f"{number}.csv"}
         rest = {"protocol": "p", "aggregate": "mean", "metric": None, "columns": [column], "rows": [row]}
         tables.append({**names, **rest, "composites": [], "left_out": {}, "elsewhere": {}})
-    return ContradictionsRecipe.model_validate(
-        {"tables": tables, "models": {"bert": "B|<i>"}, "versions": {}}
-    )
+    made = {"tables": tables, "models": {"bert": "B|<i>"}, "versions": {}}
+    return read(ContradictionsRecipe, as_json(made))
 
 
 def test_pages_escape_what_they_show(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import csv
 import hashlib
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,7 @@ def test_every_form_says_the_scale_and_is_the_same_again(table: Table, form: str
 @pytest.mark.parametrize("form", ["md", "tex", "html"])
 def test_titles_warn_unless_the_scale_is_comparable(table: Table, form: str) -> None:
     assert "not comparable" in FORMS[form](table)
-    comparable = FORMS[form](table.model_copy(update={"comparable": True}))
+    comparable = FORMS[form](replace(table, comparable=True))
     assert comparable.count("not comparable") < FORMS[form](table).count("not comparable")
 
 

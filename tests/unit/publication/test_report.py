@@ -307,5 +307,5 @@ def test_pipelines_are_shown_as_what_they_are(results: Path) -> None:
 def test_a_column_that_is_the_best_of_others_is_shown_as_ours(results: Path) -> None:
     table = made_up.table_with_pipelines(results)
     assert table.has_runs == dict.fromkeys(("best", "genes", "drugs", "bert", "ours"), True)
-    without = made_up.recipe_with_pipelines(records=made_up.recipe().records)
+    without = made_up.recipe_with_pipelines(records=made_up.recipe().record_paths)
     assert made_up.table(results, without).has_runs["best"] is False

@@ -12,7 +12,6 @@ from pubmill.errors import PubmillError
 from pubmill.graph import checked_graph
 from pubmill.recipes import FinetuningRecipe, build
 from pubmill.specs import ProtocolSpec, Specs
-from pubmill.specs.protocols import EquivalenceSpec
 from pubmill.specs.study import check_study
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -77,9 +76,17 @@ EQUIVALENCE = {"alpha": 0.05, "power": 0.8, "margins": {"default": {"points": 1,
     ],
 )
 def test_a_rule_of_equivalence_that_is_not_whole_is_refused(changes: dict[str, Any]) -> None:
-    assert EquivalenceSpec.model_validate(EQUIVALENCE).margins["default"].points == 1
-    with pytest.raises(ValidationError):
-        EquivalenceSpec.model_validate(EQUIVALENCE | changes)
+    values: dict[str, Any] = {
+        "name": "p",
+        "hyperparameters": {},
+        "search": None,
+        "settings": {"standard": {}},
+    }
+    values["final"] = {"seeds": {"default": 1}, "aggregate": "mean", "split": "test"}
+    whole = ProtocolSpec.model_validate(values | {"equivalence": EQUIVALENCE})
+    assert whole.equivalence.margins["default"].points == 1
+    with pytest.raises(ValidationError, match="equivalence"):
+        ProtocolSpec.model_validate(values | {"equivalence": EQUIVALENCE | changes})
 
 
 def test_values_are_laid_over_each_other_in_order(full: Specs) -> None:
@@ -299,9 +306,9 @@ def test_a_row_of_folds_has_the_records_of_all_of_them(folder: Path) -> None:
     made = checked_graph(*check_study(config, folder))
     recipe = made.tables.recipe("lewis2020/table99")
     folds = [f"gad@fold-{number}" for number in range(2, 11)]
-    assert recipe["aggregate"] == "median" and recipe["missing"] == {}
-    assert recipe["rows"][0]["folds"] == folds and recipe["rows"][1]["folds"] == []
-    assert recipe["rows"][0]["metric"] == "micro_f1"
+    assert recipe.aggregate == "median" and recipe.missing == {}
+    assert recipe.rows[0].folds == tuple(folds) and recipe.rows[1].folds == ()
+    assert recipe.rows[0].metric == "micro_f1"
     assert made.tables.records("lewis2020/table99")["pubmedbert-base"]["gad"] == [
         f"runs/lewis2020/pubmedbert-base/{fold}/standard/final/seed-{seed}.json"
         for fold in folds
@@ -311,12 +318,12 @@ def test_a_row_of_folds_has_the_records_of_all_of_them(folder: Path) -> None:
     some = checked_graph(*check_study({**config, "datasets": ["gad"]}, folder)).tables.recipe(
         "lewis2020/table99"
     )
-    assert some["missing"] == {"bc2gm": "not run in this study"}
+    assert some.missing == {"bc2gm": "not run in this study"}
 
 
 def test_a_fold_that_cannot_be_had_leaves_the_row_empty(folder: Path, tmp_path: Path) -> None:
     (folder / "tables/lewis2020/table99.yaml").write_text(TABLE)
     config = {"study": "x", "title": "x", "scale": "full", "tables": ["lewis2020/table99"]}
     made = checked_graph(*check_study({**config, "mirror": str(tmp_path)}, folder))
-    assert "gad@fold-2 the mirror lacks https://" in made.tables.recipe("lewis2020/table99")["missing"]["gad"]
+    assert "gad@fold-2 the mirror lacks https://" in made.tables.recipe("lewis2020/table99").missing["gad"]
     assert any(line.startswith("left out of the tables: gad@fold-1 ") for line in made.left_out())

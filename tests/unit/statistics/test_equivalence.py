@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from pubmill.recipes.tables import Aggregate
 from pubmill.statistics.equivalence import (
     Uncertainty,
     combined,
@@ -16,7 +17,6 @@ from pubmill.statistics.equivalence import (
     seeds_needed,
     uncertainty,
 )
-from pubmill.statistics.verdict_models import Aggregate
 
 REPETITIONS = 20_000
 

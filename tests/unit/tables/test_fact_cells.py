@@ -13,10 +13,13 @@ from pubmill.annotation.examples import Answer, SpanExample
 from pubmill.convert.dataset_counts import count
 from pubmill.errors import PubmillError
 from pubmill.publication.fact_rendering import FORMS
+from pubmill.recipes.reading import read
+from pubmill.recipes.tables import FactTableRecipe
+from pubmill.recipes.writing import as_json
 from pubmill.tables.dataset_cards import Card, label_bias
 from pubmill.tables.fact_cells import UNEXPLAINED, build, read_facts
 from pubmill.tables.fact_sources import read_artefacts
-from pubmill.tables.fact_table_models import FactTable, FactTableRecipe, read_fact_table
+from pubmill.tables.fact_table_models import FactTable, read_fact_table
 from tests.pages import parsed
 from tests.unit.publication import toy_cards as made_up
 
@@ -77,7 +80,7 @@ def recipe(*rows: dict[str, Any], **changes: Any) -> FactTableRecipe:
         "rows": list(rows) or [row("drugs"), licensed],
         "versions": {},
     }
-    return FactTableRecipe.model_validate(values | changes)
+    return read(FactTableRecipe, as_json(values | changes))
 
 
 def table(tmp_path: Path, made: FactTableRecipe, published: str = PUBLISHED) -> FactTable:
@@ -314,7 +317,7 @@ def test_csv_holds_no_formulas(tmp_path: Path) -> None:
 def test_the_program_by_hand_and_its_errors(tmp_path: Path, root: Path) -> None:
     table(tmp_path, recipe())
     command = [
-        sys.executable, str(root / "scripts/fact_table.py"), "--recipe", recipe().model_dump_json(),
+        sys.executable, str(root / "scripts/fact_table.py"), "--recipe", as_json(recipe()),
         "--published", str(tmp_path / "table03.published.csv"), "--results", str(tmp_path),
         "--output", str(tmp_path / "out/table03"),
     ]  # fmt: skip

@@ -1,17 +1,22 @@
 """The result tables of the papers as their specs have them, fed with the papers' own numbers."""
 
-import json
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from pubmill.graph import Graph, checked_graph
 from pubmill.metrics.records import Record
+from pubmill.recipes.reading import read
+from pubmill.recipes.tables import Column, Listed, Row, TableRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.specs.study import Study
-from pubmill.tables.aggregation import Records, build
-from pubmill.tables.cells import Column, Row, Table, TableRecipe
+from pubmill.storage.path_lists import by_folder
+from pubmill.storage.result_paths import BELOW
+from pubmill.tables.aggregation import build
+from pubmill.tables.cells import Table
 from pubmill.tables.published_values import read_published
+from pubmill.tables.recorded_runs import record_frame, with_records
 from tests.full_tables import SPECS, specs, value_of
 from tests.unit import toy_tables as made_up
 
@@ -39,18 +44,20 @@ def test_all_are_found() -> None:
 
 def fed(name: str) -> Table:
     """The table, where each run scores what is printed of its cell, here or in another table of the paper."""
-    recipe = TableRecipe.model_validate(json.loads(json.dumps(targets().tables.recipe(name))))
-    records: Records = {}
+    recipe = read(TableRecipe, as_json(targets().tables.recipe(name)))
+    records: dict[str, Record] = {}
+    paths: dict[str, dict[str, Listed]] = {}
     for column in recipe.columns:
         for row in recipe.rows:
             score = value_of(recipe.paper, column, row)
             if column.model and score is not None:
                 run = row.folds[0] if row.folds else row.dataset or ""
-                records.setdefault(column.key, {})[row.key] = {(run, 1): made(column, row, run, score)}
-    recipe = recipe.model_copy(
-        update={"records": {c: dict.fromkeys(rows, ("-",)) for c, rows in records.items()}}
-    )
-    return build(recipe, read_published(SPECS / f"tables/{name}.published.csv", recipe.left_out), records)
+                path = BELOW.record(row.key, column.key, run, "standard", 1)
+                records[path] = made(column, row, run, score)
+                paths.setdefault(column.key, {})[row.key] = by_folder([path])
+    recipe = replace(recipe, records=paths)
+    published = read_published(SPECS / f"tables/{name}.published.csv", recipe.left_out)
+    return build(recipe, published, with_records(recipe, record_frame(records.items())))
 
 
 def made(column: Column, row: Row, dataset: str, score: float) -> Record:
@@ -96,13 +103,13 @@ def test_recipes_fit_into_an_argument() -> None:
 def test_every_published_value_has_its_cell(name: str) -> None:
     """`build` refuses a table that loses one; here none is shown twice either."""
     spec, table = specs().tables[name], fed(name)
-    values = read_published(SPECS / f"tables/{name}.published.csv", spec.left_out).values
+    values = read_published(SPECS / f"tables/{name}.published.csv", spec.left_out)["value"].dropna()
     shown = [cell.published for _, _, cell in table.read() if cell.published]
     assert len(shown) == len(values)
 
 
 def test_models_of_notes_that_must_be_applied_for_leave_their_columns_empty() -> None:
-    missing = targets().tables.recipe("lewis2020/table03")["missing"]
+    missing = targets().tables.recipe("lewis2020/table03").missing
     assert "MIMIC-III, which must be applied for" in missing["bio-lm-base"]
     assert "bio-lm-base@pm" not in missing and "bio-lm-base" not in targets().scope.models()
     assert any("bio-lm-large (is pretrained here on MIMIC-III" in line for line in targets().left_out())

@@ -2,8 +2,8 @@
 
 import pytest
 
+from pubmill.recipes.tables import Equivalence
 from pubmill.statistics.equivalence import Uncertainty, equivalence_p
-from pubmill.statistics.verdict_models import Equivalence
 from pubmill.tables.verdicts import verdict_on
 
 RULE = Equivalence(alpha=0.05, power=0.8, margins={}, runs={})

@@ -1,0 +1,374 @@
+"""Recipes of tables of results, of tables of facts, and of the page of contradictions.
+
+Scores are percentages (0..100) here, as in the papers. `notes`, `citation` and other texts are the spec's.
+Headings, columns and rows are also part of the finished tables (`pubmill.tables`).
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from statistics import fmean
+from typing import Any, Literal
+
+from pubmill.recipes.base import FORBID_UNKNOWN, OMIT_DEFAULT
+from pubmill.storage.path_lists import paths_of
+
+Aggregate = Literal["mean", "median"]
+"""How a cell aggregates its runs."""
+
+Subjects = Literal["datasets", "models", "tasks", "protocols"]
+FactKind = Literal[
+    "text", "boolean", "count", "ratio", "words", "bytes", "minutes", "epochs", "learning_rate", "batch_size"
+]
+"""Kinds of facts, by their names in the published files."""
+FactValue = bool | int | float | str
+
+Listed = dict[str, list[str | list[str]]]
+"""Folder -> file names, or runs of numbered names (`pubmill.storage.path_lists`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heading:
+    """The heading of any table. `scale_title`: the scale in words. Numbers from a scale that is not
+    `comparable` must never be read as the paper's."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    paper: str
+    table: str
+    title: str
+    caption: str
+    citation: str = ""
+    notes: tuple[str, ...] = ()
+    scale: str
+    scale_title: str
+    comparable: bool
+
+    @property
+    def warning(self) -> str:
+        """The warning that every title at this scale must show; empty at the paper's scale."""
+        return "" if self.comparable else self.scale_title
+
+    @property
+    def heading(self) -> str:
+        """The title, with the scale's warning so that small results are not mistaken for full ones."""
+        return f"{self.title} ({self.warning})" if self.warning else self.title
+
+
+def values_of(heading: type[Any], table: Any) -> dict[str, Any]:
+    """Return the fields of a heading, as keyword arguments for another table with this heading."""
+    return {one.name: getattr(table, one.name) for one in fields(heading)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedRow:
+    """A dataset scored with a metric, or a composite, which has no dataset. `published`, `printed`: names of
+    the dataset and the metric among the published values."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    key: str
+    dataset: str | None = None
+    label: str
+    metric: str
+    published: str
+    printed: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(PublishedRow):
+    """A row of a table.
+
+    - `conflicts`: contradictory published counts of the dataset, and which of them is used.
+    - `folds`: for cross-validation, the datasets whose runs share one cell.
+    - `shown`: false for rows that only contribute to a composite.
+    - `not_comparable`: why our value must not be compared with the published one.
+    """
+
+    group: str = ""
+    shown: bool = True
+    not_comparable: str | None = None
+    conflicts: tuple[str, ...] = ()
+    folds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drop:
+    """The largest loss in a row: the lowest of the columns `of` minus the column `start` (tinn2021 Table
+    7)."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    start: str
+    of: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.of:
+            raise ValueError("a drop needs at least one column in `of`")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedColumn:
+    """A column. `published`: its names among the published values; in each row, the first name with a value
+    is used."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    key: str
+    label: str
+    model: str | None = None
+    published: tuple[str, ...] = ()
+
+    def printed_metric(self, row: PublishedRow) -> str:
+        """Return the metric of a cell among the published values."""
+        return row.printed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column(PublishedColumn):
+    """A model in a setting; or a column without runs: the best of other columns in each row (`best_of`), a
+    `drop` between them, or published values alone. `pipeline`: whether the model is a finished pipeline that
+    is not fine-tuned."""
+
+    pipeline: bool = False
+    best_of: tuple[str, ...] = ()
+    drop: Drop | None = None
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The columns that this column is computed from."""
+        return self.best_of or ((self.drop.start, *self.drop.of) if self.drop else ())
+
+    def printed_metric(self, row: PublishedRow) -> str:
+        """Return the metric of a cell among the published values; that of a drop is `delta`."""
+        return "delta" if self.drop else row.printed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Composite:
+    """A mean over groups of the mean over each group's rows (gu2020 section 4 and caption of Table 6)."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    name: str
+    label: str
+    groups: dict[str, tuple[str, ...]]
+
+    def mean(self, values: Mapping[str, float]) -> float:
+        """The mean over groups of the means of their rows' values."""
+        return fmean(fmean(values[name] for name in group) for group in self.groups.values())
+
+    @property
+    def row(self) -> Row:
+        """The composite's row in the table."""
+        metric = "score" if len(self.groups) > 1 else "mean"
+        return Row(key=self.name, label=self.label, metric=metric, published=self.name, printed="score")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Margin:
+    """The largest difference from a published score, in points (0..100), that counts as equivalent, and the
+    reason for this value."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    points: float
+    why: str
+
+    def __post_init__(self) -> None:
+        if not 0 < self.points < 100:
+            raise ValueError(f"points must be above 0 and below 100, found {self.points:g}")
+        if not self.why:
+            raise ValueError("a margin needs a reason (`why`)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EquivalenceRule:
+    """The rule for whether a published value is reproduced, fixed before anything is run.
+
+    `alpha`: probability of accepting a difference as large as the margin as equivalent. `power`: power of the
+    minimal detectable difference. `margins`: in a protocol by dataset (or the name of its folds), with a
+    `default`; in a table by row and composite.
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    alpha: float
+    power: float
+    margins: dict[str, Margin]
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 0.5:
+            raise ValueError(f"alpha must be above 0 and below 0.5, found {self.alpha:g}")
+        if not 0.5 < self.power < 1:
+            raise ValueError(f"power must be above 0.5 and below 1, found {self.power:g}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equivalence(EquivalenceRule):
+    """The rule for a table's verdicts. `runs`: row -> number of runs behind its published values."""
+
+    runs: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultHeading(Heading):
+    """The heading of a table of results."""
+
+    protocol: str
+    setting: str
+    aggregate: Aggregate
+    equivalence: Equivalence
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableRecipe(ResultHeading):
+    """The input of the job that builds a table.
+
+    - `records`: column -> row -> paths of the expected records, below the results folder.
+    - `found`: `column/row` of records found on disk, which no job of the study makes.
+    - `missing`: column, row or `column/row` -> why there is no value of ours.
+    - `left_out`: `column` or `column/metric` of the published file -> why it is not shown.
+    """
+
+    composites: tuple[Composite, ...] = ()
+    left_out: dict[str, str] = field(default_factory=dict)
+    records: dict[str, dict[str, Listed]] = field(default_factory=dict)
+    found: tuple[str, ...] = ()
+    missing: dict[str, str] = field(default_factory=dict)
+    versions: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def record_paths(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        """Column -> row -> paths of the expected records."""
+        return {
+            column: {row: tuple(paths_of(listed)) for row, listed in rows.items()}
+            for column, rows in self.records.items()
+        }
+
+
+def fact_of(value: str) -> str:
+    """Return a fact without its details: `count` of `count.train`."""
+    return re.split(r"[.=]", value)[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactTableColumn:
+    """A fact. `value`: its pattern, as in `pubmill.specs.fact_tables`; `published`: its name among the
+    published values."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    key: str
+    label: str
+    value: str
+    kind: FactKind
+    published: str
+
+    @property
+    def fact(self) -> str:
+        """The fact without its details: `count` of `count.train`."""
+        return fact_of(self.value)
+
+    @property
+    def detail(self) -> str:
+        """The details without the fact: `train` of `count.train`."""
+        return self.value[len(self.fact) + 1 :]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactSource:
+    """The source of a cell: its `value` from a spec, the `files` below the results folder to read it from, or
+    why there is neither (`lacking`). `scaled`: why it differs from the published value, if the scale causes
+    that. Fields that do not apply to a source keep their defaults and are not written."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    value: FactValue | None = field(default=None, metadata=OMIT_DEFAULT)
+    files: tuple[str, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
+    lacking: str | None = field(default="", metadata=OMIT_DEFAULT)
+    scaled: str | None = field(default="", metadata=OMIT_DEFAULT)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files to read the value from, if any."""
+        return self.files or ()
+
+    @property
+    def complete(self) -> "FactSource":
+        """The source with all fields, as a finished table has it."""
+        return replace(self, files=self.paths, lacking=self.lacking or None, scaled=self.scaled or None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactTableRow:
+    """A subject.
+
+    - `measure`: what is counted in a dataset.
+    - `published`: its name among the published values.
+    - `why`: column -> why our value differs from the published one.
+    - `sources`: column -> source of our value.
+    - `conflicts`: contradictory published counts of a dataset.
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    subject: str
+    label: str
+    measure: str
+    published: str
+    why: dict[str, str]
+    sources: dict[str, FactSource]
+    conflicts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactHeading(Heading):
+    """The heading of a fact table. `down`: if set, facts are rows (under this heading) and subjects
+    columns."""
+
+    subjects: Subjects
+    down: str | None = None
+    columns: tuple[FactTableColumn, ...]
+    rows: tuple[FactTableRow, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactTableRecipe(FactHeading):
+    """The input of the job that builds a fact table. `lists_members`: the published table names only the
+    members of a group."""
+
+    lists_members: bool = False
+    versions: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedTable:
+    """The published side of a result table. `metric`: the table's own, if it has one; `columns`: those in its
+    own setting; `elsewhere`: paper or table -> dataset, or `any` -> why this table's values differ from those
+    there."""
+
+    name: str
+    paper: str
+    number: int
+    file: str
+    protocol: str
+    aggregate: Aggregate
+    metric: str | None
+    columns: tuple[PublishedColumn, ...]
+    rows: tuple[PublishedRow, ...]
+    composites: tuple[Composite, ...]
+    left_out: dict[str, str]
+    elsewhere: dict[str, dict[str, str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContradictionsRecipe:
+    """The input of the job that builds the page of contradictions. `models`: name -> label."""
+
+    tables: tuple[PublishedTable, ...]
+    models: dict[str, str]
+    versions: dict[str, Any]

@@ -1,0 +1,143 @@
+"""Records of runs as DataFrames.
+
+`load_records` gives one line per record: its index is the record's path below the results folder, its columns
+are the fields of `pubmill.metrics.records.Record`. Text that is None is NaN; mappings stay mappings.
+
+`load_runs` gives one line per run that a cell of a table expects, in the order of the recipe:
+
+- `column`, `row`: the cell; `pipeline`: whether its model is a finished pipeline.
+- `path`, `dataset`, `seed`: the record's path below the results folder, and the run that it names.
+- `fold`: its dataset if the row has several, else empty.
+- `recorded`: whether the record exists.
+- `score`: the row's metric, times 100; NaN if the run failed or has no record.
+- `failed`: why there is no score; NaN if there is one.
+- the other fields of the record.
+"""
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pandas import DataFrame, Series
+
+from pubmill.errors import PubmillError
+from pubmill.metrics.records import Record, read_record
+from pubmill.recipes.tables import Row, TableRecipe
+from pubmill.storage.result_paths import run_of
+from pubmill.tables.cells import NO_RECORD
+
+CELL = ["column", "row"]
+"""Columns that identify a cell."""
+
+EXPECTED = {
+    "column": "str", "row": "str", "pipeline": "bool", "path": "str", "dataset": "str", "seed": "int64",
+    "fold": "str",
+}  # fmt: skip
+"""Columns of a table's runs that do not come from records, and their types."""
+
+PLACE = ["protocol", "model", "dataset", "setting", "scale", "seed"]
+"""Fields that the path of a record and its table determine."""
+
+_TYPES: dict[Any, str] = {
+    str: "str",
+    str | None: "str",
+    int: "int64",
+    int | None: "Int64",
+    float: "float64",
+    float | None: "float64",
+}
+COLUMN_TYPES = {name: _TYPES.get(field.annotation, "object") for name, field in Record.model_fields.items()}
+"""Field of a record -> type of its column; mappings are objects."""
+
+
+def load_records(results: Path, paths: Iterable[str] | None = None) -> DataFrame:
+    """Read the records at these paths below a results folder, by default all of its records."""
+    if paths is None:
+        found = results.glob("runs/*/*/*/*/final/seed-*[0-9].json")
+        paths = sorted(path.relative_to(results).as_posix() for path in found)
+    return record_frame((path, read_record(results / path)) for path in paths)
+
+
+def record_frame(records: Iterable[tuple[str, Record]]) -> DataFrame:
+    """Return records with their paths as a DataFrame; equal mappings become one object to save memory."""
+    index: list[str] = []
+    columns: dict[str, list[Any]] = {name: [] for name in COLUMN_TYPES}
+    known: dict[str, Any] = {}
+    for path, record in records:
+        index.append(path)
+        for name, values in columns.items():
+            value = getattr(record, name)
+            values.append(known.setdefault(repr(value), value) if isinstance(value, dict) else value)
+    series = {name: Series(columns[name], index, dtype, name) for name, dtype in COLUMN_TYPES.items()}
+    return DataFrame(series, index=index)
+
+
+def load_runs(recipe: TableRecipe, results: Path) -> DataFrame:
+    """Read every expected record of a table, and check that its content matches its path."""
+    runs = _expected_runs(recipe)
+    records = load_records(results, [path for path in runs["path"].unique() if (results / path).exists()])
+    _check_places(results, recipe.scale, records)
+    return with_records(recipe, records)
+
+
+def with_records(recipe: TableRecipe, records: DataFrame) -> DataFrame:
+    """Return the runs that a table expects, with their records as far as these exist."""
+    runs = _expected_runs(recipe)
+    runs = runs.join(records.drop(columns=["dataset", "seed"]), on="path")
+    runs["recorded"] = runs["path"].isin(records.index)
+    runs["failed"] = runs["failed"].where(runs["recorded"], NO_RECORD)
+    runs["score"] = 100 * _own_metric(recipe, runs)
+    return runs
+
+
+def _expected_runs(recipe: TableRecipe) -> DataFrame:
+    rows = {row.key: row for row in recipe.rows}
+    pipelines = {column.key for column in recipe.columns if column.pipeline}
+    runs = [
+        {"column": column, "row": row, "pipeline": column in pipelines, "path": path, **_run(rows[row], path)}
+        for column, found in recipe.record_paths.items()
+        for row, paths in found.items()
+        for path in paths
+    ]
+    return DataFrame(runs, columns=list(EXPECTED)).astype(EXPECTED)
+
+
+def _run(row: Row, path: str) -> dict[str, Any]:
+    """Return the dataset and seed that a path names; a `PubmillError` if the row has other datasets."""
+    run, expected = run_of(path), row.folds or (row.dataset or "",)
+    if run.dataset not in expected:
+        raise PubmillError(
+            f"{path} is a record on {run.dataset}, but the row {row.key} needs {', '.join(expected)}"
+        )
+    return {"dataset": run.dataset, "seed": run.seed, "fold": run.dataset if row.folds else ""}
+
+
+def _check_places(results: Path, scale: str, records: DataFrame) -> None:
+    """Check that records are of the runs that their paths name, and of the table's scale."""
+    named = DataFrame([run_of(path) for path in records.index], index=records.index).assign(scale=scale)
+    for path in records.index[(records[PLACE] != named[PLACE]).any(axis=1)] if len(records) else ():
+        wrong = [
+            f"{name} is {records.at[path, name]!r}, expected {named.at[path, name]!r}"
+            for name in PLACE
+            if records.at[path, name] != named.at[path, name]
+        ]
+        raise PubmillError(
+            f"{results / path} does not belong in this table: {'; '.join(wrong)}. "
+            f"Remove the file and make the table again, so that the run is scored anew"
+        )
+
+
+def _own_metric(recipe: TableRecipe, runs: DataFrame) -> Series:
+    """Return the metric of each run's row; NaN for a run that failed or has no record."""
+    metrics = {row.key: row.metric for row in recipe.rows}
+    scores = Series(math.nan, runs.index)
+    for run in runs[runs["failed"].isna()].itertuples():
+        found, metric = run.metrics or {}, metrics[run.row]
+        if metric not in found:
+            raise PubmillError(
+                f"the record of {run.model} on {run.dataset}, seed {run.seed}, has no {metric}; "
+                f"it has {', '.join(sorted(found))}. Score the predictions again"
+            )
+        scores.at[run.Index] = found[metric]
+    return scores

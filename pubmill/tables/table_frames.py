@@ -1,0 +1,113 @@
+"""Finished tables as DataFrames, one line per cell or per run.
+
+`cell_frame` and `fact_frame` are also the CSV files of tables. They begin with `paper`, `table` and `scale`:
+
+- Results: `column`, `model`, `row`, `dataset`, `metric`; `value` and `spread` (rounded to six decimals), `n`
+  of `expected` runs; `seeds`: each run's score or failure; `missing`: why there is no value; `published` (as
+  printed), `published_note`, `difference`; `verdict`, `why`, `margin`, `p`, `minimal_detectable`;
+  `seeds_needed` of the row.
+- Facts: `subject`, `column`, `kind`, `measure` (of counts), `value`, `published`, `published_note`, `equal`
+  (1 or 0), `reason`. Booleans are 1 and 0, as in the published values.
+
+`run_frame`: `column`, `row`, `dataset`, `fold`, `seed`, `record` (path below the results folder), `score`,
+`failed`, `seconds`, and whether the cell is `complete`.
+"""
+
+from typing import Any
+
+from pandas import DataFrame
+
+from pubmill.recipes.tables import Column, FactTableColumn, FactTableRow, Row
+from pubmill.statistics.verdict_models import Verdict
+from pubmill.storage.result_paths import run_of
+from pubmill.tables.cells import Cell, Table
+from pubmill.tables.fact_table_models import FactCell, FactTable
+
+RUN = ["column", "row", "dataset", "fold", "seed", "record", "score", "failed", "seconds", "complete"]
+
+
+def cell_frame(table: Table) -> DataFrame:
+    """Return the cells of a table, in reading order."""
+    lines = [_cell_line(table, row, column, cell) for row, column, cell in table.read()]
+    return DataFrame(lines, dtype="object")
+
+
+def _cell_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, Any]:
+    return {
+        "paper": table.paper,
+        "table": table.table,
+        "scale": table.scale,
+        "column": column.key,
+        "model": column.model,
+        "row": row.key,
+        "dataset": row.dataset,
+        "metric": row.metric,
+        "value": exact(cell.value),
+        "spread": exact(cell.spread),
+        "n": cell.n,
+        "expected": cell.expected,
+        "seeds": "; ".join(f"{seed.name}: {seed.failed or exact(seed.value)}" for seed in cell.seeds),
+        "missing": cell.missing,
+        "published": cell.published and cell.published.printed,
+        "published_note": cell.published and cell.published.note,
+        "difference": exact(cell.difference),
+        **_verdict_fields(cell.verdict),
+        "seeds_needed": table.seeds_needed[row.key].seeds if row.key in table.seeds_needed else None,
+    }
+
+
+def _verdict_fields(verdict: Verdict | None) -> dict[str, Any]:
+    return {
+        "verdict": verdict and verdict.verdict,
+        "why": verdict and verdict.why,
+        "margin": verdict.margin if verdict else None,
+        "p": exact(verdict.p) if verdict else None,
+        "minimal_detectable": exact(verdict.detectable) if verdict else None,
+    }
+
+
+def exact(value: float | None) -> float | None:
+    """Round off the last bits, which depend on the order of summation."""
+    return None if value is None else round(value, 6)
+
+
+def run_frame(table: Table) -> DataFrame:
+    """Return the runs of a table, in reading order of their cells."""
+    lines = [
+        (
+            column.key, row.key, run_of(seed.record).dataset, seed.fold, seed.seed, seed.record, seed.value,
+            seed.failed, seed.seconds, cell.value is not None,
+        )
+        for row, column, cell in table.read()
+        for seed in cell.seeds
+    ]  # fmt: skip
+    return DataFrame(lines, columns=RUN)
+
+
+def fact_frame(table: FactTable) -> DataFrame:
+    """Return the cells of a fact table, subject by subject."""
+    lines = [_fact_line(table, row, column, cell) for row, column, cell in table.read()]
+    return DataFrame(lines, dtype="object")
+
+
+def _fact_line(
+    table: FactTable, row: FactTableRow, column: FactTableColumn, cell: FactCell
+) -> dict[str, Any]:
+    return {
+        "paper": table.paper,
+        "table": table.table,
+        "scale": table.scale,
+        "subject": row.subject,
+        "column": column.key,
+        "kind": cell.kind,
+        "measure": row.measure if column.fact == "count" else None,
+        "value": exact(cell.value) if isinstance(cell.value, float) else _plain(cell.value),
+        "published": cell.published,
+        "published_note": cell.note,
+        "equal": _plain(cell.equal),
+        "reason": cell.reason,
+    }
+
+
+def _plain(value: bool | int | float | str | None) -> int | float | str | None:
+    return int(value) if isinstance(value, bool) else value
