@@ -39,6 +39,7 @@ localrules:
     plan_pmc,
     fetch_pmc,
     take_vocab,
+    pin_weights,
     export_model,
     take_model,
 

@@ -66,6 +66,29 @@ rule pretrain:
         " --save-minutes {STUDY.save_minutes:q} 2>&1 | (trap '' INT TERM; exec tee {log:q})"
 
 
+rule pin_weights:
+    input:
+        lambda w: T.models.released_archive(w.model),
+    output:
+        # A pin that is there is kept, also if the job is forced.
+        update(T.paths.release_pin("{model}")),
+    log:
+        T.paths.log("download/released/{model}"),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **needs("pin_weights"),
+        downloads=1,
+    params:
+        version=VERSIONS["pin"],
+        release=lambda w: as_json(T.models.release(w.model)),
+        archive=lambda w, input: ["--archive", input[0]] if input else [],
+    message:
+        "Pinning the released weights of {wildcards.model}"
+    shell:
+        "python {SCRIPTS:q}/pin_weights.py --release {params.release:q} --output {output:q} {params.archive:q} {MIRROR:q} > {log:q} 2>&1"
+
+
 rule export_model:
     input:
         unpack(lambda w: T.models.inputs(w.model)),

@@ -10,7 +10,7 @@ rule download:
     log:
         T.paths.log("download/{path}"),
     wildcard_constraints:
-        path=r"(?!local/|pmc/).+(?<!\.source\.json)",
+        path=r"(?!local/|pmc/|released/).+(?<!\.source\.json)",
     conda:
         "../envs/data.yaml"
     resources:

@@ -1,11 +1,12 @@
-"""Make a model folder that transformers loads, from a checkpoint, at random, from a folder or from the hub.
+"""Make a model folder that transformers loads, from a checkpoint, at random, a folder, an archive or the hub.
 
     .venv/bin/python scripts/export_model.py --recipe JSON --output models/MODEL
         [--checkpoint pretraining/RECIPE/step-N] [--statistics corpora/CORPUS/stats.json]
-        [--vocab vocabs/VOCAB] [--folder PATH]
+        [--vocab vocabs/VOCAB] [--folder PATH] [--archive FILE] [--pin FILE]
 
 Inputs: the recipe (pubmill.recipes.models.ExportRecipe); --checkpoint and --vocab for pretrained weights,
---vocab for random ones, --folder for your own model.
+--vocab for random ones, --folder for your own model, --archive for a released one, and --pin, which
+scripts/pin_weights.py writes, if the recipe names no commit or hash of released weights.
 Output: the folder models/MODEL with config.json, model.safetensors, tokenizer files and the model card,
 README.md; readable only by its owner if an input is.
 """
@@ -34,6 +35,8 @@ def main() -> None:
     parser.add_argument("--vocab", type=Path, help="vocabulary folder, for kinds pretraining and random")
     parser.add_argument("--folder", type=Path, help="the user's own model folder, for kind folder")
     parser.add_argument("--statistics", type=Path, help="stats.json of the pretraining corpus, for the card")
+    parser.add_argument("--archive", type=Path, help="archive with the released model, for kind archive")
+    parser.add_argument("--pin", type=Path, help="pin of released weights that the recipe does not pin")
     arguments = parser.parse_args()
     recipe = recipes.read(ExportRecipe, arguments.recipe)
     keep_private(path for path in (arguments.checkpoint, arguments.vocab, arguments.folder) if path)
@@ -44,6 +47,8 @@ def main() -> None:
         arguments.vocab,
         arguments.folder,
         arguments.statistics,
+        arguments.archive,
+        arguments.pin,
     )
     print(f"{arguments.output}: {recipe.model}, weights of kind {recipe.weights.kind}")
 

@@ -43,6 +43,7 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "pack": ("scripts/pack.py",),
     # imported by their names in the registries
     "pretrain": ("scripts/pretrain.py", "pubmill/pretraining/objectives/*.py", "pubmill/optimisers/*.py"),
+    "pin": ("scripts/pin_weights.py",),
     "export": ("scripts/export_model.py",),
     "convert": ("scripts/convert.py", "pubmill/convert/*.py"),  # specs name converters: nothing imports them
     "finetune": ("scripts/finetune.py",),

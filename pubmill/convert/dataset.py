@@ -129,11 +129,8 @@ def _count(examples: Sequence[Example], left_out: Counter[str]) -> Counts:
 
 def _check(recipe: ConversionRecipe) -> None:
     where = f"dataset {recipe.dataset}"
-    if recipe.kind not in KINDS or recipe.duplicates != "keep":
-        raise PubmillError(
-            f"{where}: kind is {recipe.kind!r} and duplicates {recipe.duplicates!r}; "
-            f"kinds are {', '.join(KINDS)}, and duplicates can only be `keep`"
-        )
+    if recipe.kind not in KINDS:
+        raise PubmillError(f"{where}: kind is {recipe.kind!r}; kinds are {', '.join(KINDS)}")
     if (
         not recipe.splits
         or not set(recipe.splits) <= set(SPLITS)

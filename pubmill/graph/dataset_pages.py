@@ -10,7 +10,7 @@ from pubmill.storage.result_paths import BELOW, Paths
 
 SPEC_FIELDS = (
     "name", "label", "citation", "notes", "kind", "task", "domain", "suites", "metric", "negative",
-    "access", "apply", "licence", "duplicates", "conflicts",
+    "access", "apply", "licence", "conflicts",
 )  # fmt: skip
 """Fields of a dataset's spec that its page shows unchanged."""
 

@@ -15,7 +15,6 @@ def conversion_recipe(name: str, spec: DatasetSpec) -> ConversionRecipe:
         splits=spec.splits,
         converter=spec.converter,
         options=spec.options,
-        duplicates=spec.duplicates,
         expect={str(split): counts for split, counts in spec.expect.items()},
         metric=spec.metric,
         negative=spec.negative,

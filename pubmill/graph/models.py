@@ -10,6 +10,7 @@ from pubmill.graph.content_digests import Digests
 from pubmill.graph.pretrainings import Pretrainings
 from pubmill.graph.user_folders import UserFolders
 from pubmill.recipes.models import (
+    ArchivedWeights,
     ExportRecipe,
     LocalWeights,
     ModelWeights,
@@ -19,10 +20,11 @@ from pubmill.recipes.models import (
     ReleasedWeights,
     TrainingStart,
 )
-from pubmill.specs import FolderWeights, HubWeights, Specs
+from pubmill.specs import ArchiveWeights, FolderWeights, HubWeights, Specs
 from pubmill.specs.models import SpacyWeights
 from pubmill.specs.pretraining_checks import needed_before
 from pubmill.specs.study import Study
+from pubmill.storage.files import read_json
 from pubmill.storage.model_folders import folder_fault
 from pubmill.storage.result_paths import STATISTICS, Paths
 
@@ -52,6 +54,8 @@ class Models:
         match chosen:
             case HubWeights():
                 return ReleasedWeights(id=chosen.id, revision=chosen.revision)
+            case ArchiveWeights():
+                return ArchivedWeights(url=chosen.url, sha256=chosen.sha256)
             case FolderWeights():
                 return LocalWeights(local=chosen.local)
             case SpacyWeights():
@@ -107,7 +111,7 @@ class Models:
         """Return named inputs of the export of a model that is released or made here."""
         weights = self.fine_tuned_weights(model)
         if not isinstance(weights, PretrainedWeights | RandomWeights):
-            return {}
+            return self._release_inputs(model)
         pretraining = self._specs.pretraining[weights.recipe]
         inputs: dict[str, Any] = {"vocab": self._paths.vocab_files(pretraining.vocab)}
         if isinstance(weights, PretrainedWeights):
@@ -122,7 +126,38 @@ class Models:
         for name in ("vocab", "checkpoint"):
             if inputs.get(name):
                 arguments += [f"--{name}", str(Path(inputs[name][0]).parent)]
-        return [*arguments, *(["--statistics", inputs["statistics"]] if "statistics" in inputs else [])]
+        for name in ("statistics", "archive", "pin"):
+            arguments += [f"--{name}", inputs[name]] if name in inputs else []
+        return arguments
+
+    def _release_inputs(self, model: str) -> dict[str, str]:
+        """Return named inputs of the export of released weights: the archive; the pin, unless the spec has
+        one."""
+        weights = self.weights(model)
+        inputs = {}
+        if isinstance(weights, ArchivedWeights):
+            inputs["archive"] = self._paths.source_of_url(weights.url)
+        if isinstance(weights, ReleasedWeights | ArchivedWeights) and weights.version is None:
+            inputs["pin"] = self._paths.release_pin(model)
+        return inputs
+
+    def release(self, model: str) -> dict[str, str]:
+        """Return the release that its first download pins: its kind, and id or url."""
+        weights = self.weights(model)
+        if not isinstance(weights, ReleasedWeights | ArchivedWeights) or weights.version is not None:
+            raise PubmillError(f"model {model} has no released weights to be pinned at this scale")
+        return weights.release
+
+    def released_archive(self, model: str) -> list[str]:
+        """Return the file that a pin is made from; none for weights of the hub."""
+        self.release(model)
+        return [path for name, path in self._release_inputs(model).items() if name == "archive"]
+
+    def pin(self, model: str) -> dict[str, Any]:
+        """Return the pin that the first download of a model's weights left; {} if there is none yet, or the
+        spec has the commit or hash."""
+        pin = Path(self._release_inputs(model).get("pin", ""))
+        return read_json(pin) if pin.is_file() else {}
 
     def folder_mistake(self, model: str) -> str | None:
         """Return what is wrong with the folder that the user named for a model's weights; None if nothing is

@@ -7,7 +7,7 @@ from pubmill.graph.pretrainings import Pretrainings
 from pubmill.graph.requests import Requests
 from pubmill.graph.scope import Scope
 from pubmill.graph.vocabularies import Vocabularies
-from pubmill.recipes.models import PretrainedWeights
+from pubmill.recipes.models import ArchivedWeights, PretrainedWeights
 from pubmill.recipes.publication import ReportRecipe
 from pubmill.specs import Specs
 from pubmill.specs.study import Study
@@ -85,10 +85,12 @@ class ReportJobs:
     def source_records(self) -> list[str]:
         """Return the records of origin (.source.json) of the study's raw files, below the results folder."""
         specs = [self._specs.pretraining[recipe] for recipe in self._scope.pretrainings()]
+        weights = map(self._models.weights, self._scope.models())
         files = [
             *(path for dataset in self._scope.datasets() for path in self._datasets.inputs(dataset).values()),
             *(shard.file for spec in specs for shard in self._corpora.shards(spec.corpus)),
             *(self._paths.source_of_url(spec.sentence_splitter) for spec in specs),
+            *(self._paths.source_of_url(one.url) for one in weights if isinstance(one, ArchivedWeights)),
         ]
         return sorted({self._paths.source_record(self._paths.below(path)) for path in files})
 

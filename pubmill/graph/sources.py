@@ -8,7 +8,7 @@ from pubmill.errors import PubmillError
 from pubmill.graph.content_digests import Digests
 from pubmill.graph.pubmed_files import pubmed_files
 from pubmill.graph.user_folders import UserFolders
-from pubmill.specs import File, LocalFile, PmcPackagesSource, PubmedSource, Specs
+from pubmill.specs import ArchiveWeights, File, LocalFile, PmcPackagesSource, PubmedSource, Specs
 from pubmill.storage.result_paths import BELOW
 
 
@@ -48,6 +48,10 @@ class Sources:
             for file in dataset.sources.values():
                 if isinstance(file, File):
                     yield file.url, _check(file)
+        for model in self._specs.models.values():
+            if isinstance(model.released, ArchiveWeights):
+                found = model.released.sha256
+                yield model.released.url, ["--sha256", found] if found else []
 
     def local_file(self, key: str, name: str) -> str:
         """Return the user's own file behind `sources/local/KEY/NAME`."""

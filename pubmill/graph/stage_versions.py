@@ -17,6 +17,7 @@ VERSIONS = {
     "fit": 1,
     "pack": 2,
     "pretrain": 3,
+    "pin": 1,
     "export": 2,
     "convert": 2,
     "finetune": 2,

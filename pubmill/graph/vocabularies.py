@@ -3,7 +3,13 @@
 from pubmill.errors import PubmillError
 from pubmill.graph.corpora import Corpora
 from pubmill.graph.models import Models
-from pubmill.recipes.models import LocalWeights, PretrainedWeights, RandomWeights, ReleasedWeights
+from pubmill.recipes.models import (
+    ArchivedWeights,
+    LocalWeights,
+    PretrainedWeights,
+    RandomWeights,
+    ReleasedWeights,
+)
 from pubmill.recipes.vocabs import CountingRecipe, FitRecipe, Splitting, VocabRecipe
 from pubmill.specs import LearntVocabSpec, ReleasedVocabSpec, Specs
 from pubmill.specs.study import Study
@@ -62,7 +68,7 @@ class Vocabularies:
         that model with another vocabulary."""
         spec = self._specs.vocabs[vocab]
         assert isinstance(spec, ReleasedVocabSpec), vocab
-        if not isinstance(self._models.weights(spec.model), ReleasedWeights | LocalWeights):
+        if not isinstance(self._models.weights(spec.model), ReleasedWeights | ArchivedWeights | LocalWeights):
             raise PubmillError(
                 f"vocabulary {vocab}: at scale {self._study.scale} the model {spec.model} is made here, with "
                 f"a vocabulary of its own; the released one is at hand at scale full"

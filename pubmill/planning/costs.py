@@ -10,13 +10,22 @@ from pubmill.planning.gpus import Gpus
 from pubmill.pretraining.arithmetic import NetworkShape, operations, parameters, shape_of
 from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Architecture
-from pubmill.specs import DatasetSpec, FolderWeights, LearntVocabSpec, RecipeWeights, Specs
+from pubmill.specs import ArchiveWeights, DatasetSpec, FolderWeights, LearntVocabSpec, RecipeWeights, Specs
 
 PIECES = 30_522
 """Assumed size of a vocabulary that is not learnt here: BERT's."""
 BASE = Architecture(family="bert", layers=12, hidden_size=768, attention_heads=12, intermediate_size=3072)
 LARGE = Architecture(family="bert", layers=24, hidden_size=1024, attention_heads=16, intermediate_size=4096)
-SIZES = {"base": BASE, "large": LARGE}
+XXLARGE = Architecture(
+    family="albert",
+    layers=12,
+    hidden_size=4096,
+    attention_heads=64,
+    intermediate_size=16384,
+    embedding_size=128,
+)
+"""ALBERT's."""
+SIZES = {"base": BASE, "large": LARGE, "xxlarge": XXLARGE}
 
 TOKENS = {"tokens": 40, "sequence": 60, "multilabel": 300, "regression": 70, "span": 250}
 """Kind of examples -> assumed number of subwords in one example; `max_length` is the upper limit."""
@@ -105,6 +114,16 @@ def parameters_of_model(graph: Graph, model: str) -> int:
 def bytes_of_model(graph: Graph, model: str) -> float:
     """Return the bytes of a model's weights in float32."""
     return 4.0 * parameters_of_model(graph, model)
+
+
+def bytes_of_url(graph: Graph, url: str) -> float | None:
+    """Return the assumed bytes of a file to download: a PubMed file, or an archive with a model's weights."""
+    if "/pubmed/" in url:
+        return PUBMED_FILE
+    for name, spec in graph.specs.models.items():
+        if isinstance(spec.released, ArchiveWeights) and spec.released.url == url:
+            return bytes_of_model(graph, name)
+    return None
 
 
 def examples_of(spec: DatasetSpec) -> int | None:

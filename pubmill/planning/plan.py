@@ -9,11 +9,13 @@ from pubmill.graph import Graph
 from pubmill.planning import costs
 from pubmill.planning.gpus import Gpus
 from pubmill.planning.job import Job
-from pubmill.recipes.models import ReleasedWeights
+from pubmill.recipes.models import ArchivedWeights, ReleasedWeights
+from pubmill.specs import RecipeWeights
+from pubmill.specs.pretraining_checks import needed_before
 from pubmill.storage.sources import path_in_mirror
 
 STAGES = {
-    "sources": ("download", "take_local", "plan_pmc", "fetch_pmc"),
+    "sources": ("download", "take_local", "pin_weights", "plan_pmc", "fetch_pmc"),
     "corpora": (
         "parse_medline", "parse_text", "parse_clinical", "parse_pmc", "latest_versions", "locked_versions",
         "lock_corpus", "fingerprint", "find_duplicates", "select_documents", "corpus_statistics",
@@ -52,7 +54,8 @@ class Plan:
     """Jobs that a study still has to run, and what they need.
 
     `there`: jobs of each stage whose output exists. `bytes_known` and `bytes_assumed` will be downloaded, and
-    `files_unknown` files of unknown size; `disk` is an assumed number of bytes.
+    `files_unknown` files of unknown size; `disk` is an assumed number of bytes. `saved`: the
+    pretrainings that released weights replace.
     """
 
     to_do: Counter[str] = field(default_factory=Counter)
@@ -65,12 +68,13 @@ class Plan:
     disk: float = 0.0
     pretraining: dict[str, Training] = field(default_factory=dict)
     finetuning: dict[str, Training] = field(default_factory=dict)
+    saved: list[Training] = field(default_factory=list)
     runs_there: list[str] = field(default_factory=list)
 
 
 def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
     """Add up what the jobs that still have to run need."""
-    plan = Plan()
+    plan = Plan(saved=pretrainings_saved(graph, gpus))
     for job in jobs:
         stage = STAGE_OF.get(job.rule, "other")
         if not job.to_do:
@@ -119,8 +123,8 @@ def _add_finetuning(plan: Plan, job: Job, graph: Graph, gpus: Gpus) -> None:
 def _add_bytes(plan: Plan, job: Job, graph: Graph) -> None:
     """Add the bytes that a job downloads, and those that it leaves on disk."""
     if job.rule == "download":
-        size = _size(f"https://{job.wildcards['path']}", graph.study.mirror)
-        assumed = costs.PUBMED_FILE if "/pubmed/" in job.wildcards["path"] else None
+        url = f"https://{job.wildcards['path']}"
+        size, assumed = _size(url, graph.study.mirror), costs.bytes_of_url(graph, url)
         plan.bytes_known += size or 0
         plan.bytes_assumed += (assumed or 0) if size is None else 0
         plan.files_unknown += size is None and assumed is None
@@ -146,6 +150,35 @@ def _size(url: str, mirror: str | None) -> int | None:
     """Return the bytes of a file in the mirror; None if the mirror does not have it."""
     path: Path | None = path_in_mirror(url, mirror)
     return path.stat().st_size if path and path.is_file() else None
+
+
+def pretrainings_saved(graph: Graph, gpus: Gpus) -> list[Training]:
+    """Return the pretrainings that the study would need if its models' weights had not been released."""
+    needed, saved = graph.scope.last_steps(), []
+    for name, last in _steps_behind_released(graph).items():
+        first = max(costs.first_step(graph, name), needed.get(name, 0))
+        if last > first:
+            segments = sum(first < step <= last for step in graph.pretrainings.steps(name))
+            operations = costs.operations_of_pretraining(graph, name, first, last)
+            share = costs.share_of_pretraining(graph, gpus, name)
+            saved.append(Training(name, share, segments, 0, operations))
+    return saved
+
+
+def _steps_behind_released(graph: Graph) -> dict[str, int]:
+    """Recipes of the study's released models and those that run before them -> the last step needed."""
+    specs, found = graph.specs.models, dict[str, int]()
+    sources = {name: graph.models.weights(name) for name in graph.scope.models()}
+    released = [name for name, one in sources.items() if isinstance(one, ReleasedWeights | ArchivedWeights)]
+    own = [specs[name].weights for name in released]
+    trained = [one for one in own if isinstance(one, RecipeWeights) and one.kind == "pretraining"]
+    waiting = [(one.recipe, one.step) for one in trained]
+    while waiting:
+        name, step = waiting.pop()
+        found[name] = max(step or graph.pretrainings.steps(name)[-1], found.get(name, 0))
+        before = needed_before(graph.specs.pretraining[name], specs, released=True)
+        waiting += [(one.recipe, one.step) for one in before]
+    return dict(sorted(found.items()))
 
 
 def recipes_at_full(graph: Graph, gpus: Gpus) -> list[Training]:

@@ -25,6 +25,8 @@ def print_plan(to: Console, plan: Plan, graph: Graph, gpus: Gpus) -> None:
     _print_trainings(
         to, "Pretraining", list(plan.pretraining.values()), gpus, gpus.share_source("pretraining")
     )
+    saved = f"not run, because these weights were released; {gpus.share_source('pretraining')}"
+    _print_trainings(to, "Saved by released weights", plan.saved, gpus, saved)
     examples = "number of examples: from the specs; tokens per example, and that all epochs run: assumed"
     sources = f"{gpus.share_source('finetuning')}; {examples}"
     _print_trainings(to, "Fine-tuning", list(plan.finetuning.values()), gpus, sources)

@@ -14,18 +14,18 @@ from pubmill.graph import Graph
 from pubmill.planning.job import Job
 from pubmill.recipes.models import ReleasedWeights
 from pubmill.storage.model_folders import CONFIG, PICKLED, WEIGHTS
+from pubmill.storage.release_freezing import HUB, commit_url, newest_commit
 from pubmill.storage.sources import path_in_mirror
 
-HUB = "https://huggingface.co"
 TIMEOUT = (5, 15)  # seconds to connect, seconds without a byte
 
 
 class HubModel(NamedTuple):
-    """A public model of the hub at a pinned revision."""
+    """A public model of the hub. `revision`: its commit; None: the newest, which is not known yet."""
 
     model: str
     id: str
-    revision: str
+    revision: str | None
 
 
 @dataclass
@@ -56,8 +56,12 @@ def required_files(jobs: Iterable[Job], graph: Graph) -> RequiredFiles:
         elif job.rule == "export_model":
             weights = graph.models.weights(job.wildcards["model"])
             if isinstance(weights, ReleasedWeights):
-                model = HubModel(job.wildcards["model"], weights.id, weights.revision)
-                found.models.append(model)
+                pin = graph.models.pin(job.wildcards["model"])
+                revision = weights.revision or pin.get("revision")
+                found.models.append(HubModel(job.wildcards["model"], weights.id, revision))
+        elif job.rule == "pin_weights":
+            release = graph.models.release(job.wildcards["model"])
+            found.urls |= {commit_url(release["id"]): []} if release["kind"] == "hub" else {}
     return RequiredFiles(dict(sorted(found.urls.items())), sorted(found.models), found.pmc)
 
 
@@ -67,19 +71,30 @@ def out_of_reach(wanted: RequiredFiles, mirror: str | None) -> list[str]:
     If only some hosts are silent, the run starts: their jobs fail alone, and the others continue.
     """
     lacking = [f"{url}: expected the file {path}" for url, path in _unmirrored(wanted, mirror)]
-    models = [model for model in wanted.models if not is_cached(model)]
+    models = [model for model in wanted.models if not is_cached(at_commit(model, mirror))]
     hosts = {urlsplit(url).netloc for url in wanted.urls if mirror is None}
     hosts |= {urlsplit(HUB).netloc} if models else set()
     if not hosts or any(map(_answers, sorted(hosts))):
         return lacking
     lacking += [f"{url}: no network" for url in wanted.urls if mirror is None]
     return lacking + [
-        f"{HUB}/{one.id} at {one.revision}: no network, and not in {HF_HUB_CACHE}" for one in models
+        f"{HUB}/{one.id} at {one.revision or 'its newest commit'}: no network, and not in {HF_HUB_CACHE}"
+        for one in models
     ]
+
+
+def at_commit(model: HubModel, mirror: str | None) -> HubModel:
+    """Return a model with its commit, if that is known or a mirror states it."""
+    path = path_in_mirror(commit_url(model.id), mirror)
+    if model.revision is None and path is not None and path.is_file():
+        return model._replace(revision=newest_commit(model.id, mirror))
+    return model
 
 
 def is_cached(model: HubModel, cache: Path | None = None) -> bool:
     """Return whether the hub's cache has the model's configuration and weights at this revision."""
+    if model.revision is None:
+        return False
     names = (CONFIG, WEIGHTS, PICKLED)
     found = [
         isinstance(

@@ -1,15 +1,19 @@
 """Models as Hugging Face folders, whatever their weights come from.
 
 `pretraining`: a checkpoint of this project. `random`: the same architecture freshly initialised. `folder`: a
-folder of the user's own. `hub`: a pinned revision of a public model. Every folder loads with `AutoModel`,
-`AutoModelForMaskedLM`, `AutoModelForTokenClassification` and `AutoTokenizer`, and has a model card.
+folder of the user's own. `hub`: a pinned revision of a public model. `archive`: a public archive with a model
+folder. Every folder loads with `AutoModel`, `AutoModelForMaskedLM`, `AutoModelForTokenClassification` and
+`AutoTokenizer`, and has a model card.
 """
 
 import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import huggingface_hub
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
@@ -29,14 +33,17 @@ from pubmill.pretraining.model_folder_checks import (
     weight_files,
 )
 from pubmill.recipes.models import (
+    ArchivedWeights,
     ExportRecipe,
     LocalWeights,
+    ModelWeights,
     PretrainedWeights,
     RandomWeights,
     ReleasedWeights,
 )
 from pubmill.recipes.writing import as_values
-from pubmill.storage.files import read_json, writing_folder
+from pubmill.storage.files import read_json, sha256, writing_folder
+from pubmill.storage.model_archives import unpack_model
 from pubmill.storage.model_folders import (
     CONFIG,
     COPIED,
@@ -47,6 +54,7 @@ from pubmill.storage.model_folders import (
     folder_fault,
 )
 from pubmill.storage.privacy import label_of_process
+from pubmill.storage.release_pins import COMMIT, read_pin
 
 
 def export(
@@ -56,12 +64,15 @@ def export(
     vocab: Path | None = None,
     folder: Path | None = None,
     statistics: Path | None = None,
+    archive: Path | None = None,
+    pin: Path | None = None,
 ) -> None:
     """Write the model folder `output`; write nothing if the result does not load.
 
-    `statistics` is the stats.json of the pretraining corpus, for the card.
+    `statistics` is the stats.json of the pretraining corpus, for the card; `pin` is what the first download
+    of released weights found (`pubmill.storage.release_pins`).
     """
-    weights = recipe.weights
+    weights, facts = _pinned(recipe.weights, pin)
     made_here = isinstance(weights, PretrainedWeights | RandomWeights)
     with writing_folder(output) as temporary:
         match weights:
@@ -78,6 +89,10 @@ def export(
                 _copy_released(_needed(folder, weights.kind, "--folder"), temporary, recipe.model)
             case ReleasedWeights():
                 _copy_released(_download(recipe.model, weights), temporary, recipe.model)
+            case ArchivedWeights():
+                with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=temporary) as beside:
+                    unpacked = _unpack(recipe.model, weights, archive, Path(beside) / "model")
+                    _copy_released(unpacked, temporary, recipe.model)
         check_model(temporary, recipe.model, exact=made_here)
         _set_lowercase(temporary, recipe)
         if (temporary / "README.md").exists():
@@ -85,7 +100,7 @@ def export(
         (temporary / "README.md").write_text(
             model_card(
                 recipe.model,
-                as_values(weights),
+                facts,
                 recipe.scale,
                 read_json(statistics) if statistics else {},
                 as_values(recipe.pretraining),
@@ -95,6 +110,19 @@ def export(
                 **label_of_process(),
             )
         )
+
+
+def _pinned(weights: ModelWeights, pin: Path | None) -> tuple[ModelWeights, dict[str, Any]]:
+    """Return weights with their commit or hash, and their facts for the card. What the recipe does not name,
+    the pin does."""
+    match weights:
+        case ReleasedWeights(revision=None):
+            found = read_pin(weights.release, pin)
+            return replace(weights, revision=found["revision"]), found
+        case ArchivedWeights(sha256=None):
+            found = read_pin(weights.release, pin)
+            return replace(weights, sha256=found["sha256"]), found
+    return weights, as_values(weights)
 
 
 def check_model(folder: Path, name: str, exact: bool) -> None:
@@ -108,8 +136,14 @@ def check_model(folder: Path, name: str, exact: bool) -> None:
     check_shapes(folder, read_shapes(weights, name), name)
     check_finite(weights, name)
     with reported(f"{name}: transformers can't load this model folder"):
-        pieces = len(AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False))
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        pieces = len(tokenizer)
         rows = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False).vocab_size
+    if pieces <= len(tokenizer.all_special_ids):
+        raise PubmillError(
+            f"{name}: the tokenizer has {pieces} pieces, all of them special: transformers found no file of "
+            f"its vocabulary in this folder; add it"
+        )
     if pieces > rows or (exact and pieces != rows):
         raise PubmillError(
             f"{name}: the tokenizer has {pieces} pieces, the model {rows} embeddings; was it trained with "
@@ -195,10 +229,22 @@ def _make_random(recipe: ExportRecipe, vocab: Path, target: Path) -> None:
     build_model(*form).save_pretrained(target)
 
 
+def _unpack(model: str, weights: ArchivedWeights, archive: Path | None, output: Path) -> Path:
+    """Unpack the model folder of an archive, which must be the one that was pinned."""
+    if archive is None or not archive.is_file():
+        raise PubmillError(f"{model}: weights of kind archive need --archive, a file; got {archive}")
+    if (found := sha256(archive)) != weights.sha256:
+        raise PubmillError(
+            f"{model}: {archive} has the sha256 {found}, expected {weights.sha256}; fetch it again"
+        )
+    unpack_model(archive, output)
+    return output
+
+
 def _download(model: str, weights: ReleasedWeights) -> Path:
     """Return a pinned revision of a public model, from the hub's own cache."""
-    name, revision = weights.id, weights.revision
-    if not re.fullmatch("[0-9a-f]{40}", revision):
+    name, revision = weights.id, str(weights.revision)
+    if not re.fullmatch(COMMIT, revision):
         raise PubmillError(f"{model}: the hub's revision must be a full commit hash, not {revision!r}")
     try:
         found = huggingface_hub.snapshot_download(

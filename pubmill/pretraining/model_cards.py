@@ -21,6 +21,7 @@ INTRODUCTIONS = {
     "random": "Freshly initialised, never trained: what an architecture does without pretraining.",
     "folder": f"From a folder of the user's own: {AS_RELEASED}.",
     "hub": f"From the Hugging Face hub: {AS_RELEASED}.",
+    "archive": f"From an archive of the authors': {AS_RELEASED}.",
 }
 
 USE = {
@@ -29,6 +30,7 @@ USE = {
     "random": "The same fine-tuning without pretraining, beside which one sees what pretraining brings.",
     "folder": "To fine-tune it, and compare it with others under the same protocol.",
     "hub": "To fine-tune it, and compare it with others under the same protocol.",
+    "archive": "To fine-tune it, and compare it with others under the same protocol.",
 }
 LIMITS = (
     "It knows no more than its corpus, with this corpus's errors, gaps and leanings, and was examined on "

@@ -14,7 +14,8 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 
 @dataclass(frozen=True, kw_only=True)
 class ConversionRecipe:
-    """Everything that determines a dataset's examples; `expect` is split -> measure -> count."""
+    """Everything that determines a dataset's examples; `expect` is split -> measure -> count. `duplicates`:
+    every dataset keeps its repetitions, which are measured."""
 
     dataset: str
     kind: Kind
@@ -22,7 +23,7 @@ class ConversionRecipe:
     splits: tuple[str, ...]
     converter: str
     options: dict[str, Any]
-    duplicates: Literal["keep"]
+    duplicates: Literal["keep"] = "keep"
     expect: dict[str, dict[str, int]]
     metric: str
     negative: str | None = None

@@ -46,11 +46,38 @@ class LocalWeights:
 
 @dataclass(frozen=True, kw_only=True)
 class ReleasedWeights:
-    """Weights on the Hugging Face hub at a full commit hash."""
+    """Weights on the Hugging Face hub at a full commit hash; null: that of the first download."""
 
     kind: Literal["hub"] = "hub"
     id: str
-    revision: str
+    revision: str | None
+
+    @property
+    def version(self) -> str | None:
+        return self.revision
+
+    @property
+    def release(self) -> dict[str, str]:
+        """The keys of the weights' pin."""
+        return {"kind": self.kind, "id": self.id}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArchivedWeights:
+    """Weights in a released archive with this SHA-256; null: that of the first download."""
+
+    kind: Literal["archive"] = "archive"
+    url: str
+    sha256: str | None
+
+    @property
+    def version(self) -> str | None:
+        return self.sha256
+
+    @property
+    def release(self) -> dict[str, str]:
+        """The keys of the weights' pin."""
+        return {"kind": self.kind, "url": self.url}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +89,7 @@ class PipelineWeights:
     types: dict[str, dict[str, str]]
 
 
-ModelWeights = PretrainedWeights | RandomWeights | LocalWeights | ReleasedWeights
+ModelWeights = PretrainedWeights | RandomWeights | LocalWeights | ReleasedWeights | ArchivedWeights
 """Where the weights of a model that can be fine-tuned come from."""
 
 

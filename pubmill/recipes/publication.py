@@ -180,7 +180,6 @@ class PageRecipe:
     apply: str | None
     licence: str
     citation: str
-    duplicates: str
     conflicts: tuple[str, ...]
     notes: tuple[str, ...]
     scale: str

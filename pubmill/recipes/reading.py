@@ -26,10 +26,7 @@ def read(recipe: type[Recipe], argument: str, chosen: dict[str, Any] | None = No
     """
     text, where = argument, "--recipe"
     if not argument.lstrip().startswith("{"):
-        path = Path(argument)
-        if not path.is_file():
-            raise PubmillError(f"--recipe: {argument!r:.200} is neither JSON text nor an existing JSON file")
-        text, where = _text_of(path), str(path)
+        text, where = _text_of(Path(argument)), argument
     values = _parsed(text, where)
     return build(recipe, values | (chosen or {}) if isinstance(values, dict) else values, where)
 
@@ -62,8 +59,11 @@ def fits(value: Any, hint: Any) -> bool:
 def _text_of(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise PubmillError(f"--recipe: {path} cannot be read: {error}") from None
+    except (OSError, ValueError):  # ValueError: a null character
+        shown = repr(str(path))[:200]
+        raise PubmillError(f"--recipe: {shown} is neither JSON text nor a readable JSON file") from None
 
 
 def _parsed(text: str, where: str) -> Any:

@@ -15,12 +15,13 @@ from pubmill.specs.fact_tables import FactTableSpec
 from pubmill.specs.filtering import Contamination, Duplicates
 from pubmill.specs.loading import ScaleSpec, Specs, load, scales
 from pubmill.specs.mimic import MimicSource
-from pubmill.specs.models import FolderWeights, HubWeights, ModelSpec, RecipeWeights
+from pubmill.specs.models import ArchiveWeights, FolderWeights, HubWeights, ModelSpec, RecipeWeights
 from pubmill.specs.pmc import PmcPackagesSource, PmcSource
 from pubmill.specs.protocols import ProtocolSpec
 from pubmill.specs.tables import TableSpec
 
 __all__ = [
+    "ArchiveWeights",
     "Contamination",
     "CorpusSpec",
     "DatasetSpec",

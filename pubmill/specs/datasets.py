@@ -123,7 +123,6 @@ class DatasetSpec(Spec):
     - `negative`: the label for "no relation", which micro F1 ignores; null if there is none.
     - `pmids`: each example's `document` is a PMID; null if it is another identifier or absent.
     - `expect`: counts; a null count removes the one of the included spec.
-    - `duplicates`: repetitions are kept and measured in every dataset, so specs need not have this key.
     """
 
     kind: Literal["tokens", "sequence", "multilabel", "regression", "span"]
@@ -141,7 +140,6 @@ class DatasetSpec(Spec):
     converter: Function
     options: dict[str, Any] = {}
     dummies: Dummies | None = None
-    duplicates: Literal["keep"] = "keep"
     pmids: Literal[True] | None = None
     expect: Annotated[dict[Split, dict[str, int]], BeforeValidator(_without_nulls)]
     conflicts: tuple[str, ...] = ()

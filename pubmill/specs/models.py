@@ -1,10 +1,12 @@
 """Specs of models: released weights, weights trained here, or both; or a spaCy pipeline."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
-from pubmill.specs.base import LocalKey, Name, Spec, Strict
+from pubmill.specs.base import Https, LocalKey, Name, Sha256, Spec, Strict
+from pubmill.storage import name_patterns as names
+from pubmill.storage.release_pins import COMMIT
 
 
 class RecipeWeights(Strict):
@@ -49,10 +51,31 @@ Weights = Annotated[RecipeWeights | FolderWeights | SpacyWeights, Field(discrimi
 
 
 class HubWeights(Strict):
-    """Released weights on the Hugging Face hub, pinned to a commit."""
+    """Released weights on the Hugging Face hub, pinned to a commit. `revision` null: none is known, so the
+    first download takes the newest commit, records it and keeps it."""
 
-    id: str
-    revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+    kind: ClassVar[str] = "hub"
+    id: Annotated[str, Field(pattern=f"^{names.HUB}$")]
+    revision: Annotated[str, Field(pattern=f"^{COMMIT}$")] | None
+
+
+class ArchiveWeights(Strict):
+    """Released weights in a tar or zip archive with one model folder in the form of Transformers. `sha256`
+    null: none is known, so that of the first download is recorded and kept."""
+
+    kind: ClassVar[str] = "archive"
+    url: Https
+    sha256: Sha256 | None
+
+
+def _form_of_release(release: Any) -> str:
+    return "archive" if isinstance(release, dict) and "url" in release else "hub"
+
+
+ReleasedWeights = Annotated[
+    Annotated[HubWeights, Tag("hub")] | Annotated[ArchiveWeights, Tag("archive")],
+    Discriminator(_form_of_release),
+]
 
 
 class ModelSpec(Spec):
@@ -61,12 +84,12 @@ class ModelSpec(Spec):
     size that plans assume for weights from elsewhere; null: base on the hub, large in a folder."""
 
     weights: Weights | None = None
-    released: HubWeights | None = None
+    released: ReleasedWeights | None = None
     lowercase: bool
-    size: Literal["base", "large"] | None = None
+    size: Literal["base", "large", "xxlarge"] | None = None
     tables: tuple[str, ...] = ()
 
-    def preferred(self, released: bool) -> Weights | HubWeights:
+    def preferred(self, released: bool) -> Weights | HubWeights | ArchiveWeights:
         """The source of its weights at a scale that prefers released weights (`released`) or those made
         here."""
         first, second = (self.released, self.weights) if released else (self.weights, self.released)

@@ -8,7 +8,8 @@ from pydantic import Field, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.messages.nearest_names import unknown
-from pubmill.specs import Name, Specs, Strict, load, problem_text, strict_yaml
+from pubmill.specs import Name, RecipeWeights, Specs, Strict, load, problem_text, strict_yaml
+from pubmill.specs.pretraining_checks import faults_of_pretrainings
 
 
 class Author(Strict):
@@ -21,7 +22,8 @@ class Author(Strict):
 class Study(Strict):
     """config.yaml and its overlays: which part to run and where files are, never a recipe.
 
-    `datasets` may also name the folds of a protocol. `keep_models`: keep the fine-tuned model of each run, so
+    `datasets` may also name the folds of a protocol. `pretrain`: models that are pretrained here although the
+    scale prefers their released weights. `keep_models`: keep the fine-tuned model of each run, so
     that it can predict again. `author`: the author in the study's RO-Crate.
     """
 
@@ -31,6 +33,7 @@ class Study(Strict):
     tables: tuple[str, ...]
     models: tuple[Name, ...] | None = None
     datasets: tuple[Name, ...] | None = None
+    pretrain: tuple[Name, ...] = ()
     results: Annotated[str, Field(pattern=r"^[^{}\x00-\x1f]+$")] = "results"
     mirror: str | None = None
     save_minutes: float = 10
@@ -63,20 +66,38 @@ def check_study(config: dict[str, Any], specs_folder: Path) -> tuple[Study, Spec
         lines = [f"configuration: {'.'.join(map(str, e['loc']))}: {problem_text(e)}" for e in error.errors()]
         raise PubmillError("\n".join(lines)) from None
     specs = load(specs_folder, study.scale)
-    known: dict[str, dict[str, Any]] = {
-        "tables": {**specs.tables, **specs.fact_tables},
-        "models": specs.models,
-        "datasets": {**specs.datasets, **{name: p for p in specs.protocols.values() for name in p.folds}},
+    known: dict[str, tuple[str, dict[str, Any]]] = {
+        "tables": ("table", {**specs.tables, **specs.fact_tables}),
+        "models": ("model", specs.models),
+        "pretrain": ("model", specs.models),
+        "datasets": (
+            "dataset",
+            {**specs.datasets, **{name: p for p in specs.protocols.values() for name in p.folds}},
+        ),
     }
     dangling = [
-        f"configuration: {kind}: {unknown(kind.removesuffix('s'), name, found)}"
-        for kind, found in known.items()
-        for name in getattr(study, kind) or ()
+        f"configuration: {key}: {unknown(kind, name, found)}"
+        for key, (kind, found) in known.items()
+        for name in getattr(study, key) or ()
         if name not in found
     ]
     if dangling:
         raise PubmillError("\n".join(dangling))
-    return study, specs
+    return study, with_own_weights(specs, study.pretrain)
+
+
+def with_own_weights(specs: Specs, models: Iterable[str]) -> Specs:
+    """Return the specs without the released weights of these models, so that their recipes are run."""
+    own = {name: specs.models[name] for name in models}
+    if lacking := [name for name, spec in own.items() if not isinstance(spec.weights, RecipeWeights)]:
+        raise PubmillError(f"configuration: pretrain: no recipe makes the weights of {', '.join(lacking)}")
+    changed = {name: spec.model_copy(update={"released": None}) for name, spec in own.items()}
+    made = specs.model_copy(update={"models": {**specs.models, **changed}})
+    released = specs.scale.prefer == "released"
+    if faults := list(faults_of_pretrainings(made.pretraining, made.models, released)):
+        lines = [f"configuration: pretrain: {kind}/{name}: {fault}" for kind, name, _, fault in faults]
+        raise PubmillError("\n".join(lines))
+    return made
 
 
 def study_file(named: str, folder: Path) -> Path:

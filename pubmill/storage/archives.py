@@ -14,7 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, NamedTuple, cast
 
 from isal import isal_zlib
 
@@ -44,16 +44,29 @@ BROKEN: tuple[type[Exception], ...] = (
 """All errors that the libraries are known to raise for damaged or malicious archives."""
 
 
-def members(archive: Path) -> Iterator[tuple[str, bytes]]:
+class Limits(NamedTuple):
+    """The most bytes of one member, and of all members together, unpacked."""
+
+    member: int
+    archive: int
+
+
+WEIGHTS = Limits(member=6_000_000_000, archive=12_000_000_000)
+"""Limits for an archive with a model's weights; a member is in memory while it is read."""
+
+
+def members(archive: Path, limits: Limits | None = None) -> Iterator[tuple[str, bytes]]:
     """Yield (name, content) of every plain file in a tar (plain, gzip, bz2, xz) or zip archive, in its order.
 
     Links, devices and folders are left out. Raises a `PubmillError` for a file that is not a complete
     archive, for a member that is encrypted, too large or present twice, and for an archive that is too large.
+    Without `limits`, those of datasets hold.
     """
+    limits = limits or Limits(LARGEST_MEMBER, LARGEST_ARCHIVE)
     seen: set[str] = set()
     try:
         read = _zip_members if _start(archive).startswith(_ZIP) else _tar_members
-        for name, content in read(archive):
+        for name, content in read(archive, limits):
             if name in seen:
                 raise PubmillError(f"{archive}: {name} is in it twice; fetch it again")
             seen.add(name)
@@ -142,9 +155,9 @@ def _check_end(stream: _Stream) -> None:
             raise tarfile.ReadError("something follows its end")
 
 
-def _tar_members(archive: Path) -> Iterator[tuple[str, bytes]]:
+def _tar_members(archive: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:
     with _decompressed(archive) as stream:
-        for member, content in tar_members(stream, LARGEST_MEMBER, LARGEST_ARCHIVE):
+        for member, content in tar_members(stream, limits.member, limits.archive):
             if member.isfile():
                 yield member.name, content
 
@@ -158,19 +171,19 @@ def _decompressed(archive: Path) -> IO[bytes]:
     return archive.open("rb")
 
 
-def _zip_members(archive: Path) -> Iterator[tuple[str, bytes]]:
+def _zip_members(archive: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:
     with zipfile.ZipFile(archive) as zipped:
         files = [member for member in zipped.infolist() if not member.is_dir()]
-        if sum(member.file_size for member in files) > LARGEST_ARCHIVE:
-            raise _too_large(LARGEST_ARCHIVE)
+        if sum(member.file_size for member in files) > limits.archive:
+            raise _too_large(limits.archive)
         for member in files:
             _check_name(member.filename)
             if not stat.S_ISLNK(member.external_attr >> 16):
-                yield member.filename, _zip_member(archive, zipped, member)
+                yield member.filename, _zip_member(archive, zipped, member, limits.member)
 
 
-def _zip_member(archive: Path, zipped: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    _check_size(member.filename, member.file_size, LARGEST_MEMBER)
+def _zip_member(archive: Path, zipped: zipfile.ZipFile, member: zipfile.ZipInfo, largest: int) -> bytes:
+    _check_size(member.filename, member.file_size, largest)
     if member.flag_bits & 1:
         raise PubmillError(f"{archive}: {member.filename} is encrypted; unlock and pack it again")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

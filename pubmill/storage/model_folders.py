@@ -11,7 +11,7 @@ COPIED = ("*.safetensors", "*.json", "*.txt", "*.model", "README.md", "LICENSE*"
 """Files copied from a model folder made elsewhere: weights and texts, no code."""
 PICKLED = "pytorch_model.bin"
 """Weights as a pickle, which are only read as tensors and written as safetensors."""
-TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json")
+TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
 """A tokenizer has at least one of these files; without any, transformers would make an empty tokenizer."""
 
 
@@ -24,7 +24,7 @@ def folder_fault(folder: Path) -> str | None:
     except OSError as error:
         return f"can't be read ({error.strerror})"
     lacking = {
-        "config.json": "config.json" in found,
+        CONFIG: CONFIG in found,
         f"weights (*.safetensors or {PICKLED})": any(
             name == PICKLED or name.endswith(".safetensors") for name in found
         ),

@@ -16,6 +16,8 @@ FILES = r"[A-Za-z0-9 ._+*?\[\]!-]{1,150}"
 """A glob pattern of such names."""
 PATH = f"{FILE}(/{FILE})*"
 """A path of a file below a folder."""
+HUB = "[A-Za-z0-9][A-Za-z0-9._-]{0,95}(/[A-Za-z0-9][A-Za-z0-9._-]{0,95})?"
+"""The id of a model on the Hugging Face hub."""
 URL = "https://[A-Za-z0-9.-]+(:[0-9]+)?(/[!-~]*)?"
 """A URL to fetch; `Https` in the specs is stricter."""
 

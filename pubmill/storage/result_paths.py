@@ -89,6 +89,10 @@ class Paths:
         """Return the copy of a user's file, by its key in `local_files`."""
         return self.source(f"local/{key}/{name}")
 
+    def release_pin(self, model: str) -> str:
+        """Return what the first download of a model's released weights found."""
+        return self.source(f"released/{model}.json")
+
     def pmc_plan(self, source: str) -> str:
         return self.source(f"pmc/{source}/plan.parquet")
 

@@ -23,7 +23,7 @@ ROOMS: dict[str, str] = {
     "convert": "annotation recipes storage",
     "finetuning": "annotation hardware messages metrics optimisers recipes storage",
     "prediction": "annotation finetuning hardware recipes storage",
-    "statistics": "metrics",
+    "statistics": "metrics recipes",
     "tables": "annotation metrics recipes specs statistics storage",
     "publication": "hardware messages metrics recipes statistics storage tables",
     "graph": "messages metrics recipes specs storage",

@@ -1,5 +1,6 @@
 """Runs without a network, and as a part of another workflow."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -8,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from pubmill.storage.files import read_json, sha256
+from tests.unit.finetuning.encoder_families import save_encoder
 from tests.waiting import patience
 from tests.workflow.conftest import ALONE, TABLE, Project, can_be_alone
+from tests.world.archives import tarball
 
 alone = pytest.mark.skipif(
     not can_be_alone(), reason="this system does not allow commands without a network (unshare)"
@@ -61,6 +65,48 @@ def test_a_model_of_the_hub_comes_from_its_cache(copy: Project, monkeypatch: pyt
         (copy.folder / runs.format(model)).read_bytes() for model in ("cached-bert", "no-pretraining")
     )
     assert ours == same
+
+
+@pytest.mark.long
+def test_weights_without_a_pin_keep_what_the_first_download_found(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a mirror: the hub's newest commit, and an archive without a hash, each of a tiny model."""
+    model = save_encoder(tmp_path / "bert", "bert")
+    first, second = "1" * 40, "2" * 40
+    mirror, hub = tmp_path / "mirror", tmp_path / "hub"
+    shutil.copytree(model, hub / "models--group--bert/snapshots" / first)
+    monkeypatch.setenv("HF_HUB_CACHE", str(hub))
+    newest = mirror / "huggingface.co/api/models/group/bert/revision/main"
+    archive = mirror / "example.org/bert.tar.gz"
+    for path in (newest, archive):
+        path.parent.mkdir(parents=True)
+    newest.write_text(json.dumps({"sha": first}))
+    packed = {f"a/b/{path.name}": path.read_bytes() for path in sorted(model.iterdir())}
+    archive.write_bytes(tarball(packed))
+    forms = {
+        "newest": "{id: group/bert, revision: null}",
+        "packed": "{url: 'https://example.org/bert.tar.gz', sha256: null}",
+    }
+    for name, form in forms.items():
+        text = f"name: {name}\nlabel: X\ncitation: none\nlowercase: true\nreleased: {form}\n"
+        (project.folder / f"specs/models/{name}.yaml").write_text(text)
+    config, results = ("--config", f"mirror={mirror}"), project.folder / "results/demo"
+    targets = [f"results/demo/models/{name}/config.json" for name in forms]
+    project.run(*targets, *config)
+    pins = {name: read_json(results / f"sources/released/{name}.json") for name in forms}
+    assert (pins["newest"]["revision"], pins["packed"]["sha256"]) == (first, sha256(archive))
+    for name, key in (("newest", "revision"), ("packed", "sha256")):
+        assert (results / f"models/{name}/model.safetensors").read_bytes() == packed["a/b/model.safetensors"]
+        assert pins[name][key] in (results / f"models/{name}/README.md").read_text()
+    newest.write_text(json.dumps({"sha": second}))
+    archive.write_bytes(tarball({**packed, "a/b/README.md": b"another"}))
+    done = project.run(*targets, "--forceall", "--keep-going", *config, check=False)
+    log = (results / "logs/download/released/packed.log").read_text()
+    assert done.returncode != 0 and "https://example.org/bert.tar.gz has changed since" in log
+    assert {name: read_json(results / f"sources/released/{name}.json") for name in forms} == pins
+    assert first in (results / "models/newest/README.md").read_text()
+    assert (results / "models/packed/config.json").is_file(), "the model that was made is kept"
 
 
 def test_another_workflow_can_import_this_one(project: Project, tmp_path: Path) -> None:

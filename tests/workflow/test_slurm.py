@@ -147,9 +147,14 @@ def read(path: Path) -> bytes:
 
 def jobs_that_outlive_a_killed_snakemake_are_reported_and_count(cluster: OnSlurm, finished: Project) -> None:
     run = cluster.start_until(appears(cluster, SAVED), (WEIGHTS,))
+    jobs = pretraining_processes(cluster)
+    for process in jobs:
+        os.kill(process, signal.SIGSTOP)  # so that they do not end before the next run looks
     run.kill()
     run.wait()
     too_early = cluster.run(WEIGHTS, check=False)
+    for process in jobs:
+        os.kill(process, signal.SIGCONT)
     assert too_early.returncode != 0
     assert re.search(r"1 jobs of an earlier run .* `scancel --name [0-9a-f-]{36}`", too_early.stderr), (
         too_early.stderr

@@ -21,7 +21,7 @@ FROM = {
 MODEL_WORDS = {
     True: ("available", GOOD),
     False: ("NOT AVAILABLE", BAD),
-    None: ("to be fetched from the hub", DIM),
+    None: ("to be fetched", DIM),
 }
 
 

@@ -1,17 +1,26 @@
 """Doctor for models: where their weights come from, and whether those are available."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import huggingface_hub
 
 from pubmill.graph import Graph
 from pubmill.graph.user_folders import how_to_bring
-from pubmill.recipes.models import LocalWeights, PipelineWeights, PretrainedWeights, ReleasedWeights
+from pubmill.recipes.models import (
+    ArchivedWeights,
+    LocalWeights,
+    PipelineWeights,
+    PretrainedWeights,
+    ReleasedWeights,
+)
+from pubmill.storage.release_pins import PINNED
+from pubmill.storage.sources import path_in_mirror
 
 
 @dataclass(frozen=True)
 class ModelFinding:
-    """State of one model; `available` is None if only the hub may have it."""
+    """State of one model; `available` is None if only the network may have it."""
 
     model: str
     source: str
@@ -31,8 +40,8 @@ def examine_models(graph: Graph) -> list[ModelFinding]:
 def _examine(name: str, graph: Graph) -> ModelFinding:
     weights = graph.models.weights(name)
     match weights:
-        case ReleasedWeights():
-            return _on_the_hub(name, weights.id, weights.revision)
+        case ReleasedWeights() | ArchivedWeights():
+            return _released(name, weights, graph)
         case LocalWeights() | PipelineWeights():
             what = "a folder" if isinstance(weights, LocalWeights) else "a spaCy pipeline"
             if (found := graph.folders.find(weights.local)) is not None and found.is_dir():
@@ -44,11 +53,31 @@ def _examine(name: str, graph: Graph) -> ModelFinding:
     return ModelFinding(name, f"{made}, recipe {weights.recipe}")
 
 
-def _on_the_hub(name: str, model: str, revision: str) -> ModelFinding:
-    """Return the finding on a pinned revision: in the hub's cache, or still to fetch."""
-    source = f"the hub's {model} at {revision[:12]}"
-    if isinstance(huggingface_hub.try_to_load_from_cache(model, "config.json", revision=revision), str):
+def _released(name: str, weights: ReleasedWeights | ArchivedWeights, graph: Graph) -> ModelFinding:
+    """Return the finding on released weights: at hand or still to fetch, and whether they are pinned."""
+    pin = graph.models.pin(name)
+    version = weights.version or pin.get(PINNED[weights.kind])
+    state = f" at {version[:12]}" if version else ""
+    if weights.version is None:
+        found = f"the first download, {pin['found']}, is kept" if pin else "the first download will be kept"
+        state += f", not pinned: {found}"
+    if isinstance(weights, ArchivedWeights):
+        return _in_an_archive(name, weights.url, f"the archive {weights.url}{state}", graph)
+    source = f"the hub's {weights.id}{state}"
+    if version and isinstance(
+        huggingface_hub.try_to_load_from_cache(weights.id, "config.json", revision=version), str
+    ):
         return ModelFinding(name, f"{source}, in the cache")
     return ModelFinding(
         name, source, None, "without network: put its files into a folder and set that in the model's spec"
     )
+
+
+def _in_an_archive(name: str, url: str, source: str, graph: Graph) -> ModelFinding:
+    mirrored = path_in_mirror(url, graph.study.mirror)
+    if Path(graph.paths.source_of_url(url)).is_file() or (mirrored and mirrored.is_file()):
+        return ModelFinding(name, f"{source}, in the results or the mirror")
+    to_do = (
+        f"put it into the mirror as {mirrored}" if mirrored else "without network: use a mirror that has it"
+    )
+    return ModelFinding(name, source, False if mirrored else None, to_do)

@@ -98,7 +98,7 @@ def _pair(pair: ModelPair) -> Account:
 def weights_account(graph: Graph, model: str) -> Account:
     """Describe a model's weights: the release, or the recipe, corpus and vocabulary behind them."""
     weights = graph.models.weights(model)
-    account = {"model": model, **as_values(weights)}
+    account = {"model": model, **as_values(weights), **graph.models.pin(model)}
     if isinstance(weights, PretrainedWeights):
         account |= _recipe_account(graph, weights.recipe, weights.step)
     elif isinstance(weights, RandomWeights):

@@ -8,8 +8,9 @@ from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
 from pubmill.errors import PubmillError
 from pubmill.messages.progress import report_progress
-from pubmill.planning.required_files import HUB, HubModel, RequiredFiles, is_cached
+from pubmill.planning.required_files import HubModel, RequiredFiles, at_commit, is_cached
 from pubmill.storage.model_folders import COPIED, PICKLED
+from pubmill.storage.release_freezing import HUB
 from pubmill.storage.sources import check, download, path_in_mirror
 
 MODELS = "huggingface"
@@ -19,7 +20,9 @@ MODELS = "huggingface"
 def listed(wanted: RequiredFiles) -> Iterator[str]:
     """Yield a line for each file, model and PMC source."""
     yield from wanted.urls
-    yield from (f"{HUB}/{one.id} revision {one.revision} (model {one.model})" for one in wanted.models)
+    yield from (
+        f"{HUB}/{one.id} revision {one.revision or 'newest'} (model {one.model})" for one in wanted.models
+    )
     for source, shards in wanted.pmc.items():
         yield (
             f"PMC source {source}: {shards:,} shards, whose articles are listed in its inventory; run "
@@ -36,7 +39,7 @@ def fetch_all(wanted: RequiredFiles, folder: Path) -> list[str]:
             _fetch(url, checks, folder)
         except PubmillError as error:
             failed.append(str(error))
-    for model in wanted.models:
+    for model in (at_commit(one, str(folder)) for one in wanted.models):
         if not is_cached(model, folder / MODELS):
             failed += _fetch_model(model, folder / MODELS)
     return [*failed, *listed(RequiredFiles(pmc=wanted.pmc))]
@@ -58,6 +61,8 @@ def _fetch(url: str, checks: list[str], folder: Path) -> None:
 
 
 def _fetch_model(model: HubModel, cache: Path) -> list[str]:
+    if model.revision is None:
+        return [f"{HUB}/{model.id}: its newest commit is not known"]
     report_progress(f"fetching {HUB}/{model.id}")
     try:
         huggingface_hub.snapshot_download(

@@ -10,6 +10,7 @@ from pubmill.publication.checklist.checklist_answers import ChecklistAnswer, gri
 from pubmill.publication.checklist.evidence import StudyData
 from pubmill.publication.rendering import count, duration, metric, number
 from pubmill.recipes.models import (
+    ArchivedWeights,
     LocalWeights,
     ModelWeights,
     PipelineWeights,
@@ -20,6 +21,7 @@ from pubmill.recipes.models import (
 from pubmill.tables.aggregation import machine
 
 NO_WEIGHTS = "weights not at hand when this was written"
+FROZEN = "the version of the first download, which the model's card states"
 
 
 def description(study: StudyData) -> ChecklistAnswer:
@@ -35,7 +37,10 @@ def description(study: StudyData) -> ChecklistAnswer:
 def _weights(weights: ModelWeights | PipelineWeights) -> str:
     match weights:
         case ReleasedWeights():
-            return f"released: {weights.id} at {weights.revision}"
+            return f"released: {weights.id} at {weights.revision or FROZEN}"
+        case ArchivedWeights():
+            version = f"sha256 {weights.sha256}" if weights.sha256 else FROZEN
+            return f"released: {weights.url}, {version}"
         case PretrainedWeights():
             return f"pretrained here: recipe {weights.recipe}, step {weights.step}"
         case RandomWeights():

@@ -314,7 +314,7 @@ def test_every_kind_has_a_general_form(tmp_path: Path, kind: str) -> None:
     spec = DatasetSpec.model_validate(
         {"name": "toy", "kind": kind, "task": task, "domain": "biomedical", "splits": ["test"], "expect": {},
          "sources": {"test": {"local": "toy", "file": "a.tsv"}}, "access": "credentialed", "licence": "none",
-         "apply": "https://example.org/apply", "converter": "pubmill.convert.tsv:read", "duplicates": "keep",
+         "apply": "https://example.org/apply", "converter": "pubmill.convert.tsv:read",
          "dummies": asdict(DUMMIES) if kind == "sequence" else None, "metric": metric, "negative": None,
          "version": 1}
     )  # fmt: skip

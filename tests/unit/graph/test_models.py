@@ -86,6 +86,59 @@ def test_a_variant_keeps_what_it_is_about(loaded: dict[str, Specs]) -> None:
         assert teaching == Distillation(masked_lm=5.0, divergence=2.0, cosine=1.0, temperature=2.0)
 
 
+def with_models(made: Graph, folder: Path, **released: object) -> Graph:
+    """The graph of a study with these models too, whose results are in `folder`."""
+    models = {
+        name: ModelSpec.model_validate({"name": name, "lowercase": True, "released": one})
+        for name, one in released.items()
+    }
+    specs = made.specs.model_copy(update={"models": made.specs.models | models})
+    return Graph(made.study.model_copy(update={"results": str(folder)}), specs)
+
+
+def test_released_weights_that_no_spec_pins_need_a_pin(demo: Graph, tmp_path: Path) -> None:
+    url = "https://example.org/a/bert.tar.gz"
+    made = with_models(
+        demo,
+        tmp_path,
+        pinned={"id": "lab/bert", "revision": "1" * 40},
+        newest={"id": "lab/bert", "revision": None},
+        packed={"url": url, "sha256": None},
+        hashed={"url": url, "sha256": "2" * 64},
+    )
+    results = f"{tmp_path}/demo/sources"
+    archive, pin = f"{results}/example.org/a/bert.tar.gz", f"{results}/released/{{}}.json"
+    pinned = {"kind": "hub", "id": "lab/bert", "revision": "1" * 40}
+    assert as_values(made.models.recipe("pinned"))["weights"] == pinned
+    assert made.models.inputs("pinned") == {} and made.models.arguments("pinned") == []
+    assert made.models.inputs("newest") == {"pin": pin.format("newest")}
+    assert made.models.arguments("packed") == ["--archive", archive, "--pin", pin.format("packed")]
+    assert made.models.inputs("hashed") == {"archive": archive}
+    assert made.models.release("newest") == {"kind": "hub", "id": "lab/bert"}
+    assert made.models.released_archive("newest") == [] and made.models.released_archive("packed") == [
+        archive
+    ]
+    for name in ("pinned", "hashed", "no-pretraining"):
+        with pytest.raises(PubmillError, match=f"model {name} has no released weights to be pinned"):
+            made.models.release(name)
+
+
+def test_an_archive_is_checked_by_its_hash(demo: Graph, tmp_path: Path) -> None:
+    url = "https://example.org/bert.tar.gz"
+    assert with_models(demo, tmp_path, x={"url": url, "sha256": None}).sources.checks(url) == []
+    made = with_models(demo, tmp_path, x={"url": url, "sha256": "2" * 64})
+    assert made.sources.checks(url) == ["--sha256", "2" * 64]
+
+
+def test_the_pin_of_a_model_is_what_its_first_download_found(demo: Graph, tmp_path: Path) -> None:
+    made = with_models(demo, tmp_path, newest={"id": "lab/bert", "revision": None})
+    assert made.models.pin("newest") == {} == made.models.pin("pubmedbert-base")
+    pin = tmp_path / "demo/sources/released/newest.json"
+    pin.parent.mkdir(parents=True)
+    pin.write_text('{"revision": "x"}')
+    assert made.models.pin("newest") == {"revision": "x"}
+
+
 def small_spec(name: str, **changed: Any) -> PretrainingSpec:
     """A recipe that needs nothing."""
     architecture = {"family": "bert", "layers": 2, "hidden_size": 64, "attention_heads": 2}

@@ -163,13 +163,36 @@ def test_models_are_made_here_fetched_or_brought(
     said = models_of(specs, tmp_path, monkeypatch, **study)
     assert "pubmedbert-base: available (pretrained here, recipe pubmedbert-base)" in said
     assert "no-pretraining: available (random weights, recipe pubmedbert-base)" in said
-    assert (
-        "biobert-base: to be fetched from the hub (the hub's dmis-lab/biobert-v1.1 at 551ca18efd7f)" in said
-    )
+    assert "biobert-base: to be fetched (the hub's dmis-lab/biobert-v1.1 at 551ca18efd7f)" in said
     assert "own: NOT AVAILABLE (a folder of your own)" in said and "set local_files: {my-bert:" in said
     (tmp_path / "bert").mkdir()
     said = models_of(specs, tmp_path, monkeypatch, **study, local_files={"my-bert": str(tmp_path / "bert")})
     assert f"own: available (a folder of your own, {tmp_path}/bert)" in said
+
+
+def test_released_weights_that_are_not_pinned_are_reported(
+    specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "https://example.org/bert.tar.gz"
+    for name, released in (
+        ("newest", "{id: lab/bert, revision: null}"),
+        ("packed", f"{{url: '{url}', sha256: null}}"),
+    ):
+        (specs / f"models/{name}.yaml").write_text(f"name: {name}\nlowercase: true\nreleased: {released}\n")
+    study = {"tables": ["gu2020/table06"], "models": ["newest", "packed"]}
+    said = models_of(specs, tmp_path, monkeypatch, **study)
+    assert "newest: to be fetched (the hub's lab/bert, not pinned: the first download will be kept)" in said
+    assert f"packed: to be fetched (the archive {url}, not pinned: the first download will be kept)" in said
+    pin = {"revision": "ab" * 20, "found": "2026-01-02"}
+    write_json(tmp_path / "results/demo/sources/released/newest.json", pin)
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    said = models_of(specs, tmp_path, monkeypatch, **study, mirror=str(mirror))
+    assert "lab/bert at abababababab, not pinned: the first download, 2026-01-02, is kept)" in said
+    assert "packed: NOT AVAILABLE" in said and f"put it into the mirror as {mirror}/example.org" in said
+    (mirror / "example.org").mkdir()
+    (mirror / "example.org/bert.tar.gz").touch()
+    assert "packed: available" in models_of(specs, tmp_path, monkeypatch, **study, mirror=str(mirror))
 
 
 def test_a_pipeline_that_is_not_there_is_reported(

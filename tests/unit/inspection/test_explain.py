@@ -17,7 +17,7 @@ from pubmill.inspection.explain.cell_explanations import Explainer, Explanation,
 from pubmill.inspection.explain.explanation_printing import print_explanation, to_json
 from pubmill.inspection.explain.origins import source_folders
 from pubmill.metrics.records import Record
-from pubmill.specs import Specs, load
+from pubmill.specs import HubWeights, Specs, load
 from pubmill.specs.study import Study
 from pubmill.storage.files import write_json
 from pubmill.tables.aggregation import build
@@ -222,10 +222,20 @@ def test_weights_made_here_are_reported_down_to_the_corpus(tmp_path: Path) -> No
 def test_released_weights_are_reported_by_id_and_revision(tmp_path: Path) -> None:
     found = explain(explainer(tmp_path, scale="full"), TABLE, "bc2gm", MODEL)
     released = specs("full").models[MODEL].released
-    assert found.weights and released
+    assert found.weights and isinstance(released, HubWeights)
     assert (found.weights["id"], found.weights["revision"]) == (released.id, released.revision)
     assert found.recipe and found.recipe["epochs"] == 60, "the recipe as it would be run"
     assert found.choice and found.choice["chosen"] == "not yet"
+
+
+def test_the_commit_of_unpinned_weights_is_shown_once_it_is_found(tmp_path: Path) -> None:
+    made = explainer(tmp_path, scale="full", tables=["shin2020/table02"], models=None)
+    weights = explain(made, "shin2020/table02", "mrr", "biobert-large").weights
+    assert weights and weights["revision"] is None
+    pin = {"kind": "hub", "revision": "ab" * 20, "found": "2026-01-02"}
+    write_json(tmp_path / "full/sources/released/biobert-large.json", pin)
+    weights = explain(made, "shin2020/table02", "mrr", "biobert-large").weights
+    assert weights and weights["revision"] == "ab" * 20 and weights["found"] == "2026-01-02"
 
 
 def test_a_composite_is_explained_by_its_parts(tmp_path: Path) -> None:
@@ -258,13 +268,16 @@ def test_a_column_without_runs_is_explained_by_the_columns_behind_it(
 
 
 @pytest.mark.parametrize(
-    ("model", "reported"),
-    [("bert-base-uncased", "models=[pubmedbert-base, bert-base-uncased]"), ("bluebert-base", "specs/models")],
+    ("table", "row", "model", "reported"),
+    [
+        (TABLE, "bc2gm", "bert-base-uncased", "models=[pubmedbert-base, bert-base-uncased]"),
+        ("shin2020/table07", "squad-v1", "megatron-3.9b", "specs/models"),
+    ],
 )
 def test_a_model_that_is_not_run_has_the_command_that_would(
-    tmp_path: Path, model: str, reported: str
+    tmp_path: Path, table: str, row: str, model: str, reported: str
 ) -> None:
-    found = explain(explainer(tmp_path), TABLE, "bc2gm", model)
+    found = explain(explainer(tmp_path, tables=[table]), table, row, model)
     assert found.value["missing"] and not found.runs
     [to_do] = found.to_do
     assert reported in to_do

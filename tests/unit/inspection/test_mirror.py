@@ -8,12 +8,13 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
 from pubmill.inspection.mirror import fetching as mirroring
-from pubmill.inspection.mirror.fetching import fetch_all, listed
+from pubmill.inspection.mirror.fetching import MODELS, fetch_all, listed
 from pubmill.planning import required_files as module
 from pubmill.planning.job import Job
 from pubmill.planning.required_files import HubModel, RequiredFiles, out_of_reach, required_files
 from pubmill.specs import load
 from pubmill.specs.study import Study
+from pubmill.storage.release_freezing import commit_url
 
 PUBMED = "ftp.ncbi.nlm.nih.gov/pubmed/baseline/pubmed26n0001.xml.gz"
 MODEL = HubModel("bert", "who/bert", "0" * 40)
@@ -74,8 +75,45 @@ def test_one_silent_host_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert out_of_reach(RequiredFiles({"https://a.org/1": [], "https://b.org/2": []}), None) == []
 
 
+def test_the_commit_of_unpinned_weights_is_needed_too(targets: Graph) -> None:
+    jobs = [Job(rule, {"model": "biobert-large"}, True) for rule in ("pin_weights", "export_model")]
+    jobs += [Job("pin_weights", {"model": "bio-lm-base"}, True)]  # of an archive, which is a download
+    found = required_files(jobs, targets)
+    (model,) = found.models
+    assert list(found.urls) == [commit_url(model.id)] and model.revision is None
+    assert any(line.endswith("revision newest (model biobert-large)") for line in listed(found))
+
+
+@pytest.mark.usefixtures("silent")
+def test_a_mirror_states_the_commit_of_unpinned_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, asked = MODEL._replace(revision=None), []
+    assert not module.is_cached(model)
+    answer = tmp_path / commit_url(model.id).removeprefix("https://")
+    wanted = RequiredFiles({commit_url(model.id): []}, [model])
+    (url, lacking) = out_of_reach(wanted, str(tmp_path))
+    assert str(answer) in url and "at its newest commit: no network" in lacking
+    assert (
+        f"{model.id}: its newest commit is not known" in fetch_all(RequiredFiles(models=[model]), tmp_path)[0]
+    )
+    answer.parent.mkdir(parents=True)
+    answer.write_text(f'{{"sha": "{MODEL.revision}"}}')
+    snapshot = tmp_path / MODELS / "models--who--bert/snapshots" / str(MODEL.revision)
+
+    def download(name: str, **options: Any) -> None:
+        asked.append((name, options["revision"]))
+        snapshot.mkdir(parents=True)
+        for file in ("config.json", "pytorch_model.bin"):
+            (snapshot / file).touch()
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    assert fetch_all(wanted, tmp_path) == fetch_all(wanted, tmp_path) == []
+    assert asked == [(model.id, MODEL.revision)]
+
+
 def test_a_cached_model_has_its_configuration_and_weights(tmp_path: Path) -> None:
-    folder = tmp_path / "models--who--bert/snapshots" / MODEL.revision
+    folder = tmp_path / "models--who--bert/snapshots" / str(MODEL.revision)
     folder.mkdir(parents=True)
     assert not module.is_cached(MODEL, tmp_path)
     (folder / "config.json").touch()

@@ -12,7 +12,14 @@ from rich.console import Console
 
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
-from pubmill.planning.costs import ASSUMED, BASE, LARGE, architecture_of, operations_of_finetuning
+from pubmill.planning.costs import (
+    ASSUMED,
+    BASE,
+    LARGE,
+    architecture_of,
+    operations_of_finetuning,
+    operations_of_pretraining,
+)
 from pubmill.planning.gpus import Gpus, read_gpus
 from pubmill.planning.job import Job
 from pubmill.planning.plan import STAGE_OF, make_plan, recipes_at_full
@@ -20,7 +27,7 @@ from pubmill.planning.plan_printing import print_plan, recipes_as_markdown
 from pubmill.pretraining.arithmetic import parameters, shape_of
 from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Adversarial, Generator, Objective, Optimisation, PretrainingRecipe
-from pubmill.specs import Specs, load
+from pubmill.specs import ArchiveWeights, Specs, load
 from pubmill.specs.study import Study, study_file
 
 GPUS = Gpus({"A": 1e12, "B": 2e12}, {"pretraining": 0.5, "finetuning": 0.25})
@@ -96,6 +103,8 @@ def test_sizes_are_declared_and_no_name_decides(root: Path) -> None:
     assert architecture_of(found, "roberta-base") is architecture_of(found, "my-small-one") is BASE
     assert architecture_of(found, "megatron-345m-cased") is LARGE
     assert architecture_of(found, "pubmedbert-large").layers == 24
+    xxlarge = shape_of(architecture_of(found, "albert-xxlarge"), 30_000)
+    assert parameters(xxlarge) == pytest.approx(223e6, rel=0.1), "Lan et al. 2020, Table 1"
 
 
 def with_model(specs: Specs, like: str, name: str, **changes: object) -> Specs:
@@ -135,6 +144,31 @@ def test_the_plan_says_what_is_assumed(targets: Graph) -> None:
     jobs = [Job("pretrain", {"recipe": "pubmedbert-base", "step": "12500"}, True)]
     print_plan(Console(file=said, width=160), make_plan(jobs, targets, GPUS), targets, GPUS)
     assert "A-hours" in said.getvalue() and "assumed: 50% of the peak" in said.getvalue()
+
+
+def test_the_plan_shows_what_released_weights_save(root: Path) -> None:
+    """Of BioM-BERT, a column of the table needs 400,000 steps; the other 290,000 are saved."""
+    study = Study(study="x", title="x", scale="full", tables=("alrowili2021/table02",))
+    found = checked_graph(study, load(root / "specs", "full"))
+    plan = make_plan([], found, GPUS)
+    saved = {one.name: one for one in plan.saved}
+    assert saved.keys() == {
+        "bio-lm-large", "biom-albert-xxlarge", "biom-albert-xxlarge@pmc", "biom-bert-large",
+        "biom-electra-base", "biom-electra-large", "pubmedbert-base", "pubmedbert-base@pmc",
+    }  # fmt: skip
+    rest = operations_of_pretraining(found, "biom-bert-large", 400_000, 690_000)
+    assert saved["biom-bert-large"].operations == rest
+    said = io.StringIO()
+    print_plan(Console(file=said, width=160), plan, found, GPUS)
+    assert "Saved by released weights" in said.getvalue() and "were released" in said.getvalue()
+
+
+def test_an_archive_has_an_assumed_size(targets: Graph) -> None:
+    url = targets.specs.models["bio-lm-large"].released
+    assert isinstance(url, ArchiveWeights)
+    job = Job("download", {"path": url.url.removeprefix("https://")}, True)
+    plan = make_plan([job], targets, GPUS)
+    assert plan.bytes_assumed == pytest.approx(4 * 335e6, rel=0.05) and plan.files_unknown == 0
 
 
 def test_what_the_benchmark_measured_takes_the_place_of_what_is_assumed(root: Path, tmp_path: Path) -> None:

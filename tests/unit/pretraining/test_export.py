@@ -2,14 +2,22 @@
 
 import json
 import os
+import random
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+import sentencepiece
 import torch
 from huggingface_hub.errors import LocalEntryNotFoundError
-from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForTokenClassification, AutoTokenizer
+from transformers import (
+    AutoModel,
+    AutoModelForMaskedLM,
+    AutoModelForPreTraining,
+    AutoModelForTokenClassification,
+    AutoTokenizer,
+)
 
 from pubmill.errors import PubmillError
 from pubmill.pretraining.architectures import build_model
@@ -18,10 +26,12 @@ from pubmill.pretraining.model_cards import model_card
 from pubmill.recipes import Architecture, Objective
 from pubmill.recipes.models import ExportRecipe
 from pubmill.recipes.reading import build
-from pubmill.storage.files import write_json
+from pubmill.storage.files import sha256, write_json
 from pubmill.storage.model_folders import TOKENIZER_FILES, VOCABULARY_FILES
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL, make_tokenizer, save
+from tests.unit.finetuning.encoder_families import save_encoder, sentence
+from tests.world.archives import tarball
 
 SHAPE: dict[str, Any] = {
     "family": "bert",
@@ -75,6 +85,7 @@ WEIGHTS: dict[str, dict[str, Any]] = {
     "random": {"recipe": "r"},
     "folder": {"local": "mine"},
     "hub": {"id": "lab/bert", "revision": "0" * 40},
+    "archive": {"url": "https://example.org/model.tar.gz", "sha256": "0" * 64},
 }
 
 
@@ -267,6 +278,104 @@ def test_the_hub_is_pinned(tmp_path: Path, vocab: Path, monkeypatch: pytest.Monk
     assert revision in card and "capitals explicit" in card and "unchanged" not in card
     with pytest.raises(PubmillError, match="full commit hash"):
         export(recipe("hub", weights={"revision": "main"}), tmp_path / "other")
+
+
+def pin_file(folder: Path, **found: str) -> Path:
+    write_json(folder / "pin.json", {**found, "found": "2026-01-02T03:04:05+00:00"})
+    return folder / "pin.json"
+
+
+def test_an_unpinned_revision_is_that_of_the_first_download(
+    tmp_path: Path, vocab: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export(recipe("random"), tmp_path / "cached", vocab=vocab)
+    asked: list[str] = []
+
+    def snapshot(name: str, **options: Any) -> str:
+        asked.append(options["revision"])
+        return str(tmp_path / "cached")
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot)
+    made = recipe("hub", weights={"id": "lab/bert", "revision": None})
+    with pytest.raises(PubmillError, match="need --pin"):
+        export(made, tmp_path / "m")
+    found = "0123456789" * 4
+    export(made, tmp_path / "m", pin=pin_file(tmp_path, kind="hub", id="lab/bert", revision=found))
+    assert asked == [found]
+    card = (tmp_path / "m/README.md").read_text()
+    assert f"| revision | {found} |" in card and "2026-01-02" in card
+
+
+def released_archive(folder: Path, family: str, files: tuple[str, ...]) -> tuple[Path, Path]:
+    """A model as it was released years ago: a pickle of the old form, its own heads and a bare tokenizer,
+    in a folder within a tar; and the folder that it was made from."""
+    source, old = save_encoder(folder / "source", family), folder / "old"
+    old.mkdir()
+    model = AutoModelForPreTraining.from_pretrained(source)
+    torch.save(model.state_dict(), old / "pytorch_model.bin", _use_new_zipfile_serialization=False)
+    for name in ("config.json", *files):
+        shutil.copyfile(source / name, old / name)
+    if family == "albert":
+        learn_sentencepiece(old / "spiece", 45)
+    packed = {f"Model/Model-hf/{path.name}": path.read_bytes() for path in sorted(old.iterdir())}
+    (folder / "model.tar.gz").write_bytes(tarball(packed))
+    return folder / "model.tar.gz", source
+
+
+def learn_sentencepiece(prefix: Path, size: int) -> None:
+    """Learn PREFIX.model, alone as ALBERT's are released."""
+    dice = random.Random(1)
+    lines = [" ".join(sentence(dice).words) for _ in range(1000)]
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_prefix=str(prefix), vocab_size=size, minloglevel=2,
+        pad_id=0, unk_id=1, bos_id=-1, eos_id=-1, control_symbols=["[CLS]", "[SEP]", "[MASK]"],
+    )  # fmt: skip
+    prefix.with_suffix(".vocab").unlink()
+
+
+@pytest.mark.parametrize(
+    ("family", "files", "lowercase"),
+    [
+        ("roberta", ("vocab.json", "merges.txt"), False),
+        ("electra", ("vocab.txt",), True),
+        ("albert", (), True),
+        ("megatron-bert", ("vocab.txt",), True),
+    ],
+)
+def test_a_released_archive_becomes_a_model(
+    tmp_path: Path, family: str, files: tuple[str, ...], lowercase: bool
+) -> None:
+    archive, source = released_archive(tmp_path, family, files)
+    weights = {"url": "https://example.org/model.tar.gz", "sha256": None}
+    pin = pin_file(tmp_path, kind="archive", url=weights["url"] or "", sha256=sha256(archive))
+    made = recipe("archive", weights=weights, lowercase=lowercase)
+    export(made, tmp_path / "m", archive=archive, pin=pin)
+    names = {path.name for path in (tmp_path / "m").iterdir()}
+    assert "model.safetensors" in names and not any(name.startswith((".", "pytorch")) for name in names)
+    before, after = (AutoModel.from_pretrained(at).state_dict() for at in (source, tmp_path / "m"))
+    assert all(torch.equal(before[name], after[name]) for name in before if "pooler" not in name)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "m")
+    assert tokenizer.unk_token_id not in tokenizer("bacodi inelong").input_ids
+    assert sha256(archive) in (tmp_path / "m/README.md").read_text()
+
+
+def test_an_archive_is_the_one_that_was_pinned(tmp_path: Path) -> None:
+    (tmp_path / "model.tar.gz").write_bytes(tarball({"config.json": b"{}"}))
+    made = recipe("archive", weights={"url": "https://example.org/model.tar.gz", "sha256": "0" * 64})
+    with pytest.raises(PubmillError, match=r"model\.tar\.gz has the sha256 .* expected 0000"):
+        export(made, tmp_path / "m", archive=tmp_path / "model.tar.gz")
+    with pytest.raises(PubmillError, match="need --archive"):
+        export(made, tmp_path / "m")
+
+
+def test_a_tokenizer_without_pieces_is_refused(tmp_path: Path, vocab: Path) -> None:
+    """transformers makes an empty one of a BERT whose folder has only another family's file."""
+    export(recipe("random"), tmp_path / "theirs", vocab=vocab)
+    for name in (*TOKENIZER_FILES, *VOCABULARY_FILES):
+        (tmp_path / "theirs" / name).unlink(missing_ok=True)
+    learn_sentencepiece(tmp_path / "theirs/spiece", 45)
+    with pytest.raises(PubmillError, match="all of them special"):
+        export(recipe("folder"), tmp_path / "m", folder=tmp_path / "theirs")
 
 
 def test_without_network_the_message_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,10 +12,12 @@ from pubmill.errors import PubmillError
 from pubmill.graph import checked_graph
 from pubmill.publication.checklist.checklist_answers import ChecklistAnswer
 from pubmill.publication.checklist.document import QUESTIONS, Checklist, fill, to_html, to_markdown
-from pubmill.publication.checklist.evidence import count_parameters, read_study, run_paths
+from pubmill.publication.checklist.evidence import StudyData, count_parameters, read_study, run_paths
+from pubmill.publication.checklist.model_answers import FROZEN, description
 from pubmill.publication.rendering import to_json
 from pubmill.recipes.publication import ChecklistRecipe
-from pubmill.recipes.reading import build
+from pubmill.recipes.reading import build, read
+from pubmill.recipes.writing import as_json
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.storage.files import write_json
@@ -62,6 +64,21 @@ def recipe(**changes: Any) -> ChecklistRecipe:
         "versions": {"checklist": 1},
     }  # fmt: skip
     return build(ChecklistRecipe, values | changes, "here")
+
+
+@pytest.mark.parametrize(
+    ("weights", "shown"),
+    [
+        ({"kind": "hub", "id": "lab/bert", "revision": "f" * 40}, f"released: lab/bert at {'f' * 40}"),
+        ({"kind": "hub", "id": "lab/bert", "revision": None}, f"released: lab/bert at {FROZEN}"),
+        ({"kind": "archive", "url": "https://a/b.tgz", "sha256": "e" * 64}, f"b.tgz, sha256 {'e' * 64}"),
+        ({"kind": "archive", "url": "https://a/b.tgz", "sha256": None}, f"https://a/b.tgz, {FROZEN}"),
+    ],
+)
+def test_released_weights_are_named_with_their_version(weights: dict[str, Any], shown: str) -> None:
+    model = {"label": "BERT", "citation": "", "notes": [], "lowercase": True, "weights": weights}
+    study = StudyData(recipe(models={"bert": model}), {}, [], {}, [], {}, {}, {}, {})
+    assert shown in str(description(study).grid)
 
 
 @pytest.fixture
@@ -231,7 +248,7 @@ def test_the_recipe_is_what_the_specs_say(tmp_path: Path) -> None:
         "results": str(tmp_path),
     }
     targets = checked_graph(Study.model_validate(study), load(ROOT / "specs", "demo"))
-    made = build(ChecklistRecipe, json.loads(json.dumps(targets.checklist.recipe())), "here")
+    made = read(ChecklistRecipe, as_json(targets.checklist.recipe()))
     assert {f"{tmp_path}/demo/{path}" for path in run_paths(made.runs)} == set(
         targets.tables.record_files("gu2020/table06")
     )

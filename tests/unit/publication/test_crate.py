@@ -17,6 +17,7 @@ from pubmill.publication.crate import PROFILES, write_crate
 from pubmill.publication.rendering import to_json
 from pubmill.recipes.publication import CrateRecipe
 from pubmill.recipes.reading import build
+from pubmill.recipes.writing import as_values
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.storage.files import write_json
@@ -263,7 +264,7 @@ def test_the_recipe_leaves_out_the_machine_and_names_terms(specs: Path, tmp_path
         "results": str(tmp_path / "r"), "local_files": {KEY: str(folder)},
     }  # fmt: skip
     targets = checked_graph(Study.model_validate(config), load(specs, "demo"))
-    made = build(CrateRecipe, json.loads(json.dumps(targets.crate.recipe())), "here")
+    made = build(CrateRecipe, as_values(targets.crate.recipe()), "here")
     assert str(tmp_path) not in yaml.safe_dump(made.configuration)
     assert made.configuration["local_files"] == {KEY: "a folder of your own"}
     assert set(made.results) > {"reports/x.html", "reports/x.checklist.md", "tables/gu2020/table06.csv"}

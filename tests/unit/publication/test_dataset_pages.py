@@ -38,7 +38,6 @@ def recipe(**changes: Any) -> PageRecipe:
         "apply": "https://example.org/apply",
         "licence": "the licence of the drugs",
         "citation": "examples from Table 3",
-        "duplicates": "keep",
         "conflicts": ["Table 3 prints 99."],
         "notes": ["a note"],
         "scale": "full",

@@ -1,6 +1,5 @@
 """What the rules of report and checklist wait for is what their programs read: no file more or less."""
 
-import json
 import re
 from collections.abc import Callable
 from functools import cache
@@ -15,8 +14,6 @@ from pubmill.publication import contradictions, dataset_pages
 from pubmill.publication.checklist.evidence import read_study
 from pubmill.publication.rendering import to_json
 from pubmill.publication.report import read_report
-from pubmill.recipes.publication import ChecklistRecipe, ReportRecipe
-from pubmill.recipes.reading import build
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.storage.result_paths import PAGE_FORMS
@@ -75,13 +72,11 @@ def _content(results: Path, file: str) -> object:
 
 
 def read_reports_files(made: Graph, results: Path) -> None:
-    recipe = json.loads(json.dumps(made.report.recipe()))
-    read_report(build(ReportRecipe, recipe, "here"), results)
+    read_report(made.report.recipe(), results)
 
 
 def read_checklists_files(made: Graph, results: Path) -> None:
-    recipe = json.loads(json.dumps(made.checklist.recipe()))
-    read_study(build(ChecklistRecipe, recipe, "here"), results)
+    read_study(made.checklist.recipe(), results)
 
 
 READERS: dict[str, Callable[[Graph, Path], None]] = {

@@ -159,7 +159,9 @@ def test_missing_keys_are_reported_and_a_search_may_supply_them() -> None:
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
-        ("nowhere.json", "neither JSON text nor an existing JSON file"),
+        ("nowhere.json", "neither JSON text nor a readable JSON file"),
+        ("", "neither JSON text nor"),
+        ('"parts": ' + "a" * 300, "neither JSON text nor"),
         ("{not json", "not valid JSON: .* at line 1"),
         ('{"similar": NaN}', "not valid JSON: NaN is not a number in JSON"),
         ('{"parts": [], "parts": []}', "not valid JSON: the key 'parts' occurs twice"),

@@ -1,0 +1,98 @@
+"""Specs of models: the forms of released weights, and which models have them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pubmill.errors import PubmillError
+from pubmill.graph import checked_graph
+from pubmill.specs import ArchiveWeights, HubWeights, ModelSpec, RecipeWeights, load
+from pubmill.specs.study import check_study
+
+PAPERS = ["gu2020", "tinn2021", "lewis2020", "shin2020", "alrowili2021"]
+URL = "https://example.org/bert.tar.gz"
+UNPINNED = {"biobert-large", "bluebert-large", "biom-bert-large"}
+"""Models on the hub of which no commit is known."""
+PRETRAINED = {
+    "gu2020": {
+        "pubmedbert-base@adversarial", "pubmedbert-base@general-vocabulary",
+        "pubmedbert-base@general-vocabulary-subword", "pubmedbert-base@pmc-100k",
+        "pubmedbert-base@subword-masking",
+    },
+    "tinn2021": {"pubmedbert-base@no-nsp", "pubmedbert-base@no-nsp-single"},
+    "lewis2020": set(),
+    "shin2020": {
+        "biomegatron-345m@bert-uncased", "biomegatron-345m@bio-30k", "biomegatron-345m@bio-50k",
+        "biomegatron-800m@bert-cased", "biomegatron-800m@bert-uncased",
+    },
+    "alrowili2021": {
+        "biom-albert-xxlarge@215k", "biom-bert-large@100k", "biom-bert-large@400k",
+        "biomegatron-345m@bert-uncased", "biomegatron-345m@bio-50k",
+    },
+}  # fmt: skip
+"""Paper -> models that a study of its tables pretrains at full scale, without files of the user's own."""
+
+
+def model(released: Any) -> ModelSpec:
+    return ModelSpec.model_validate({"name": "x", "lowercase": True, "released": released})
+
+
+def test_released_weights_are_pinned_or_say_that_they_are_not() -> None:
+    assert model({"id": "lab/bert", "revision": "0" * 40}).released == HubWeights(
+        id="lab/bert", revision="0" * 40
+    )
+    assert model({"id": "bert", "revision": None}).released == HubWeights(id="bert", revision=None)
+    assert model({"url": URL, "sha256": None}).released == ArchiveWeights(url=URL, sha256=None)
+
+
+MISTAKES = [
+    ("{id: lab/bert}", "released.revision: this key is required and missing"),
+    ("{id: lab/bert, revision: main}", "released.revision: "),
+    ("{id: lab/../bert, revision: null}", "released.id: "),
+    ("{id: a/b/c, revision: null}", "released.id: "),
+    ("{url: 'https://example.org/bert.tar.gz'}", "released.sha256: this key is required and missing"),
+    ("{url: 'http://example.org/bert.tar.gz', sha256: null}", "released.url: "),
+    ("{url: 'https://example.org/../bert.tar.gz', sha256: null}", "released.url: "),
+    ("{url: 'https://example.org/b.zip', sha256: null, id: b}", "released.id: unknown key"),
+    ("lab/bert", "released: "),
+]
+
+
+def test_other_forms_are_refused_where_they_stand(specs: Path) -> None:
+    for number, (released, _) in enumerate(MISTAKES):
+        text = f"name: mine-{number}\nlowercase: true\nreleased: {released}\n"
+        (specs / f"models/mine-{number}.yaml").write_text(text)
+    with pytest.raises(PubmillError) as caught:
+        load(specs, "demo")
+    lines = str(caught.value).splitlines()[1:]
+    for number, (line, (_, mistake)) in enumerate(zip(lines, MISTAKES, strict=True)):
+        assert line.startswith(f"specs/models/mine-{number}.yaml:3: ") and mistake in line
+
+
+def test_what_is_not_pinned_is_known(root: Path) -> None:
+    released = {name: spec.released for name, spec in load(root / "specs", "full").models.items()}
+    hub = {name: one for name, one in released.items() if isinstance(one, HubWeights)}
+    archives = {name: one for name, one in released.items() if isinstance(one, ArchiveWeights)}
+    assert {name for name, one in hub.items() if one.revision is None} == UNPINNED
+    assert len(archives) == 9 and all(name.startswith("bio-lm-") for name in archives)
+    assert len({one.url for one in archives.values()}) == 9
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_no_table_pretrains_what_was_released(root: Path, paper: str) -> None:
+    config = yaml.safe_load((root / f"studies/{paper}.yaml").read_text())
+    graph = checked_graph(*check_study(config, root / "specs"))
+    kinds = {name: graph.models.weights(name).kind for name in graph.scope.models()}
+    assert {name for name, kind in kinds.items() if kind == "pretraining"} == PRETRAINED[paper]
+    for name, spec in graph.specs.models.items():
+        if spec.released:
+            assert graph.models.weights(name).kind in ("hub", "archive")
+
+
+def test_released_models_are_made_here_at_lower_scales(root: Path) -> None:
+    """Tables of results at the scale of the demo fetch no weights that a recipe of ours makes."""
+    for name, spec in load(root / "specs", "demo").models.items():
+        if isinstance(spec.weights, RecipeWeights):
+            assert spec.preferred(released=False) is spec.weights, name
