@@ -186,8 +186,7 @@ def _test(folder: Path, files: Sequence[str], noted: Path | None) -> None:
 
 
 def _note_calls(beginning: str) -> set[tuple[str, int]]:
-    """Return a set that every function called from now on is added to: its file, which begins so, and its first
-    line."""
+    """Return a set of (file, first line) that grows with every function called whose file begins so."""
     calls = set[tuple[str, int]]()
 
     def note(frame: FrameType, event: str, _: object) -> None:
