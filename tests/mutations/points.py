@@ -31,14 +31,12 @@ class Mutation:
     Attributes:
         path: The file, relative to the checkout.
         number: Which mutation of its line this is, from 1.
-        function: First line of the outermost function around it, with its decorators; None if there is none.
         old: The source text before the change.
     """
 
     path: Path
     line: int
     number: int
-    function: int | None
     start: int
     end: int
     old: str
@@ -64,33 +62,27 @@ def mutations(root: Path, path: Path) -> list[Mutation]:
         starts.append(starts[-1] + len(line))
     found: list[Mutation] = []
     numbers: dict[int, int] = {}
-    for node, new, function in _changes(ast.parse(text)):
+    for node, new in _changes(ast.parse(text)):
         old = ast.get_source_segment(text, node)
         assert old is not None
         before = lines[node.lineno - 1].encode()[: node.col_offset].decode()
         start = starts[node.lineno - 1] + len(before)
         number = numbers[node.lineno] = numbers.get(node.lineno, 0) + 1
-        found.append(Mutation(path, node.lineno, number, function, start, start + len(old), old, new))
+        found.append(Mutation(path, node.lineno, number, start, start + len(old), old, new))
     return found
 
 
-def _changes(
-    node: ast.AST, function: int | None = None
-) -> Iterator[tuple[ast.expr | ast.AugAssign, str, int | None]]:
-    """Yield each expression or assignment below `node` that can be changed, with its new source text and the
-    first line of the outermost function around it."""
+def _changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.AugAssign, str]]:
+    """Yield each expression or assignment below `node` that can be changed, with its new source text."""
     for field, child in _children(node):
-        inside = function
-        if inside is None and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and field == "body":
-            inside = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
         if isinstance(child, ast.expr | ast.AugAssign):
             new = _changed(child)
             if new is not None:
                 text = ast.unparse(new)
-                yield child, text if isinstance(child, ast.AugAssign) else f"({text})", inside
+                yield child, text if isinstance(child, ast.AugAssign) else f"({text})"
             elif field in ("test", "ifs") and not isinstance(child, ast.Constant):
-                yield child, f"(not {ast.unparse(child)})", inside
-        yield from _changes(child, inside)
+                yield child, f"(not {ast.unparse(child)})"
+        yield from _changes(child)
 
 
 def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:

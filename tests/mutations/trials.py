@@ -10,13 +10,11 @@ import shutil
 import signal
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 
 import pytest
 
@@ -37,20 +35,13 @@ _CHECKOUTS: list["Checkout"] = []
 
 @dataclass(frozen=True)
 class Unchanged:
-    """A test file's run without any mutation.
+    """A test file's run without any mutation: its time, and the modules that it has imported.
 
-    Attributes:
-        seconds: Its time.
-        executed: What it has executed: modules by name, and functions of pubmill as FILE:LINE, by their first
-            line. Nothing if the file fails, so that it catches no mutation.
+    A file that fails has none, and catches no mutation.
     """
 
     seconds: float
-    executed: frozenset[str]
-
-    def reaches(self, mutation: Mutation) -> bool:
-        place = f"{mutation.path}:{mutation.function}" if mutation.function else module_name(mutation.path)
-        return place in self.executed
+    modules: frozenset[str]
 
 
 @dataclass
@@ -67,8 +58,9 @@ class Checkout:
 
     def catches(self, mutation: Mutation) -> bool:
         """Whether a test of the mutation's room fails with it; the file is restored afterwards."""
+        name = module_name(mutation.path)
         for files in files_for(self.folder, mutation.path):
-            reaching = [file for file in files if self._unchanged(file).reaches(mutation)]
+            reaching = [file for file in files if name in self._unchanged(file).modules]
             if reaching and self._fails(mutation, reaching):
                 return True
         return False
@@ -87,13 +79,14 @@ class Checkout:
     def _unchanged(self, file: str) -> Unchanged:
         if file not in self.runs:
             start = time.monotonic()
-            noted, executed = self.folder.with_suffix(".executed"), list[str]()
-            if passes(self.folder, [file], None, noted):
-                executed = json.loads(noted.read_text())
+            loaded = self.folder.with_suffix(".loaded")
+            if passes(self.folder, [file], None, loaded):
+                modules = json.loads(loaded.read_text())
             else:
+                modules = []
                 print(f"left out: {file}, which fails without any mutation", file=sys.stderr, flush=True)
-            self.runs[file] = Unchanged(time.monotonic() - start, frozenset(executed))
-            _import_third_party(executed)
+            self.runs[file] = Unchanged(time.monotonic() - start, frozenset(modules))
+            _import_third_party(modules)
         return self.runs[file]
 
 
@@ -149,9 +142,10 @@ def module_name(path: Path) -> str:
     return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
 
 
-def passes(folder: Path, files: Sequence[str], limit: float | None, noted: Path | None = None) -> bool:
-    """Whether test files pass in a checkout within `limit` seconds; `noted` receives what they execute."""
-    process = FORKING.Process(target=_test, args=(folder, files, noted))
+def passes(folder: Path, files: Sequence[str], limit: float | None, loaded: Path | None = None) -> bool:
+    """Whether test files pass in a checkout within `limit` seconds; `loaded` receives the
+    modules that they import."""
+    process = FORKING.Process(target=_test, args=(folder, files, loaded))
     process.start()
     assert process.pid
     process.join(limit)
@@ -161,10 +155,10 @@ def passes(folder: Path, files: Sequence[str], limit: float | None, noted: Path 
     return process.exitcode in PASSED
 
 
-def _test(folder: Path, files: Sequence[str], noted: Path | None) -> None:
+def _test(folder: Path, files: Sequence[str], loaded: Path | None) -> None:
     """Run test files in this process and leave with pytest's status.
 
-    Only a run without mutation, which writes what it executes to `noted`, also writes bytecode.
+    Only a run without mutation, which writes what it has imported to `loaded`, also writes bytecode.
     """
     os.setsid()
     os.chdir(folder)
@@ -173,35 +167,19 @@ def _test(folder: Path, files: Sequence[str], noted: Path | None) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] in OWN]:
         del sys.modules[name]
     sys.path.insert(0, str(folder))
-    if noted:
-        calls = _note_calls(f"{folder}/pubmill/")
-    else:
+    if not loaded:
         sys.dont_write_bytecode = True
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     status = pytest.main([*OPTIONS, f"--basetemp={folder}.temporary", *files])
-    if noted:
-        functions = [f"{Path(file).relative_to(folder)}:{line}" for file, line in calls.copy()]
-        noted.write_text(json.dumps([*sys.modules, *functions]))
+    if loaded:
+        loaded.write_text(json.dumps(list(sys.modules)))
     os._exit(status)
-
-
-def _note_calls(beginning: str) -> set[tuple[str, int]]:
-    """Return a set of (file, first line) that grows with every function called whose file begins so."""
-    calls = set[tuple[str, int]]()
-
-    def note(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(beginning):
-            calls.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
-
-    threading.setprofile(note)
-    sys.setprofile(note)
-    return calls
 
 
 def _import_third_party(names: Sequence[str]) -> None:
     """Import what tests have imported, so that the following processes need not."""
     for name in names:
-        if name not in sys.modules and name.partition(".")[0] not in OWN and "/" not in name:
+        if name not in sys.modules and name.partition(".")[0] not in OWN:
             with contextlib.suppress(Exception):
                 importlib.import_module(name)
     gc.collect()

@@ -88,32 +88,6 @@ def test_a_change_replaces_exactly_its_place(tmp_path: Path) -> None:
     assert found[2].apply(text) == "α = 'β'; x = 1 < y\nz = (3)\n"
 
 
-def test_a_change_knows_the_outermost_function_around_it(tmp_path: Path) -> None:
-    text = (
-        "x = 1\nclass A:\n    y = 2\n    @property\n    def f(self, z=3):\n        def g():\n"
-        "            return 4\n        return 5\n"
-    )
-    (tmp_path / "module.py").write_text(text)
-    found = mutations(tmp_path, Path("module.py"))
-    assert [(one.old, one.function) for one in found] == [
-        ("1", None),
-        ("2", None),
-        ("3", None),
-        ("4", 4),
-        ("5", 4),
-    ]
-
-
-def test_tests_that_do_not_execute_the_function_are_not_run(checkout: Path) -> None:
-    [first, *_] = mutations(checkout, Path("pubmill/sums/counting.py"))
-    (checkout / "tests/unit/sums/test_other.py").write_text(
-        "import sys\nimport pubmill.sums.counting\n\n\ndef test_nothing():\n"
-        "    assert not sys.dont_write_bytecode\n"  # fails in every run with a mutation
-    )
-    (checkout / "tests/unit/sums/test_words.py").unlink()
-    assert survivors(checkout, [first]) == [first]
-
-
 def test_the_closest_tests_come_first(checkout: Path) -> None:
     """Those of other rooms count only if they import the module itself."""
     folder = checkout / "tests/unit/tables"
