@@ -123,17 +123,17 @@ def copy_checkout(root: Path, folder: Path) -> Checkout:
 
 
 def files_for(root: Path, module: Path) -> list[list[str]]:
-    """Return the test files of a module, the closest first: of its room those named after it, those importing
-    it, and the others; then those of other rooms that import it, unless it is a package."""
+    """Return the test files of a module, the closest first: of its room those named after it, then those
+    importing it; those of other rooms that import it, unless it is a package; the others of its room."""
     groups: list[list[str]] = [[], [], [], []]
     for path in sorted((root / "tests/unit").rglob("test_*.py")):
         in_room = path.is_relative_to(root / "tests/unit" / module.parts[1])
         named = in_room and path.stem.startswith(f"test_{module.stem}")
         imports = module_name(module) in imported(path)
         if in_room:
-            groups[0 if named else 1 if imports else 2].append(path.relative_to(root).as_posix())
+            groups[0 if named else 1 if imports else 3].append(path.relative_to(root).as_posix())
         elif imports and module.name != "__init__.py":
-            groups[3].append(path.relative_to(root).as_posix())
+            groups[2].append(path.relative_to(root).as_posix())
     return groups
 
 
@@ -143,8 +143,8 @@ def module_name(path: Path) -> str:
 
 
 def passes(folder: Path, files: Sequence[str], limit: float | None, loaded: Path | None = None) -> bool:
-    """Whether test files pass in a checkout within `limit` seconds; it writes the modules
-    that they import to `loaded`."""
+    """Whether test files pass in a checkout within `limit` seconds; `loaded` receives the
+    modules that they import."""
     process = FORKING.Process(target=_test, args=(folder, files, loaded))
     process.start()
     assert process.pid

@@ -1,0 +1,130 @@
+"""Checksums of Parquet files: any damage is found, and files of others are read without."""
+
+import random
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pubmill.errors import PubmillError
+from pubmill.storage.database import copy, database
+from pubmill.storage.parquet import (
+    MARK,
+    all_verified,
+    is_damaged,
+    open_parquet,
+    parquet_writer,
+    seal,
+    verified,
+)
+
+SCHEMA = pa.schema([("id", pa.string()), ("number", pa.int64())])
+ROWS = [{"id": f"row {number}", "number": number} for number in range(50)]
+
+
+def write(path: Path, private: bool = False) -> Path:
+    with parquet_writer(path, SCHEMA, private) as writer:
+        writer.write_table(pa.Table.from_pylist(ROWS, SCHEMA))
+    return path
+
+
+def damaged(path: Path) -> bool | None:
+    state = path.stat()
+    return is_damaged(path, state.st_mtime_ns, state.st_size)
+
+
+def flip(path: Path, whole: bytes, place: int, bit: int) -> Path:
+    """Write a file with one bit changed."""
+    path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << bit]) + whole[place + 1 :])
+    is_damaged.cache_clear()
+    return path
+
+
+def test_what_is_written_is_read_and_has_one_digest(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.parquet")
+    assert open_parquet(path).read().to_pylist() == ROWS
+    assert path.read_bytes().count(MARK) == 1 and damaged(path) is False
+    assert pq.read_table(path).to_pylist() == ROWS  # by any other reader, too
+    assert all_verified([path, path]) == [str(path)] * 2
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+def test_a_flipped_bit_is_an_error_or_changes_no_data(tmp_path: Path, place: float, bit: int) -> None:
+    whole = write(tmp_path / "a.parquet").read_bytes()
+    path = flip(tmp_path / "b.parquet", whole, int(place * len(whole)), bit)
+    try:
+        found = open_parquet(path).read().to_pylist()
+    except (PubmillError, pa.ArrowException):
+        return
+    assert found == ROWS
+
+
+@pytest.mark.parametrize("end", [9, 100])
+@pytest.mark.parametrize("start", [0, 4, 60])
+def test_flipped_bits_of_pages_and_footer_are_found_by_the_digest(
+    tmp_path: Path, start: int, end: int
+) -> None:
+    whole = write(tmp_path / "a.parquet").read_bytes()
+    for place in (start, len(whole) - end):
+        assert damaged(flip(tmp_path / "b.parquet", whole, place, 0)) is True
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 50])
+def test_a_file_too_short_for_a_digest_has_none(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "short"
+    path.write_bytes(b"\0" * size)
+    assert damaged(path) is None and verified(path) == path
+
+
+def test_files_of_others_have_no_digest_until_they_are_sealed(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.Table.from_pylist(ROWS, SCHEMA), path)
+    assert damaged(path) is None and open_parquet(path).num_row_groups == 1
+    seal(path)
+    is_damaged.cache_clear()
+    assert damaged(path) is False and open_parquet(path).read().to_pylist() == ROWS
+
+
+def test_files_of_several_blocks_are_digested_whole(tmp_path: Path) -> None:
+    path = tmp_path / "large.parquet"
+    values = pa.table({"x": [random.Random(i).randbytes(1 << 18) for i in range(12)]})
+    with parquet_writer(path, values.schema) as writer:
+        writer.write_table(values)
+    assert path.stat().st_size > 2 << 20 and damaged(path) is False
+    whole = path.read_bytes()
+    assert damaged(flip(path, whole, len(whole) - (1 << 20), 0)) is True
+
+
+def test_a_private_file_is_labelled_and_readable_by_its_owner_alone(tmp_path: Path) -> None:
+    private, public = write(tmp_path / "private", True), write(tmp_path / "public")
+    assert private.stat().st_mode & 0o077 == 0
+    assert open_parquet(private).metadata.metadata[b"access"] == b"credentialed"
+    assert b"access" not in (open_parquet(public).metadata.metadata or {})
+
+
+def test_a_missing_file_is_left_to_its_reader(tmp_path: Path) -> None:
+    assert verified(tmp_path / "none") == tmp_path / "none"
+    with pytest.raises(FileNotFoundError):
+        open_parquet(tmp_path / "none")
+
+
+def test_queries_write_sealed_files_even_in_folders_with_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "it's here.parquet"
+    with database(tmp_path / "spill", "200MB", "the query failed") as connection:
+        copy(connection, "SELECT 1 AS x UNION ALL SELECT 2", path)
+    assert damaged(path) is False and not (tmp_path / "spill").exists()
+    assert sorted(open_parquet(path).read().column("x").to_pylist()) == [1, 2]
+
+
+def test_errors_of_queries_say_what_failed_and_a_full_disk_is_one(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="^the list cannot be made: "):
+        with database(tmp_path, "200MB", "the list cannot be made") as connection:
+            connection.execute("SELECT nothing FROM nowhere")
+    with pytest.raises(OSError, match="No space left"):
+        with database(tmp_path, "200MB", "x"):
+            raise duckdb.IOException("Could not write: No space left on device")
