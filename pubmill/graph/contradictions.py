@@ -30,7 +30,7 @@ class ContradictionJobs:
 
     def _published_table(self, name: str) -> PublishedTable:
         spec = self._specs.tables[name]
-        own = [self._tables.column(column) for column in spec.columns if column.setting is None]
+        own = [self._tables.column(one) for one in spec.columns if one.setting in (None, ("standard",))]
         rows = [self._tables.row(spec, row) for row in spec.rows]
         return PublishedTable(
             name=name,

@@ -252,12 +252,13 @@ def test_the_recipe_is_what_the_specs_say(tmp_path: Path) -> None:
     assert {f"{tmp_path}/demo/{path}" for path in run_paths(made.runs)} == set(
         targets.tables.record_files("gu2020/table06")
     )
-    [search] = made.searches
-    assert search.grid == {"batch_size": (16,), "learning_rate": (2e-3,)} and search.models == (
-        "pubmedbert-base",
-    )
+    by_epochs = {search.grid["epochs"]: search for search in made.searches}
+    assert set(by_epochs) == {(3,), (8,), (40,)}  # overrides of the demo's scale
+    search = by_epochs[8,]
+    assert (search.grid["batch_size"], search.grid["learning_rate"]) == ((16,), (2e-3,))
+    assert search.models == ("pubmedbert-base",)
     assert "runs/blurb/selected/bc2gm/standard.json" in search.selected
     assert made.datasets["bc2gm"].made_up and made.datasets["bc2gm"].links
     wanted = set(targets.checklist.inputs())
-    assert all(f"{tmp_path}/demo/{path}" in wanted for path in search.selected)
+    assert all(f"{tmp_path}/demo/{path}" in wanted for one in made.searches for path in one.selected)
     assert set(targets.paths.checklist_files(targets.study.study)) < set(targets.publication.everything())

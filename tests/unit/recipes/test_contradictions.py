@@ -46,7 +46,10 @@ def is_only(message: str, beginning: str) -> bool:
                 "reinitialised_layers": 0, "removed_layers": 0,
             },
         ),
-        (Architecture, {"max_positions": 512, "dropout": 0.1, "initializer_range": 0.02}),
+        (
+            Architecture,
+            {"max_positions": 512, "dropout": 0.1, "initializer_range": 0.02, "scaled_initialisation": False},
+        ),
         (Generator, {"weight": 50.0}),
         (Adversarial, {"weight": 10.0, "noise": 1e-2, "radius": 1e-2}),
         (Distillation, {"masked_lm": 5.0, "divergence": 2.0, "cosine": 1.0, "temperature": 2.0}),

@@ -100,7 +100,9 @@ def test_of_several_settings_the_first_that_fits_the_dataset_is_used() -> None:
     protocol: Any = SimpleNamespace(settings=settings)
     for given, expected in (("b", "b"), (["none", "a", "c", "b"], "c"), ("a", None), (None, "standard")):
         one = ColumnSpec.model_validate({"model": "bert", "label": "B", "setting": given})
-        assert table().setting_of(one, protocol, None) == expected  # type: ignore[arg-type]
+        row: Any = SimpleNamespace(setting=None, name="bc2gm")
+        data: Any = None
+        assert table().setting_of(one, row, protocol, data) == expected
 
 
 @pytest.mark.parametrize(
