@@ -1,4 +1,4 @@
-"""One run: a model fine-tuned on a dataset with one seed, and what it predicts of a split."""
+"""Fine-tuning run: a model, a dataset and a seed give predictions for a split."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -49,7 +49,7 @@ class Data:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a run predicts, and how that came about (training.json)."""
+    """The predictions of a run, and the report on how they were made (training.json)."""
 
     predictions: list[dict[str, Any]]
     report: dict[str, Any]
@@ -57,7 +57,7 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Run(Outcome):
-    """An outcome, with the model that was trained."""
+    """An outcome with the trained model."""
 
     task: Task[Any]
     model: TaskModel
@@ -65,11 +65,11 @@ class Run(Outcome):
 
 @dataclass(frozen=True, kw_only=True)
 class Trained:
-    """A model once trained, and how it came to be so: `refit` is the progress with train and dev, if any.
+    """A trained model and its history: `refit` is the progress on train and dev, if any.
 
-    `wanted` is the split to predict; `encoded` counts what had to be done to examples so that the encoder
-    could read them; `head_from_start`: whether the head began with the weights of the model before, None
-    where that was no task model.
+    `wanted`: the split to predict. `encoded`: counts of changes that were needed to encode examples.
+    `head_from_start`: whether the head started from the previous model's weights; None if that was no task
+    model.
     """
 
     trainer: Trainer
@@ -83,9 +83,8 @@ class Trained:
 def finetune(job: FinetuningJob) -> Outcome:
     """Fine-tune the job's model, choose its weights by the dev split, and predict the split.
 
-    The predictions are one for each example of the split, in its order; none of them is made up where
-    training failed. A `Run`, unless the model is what was kept of a run that diverged: then there is nothing
-    to begin with, and this run has failed too.
+    There is one prediction for each example of the split, in order; if training failed, they are null.
+    Returns a `Run`, unless the model is the remainder of a diverged run: then this run has failed too.
     """
     started = time.monotonic()
     data = _read(job)
@@ -111,9 +110,9 @@ def finetune(job: FinetuningJob) -> Outcome:
 
 
 def not_chosen(job: FinetuningJob, searched: Iterable[str]) -> Outcome:
-    """What comes of a run for which no values could be chosen, as all trials failed: nothing is trained.
+    """Return the outcome of a run whose search failed in all trials, so that nothing is trained.
 
-    `searched` are the recipe's keys that the trials were about; the report has null for them.
+    `searched`: the recipe's keys that the trials were to decide; they are null in the report.
     """
     data = _read(job)
     made = _not_trained(job.recipe, data, _identity(job, data))
@@ -122,9 +121,9 @@ def not_chosen(job: FinetuningJob, searched: Iterable[str]) -> Outcome:
 
 
 def predict_kept(job: FinetuningJob, kept: Path) -> Outcome:
-    """What `finetune` gives, from the task model that this very run has kept: nothing is trained.
+    """Return the result of `finetune` from the task model that this run kept earlier, without training.
 
-    Its report is taken over, but for what is about the split that is predicted; `encoded` stays as it was.
+    The report is copied, except for fields about the predicted split; `encoded` is unchanged.
     """
     report = read_report(kept, job)
     data = _read(job)
@@ -170,12 +169,12 @@ def _read(job: FinetuningJob) -> Data:
 
 
 def _learnt(recipe: FinetuningRecipe, data: Data) -> list[Any]:
-    """The examples that a run's model has learnt from in the end."""
+    """Return the examples that a run's model was finally trained on."""
     return [*data.train, *(data.dev or [])] if recipe.train_on == "train+dev" else data.train
 
 
 def _train(job: FinetuningJob, data: Data, device: torch.device) -> Trained:
-    """Train, and train anew where the recipe says so; what diverged is not begun again."""
+    """Train, and train again if the recipe requires it; a diverged training is not repeated."""
     trainer, from_start = _begin(job, data.train, device)
     train = encode_split(trainer.task, data.train, learn=True)
     known = encode_split(trainer.task, data.dev) if data.dev else None
@@ -185,7 +184,7 @@ def _train(job: FinetuningJob, data: Data, device: torch.device) -> Trained:
     trainer.task.prepare(data.train, train.encoded.instances)
     progress, refit = trainer.train(train, known), None
     if job.recipe.train_on == "train+dev" and not progress.diverged:
-        del trainer  # two models, two optimisers and the best weights would not fit on a GPU together
+        del trainer  # Two models, two optimisers and the best weights would not fit on a GPU together.
         progress.best_weights.clear()
         trainer, refit = _refit(job, _learnt(job.recipe, data), device, progress)
     return Trained(
@@ -219,7 +218,7 @@ def _begin(job: FinetuningJob, learnt: list[Any], device: torch.device) -> tuple
 def _refit(
     job: FinetuningJob, learnt: list[Any], device: torch.device, progress: FinetuningProgress
 ) -> tuple[Trainer, FinetuningProgress]:
-    """Train anew with train and dev, as many passes as were best on dev (tinn2021 section 3.6)."""
+    """Train again on train and dev, for as many passes as were best on dev (tinn2021 section 3.6)."""
     assert progress.best
     recipe = replace(job.recipe, keep="last", evaluate_every=None, train_on="train")
     trainer, _ = _begin(replace(job, recipe=recipe), learnt, device)
@@ -230,7 +229,7 @@ def _refit(
 
 
 def _predict(predictor: Predictor, wanted: Split, diverged: bool) -> tuple[list[Any], str | None]:
-    """Predictions, and what failed; nothing is made up."""
+    """Return the predictions, and the reason of a failure; failed predictions are null."""
     nothing = [None] * len(wanted.examples)
     if diverged:
         return nothing, "nan"
@@ -243,14 +242,15 @@ def _predict(predictor: Predictor, wanted: Split, diverged: bool) -> tuple[list[
 
 
 def _collapsed(task: Task[Any], examples: Sequence[Any], predicted: list[Any]) -> bool:
-    """Whether the same is predicted of all examples though it isn't right for all; one shows nothing."""
+    """Return whether all predictions are equal although the gold answers are not; a single one proves
+    nothing."""
     if len(predicted) < 2 or not task.constant(predicted):
         return False
     return not task.constant([*predicted, *map(task.gold, examples)])
 
 
 def _identity(job: FinetuningJob, data: Data) -> dict[str, Any]:
-    """The fields of training.json that identify the run."""
+    """Return the fields of training.json that identify the run."""
     return {
         "seed": job.seed,
         "split": job.split,
@@ -264,7 +264,7 @@ def _identity(job: FinetuningJob, data: Data) -> dict[str, Any]:
 
 
 def _not_trained(recipe: FinetuningRecipe, data: Data, asked: dict[str, Any]) -> Outcome:
-    """What comes of a run that could not begin, since one that it depends on diverged."""
+    """Return the outcome of a run that could not start because a run that it depends on diverged."""
     report = {
         **_report(recipe, FinetuningProgress(), None),
         **provenance(),
@@ -280,14 +280,14 @@ def _not_trained(recipe: FinetuningRecipe, data: Data, asked: dict[str, Any]) ->
 
 
 def _nothing(recipe: FinetuningRecipe, data: Data) -> list[dict[str, Any]]:
-    """A line without a prediction for each example."""
+    """Return a line without a prediction for each example."""
     return [{"id": example.id, TASKS[recipe.task].key: None} for example in data.wanted]
 
 
 def _report(
     recipe: FinetuningRecipe, progress: FinetuningProgress, refit: FinetuningProgress | None
 ) -> dict[str, Any]:
-    """The part of training.json on what was trained and how it went."""
+    """Return the fields of training.json on the training and its course."""
     step, score = progress.best or (None, None)
     per_epoch = progress.steps_per_epoch
     seconds = progress.seconds + (refit.seconds if refit else 0)
@@ -311,7 +311,7 @@ def _report(
 
 
 def _encoded(splits: Iterable[Split | None]) -> dict[str, int]:
-    """How often something had to be done to an example so that the encoder could read it, by what it was."""
+    """Count the changes that were needed to encode examples, by kind."""
     total: dict[str, int] = {}
     for split in splits:
         for name, count in split.encoded.counts.items() if split else ():
@@ -320,7 +320,7 @@ def _encoded(splits: Iterable[Split | None]) -> dict[str, int]:
 
 
 def _surroundings(trainer: Trainer) -> dict[str, Any]:
-    """Commit, packages, Python and hardware, with the device, its threads and the precision used."""
+    """Return commit, packages, Python and hardware, with device, threads and precision."""
     found = provenance()
     found["hardware"] = {
         **found["hardware"],
@@ -333,7 +333,7 @@ def _surroundings(trainer: Trainer) -> dict[str, Any]:
 
 
 def _report_changes(encoded: Mapping[str, int]) -> None:
-    """Say in the log what could not be read as it is."""
+    """Print what could not be encoded unchanged."""
     done = [f"{name.replace('_', ' ')}: {count}" for name, count in sorted(encoded.items()) if count]
     if done:
         report_progress(", ".join(done))

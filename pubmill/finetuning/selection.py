@@ -1,4 +1,4 @@
-"""The choice of one grid point for a dataset from its trials' dev scores. Standard library only."""
+"""Choice of one grid point for a dataset from its trials' dev scores. Standard library only."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -9,28 +9,29 @@ from pubmill.errors import PubmillError
 from pubmill.storage.files import read_json
 
 STEPS = "stop_after"
-"""The key that is no part of a grid: the steps after which the chosen point was best on dev, the mean of its
-trials. It is for data without a dev of their own (lewis2020 section 5.2)."""
+"""A key outside of grids: the number of steps after which the chosen point was best on dev, averaged over its
+trials. For data without a dev split (lewis2020 section 5.2)."""
 
 FOUND = ("mean_dev", "trials", "failed")
-"""What a point that was considered has besides its values."""
+"""Fields of a considered point besides its values."""
 NEEDED = ("recipe", "data_sha256", "model", "seed", "dev", "failed")
-"""What is read of a trial's training.json."""
+"""Fields that are read from a trial's training.json."""
 
 Training = tuple[Path, dict[str, Any]]
 """A trial's training.json and its content."""
 Point = dict[str, Any]
-"""A value for each key that was searched."""
+"""A value for each searched key."""
 
 
 def select(trials: Iterable[Training], decides: Sequence[str]) -> dict[str, Any]:
-    """Choose the grid point of the best dev score, averaged over models and seeds (gu2020 section 6.2).
+    """Choose the grid point with the best dev score, averaged over models and seeds (gu2020 section 6.2).
 
-    `trials` come in the order of the grid, whose keys are `decides` (less `stop_after`, if it is among
-    them); of equal points the first is chosen. Every point must have been tried with the same models and
-    seeds on the same data. Means are over the trials that did not end in NaN, and only points of which the
-    fewest did are chosen from: where others are sound, one with a failed trial is not. A trial that predicts
-    the same of every example has a dev score like any other.
+    `trials` are in the order of the grid, whose keys are `decides` (except `stop_after`); of equal points the
+    first is chosen. Every point must have been tried with the same models and seeds on the same data. Means
+    are over the trials that did not end in NaN, and only points with the fewest such trials are candidates: a
+    point with a failed trial is not chosen if others have none. A trial with constant predictions has a dev
+    score like any other.
+
     Returns `{"chosen": {a value for each of `decides`}, "failed": None, "mean_dev", "considered": [every
     point with its mean_dev, trials and failed ones]}`; if all trials failed, chosen is None and failed "nan".
     """
@@ -43,7 +44,7 @@ def select(trials: Iterable[Training], decides: Sequence[str]) -> dict[str, Any]
     if not candidates:
         return {"chosen": None, "failed": "nan", "mean_dev": None, "considered": considered}
     rank = {number: (-considered[number]["failed"], considered[number]["mean_dev"]) for number in candidates}
-    best = max(candidates, key=rank.__getitem__)  # the first of equals
+    best = max(candidates, key=rank.__getitem__)  # The first of equals.
     chosen, tried = points[best]
     if STEPS in decides:
         chosen = {**chosen, STEPS: _steps(tried)}
@@ -65,7 +66,8 @@ def read_choice(path: Path) -> tuple[Point, list[str] | None]:
 
 
 def chosen_values(path: Path, selected: Any) -> Point | None:
-    """What a selected.json decides; None: all trials failed. A `PubmillError` names a file that is none."""
+    """Return the values that a selected.json decides; None if all trials failed. Raises a `PubmillError` for
+    other files."""
     found = selected if isinstance(selected, dict) else {}
     chosen = found.get("chosen")
     if chosen is None and found.get("failed") == "nan":
@@ -76,7 +78,7 @@ def chosen_values(path: Path, selected: Any) -> Point | None:
 
 
 def first_tried(path: Path, selected: Any) -> Point:
-    """The first point that a selected.json considers: the keys that were searched, with values of theirs."""
+    """Return the first point that a selected.json considers, as example values of the searched keys."""
     considered = selected.get("considered")
     first = considered[0] if isinstance(considered, list) and considered else None
     if not isinstance(first, dict):
@@ -85,7 +87,7 @@ def first_tried(path: Path, selected: Any) -> Point:
 
 
 def _by_point(trials: Iterable[Training], searched: Sequence[str]) -> list[tuple[Point, list[Training]]]:
-    """The trials of each point, in the order in which points first come."""
+    """Group the trials by point, in the order in which points first appear."""
     points: dict[str, tuple[Point, list[Training]]] = {}
     for path, training in trials:
         _check_form(path, training)
@@ -115,7 +117,7 @@ def _average(point: Point, tried: list[Training]) -> dict[str, Any]:
 
 
 def _steps(tried: list[Training]) -> int:
-    """Steps until the best dev score, the mean of the trials that did not fail; at least one."""
+    """Return the number of steps until the best dev score, averaged over successful trials; at least one."""
     steps = [_best(path, training, "best_step") for path, training in _sound(tried)]
     return max(1, round(sum(steps) / len(steps)))
 
@@ -134,7 +136,7 @@ def _best(path: Path, training: dict[str, Any], key: str) -> float:
 
 
 def _check_same(trials: list[Training], searched: Sequence[str]) -> None:
-    """All trials must be of one dataset and differ in nothing but what the search decides."""
+    """Check that all trials use one dataset and differ only in the searched keys."""
     if not trials:
         raise PubmillError("there are no trials to select from; --trials needs at least one training.json")
     (first_path, first), *others = trials
@@ -156,7 +158,7 @@ def _check_same(trials: list[Training], searched: Sequence[str]) -> None:
 
 
 def _check_complete(points: list[tuple[Point, list[Training]]]) -> None:
-    """Every point must have been tried once with each of the same models and seeds."""
+    """Check that every point was tried exactly once with each of the same models and seeds."""
     tried_with = [
         (point, sorted((training["model"], training["seed"]) for _, training in tried))
         for point, tried in points

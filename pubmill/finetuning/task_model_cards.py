@@ -37,7 +37,7 @@ UNKNOWN = "Who may have the data isn't known here: the dataset had no `card.json
 
 
 def task_model_card(name: str, report: Mapping[str, Any], dataset: Path, standard: str | None) -> str:
-    """The card as Markdown; `standard`: transformers' class that loads the folder whole, if there is one."""
+    """Return the card as Markdown; `standard`: the transformers class that loads the folder whole, if any."""
     card = read_json(dataset / "card.json") if (dataset / "card.json").is_file() else {}
     data = str(card.get("dataset", dataset.name))
     parts = [
@@ -56,14 +56,14 @@ def task_model_card(name: str, report: Mapping[str, Any], dataset: Path, standar
 
 
 def _access(card: Mapping[str, Any], report: Mapping[str, Any]) -> str:
-    """Who may have the data, in words; the pretrained model's may be stricter than the dataset's."""
+    """Describe who may use the data; the pretrained model may be more restricted than the dataset."""
     if "access" in report:
         return ACCESS[report["access"]]
     return ACCESS.get(card.get("access", ""), UNKNOWN)
 
 
 def _metadata(name: str, report: Mapping[str, Any], data: str) -> str:
-    """The YAML at the top, which the hub and `pubmill.storage.privacy` read."""
+    """Return the YAML at the top, which the hub and `pubmill.storage.privacy` read."""
     access = {"pubmill_access": report["access"]} if "access" in report else {}
     metadata = ModelCardData(
         library_name="transformers",
@@ -121,7 +121,7 @@ def _training(report: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _surroundings(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Code, packages and machine."""
+    """Describe code, packages and machine."""
     machine = {key: value for key, value in report["hardware"].items() if value not in (None, [])}
     return {"commit": report["commit"], "python": report["python"], **report["packages"], **machine}
 

@@ -1,9 +1,9 @@
-"""Task models: what a run has trained, as a Hugging Face folder from which it predicts again.
+"""Task models: trained models as Hugging Face folders, which predict again.
 
-Where the head is what transformers itself has for the encoder, its own class loads the folder whole.
-Otherwise `AutoModel` loads the encoder. In both cases `head.safetensors` holds the head, `pubmill.json`
-what else is needed to predict, `training.json` how it was trained, and `README.md` is the model card.
-No text of the dataset is in it.
+If transformers has a class with the same head for the encoder, that class loads the folder whole. Otherwise
+`AutoModel` loads the encoder. In both cases `head.safetensors` holds the head, `pubmill.json` the other data
+needed to predict, `training.json` the training report, and `README.md` the model card. The folder contains no
+text of the dataset.
 """
 
 import copy
@@ -34,23 +34,24 @@ from pubmill.storage.files import read_json, sealed, sha256, write_json, writing
 from pubmill.storage.weights_digest import REPORT, folder_sha256
 
 FORMAT = 1
-"""Version of `pubmill.json`; raised when older programs would misread it."""
+"""Version of `pubmill.json`; increased if older programs would misread it."""
 FACTS, HEAD = "pubmill.json", "head.safetensors"
 HEAD_SETTINGS = ("task", "head", "head_sizes", "pooling", "crf")
-"""What two recipes must have in common for the head of one to fit the other."""
+"""Fields that must match before another recipe may use a head."""
 STANDARD: dict[str, Any] = {
     "tokens": AutoModelForTokenClassification,
     "span": AutoModelForQuestionAnswering,
 }
-"""Kind of task -> transformers' own classes with a linear layer on each token."""
+"""Kind of task -> transformers' classes with a linear layer on each token."""
 TOLERANCE = 1e-4
-"""Most that scores of transformers' class may differ from ours: products of other shapes round otherwise."""
+"""Largest difference between scores of transformers' class and ours: products of other shapes round
+differently."""
 
 
 def keep(folder: Path, task: Task[Any], model: TaskModel, report: dict[str, Any], dataset: Path) -> None:
-    """Write the task model `folder` from a run on `dataset`; nothing is left there if it does not load.
+    """Write the task model `folder` from a run on `dataset`; leave nothing there if it does not load.
 
-    Of a run that diverged only its report is kept. Raises a `PubmillError` if what was written gives other
+    Of a diverged run, only the report is kept. Raises a `PubmillError` if the written model gives other
     encodings.
     """
     if report["failed"] == "nan":
@@ -77,13 +78,13 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, report: dict[str, Any]
 
 
 def keep_report(folder: Path, report: dict[str, Any]) -> None:
-    """Write what is kept of a run that has no model to keep: that it failed is its result."""
+    """Write the folder of a run without a model to keep: its result is that it failed."""
     with writing_folder(folder) as temporary:
         write_json(temporary / REPORT, sealed(report))
 
 
 def load_task_model(folder: Path, device: torch.device) -> Predictor:
-    """The model of a task model folder, ready to predict."""
+    """Return the model of a task model folder, ready to predict."""
     facts = read_facts(folder)
     recipe = build(FinetuningRecipe, facts["recipe"], str(folder / FACTS))
     encoder = load_encoder(folder, recipe.dropout, device)
@@ -95,11 +96,11 @@ def load_task_model(folder: Path, device: torch.device) -> Predictor:
 
 
 def continue_head(head: torch.nn.Module, task: Task[Any], folder: Path) -> bool | None:
-    """Have the new head of a task begin with the weights of the task model in `folder`, where they are of the
-    same head; whether they are, and None where the folder is no task model.
+    """Start a new head from the task model in `folder` if it has the same head; return whether it has, and
+    None if the folder is no task model.
 
-    The same head has the same settings and labels. Those of a span are kinds of questions, for which it has
-    no scores: a start and an end are the same with and without questions that can't be answered.
+    The same head has the same settings and labels. The labels of a span task are kinds of questions, which
+    have no scores: starts and ends are the same with and without unanswerable questions.
     """
     if not (folder / FACTS).is_file():
         return None
@@ -123,7 +124,7 @@ def _load_head(head: torch.nn.Module, folder: Path) -> None:
 
 
 def read_facts(folder: Path) -> dict[str, Any]:
-    """`pubmill.json`, its form checked."""
+    """Read `pubmill.json` and check its form."""
     path = folder / FACTS
     if not path.is_file():
         raise PubmillError(
@@ -141,10 +142,10 @@ def read_facts(folder: Path) -> dict[str, Any]:
 
 
 def read_report(folder: Path, job: FinetuningJob) -> dict[str, Any]:
-    """The training.json of a kept model, once it is known to be of this very run.
+    """Read the training.json of a kept model and check that it is from this very run.
 
-    Raises a `PubmillError` that names what differs: the recipe, the seed, the pretrained model, the data, or
-    the split that its weights were chosen by.
+    Raises a `PubmillError` that names the difference: recipe, seed, pretrained model, data, or the split by
+    which its weights were chosen.
     """
     if not (folder / REPORT).is_file():
         raise PubmillError(f"{folder} has no {REPORT}; scripts/finetune.py --keep writes such a folder")
@@ -168,19 +169,19 @@ def read_report(folder: Path, job: FinetuningJob) -> dict[str, Any]:
 
 
 def base_model(folder: Path) -> str:
-    """The pretrained model that a folder's weights began as; of a task model, its report says it."""
+    """Return the name of a folder's pretrained model; for a task model, from its report."""
     report = _run_before(folder)
     return str(report["model"]) if report else folder.name
 
 
 def start_failed(folder: Path) -> str | None:
-    """How the run failed that a folder's model is from; None where it didn't, or the model is pretrained."""
+    """Return how the run of a folder's model failed; None if it did not, or if the model is pretrained."""
     report = _run_before(folder)
     return str(report["failed"]) if report and report["failed"] else None
 
 
 def _run_before(folder: Path) -> dict[str, Any] | None:
-    """The report of the run that a folder's model is from; None for a pretrained model."""
+    """Return the report of the run that made a folder's model; None for a pretrained model."""
     path = folder / REPORT
     return _checked_report(path, ("model", "failed")) if path.is_file() else None
 
@@ -203,7 +204,7 @@ def _texts(value: Any) -> bool:
 
 
 def _standard(task: Task[Any], model: TaskModel) -> PreTrainedModel | None:
-    """transformers' own class with these weights, where it has one that gives the same scores."""
+    """Return transformers' own class with these weights, if it has one that gives the same scores."""
     state = {value.ndim: value for value in model.head.state_dict().values()}
     kind = STANDARD.get(task.recipe.task)
     if kind is None or len(model.head.state_dict()) != 2 or state.keys() != {1, 2}:
@@ -216,7 +217,7 @@ def _standard(task: Task[Any], model: TaskModel) -> PreTrainedModel | None:
     try:
         whole: PreTrainedModel = kind.from_config(config, trust_remote_code=False)
     except ValueError:
-        return None  # none for this encoder
+        return None  # None for this encoder.
     layers = [child for child in whole.children() if isinstance(child, torch.nn.Linear)]
     base, weights = whole.base_model, model.encoder.state_dict()
     if (
@@ -233,7 +234,7 @@ def _standard(task: Task[Any], model: TaskModel) -> PreTrainedModel | None:
 
 @torch.inference_mode()
 def _same_scores(whole: PreTrainedModel, reader: Reader, model: TaskModel) -> bool:
-    """Whether transformers' class gives our scores, in float32."""
+    """Return whether transformers' class gives our scores, in float32."""
     batch = _probe(reader, model.encoder)
     segments = {} if batch.segments is None else {"token_type_ids": batch.segments}
     found = whole(input_ids=batch.ids, attention_mask=batch.mask, **segments)
@@ -244,7 +245,7 @@ def _same_scores(whole: PreTrainedModel, reader: Reader, model: TaskModel) -> bo
 
 
 def _probe(reader: Reader, encoder: PreTrainedModel) -> Batch:
-    """Two inputs of different lengths, made of ids from all over the vocabulary."""
+    """Return two inputs of different lengths, with ids from the whole vocabulary."""
     room, size = min(reader.room(pair=False), 30), len(reader.tokenizer)
     instances = []
     for length in (room, room // 2):
@@ -254,14 +255,14 @@ def _probe(reader: Reader, encoder: PreTrainedModel) -> Batch:
 
 
 def _save_tokenizer(reader: Reader, folder: Path) -> None:
-    """The tokenizer, which cuts what is longer than the model was trained for when transformers uses it."""
+    """Save the tokenizer with truncation to the model's training length, for use with transformers."""
     tokenizer = copy.deepcopy(reader.tokenizer)
     tokenizer.model_max_length = reader.max_length
     tokenizer.save_pretrained(folder)
 
 
 def _argument_types(task: Task[Any], dataset: Path) -> list[list[str]]:
-    """The types that the arguments of a relation have in train: which pairs are candidates in new text."""
+    """Return the types of relation arguments in train, which define the candidate pairs in new text."""
     if task.kind is not SequenceExample:
         return []
     examples: Sequence[SequenceExample] = read_split(dataset, "train", SequenceExample)
@@ -271,7 +272,7 @@ def _argument_types(task: Task[Any], dataset: Path) -> list[list[str]]:
 
 @torch.inference_mode()
 def _check(folder: Path, model: TaskModel, reader: Reader) -> None:
-    """Load what was written, and stop unless it is the same model."""
+    """Load what was written and check that it is the same model."""
     again = load_task_model(folder, model.encoder.device)
     again.model.eval()
     batch = _probe(reader, model.encoder)

@@ -1,4 +1,4 @@
-"""The kinds of tasks, by the kind of their examples."""
+"""Kinds of tasks, by the kind of their examples."""
 
 from typing import Any
 

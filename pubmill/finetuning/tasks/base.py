@@ -1,4 +1,4 @@
-"""What differs between kinds of tasks, for a trainer that knows none of them."""
+"""Differences between kinds of tasks, behind one interface for the trainer."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -18,18 +18,18 @@ from pubmill.recipes import FinetuningRecipe
 
 Kind = TypeVar("Kind", bound=Example)
 Prediction = Any
-"""What is predicted of one example: labels, a label, a score, answers; the task says which."""
+"""The prediction for one example: labels, a label, a score or answers, depending on the task."""
 
 
 class Task(ABC, Generic[Kind]):
-    """A kind of task: how examples are read, what is learnt of them, how scores become predictions.
+    """A kind of task: how examples are encoded, what their targets are, how scores become predictions.
 
-    `labels` are the classes in the order of the scores, read off the training examples.
+    `labels`: the classes in the order of the scores, taken from the training examples.
     """
 
     kind: ClassVar[type[Example]]
     key: ClassVar[str]
-    """The name under which a line of the predictions file has what is predicted."""
+    """Key of the prediction in a line of the predictions file."""
 
     def __init__(self, recipe: FinetuningRecipe, reader: Reader, labels: Sequence[str]) -> None:
         known = dev_scores(recipe.task)
@@ -43,63 +43,64 @@ class Task(ABC, Generic[Kind]):
     @classmethod
     @abstractmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[Kind]) -> list[str]:
-        """The classes that training examples have, in an order that depends on nothing else."""
+        """Return the classes of training examples, in an order that depends only on the classes."""
 
     @abstractmethod
     def encode(self, examples: Sequence[Kind]) -> Encoded:
-        """Instances of the examples, in their order."""
+        """Return the instances of the examples, in order."""
 
     @abstractmethod
     def targets(self, examples: Sequence[Kind], instances: Sequence[Any]) -> list[list[float]]:
-        """What the scores of each instance should become, as the task's loss takes it."""
+        """Return the targets of each instance, in the form that the task's loss needs."""
 
     @abstractmethod
     def loss(
         self, model: nn.Module, scores: torch.Tensor, batch: Batch, targets: torch.Tensor
     ) -> torch.Tensor:
-        """The mean loss of a batch; `targets` are those of its instances, one after another."""
+        """Return the mean loss of a batch; `targets`: those of its instances, concatenated."""
 
     @abstractmethod
     def predictions(
         self, examples: Sequence[Kind], instances: Sequence[Any], outputs: Sequence[torch.Tensor]
     ) -> list[Prediction]:
-        """What is predicted of each example, from the outputs of its instances."""
+        """Return the prediction for each example, from the outputs of its instances."""
 
     def dev_score(self, examples: Sequence[Kind], predictions: Sequence[Prediction]) -> float:
-        """The recipe's metric, higher is better: what chooses among weights and trials."""
+        """Return the recipe's metric, higher is better; it selects weights and trials."""
         scored = [self.scored(prediction) for prediction in predictions]
         return dev_score(self.recipe.metric, self.recipe.task, examples, scored, self.recipe.negative)
 
     def scored(self, prediction: Prediction) -> Any:
-        """A prediction in the form that metrics take."""
+        """Return a prediction in the form that metrics need."""
         return prediction
 
     def extend(self, encoder: PreTrainedModel) -> None:
-        """Give the encoder's vocabulary the tokens that the task adds to the tokenizer's, if any."""
+        """Add the tokens that the task adds to the tokenizer, if any, to the encoder's vocabulary."""
 
     def head(self, width: int) -> nn.Module:
-        """The head on encodings of `width`."""
+        """Return the head for encodings of `width`."""
         return Layers(width, len(self.labels), self.recipe)
 
     def prepare(self, examples: Sequence[Kind], instances: Sequence[Any]) -> None:
-        """Look at the training examples once, before the first step (for weights of classes)."""
+        """Prepare class weights from the training examples, before the first step."""
 
     def classes(self, targets: Sequence[Sequence[float]]) -> list[int] | None:
-        """The class of each training instance where all shall be equally frequent (`oversample`), or None."""
+        """Return the class of each training instance if all are to be equally frequent (`oversample`), else
+        None."""
         return [int(target) for [target] in targets] if self.recipe.oversample else None
 
     def outputs(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
-        """What is kept of a batch's scores, for each instance; on the CPU."""
+        """Return the part of a batch's scores that predictions need, by instance, on the CPU."""
         return by_instance(scores.cpu(), batch.counts)
 
     def constant(self, predictions: Sequence[Prediction]) -> bool:
-        """Whether the same is predicted of all examples, as a training that collapsed does."""
+        """Return whether all predictions are the same, as after a collapsed training."""
         return all(prediction == predictions[0] for prediction in predictions)
 
     def gold(self, example: Kind) -> Prediction:
-        """What is right for an example, in the form of a prediction."""
+        """Return the gold answer of an example in the form of a prediction."""
         return getattr(example, self.key)
 
     def row(self, example: Kind, prediction: Prediction | None) -> dict[str, Any]:
-        """A line of the predictions file."""
+        """Return a line of the predictions file."""
         return {"id": example.id, self.key: prediction}

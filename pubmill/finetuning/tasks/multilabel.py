@@ -19,10 +19,10 @@ Labels = list[str]
 
 
 class Multilabel(Task[MultilabelExample]):
-    """One decision for each label, at a probability of one half, independent of the others.
+    """One binary decision for each label, at a probability of one half.
 
-    A document is read whole, up to the encoder's length, or sentence by sentence: each sentence is then
-    learnt with its own labels, and the document's are those predicted of any of its sentences (BLUE).
+    A document is read as a whole, up to the encoder's length, or sentence by sentence: then each sentence is
+    learnt with its own labels, and the document gets all labels predicted for its sentences (BLUE).
     """
 
     kind = MultilabelExample
@@ -34,7 +34,7 @@ class Multilabel(Task[MultilabelExample]):
 
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[MultilabelExample]) -> Labels:
-        """In alphabetical order."""
+        """Return the labels in alphabetical order."""
         found = {label for example in examples for _, labels in _units(example, recipe) for label in labels}
         if not found:
             raise PubmillError("no training example has a label to learn; convert the dataset again")
@@ -53,7 +53,7 @@ class Multilabel(Task[MultilabelExample]):
     def targets(
         self, examples: Sequence[MultilabelExample], instances: Sequence[Instance]
     ) -> list[list[float]]:
-        """One number a label: 1.0 where the unit has it, else 0.0."""
+        """Return a number for each label: 1.0 if the unit has it, else 0.0."""
         return [
             [float(label in labels) for label in self.labels]
             for example in examples
@@ -71,11 +71,11 @@ class Multilabel(Task[MultilabelExample]):
     ) -> torch.Tensor:
         if self.weights is not None:
             self.weights = self.weights.to(scores.device)
-        assert self.recipe.loss != "dice"  # the recipe refuses it
+        assert self.recipe.loss != "dice"  # Recipes refuse it.
         return multilabel_loss(self.recipe.loss, self.weights)(scores, targets.view_as(scores))
 
     def outputs(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
-        """For each instance, whether each label is more likely than not."""
+        """Return for each instance whether each label is more likely than not."""
         return list((scores > 0).cpu())
 
     def predictions(
@@ -84,7 +84,7 @@ class Multilabel(Task[MultilabelExample]):
         instances: Sequence[Instance],
         outputs: Sequence[torch.Tensor],
     ) -> list[Labels]:
-        """The labels of each document's units together."""
+        """Return the union of the labels of each document's units."""
         found: list[set[str]] = [set() for _ in examples]
         for instance, present in zip(instances, outputs, strict=True):
             found[instance.example].update(
@@ -94,7 +94,7 @@ class Multilabel(Task[MultilabelExample]):
 
 
 def _units(example: MultilabelExample, recipe: FinetuningRecipe) -> list[tuple[str, Labels]]:
-    """The texts that an example is read by, each with its labels."""
+    """Return the texts into which an example is divided, each with its labels."""
     if recipe.unit == "document":
         return [(example.text, example.labels)]
     if not example.sentences:

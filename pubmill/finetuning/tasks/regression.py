@@ -15,13 +15,15 @@ from pubmill.finetuning.tasks.texts import Text, encode_texts
 from pubmill.recipes import FinetuningRecipe
 
 COLLAPSED = 0.01
-"""Below this share of the gold scores' spread, predictions are taken for one and the same."""
+"""Predictions count as constant below this share of the gold scores' standard deviation."""
 
 
 class Regression(Task[RegressionExample]):
-    """A score read off the encoding of the first token, learnt on the gold scale as it is, as in BLUE's
-    script (gu2020 section 5.2 speaks of a normalised score and does not say how): nothing to undo in a kept
-    model, and the bias finds the mean."""
+    """A score predicted from the first token's encoding and learnt on the gold scale, as in BLUE's script.
+
+    gu2020 section 5.2 mentions a normalised score without details. Without normalisation, a kept model has
+    nothing to undo, and the bias learns the mean.
+    """
 
     kind = RegressionExample
     key = "score"
@@ -32,7 +34,7 @@ class Regression(Task[RegressionExample]):
 
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[RegressionExample]) -> list[str]:
-        """None: there are no classes."""
+        """Return an empty list: there are no classes."""
         return []
 
     def encode(self, examples: Sequence[RegressionExample]) -> Encoded:
@@ -61,7 +63,7 @@ class Regression(Task[RegressionExample]):
         return nn.functional.mse_loss(scores.squeeze(-1), targets)
 
     def outputs(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
-        """The score of each instance."""
+        """Return the score of each instance."""
         return list(scores.squeeze(-1).cpu())
 
     def predictions(
@@ -73,9 +75,9 @@ class Regression(Task[RegressionExample]):
         return [float(score) for score in outputs]
 
     def constant(self, predictions: Sequence[float]) -> bool:
-        """Whether the predictions' standard deviation is under 1 % of the training scores'.
+        """Return whether the predictions' standard deviation is below 1 % of the training scores'.
 
-        A collapsed training predicts about the mean of all pairs, and hardly ever the same bits: padding and
-        what little is left of the input move the last digits, and Pearson would correlate just these.
+        After a collapsed training, predictions are near the mean of all pairs but rarely equal: padding and
+        traces of the input change the last digits, and Pearson's correlation would depend on these alone.
         """
         return pstdev(predictions) <= COLLAPSED * self.spread

@@ -1,5 +1,5 @@
-"""A relation's two mentions: how a text shows them, where they stand in its subwords, what stays of a text
-that is too long (gu2020 section 5.2, Table 12)."""
+"""The two mentions of a relation: their form in the text, their subwords, and the truncation of long texts
+(gu2020 section 5.2, Table 12)."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -15,16 +15,16 @@ from pubmill.finetuning.reader import Subwords
 from pubmill.recipes import FinetuningRecipe
 
 MENTIONS = 2
-"""A relation's arguments: it is between two in every dataset (gu2020 section 5.2)."""
+"""Number of a relation's arguments: two in every dataset (gu2020 section 5.2)."""
 MARKS = [(f"[E{number}-START]", f"[E{number}-END]") for number in range(1, MENTIONS + 1)]
-"""Start and end mark of each argument, in the order of the example's entities (Soares et al. 2019, whose own,
-`[E2]`, is how some texts abbreviate estradiol)."""
+"""Start and end mark of each argument, in the order of the example's entities. Soares et al. 2019 use `[E2]`,
+which some texts use as an abbreviation of estradiol."""
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A mention as characters `start` to `end` (exclusive) of a text, without its own marks; `marks`: a
-    character of its start mark and one of its end mark, where it has them."""
+    """A mention as characters `start` to `end` (exclusive) of a text, without its marks. `marks`: a character
+    of its start mark and one of its end mark, if it has marks."""
 
     start: int
     end: int
@@ -33,7 +33,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """The same in a text's subwords: `first` to `last` (exclusive), and the places of its marks."""
+    """A mention as subwords `first` to `last` (exclusive) of a text, with the indices of its marks."""
 
     first: int
     last: int
@@ -41,12 +41,12 @@ class Mention:
 
     @property
     def whole(self) -> tuple[int, int]:
-        """First subword and last + 1, marks included."""
+        """Return first subword and last + 1, marks included."""
         return (self.marks[0], self.marks[1] + 1) if self.marks else (self.first, self.last)
 
 
 def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str, list[Argument]]:
-    """The text as the recipe shows its mentions, and where these stand in it."""
+    """Return the text with its mentions in the recipe's form, and the mentions' positions in it."""
     _check(example, recipe)
     if not example.entities:
         return example.text, []
@@ -72,7 +72,7 @@ def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str
 
 
 def _check(example: SequenceExample, recipe: FinetuningRecipe) -> None:
-    """Whether the example has the mentions that the recipe wants to show or to read."""
+    """Check that the example has the mentions that the recipe needs."""
     found = len(example.entities)
     if recipe.pooling != "cls" and found != MENTIONS:
         raise PubmillError(
@@ -92,10 +92,10 @@ def _check(example: SequenceExample, recipe: FinetuningRecipe) -> None:
 
 
 def located(subwords: Subwords, arguments: Sequence[Argument]) -> tuple[list[Mention], int]:
-    """Which subwords stand for each argument, and for how many there were none.
+    """Return the subwords of each argument, and the number of arguments without a subword.
 
-    An argument whose characters no subword stands for (some tokenizers drop characters) has the one that
-    follows, or the text's last; in a text without subwords it stays empty.
+    An argument without subwords (some tokenizers remove characters) gets the following subword, or the text's
+    last one; in a text without subwords it stays empty.
     """
     if not arguments:
         return [], 0
@@ -118,12 +118,12 @@ def located(subwords: Subwords, arguments: Sequence[Argument]) -> tuple[list[Men
 
 
 def remaining(length: int, room: int, mentions: Sequence[Mention]) -> Sequence[int]:
-    """Which of a text's `length` subwords stay where there is room for `room`, in their order.
+    """Return which of a text's `length` subwords to keep if there is room for `room`, in order.
 
-    The beginning, if all mentions are in it; else as much as there is room for around all of them; where
-    they are too far apart, what is around each of them; where they are too long, what they begin with.
+    The beginning of the text if it contains all mentions; otherwise as much as possible around all of them;
+    if they are too far apart, the surroundings of each; if they are too long, their beginnings.
 
-    Raises a `PubmillError` where there is not even room for the mentions' first subwords and start marks.
+    Raises a `PubmillError` if there is no room even for the mentions' first subwords and start marks.
     """
     if length <= room:
         return range(length)
@@ -147,8 +147,8 @@ def _most_needed(length: int, room: int, mentions: Sequence[Mention]) -> list[in
 
 
 def _rank(place: int, mention: Mention) -> tuple[int, int]:
-    """How much a mention needs the subword at a place, the most needed ones lowest: what its encoding is read
-    at, its end mark, the rest of it from its beginning on, what is around it from near to far."""
+    """Rank the subwords by their importance for a mention, lowest first: the one whose encoding is read, the
+    end mark, the rest of the mention from its beginning, the surroundings from near to far."""
     begin, end = mention.whole
     if place in (begin, mention.first):
         return 0, 0
@@ -160,16 +160,16 @@ def _rank(place: int, mention: Mention) -> tuple[int, int]:
 
 
 def add_marks(tokenizer: PreTrainedTokenizerBase, encoder: PreTrainedModel) -> None:
-    """Give tokenizer and encoder the marks as tokens, unless a kept model's have them already.
+    """Add the marks as tokens to tokenizer and encoder, unless a kept model has them already.
 
-    Their embeddings begin as an encoder's do, normally distributed, and depend on the seed alone: they are
-    drawn on the CPU whatever the device.
+    Their embeddings are initialised like an encoder's, normally distributed, and depend only on the seed,
+    since they are drawn on the CPU for every device.
     """
     known = tokenizer.get_vocab()
     new = [mark for pair in MARKS for mark in pair if mark not in known]
     if not new:
         return
-    # lstrip: otherwise byte-level tokenizers make a token of the blank before a mark.
+    # lstrip: otherwise byte-level tokenizers make a token of the space before a mark.
     tokens = [AddedToken(mark, lstrip=True, normalized=False, special=True) for mark in new]
     tokenizer.add_tokens(tokens, special_tokens=True)
     ids = [int(tokenizer.get_vocab()[mark]) for mark in new]
@@ -183,7 +183,7 @@ def add_marks(tokenizer: PreTrainedTokenizerBase, encoder: PreTrainedModel) -> N
 
 
 def _rows(encoder: PreTrainedModel) -> torch.Tensor:
-    """The embeddings of the vocabulary, subwords x width."""
+    """Return the embeddings of the vocabulary, subwords x width."""
     weight = encoder.get_input_embeddings().weight
     assert isinstance(weight, torch.Tensor)
     return weight

@@ -26,8 +26,8 @@ POOLED: dict[str, Literal["max", "average"]] = {"mention-max": "max", "mention-a
 
 
 class Sequences(Task[SequenceExample]):
-    """One label an example, read off the encoding of the first token, off those of two mentions, or by a
-    BiLSTM off those of all tokens (special ones too)."""
+    """One label per example, predicted from the encoding of the first token, from those of two mentions, or
+    by a BiLSTM over all tokens (including special ones)."""
 
     kind = SequenceExample
     key = "label"
@@ -38,7 +38,7 @@ class Sequences(Task[SequenceExample]):
 
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[SequenceExample]) -> list[str]:
-        """In alphabetical order."""
+        """Return the labels in alphabetical order."""
         found = sorted({example.label for example in examples})
         if len(found) < 2:
             raise PubmillError(
@@ -63,7 +63,7 @@ class Sequences(Task[SequenceExample]):
         return replace(encoded, instances=[self._read(instance) for instance in encoded.instances])
 
     def _read(self, instance: Instance) -> Instance:
-        """With the places that the head reads."""
+        """Return the instances, with the places that the head reads."""
         every = self.recipe.head == "bilstm"
         return replace(instance, places=list(range(len(instance.ids)))) if every else instance
 
@@ -97,7 +97,7 @@ class Sequences(Task[SequenceExample]):
         return classification_loss(self.recipe.loss, self.weights)(scores, targets.long())
 
     def outputs(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
-        """The best label's number for each instance."""
+        """Return the index of the best label for each instance."""
         return list(scores.argmax(-1).cpu())
 
     def predictions(

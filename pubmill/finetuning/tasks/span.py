@@ -1,9 +1,8 @@
-"""Questions whose answer stands in a context (Devlin et al. 2019 sections 4.2, 4.3; shin2020 section 4).
+"""Questions with an answer in a context (Devlin et al. 2019 sections 4.2, 4.3; shin2020 section 4).
 
-The question and the context are read together, and each token of the context is scored as the start and
-as the end of the answer. A context of more tokens than the encoder takes becomes several windows, which
-share tokens so that an answer at a cut is whole in one of them. The first token ([CLS]) stands for "no
-answer here".
+Question and context are read together, and each token of the context is scored as start and as end of the
+answer. A context with more tokens than the encoder accepts becomes several windows, which share tokens so
+that an answer at a cut is complete in one of them. The first token ([CLS]) means "no answer here".
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,7 +34,7 @@ from pubmill.finetuning.tasks.span_answers import (
 from pubmill.recipes import FinetuningRecipe
 
 ANSWERABLE, UNANSWERABLE = "answerable", "unanswerable"
-"""Kinds of questions that a model has learnt from."""
+"""Kinds of questions in the training data."""
 COUNTED = (
     "questions_shortened",
     "contexts_split",
@@ -46,7 +45,7 @@ COUNTED = (
 
 
 class Predicted(TypedDict):
-    """An answer that is predicted; "" says that the question can't be answered from the context."""
+    """A predicted answer; "" means that the context does not answer the question."""
 
     text: str
     probability: float
@@ -54,28 +53,28 @@ class Predicted(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextWindow(Instance):
-    """A question with consecutive tokens of its context, which stand at `places[1:]`; at `places[0]` stands
-    the first token.
+    """A question with consecutive tokens of its context, which are at `places[1:]`; the first token is at
+    `places[0]`.
 
-    `spans`: the characters of each token of the whole context; `first`: the first one that the window has.
+    `spans`: the characters of each token of the whole context; `first`: index of the window's first token.
     """
 
     spans: list[Characters]
     first: int
 
     def at(self, tokens: Tokens | None) -> Tokens | None:
-        """At which of the places these tokens of the context start and end; None unless all are here."""
+        """Return the places at which these tokens of the context start and end; None if any is missing."""
         if tokens is None or tokens[0] < self.first or tokens[1] > self.first + len(self.places) - 2:
             return None
         return tokens[0] - self.first + 1, tokens[1] - self.first + 1
 
 
 class Span(Task[SpanExample]):
-    """The start and the end of an answer; the best answers over all windows are predicted.
+    """Start and end of an answer; the best answers over all windows are predicted.
 
-    A question is unanswerable if it has neither answers in its context nor golds elsewhere (SQuAD 2.0).
-    Only a model that has learnt from such questions predicts "". A context in which none of its question's
-    golds stands (BioASQ) teaches the same as a window that lacks the answer: to look elsewhere.
+    A question is unanswerable if it has neither answers in its context nor golds elsewhere (SQuAD 2.0). Only
+    a model trained on such questions predicts "". A context without any gold of its question (BioASQ) is
+    treated like a window without the answer.
     """
 
     kind = SpanExample
@@ -95,14 +94,14 @@ class Span(Task[SpanExample]):
 
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[SpanExample]) -> list[str]:
-        """The kinds of questions."""
+        """Return the kinds of questions."""
         if not any(example.answers for example in examples):
             raise PubmillError("no training example has an answer to learn from; convert the dataset again")
         unanswerable = any(not example.answers and not example.golds for example in examples)
         return [ANSWERABLE, UNANSWERABLE] if unanswerable else [ANSWERABLE]
 
     def encode(self, examples: Sequence[SpanExample]) -> Encoded:
-        """Windows; a question longer than half of the room loses its end."""
+        """Return windows; a question longer than half of the room is truncated."""
         questions = self._subwords(example.question for example in examples)
         contexts = self._subwords(example.context for example in examples)
         counts = dict.fromkeys(COUNTED, 0)
@@ -118,12 +117,13 @@ class Span(Task[SpanExample]):
         return Encoded(instances=windows, counts=counts)
 
     def _subwords(self, texts: Iterable[str]) -> dict[str, Subwords]:
-        """Each text is read once: many questions share one context."""
+        """Tokenize each distinct text once, since many questions share a context."""
         distinct = list(dict.fromkeys(texts))
         return dict(zip(distinct, self.reader.subwords(distinct), strict=True))
 
     def _windows(self, example: int, question: list[int], context: Subwords) -> list[ContextWindow]:
-        """As few windows as hold all tokens, each sharing `stride` of them with the one before."""
+        """Return the smallest number of windows that cover all tokens, each sharing `stride` tokens with the
+        previous one."""
         frame, length = self.reader.two, len(context.ids)
         room = self.reader.room(pair=True) - len(question)
         begin = len(frame.before) + len(question) + len(frame.between)
@@ -147,9 +147,12 @@ class Span(Task[SpanExample]):
     def targets(
         self, examples: Sequence[SpanExample], instances: Sequence[ContextWindow]
     ) -> list[list[float]]:
-        """Of the window's places, those where the answer starts and ends: the first answer that is whole in
-        the window, for a softmax has one right place, and sources put the preferred answer first. Both are
-        0, the first place, where none is."""
+        """Return the places where the answer starts and ends: the first answer that is complete in the
+        window.
+
+        Only one, because a softmax has one correct place; sources list the preferred answer first. Both are
+        0, the first place, if there is none.
+        """
         return [list(map(float, self._target(examples[window.example], window))) for window in instances]
 
     def _target(self, example: SpanExample, window: ContextWindow) -> Tokens:
@@ -157,15 +160,15 @@ class Span(Task[SpanExample]):
         return next((places for places in found if places), (0, 0))
 
     def head(self, width: int) -> nn.Module:
-        """Two scores for each place: of the start and of the end."""
+        """Return a head with two scores for each place: start and end."""
         return Layers(width, 2, self.recipe)
 
     def loss(
         self, model: nn.Module, scores: torch.Tensor, batch: Batch, targets: torch.Tensor
     ) -> torch.Tensor:
-        """The mean of the cross-entropies of start and end, each over its window's places."""
+        """Return the mean of the cross-entropies of start and end, each over its window's places."""
         padded = pad_sequence(by_instance(scores, batch.counts), batch_first=True, padding_value=-torch.inf)
-        # one row for each start and each end: over more dimensions a GPU's sums have no fixed order
+        # One row for each start and each end: over more dimensions, a GPU's sums have no fixed order.
         return nn.functional.cross_entropy(padded.transpose(1, 2).flatten(0, 1), targets.long())
 
     def predictions(
@@ -174,12 +177,12 @@ class Span(Task[SpanExample]):
         instances: Sequence[ContextWindow],
         outputs: Sequence[torch.Tensor],
     ) -> list[list[Predicted]]:
-        """At most `n_best` answers, from the best to the worst.
+        """Return at most `n_best` answers for each example, best first.
 
-        An answer's score is that of its start and its end; "" has the least that the first place has in any
-        window, and comes after answers that are as good (as in BERT's run_squad.py, with no threshold).
-        The probabilities are the softmax of the `n_best` best texts' scores, and of that of "" if the model
-        may predict it. Of a context without any token "" is all that can be predicted.
+        An answer's score is the sum of its start and end scores. The score of "" is the lowest score of the
+        first place in any window; among equals it comes last (as in BERT's run_squad.py, without a
+        threshold). Probabilities are the softmax over the scores of the `n_best` best texts, and of "" if the
+        model may predict it. For a context without tokens, "" is the only possible prediction.
         """
         pairs = zip(instances, outputs, strict=True)
         of_examples = groupby(pairs, key=lambda pair: pair[0].example)
@@ -189,7 +192,7 @@ class Span(Task[SpanExample]):
         ]
 
     def _answers(self, context: str, windows: Sequence[tuple[ContextWindow, Scores]]) -> list[Predicted]:
-        # It happens that all of the best ends come before all of the best starts.
+        # Sometimes all of the best ends come before all of the best starts.
         found = self._texts(context, windows, self.recipe.n_best) or self._texts(
             context, windows, self.reader.max_length
         )
@@ -203,7 +206,7 @@ class Span(Task[SpanExample]):
     def _texts(
         self, context: str, windows: Sequence[tuple[ContextWindow, Scores]], tried: int
     ) -> dict[str, float]:
-        """The best texts and their scores, from the `tried` best starts and ends of each window."""
+        """Return the best texts and their scores, from the `tried` best starts and ends of each window."""
         longest = self.recipe.max_answer_length
         found = [best_spans(scores[1:], tried, longest) for _, scores in windows]
         sums = np.concatenate([one for one, _ in found])
@@ -226,7 +229,7 @@ class Span(Task[SpanExample]):
         return [{"text": texts[0], "probability": 1.0}]
 
     def constant(self, predictions: Sequence[list[Predicted]]) -> bool:
-        """One best answer for all examples."""
+        """Return whether all examples have the same best answer."""
         return len({answers[0]["text"] for answers in predictions}) == 1
 
 
@@ -235,7 +238,7 @@ def _answer_tokens(example: SpanExample, spans: Sequence[Characters]) -> list[To
 
 
 def _count_answers(example: SpanExample, windows: Sequence[ContextWindow], counts: dict[str, int]) -> None:
-    """Count answers that no tokens give back letter by letter, and those that are whole in no window."""
+    """Count answers that tokens do not reproduce exactly, and those that are complete in no window."""
     spans = windows[0].spans
     for answer, tokens in zip(example.answers, _answer_tokens(example, spans), strict=True):
         exact = tokens is not None and text_of(example.context, spans, tokens) == answer.text

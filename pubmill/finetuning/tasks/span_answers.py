@@ -1,4 +1,4 @@
-"""From characters to tokens and back, and from scores of tokens to the best answers."""
+"""Conversion between characters and tokens, and selection of the best answers from token scores."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 Characters = tuple[int, int]
 """First character, last character + 1."""
 Tokens = tuple[int, int]
-"""First token, last token (the last one is part of it)."""
+"""First token, last token (inclusive)."""
 Scores = NDArray[np.float64]
 
 
 def covering(spans: Sequence[Characters], start: int, end: int) -> Tokens | None:
-    """The fewest tokens that hold all of the characters `start` to `end` that any token holds.
+    """Return the fewest tokens that cover the characters `start` to `end`, as far as tokens cover them.
 
-    Where a text begins or ends inside a token, this is the whole token. None where no token holds any of
-    them, as the tokenizer leaves some characters out.
+    If a text begins or ends inside a token, the whole token is taken. None if no token covers any of the
+    characters, because the tokenizer removed them.
     """
     first = bisect_right(spans, start, key=lambda span: span[1])
     last = bisect_left(spans, end, key=lambda span: span[0]) - 1
@@ -26,19 +26,18 @@ def covering(spans: Sequence[Characters], start: int, end: int) -> Tokens | None
 
 
 def text_of(context: str, spans: Sequence[Characters], tokens: Tokens) -> str:
-    """The context's own characters from the first token to the last, without the white space around them:
-    to some tokenizers a space can be a token."""
+    """Return the context's characters from the first token to the last, without surrounding white space,
+    which some tokenizers make a token."""
     first, last = tokens
     return context[spans[first][0] : spans[last][1]].strip()
 
 
 def best_spans(scores: Scores, n_best: int, longest: int) -> tuple[Scores, NDArray[np.int64]]:
-    """All answers from one of the `n_best` best starts to one of the `n_best` best ends.
+    """Return all answers from one of the `n_best` best starts to one of the `n_best` best ends.
 
-    `scores`: tokens x 2, for the start and for the end. Returns the sums of both scores, and answers x 2
-    with the first and the last token; none that ends before it starts or has more than `longest` tokens.
-    Their order depends on nothing but the scores; so it does where scores are equal, as in bfloat16 they
-    often are.
+    `scores`: tokens x 2, start and end. Returns the sums of both scores, and answers x 2 with first and last
+    token, without answers that end before they start or have more than `longest` tokens. Their order depends
+    only on the scores, also where these are equal, as they often are in bfloat16.
     """
     starts, ends = (np.argsort(-scores[:, side], kind="stable")[:n_best] for side in (0, 1))
     lengths = ends[None, :] - starts[:, None]
@@ -48,8 +47,8 @@ def best_spans(scores: Scores, n_best: int, longest: int) -> tuple[Scores, NDArr
 
 
 def best_texts(candidates: Iterable[tuple[str, float]], n_best: int) -> dict[str, float]:
-    """The first `n_best` texts of candidates that are sorted from the best to the worst, with their scores;
-    a text that comes again is the same answer, and an empty one is none."""
+    """Return the first `n_best` distinct texts of candidates, sorted from best to worst, with their scores;
+    empty texts are left out."""
     found: dict[str, float] = {}
     new = ((text, score) for text, score in candidates if text and text not in found)
     for text, score in islice(new, n_best):
@@ -58,7 +57,7 @@ def best_texts(candidates: Iterable[tuple[str, float]], n_best: int) -> dict[str
 
 
 def probabilities(scores: Sequence[float]) -> list[float]:
-    """The softmax of scores, in double precision."""
+    """Return the softmax of scores in double precision."""
     raised = np.exp(np.asarray(scores) - max(scores, default=0.0))
     shares: list[float] = (raised / raised.sum()).tolist()
     return shares

@@ -1,5 +1,5 @@
-"""One or two texts as an encoder reads them: what relations, yes/no questions, inference, documents with
-several labels and similarity share (gu2020 section 5.2)."""
+"""Encoding of one or two texts, shared by relations, yes/no questions, inference, documents with several
+labels and similarity (gu2020 section 5.2)."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from pubmill.finetuning.tasks.relations import Argument, Mention, located, remai
 
 Pooling = Literal["cls", "entity-start", "mention-max", "mention-average"]
 FIRST_TOKEN = 0
-"""Where [CLS] stands, whose encoding stands for all."""
+"""Place of [CLS], whose encoding represents the whole input."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """What becomes an instance: one text or two, of the example at place `example` of its split, named `id`;
-    `arguments` are mentions in `first`, which stay when it is cut."""
+    """Source of an instance: one text or two, of the example with index `example` in its split, named `id`;
+    `arguments` are mentions in `first`, which are kept when it is truncated."""
 
     example: int
     id: str
@@ -29,9 +29,9 @@ class Text:
 
 
 def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls") -> Encoded:
-    """An instance of each, cut to the reader's length, with the places that `pooling` reads.
+    """Return an instance for each source, cut to the reader's length, with the places that `pooling` reads.
 
-    The longer one of two texts is cut, both where both are too long. `counts`: `texts_shortened`, of these
+    Of two texts the longer one is cut, or both if both are too long. `counts`: `texts_shortened`, of which
     `beginnings_left_out` and `middles_left_out`; `mentions_shortened`, `mentions_without_subword`.
     """
     names = ("texts_shortened", "beginnings_left_out", "middles_left_out")
@@ -63,7 +63,7 @@ def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls"
 def _cut(
     reader: Reader, first: Subwords, second: Subwords | None, mentions: Sequence[Mention]
 ) -> tuple[Sequence[int], int]:
-    """The places of the first text's subwords that stay, and how many of the second one's."""
+    """Return the places of the first text's subwords to keep, and the number of the second one's."""
     room = reader.room(pair=second is not None)
     if second is None:
         return remaining(len(first.ids), room, mentions), 0
@@ -72,7 +72,7 @@ def _cut(
 
 
 def shares(first: int, second: int, room: int) -> tuple[int, int]:
-    """How much of two lengths stays when the longer one is cut until both fit into `room`."""
+    """Return how much of two lengths to keep if the longer one is cut until both fit into `room`."""
     if first + second <= room:
         return first, second
     if second <= room // 2:
@@ -83,7 +83,7 @@ def shares(first: int, second: int, room: int) -> tuple[int, int]:
 
 
 def _count(counts: dict[str, int], text: Subwords, kept: Sequence[int], mentions: Sequence[Mention]) -> None:
-    """What was left out of a text."""
+    """Count the omissions from a text."""
     if len(kept) == len(text.ids):
         return
     counts["texts_shortened"] += 1
@@ -97,7 +97,7 @@ def _count(counts: dict[str, int], text: Subwords, kept: Sequence[int], mentions
 def _places(
     pooling: Pooling, kept: Sequence[int], mentions: Sequence[Mention], before: int
 ) -> tuple[list[int], list[int] | None]:
-    """Where the head reads, and how many of these places are pooled to each encoding.
+    """Return the places that the head reads, and the number of places pooled to each encoding.
 
     A mention in a text without subwords is read at the first token.
     """
@@ -111,5 +111,5 @@ def _places(
 
 
 def _within(kept: Sequence[int], mention: Mention) -> range:
-    """Which of the subwords that stay are the mention's own."""
+    """Return which of the kept subwords belong to the mention."""
     return range(bisect_left(kept, mention.first), bisect_left(kept, mention.last))

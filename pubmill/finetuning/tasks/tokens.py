@@ -1,11 +1,11 @@
 """Words with labels: entities and PICO elements (gu2020 section 5.2; shin2020 section 5.1).
 
-Files hold BIO labels. They are learnt in the recipe's scheme, into which each sentence is turned as a whole,
-and what is predicted is turned back.
+Files hold BIO labels. Each sentence is converted to the recipe's scheme for learning, and predictions are
+converted back.
 
-A sentence of more subwords than the encoder takes becomes several windows, cut between words, so that
-every word is seen and predicted. A mention that a cut divides keeps its labels: the next window begins
-inside it, and put together again the two parts are one mention.
+A sentence with more subwords than the encoder accepts becomes several windows, cut between words, so that
+every word is seen and predicted. A mention divided by a cut keeps its labels: the next window begins inside
+it, and both parts form one mention when the windows are joined.
 """
 
 from collections import Counter
@@ -30,17 +30,17 @@ from pubmill.recipes import FinetuningRecipe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceWindow(Instance):
-    """Consecutive words of one sentence; `words`: the word in the sentence that each place belongs to."""
+    """Consecutive words of one sentence; `words`: index in the sentence of the word at each place."""
 
     words: list[int]
 
 
 class Tokens(Task[TokensExample]):
-    """One label a word, predicted at its first subword; learnt there or at all of its subwords.
+    """One label per word, predicted at its first subword; learnt there or at all of its subwords.
 
-    Where all subwords are labelled, each has its word's own label, B too: shin2020 Figure 1's "whole-word
-    labeling". Its other way marks later subwords as such (X); with labels on first subwords alone they
-    are not learnt at all.
+    If all subwords are labelled, each has the label of its word, including B: "whole-word labeling" in
+    shin2020 Figure 1. The alternative there gives later subwords a label of their own (X); with labels on
+    first subwords only, later ones are not learnt.
     """
 
     kind = TokensExample
@@ -52,15 +52,16 @@ class Tokens(Task[TokensExample]):
 
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[TokensExample]) -> list[str]:
-        """O first, then in alphabetical order all labels that the scheme has for the types found.
+        """Return O, then in alphabetical order all labels that the scheme has for the types found.
 
-        All: which of them occur is chance in a small training set, and the head should not depend on it.
+        All of them, because a small training set may lack some by chance, and the head should not depend on
+        that.
         """
         found = {label for example in examples for label in example.labels} - {"O"}
         if not found:
             raise PubmillError("no training example has an entity to learn from; convert the dataset again")
         types = {label.partition("-")[2] for label in found}
-        # A mention of several words beside one of a single word: together they have every label.
+        # A mention of several words next to one of a single word: together they have every label.
         possible = {
             label for kind in types for label in to_labels([(0, 3, kind), (3, 4, kind)], 4, recipe.tagging)
         }
@@ -108,7 +109,7 @@ class Tokens(Task[TokensExample]):
     def targets(
         self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow]
     ) -> list[list[float]]:
-        """The number of the label at each place."""
+        """Return the index of the label at each place."""
         wanted = [
             [self.places[label] for label in _in_scheme(example.labels, self.recipe.tagging)]
             for example in examples
@@ -116,7 +117,7 @@ class Tokens(Task[TokensExample]):
         return [[wanted[window.example][word] for word in window.words] for window in instances]
 
     def prepare(self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow]) -> None:
-        """Weigh the labels by how often they are to be learnt."""
+        """Weight the labels by their frequency in the training data."""
         if self.recipe.loss == "weighted":
             found = Counter(target for row in self.targets(examples, instances) for target in row)
             self.weights = torch.tensor(class_weights([found[number] for number in range(len(self.labels))]))
@@ -129,7 +130,7 @@ class Tokens(Task[TokensExample]):
     def loss(
         self, model: nn.Module, scores: torch.Tensor, batch: Batch, targets: torch.Tensor
     ) -> torch.Tensor:
-        """The mean over all places."""
+        """Return the mean loss over all places."""
         if self.recipe.crf:
             mean: torch.Tensor = _chain(model)(scores, batch.counts, targets)
             return mean
@@ -138,7 +139,7 @@ class Tokens(Task[TokensExample]):
         return classification_loss(self.recipe.loss, self.weights)(scores, targets)
 
     def outputs(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
-        """The best label's number at each place; with a CRF, those of the best sequence."""
+        """Return the index of the best label at each place; with a CRF, those of the best sequence."""
         best = _chain(model).decode(scores, batch.counts) if self.recipe.crf else scores.argmax(-1)
         return by_instance(best.cpu(), batch.counts)
 
@@ -148,16 +149,16 @@ class Tokens(Task[TokensExample]):
         instances: Sequence[SentenceWindow],
         outputs: Sequence[torch.Tensor],
     ) -> list[list[str]]:
-        """BIO labels of every word; words that no subword stands for are "O"."""
+        """Return BIO labels of every word; words without a subword are "O"."""
         predicted = [["O"] * len(example.words) for example in examples]
         for window, best in zip(instances, outputs, strict=True):
-            # Backwards, so that of a word's places the first is the one that stays.
+            # Backwards, so that the first of a word's places decides.
             for word, label in zip(reversed(window.words), reversed(best.tolist()), strict=True):
                 predicted[window.example][word] = self.labels[label]
         return [_in_scheme(labels, "bio") for labels in predicted]
 
     def constant(self, predictions: Sequence[list[str]]) -> bool:
-        """Whether one and the same label of the scheme, at all words, would give these predictions."""
+        """Return whether a single label of the scheme at all words would give these predictions."""
         return any(
             all(labels == _in_scheme([label] * len(labels), "bio") for labels in predictions)
             for label in self.labels
@@ -165,7 +166,7 @@ class Tokens(Task[TokensExample]):
 
 
 def _in_scheme(labels: Sequence[str], scheme: Scheme) -> list[str]:
-    """A sentence's labels of any scheme in another one."""
+    """Convert a sentence's labels from any scheme to another one."""
     return to_labels(to_mentions(labels), len(labels), scheme)
 
 
