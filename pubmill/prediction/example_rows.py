@@ -5,7 +5,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pubmill.annotation.examples import Answer, Entity, Example, LabelledSentence
+from pubmill.annotation.examples import Example
 from pubmill.errors import PubmillError
 from pubmill.finetuning.tasks.base import Task
 from pubmill.prediction.annotating import Annotator
@@ -13,7 +13,6 @@ from pubmill.prediction.documents import check_characters, read_rows
 from pubmill.recipes import build
 
 TOGETHER = 1000
-NESTED: dict[str, type[Any]] = {"entities": Entity, "sentences": LabelledSentence, "answers": Answer}
 TEXTS = {
     "tokens": "id, words",
     "sequence": "id, text, and text_pair or entities where the dataset has them",
@@ -38,9 +37,8 @@ def example_of(row: dict[str, Any], task: Task[Any], where: str) -> Example:
     kind = task.recipe.task
     values = {"document": None, **row, **_placeholder_labels(row, task)}
     try:
-        for key in NESTED.keys() & values.keys():
-            items = [{"labels": [], **item} if key == "sentences" else item for item in values[key]]
-            values[key] = [build(NESTED[key], item, where) for item in items]
+        if "sentences" in values:
+            values["sentences"] = [{"labels": [], **item} for item in values["sentences"]]
         example = build(task.kind, values, where)
     except (PubmillError, TypeError, AttributeError):  # whose messages may contain text
         raise PubmillError(f"{where}: a row for this model ({kind}) needs {TEXTS[kind]}") from None

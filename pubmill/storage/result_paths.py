@@ -14,6 +14,8 @@ from pubmill.storage.model_folders import CONFIG, TOKENIZER_FILES, WEIGHTS
 PREDICTIONS, TRAINING = ".predictions.jsonl.gz", ".training.json"
 RECORD, CONTRIBUTIONS = ".json", ".items.npz"
 """Endings of a run's files."""
+ALL_RECORDS = f"runs/*/*/*/*/final/seed-*[0-9]{RECORD}"
+"""Pattern of the records of all final runs."""
 SOURCE_RECORD = ".source.json"
 """Ending of the file that records where a source file came from."""
 CARD, STATISTICS, DIAGNOSIS = "card.json", "stats.json", "diagnosis.json"

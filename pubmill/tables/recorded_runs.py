@@ -24,7 +24,7 @@ from pandas import DataFrame, Series
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.tables import Row, TableRecipe
-from pubmill.storage.result_paths import run_of
+from pubmill.storage.result_paths import ALL_RECORDS, run_of
 from pubmill.tables.cells import NO_RECORD
 
 CELL = ["column", "row"]
@@ -54,7 +54,7 @@ COLUMN_TYPES = {name: _TYPES.get(field.annotation, "object") for name, field in 
 def load_records(results: Path, paths: Iterable[str] | None = None) -> DataFrame:
     """Read the records at these paths below a results folder, by default all of its records."""
     if paths is None:
-        found = results.glob("runs/*/*/*/*/final/seed-*[0-9].json")
+        found = results.glob(ALL_RECORDS)
         paths = sorted(path.relative_to(results).as_posix() for path in found)
     return record_frame((path, read_record(results / path)) for path in paths)
 

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.tokens import PackedTokens
+from pubmill.recipes.writing import as_values
 from pubmill.storage.files import write_jsonl_gz
 from tests.attack import Attack
 from tests.attack.running import template
@@ -124,7 +125,7 @@ def make_checkpoint(folder: Path) -> None:
         sums = work.update(step) | {"seconds": 1.0}
         progress.count(sums, 50, 10.0, work.terms[0])
     progress.log.append({"step": 3, "loss": 1.0})
-    checkpoints.save(folder / "step-3", work, progress, {"recipe": asdict(RECIPE), "inputs": {}})
+    checkpoints.save(folder / "step-3", work, progress, {"recipe": as_values(RECIPE), "inputs": {}})
 
 
 def read_checkpoint(folder: Path) -> Any:

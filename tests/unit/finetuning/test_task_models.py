@@ -304,7 +304,7 @@ def test_damaged_folders_are_refused(model: Path, datasets: dict[str, Path], tmp
         ({**facts, "format": 99}, "format is not 1"),
         ({**facts, "labels": "O"}, "list of labels"),
         ({**facts, "argument_types": [["a"]]}, "pairs of types"),
-        ({**facts, "recipe": {**facts["recipe"], "crf": 3}}, "crf must be"),
+        ({**facts, "recipe": {**facts["recipe"], "crf": 3}}, "crf: expected true or false"),
     ):
         write_json(folder / "pubmill.json", wrong)
         with pytest.raises(PubmillError, match=message):

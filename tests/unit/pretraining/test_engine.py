@@ -23,6 +23,7 @@ from pubmill.pretraining import segments
 from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.tokens import PackedTokens
+from pubmill.recipes.writing import as_values
 from pubmill.storage.files import locked, sealed, sha256, write_json
 from pubmill.vocabs.wordpiece import make_tokenizer, save
 from tests.unit.pretraining.toy_pretraining import (
@@ -189,7 +190,7 @@ def test_a_corpus_is_told_by_its_sentences_and_by_both_ends_of_its_ids(data: Pat
 def test_the_state_says_what_it_was_made_from_and_with(data: Path, tmp_path: Path) -> None:
     start = pretrain(data, tmp_path / "step-1", 1)
     made = state(pretrain(data, tmp_path / "step-2", 2, start, version=3))
-    assert made["recipe"] == asdict(RECIPE)
+    assert made["recipe"] == as_values(RECIPE)
     assert made["inputs"] == {
         "tokens": PackedTokens(data / "tokens").fingerprint(),
         "vocab": sha256(data / "tokenizer.json"),

@@ -255,7 +255,7 @@ def folder(tmp_path: Path) -> Path:
          "optimal-similarity:", "pooling other than cls is for sequence"),
         ("tinn2021", "models: [pubmedbert-base]", "models: [pubmedbert-bse]",
          "models: [pubmedbert-bse]", "there is no specs/models/pubmedbert-bse.yaml"),
-        ("alrowili2021", "future_models: [", "future_models: [pubmedbert-base, ",
+        ("alrowili2021", "name: alrowili2021\n", "name: alrowili2021\nfuture_models: [pubmedbert-base]\n",
          "models: [pubmedbert-base, pubmedbert-base@pmc]", "remove it from `future_models`"),
         ("tinn2021", "datasets: [pubmedqa]", "datasets: [pubmedqaa]",
          "[pubmedqaa]", "there is no specs/datasets/pubmedqaa.yaml"),

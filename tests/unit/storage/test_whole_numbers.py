@@ -40,7 +40,10 @@ def test_a_folder_with_configuration_weights_and_tokenizer_is_a_model(
     [
         ("config.json vocab.txt", "has no weights (*.safetensors or pytorch_model.bin)"),
         ("model.safetensors vocab.txt", "has no config.json"),
-        ("config.json model.safetensors", "has no tokenizer (tokenizer.json, vocab.txt or vocab.json)"),
+        (
+            "config.json model.safetensors",
+            "has no tokenizer (tokenizer.json, vocab.txt, vocab.json or spiece.model)",
+        ),
     ],
 )
 def test_what_a_model_lacks_is_reported_with_what_is_there(tmp_path: Path, names: str, fault: str) -> None:
