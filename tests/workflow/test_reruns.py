@@ -19,7 +19,7 @@ DEMO, BLURB = "specs/scales/demo.yaml", "specs/protocols/blurb.yaml"
 PUBLISHED, TABLE06 = "specs/tables/gu2020/table06.published.csv", "specs/tables/gu2020/table06.yaml"
 ENTITIES, VOCAB = "pubmill/metrics/entities.py", "specs/vocabs/pubmed-uncased.yaml"
 ENTITY_F1 = 'name="entity_f1",\n        kinds=("tokens",),\n        version=1,\n'
-GRID = "{learning_rate: [2e-3], batch_size: [16], epochs: [1]}, models: [pubmedbert-base]"  # as in the finished project
+GRID = "{learning_rate: [2e-3], batch_size: [16], epochs: [1]}, models: [pubmedbert-base]"
 FIRST = (
     "optimisation: {learning_rate: 3e-3}\n      sequence_length: 64\n      batch_size: 32\n      steps: 40\n"
 )
