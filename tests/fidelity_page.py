@@ -11,8 +11,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import get_args
 
-from pubmill.specs.base import Standing
 from pubmill.specs.fidelity import Row, faults, rows
+from pubmill.specs.spec_types import Standing
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/fidelity.md"

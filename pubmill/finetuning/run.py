@@ -25,7 +25,7 @@ from pubmill.finetuning.task_models import (
     start_failed,
 )
 from pubmill.finetuning.tasks import TASKS
-from pubmill.finetuning.tasks.base import Task
+from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.hardware.provenance import provenance
 from pubmill.hardware.torch_setup import cuda_settings

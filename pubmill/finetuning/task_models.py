@@ -28,7 +28,7 @@ from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.splits import read_split, split_path
 from pubmill.finetuning.task_model_cards import task_model_card
 from pubmill.finetuning.tasks import TASKS
-from pubmill.finetuning.tasks.base import Task
+from pubmill.finetuning.tasks.task import Task
 from pubmill.recipes import FinetuningRecipe, build
 from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
 from pubmill.storage.weights_digest import REPORT, folder_sha256

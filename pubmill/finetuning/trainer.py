@@ -14,7 +14,7 @@ from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.parameter_groups import GroupedAdam
 from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.finetuning.splits import Split
-from pubmill.finetuning.tasks.base import Task
+from pubmill.finetuning.tasks.task import Task
 from pubmill.hardware.torch_setup import to_device
 from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe

@@ -1,10 +1,10 @@
 """Facts of datasets that tables show."""
 
-from pubmill.graph.datasets import Datasets
+from pubmill.graph.dataset_jobs import Datasets
 from pubmill.graph.table_datasets import TableDatasets
 from pubmill.recipes.tables import FactSource
 from pubmill.specs import FactTableSpec, Specs
-from pubmill.specs.fact_tables import FactColumn, FactRow
+from pubmill.specs.fact_table_specs import FactColumn, FactRow
 from pubmill.storage.result_paths import BELOW
 
 

@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from pubmill.graph.model_access import ModelAccess
-from pubmill.graph.models import Models
+from pubmill.graph.model_jobs import Models
 from pubmill.graph.requests import Requests
 from pubmill.graph.scope import Scope
 from pubmill.graph.table_datasets import NOT_WANTED, TableDatasets
@@ -15,8 +15,8 @@ from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.models import LocalWeights, PretrainedWeights, RandomWeights
 from pubmill.recipes.tables import FactSource
 from pubmill.specs import FactTableSpec, LearntVocabSpec, PretrainingSpec, ProtocolSpec, Specs
-from pubmill.specs.fact_tables import FactColumn, FactRow
-from pubmill.specs.models import FolderWeights, RecipeWeights
+from pubmill.specs.fact_table_specs import FactColumn, FactRow
+from pubmill.specs.model_specs import FolderWeights, RecipeWeights
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS
 
 RELEASED = "no recipe of ours: the released weights are used, and how others made them isn't measured here"

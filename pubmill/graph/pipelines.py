@@ -10,7 +10,7 @@ from pubmill.graph.user_folders import UserFolders
 from pubmill.recipes.prediction import AnnotationRecipe
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.specs import Specs
-from pubmill.specs.models import SpacyWeights
+from pubmill.specs.model_specs import SpacyWeights
 from pubmill.specs.study import Study
 from pubmill.storage.result_paths import BELOW
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
-from pubmill.graph.datasets import Datasets
-from pubmill.graph.models import Models
+from pubmill.graph.dataset_jobs import Datasets
+from pubmill.graph.model_jobs import Models
 from pubmill.graph.pipelines import OFF_THE_SHELF, Pipelines
 from pubmill.graph.pretrainings import Pretrainings
 from pubmill.graph.runs import Runs

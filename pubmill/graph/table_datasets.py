@@ -5,7 +5,7 @@ from pubmill.graph.dataset_access import DatasetAccess
 from pubmill.graph.requests import Requests
 from pubmill.graph.runs import Runs
 from pubmill.specs import Specs, TableSpec
-from pubmill.specs.protocols import ProtocolSpec
+from pubmill.specs.protocol_specs import ProtocolSpec
 from pubmill.specs.study import Study
 
 NOT_RUN = "not run in this study"

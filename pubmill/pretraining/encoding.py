@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 
 from pubmill.annotation.vocab_tokenizers import ASCII_WORD
 from pubmill.errors import PubmillError
-from pubmill.pretraining.tokens import SPECIAL, id_dtype
+from pubmill.pretraining.packed_tokens import SPECIAL, id_dtype
 from pubmill.storage.corpus_parts import split_words
 from pubmill.storage.files import read_json
 

@@ -27,7 +27,7 @@ TOGETHER = 256
 
 
 class Packed(Protocol):
-    """Packed documents, as read by `pubmill.pretraining.tokens.PackedTokens`."""
+    """Packed documents, as read by `pubmill.pretraining.packed_tokens.PackedTokens`."""
 
     ids: NDArray[Any]
     sentences: Ints

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from pubmill.recipes.base import OMIT_DEFAULT, PartialRecipe
+from pubmill.recipes.recipe_types import OMIT_DEFAULT, PartialRecipe
 
 
 def as_json(recipe: Any) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from pubmill.specs import strict_yaml
-from pubmill.specs.base import Statement
+from pubmill.specs.spec_types import Statement
 
 KINDS = ("corpora", "vocabs", "pretraining", "protocols", "tables")
 COMPLETE = KINDS[:-1]

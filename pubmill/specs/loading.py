@@ -13,19 +13,19 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.specs import strict_yaml
-from pubmill.specs.base import Name, Strict, dotted_key, problem_text
-from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, ReleasedVocabSpec, VocabSpec
 from pubmill.specs.corpus_checks import faults_of_corpora
-from pubmill.specs.datasets import DatasetSpec
+from pubmill.specs.corpus_specs import CorpusSpec, PretrainingSpec, ReleasedVocabSpec, VocabSpec
+from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.fact_table_checks import faults_of_facts, references_of_facts
-from pubmill.specs.fact_tables import FactTableSpec
-from pubmill.specs.models import FolderWeights, ModelSpec, RecipeWeights, SpacyWeights
+from pubmill.specs.fact_table_specs import FactTableSpec
+from pubmill.specs.model_specs import FolderWeights, ModelSpec, RecipeWeights, SpacyWeights
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
-from pubmill.specs.protocols import ProtocolSpec
+from pubmill.specs.protocol_specs import ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
+from pubmill.specs.spec_types import Name, Strict, dotted_key, problem_text
 from pubmill.specs.strict_yaml import YamlDocument
 from pubmill.specs.table_checks import hidden_models, obstacles
-from pubmill.specs.tables import TableSpec
+from pubmill.specs.table_specs import TableSpec
 from pubmill.storage import name_patterns as names
 
 

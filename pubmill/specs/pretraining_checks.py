@@ -5,8 +5,8 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from pubmill.pretraining.objectives import OBJECTIVES, PAIRS
-from pubmill.specs.corpora import PretrainingSpec
-from pubmill.specs.models import ModelSpec, RecipeWeights
+from pubmill.specs.corpus_specs import PretrainingSpec
+from pubmill.specs.model_specs import ModelSpec, RecipeWeights
 from pubmill.specs.strict_yaml import Location
 
 Recipes = Mapping[str, PretrainingSpec]

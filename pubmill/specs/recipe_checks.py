@@ -6,9 +6,9 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from pubmill.recipes import FinetuningRecipe
-from pubmill.specs.base import dotted_key, problem_text
-from pubmill.specs.datasets import DatasetSpec
-from pubmill.specs.protocols import ProtocolSpec
+from pubmill.specs.dataset_specs import DatasetSpec
+from pubmill.specs.protocol_specs import ProtocolSpec
+from pubmill.specs.spec_types import dotted_key, problem_text
 from pubmill.specs.strict_yaml import Location
 
 _RECIPE = TypeAdapter(FinetuningRecipe)

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from pubmill.metrics import metrics_of
-from pubmill.specs.datasets import DatasetSpec
-from pubmill.specs.models import ModelSpec, SpacyWeights
-from pubmill.specs.protocols import ProtocolSpec
-from pubmill.specs.tables import ColumnSpec, RowSpec, TableSpec
+from pubmill.specs.dataset_specs import DatasetSpec
+from pubmill.specs.model_specs import ModelSpec, SpacyWeights
+from pubmill.specs.protocol_specs import ProtocolSpec
+from pubmill.specs.table_specs import ColumnSpec, RowSpec, TableSpec
 
 Place = tuple[str | int, ...]
 

@@ -21,7 +21,7 @@ from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.objectives.distillation import Distilled
-from pubmill.pretraining.tokens import PackedTokens
+from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import Adversarial, Distillation, Generator, PretrainingRecipe
 from tests.gpu.pretended_cuda import Watch, pretend
 from tests.unit.pretraining.toy_pretraining import RECIPE, changed, make_data

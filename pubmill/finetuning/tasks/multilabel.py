@@ -11,7 +11,7 @@ from pubmill.errors import PubmillError
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.losses import label_weights, multilabel_loss
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.tasks.base import Task
+from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.tasks.texts import Text, encode_texts
 from pubmill.recipes import FinetuningRecipe
 

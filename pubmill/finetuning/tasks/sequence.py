@@ -17,8 +17,8 @@ from pubmill.finetuning.losses import class_weights, classification_loss
 from pubmill.finetuning.pooling import Concatenated
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.recurrent import SequenceBiLstm
-from pubmill.finetuning.tasks.base import Task
 from pubmill.finetuning.tasks.relations import MENTIONS, add_marks, transformed
+from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.tasks.texts import Text, encode_texts
 from pubmill.recipes import FinetuningRecipe
 

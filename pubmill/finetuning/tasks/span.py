@@ -20,7 +20,6 @@ from pubmill.errors import PubmillError
 from pubmill.finetuning.heads import Layers, by_instance
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.reader import Reader, Subwords
-from pubmill.finetuning.tasks.base import Task
 from pubmill.finetuning.tasks.span_answers import (
     Characters,
     Scores,
@@ -31,6 +30,7 @@ from pubmill.finetuning.tasks.span_answers import (
     probabilities,
     text_of,
 )
+from pubmill.finetuning.tasks.task import Task
 from pubmill.recipes import FinetuningRecipe
 
 ANSWERABLE, UNANSWERABLE = "answerable", "unanswerable"

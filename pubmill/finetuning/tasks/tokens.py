@@ -24,7 +24,7 @@ from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.losses import class_weights, classification_loss
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.recurrent import BiLstm
-from pubmill.finetuning.tasks.base import Task
+from pubmill.finetuning.tasks.task import Task
 from pubmill.recipes import FinetuningRecipe
 
 

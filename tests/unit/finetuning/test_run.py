@@ -20,12 +20,12 @@ from pubmill.errors import PubmillError
 from pubmill.finetuning import run as runs
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.run import Run, finetune, not_chosen, predict_kept
-from pubmill.finetuning.selection import select
 from pubmill.finetuning.splits import Split, read_split
 from pubmill.finetuning.task_models import continue_head, keep, keep_report, load_task_model
-from pubmill.finetuning.tasks.base import Task
 from pubmill.finetuning.tasks.regression import Regression
+from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer
+from pubmill.finetuning.trial_selection import select
 from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.files import read_json, read_jsonl_gz, write_json
 from tests.unit.tiny_encoders import tiny_bert

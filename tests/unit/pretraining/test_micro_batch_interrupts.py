@@ -15,7 +15,7 @@ from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.micro_batches import Part
-from pubmill.pretraining.tokens import PackedTokens
+from pubmill.pretraining.packed_tokens import PackedTokens
 from tests.unit.pretraining.toy_pretraining import RECIPE, changed, losses, make_data, pretrain, weights
 
 AT_ONCE = 2

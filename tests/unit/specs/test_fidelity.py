@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from pubmill.specs.base import Statement
 from pubmill.specs.fidelity import Row, faults, rows
+from pubmill.specs.spec_types import Statement
 from tests.fidelity_page import STANDINGS, as_markdown
 
 SPEC = """\

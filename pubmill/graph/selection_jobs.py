@@ -1,6 +1,6 @@
 """Selection of documents: filters, and exclusions that need the whole corpus."""
 
-from pubmill.graph.corpora import Corpora
+from pubmill.graph.corpus_jobs import Corpora
 from pubmill.recipes.corpora import DuplicatesRecipe, FingerprintRecipe, SelectionRecipe
 from pubmill.specs import Specs
 from pubmill.storage.result_paths import Paths

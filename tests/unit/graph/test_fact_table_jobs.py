@@ -13,7 +13,7 @@ from pubmill.metrics.records import Record
 from pubmill.recipes.reading import read
 from pubmill.recipes.tables import FactSource, FactTableRecipe
 from pubmill.recipes.writing import as_json, as_values
-from pubmill.specs.fact_tables import FactTableSpec
+from pubmill.specs.fact_table_specs import FactTableSpec
 from pubmill.specs.study import check_study
 from pubmill.storage.files import write_json
 from pubmill.tables.fact_cells import UNEXPLAINED, build, read_facts

@@ -21,7 +21,7 @@ from pubmill.recipes.models import (
     TrainingStart,
 )
 from pubmill.specs import ArchiveWeights, FolderWeights, HubWeights, Specs
-from pubmill.specs.models import SpacyWeights
+from pubmill.specs.model_specs import SpacyWeights
 from pubmill.specs.pretraining_checks import needed_before
 from pubmill.specs.study import Study
 from pubmill.storage.files import read_json

@@ -1,7 +1,7 @@
 """The page of contradictions between the papers, which is the same in every study."""
 
 from pubmill.graph.stage_versions import VERSIONS
-from pubmill.graph.tables import Tables
+from pubmill.graph.table_jobs import Tables
 from pubmill.recipes.tables import (
     ContradictionsRecipe,
     PublishedColumn,

@@ -1,10 +1,10 @@
 """Pages of datasets."""
 
-from pubmill.graph.datasets import Datasets
+from pubmill.graph.dataset_jobs import Datasets
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.recipes.publication import PageRecipe, PageSource
 from pubmill.specs import LocalFile, Specs
-from pubmill.specs.datasets import File
+from pubmill.specs.dataset_specs import File
 from pubmill.specs.study import Study
 from pubmill.storage.result_paths import BELOW, Paths
 

@@ -20,7 +20,7 @@ from pubmill.annotation.examples import SPLITS, Split
 from pubmill.metrics import METRICS, dev_scores
 from pubmill.recipes.datasets import Access, PublishedFile
 from pubmill.recipes.finetuning import Dummies
-from pubmill.specs.base import FileName, Https, LocalKey, Sha256, Spec, Strict
+from pubmill.specs.spec_types import FileName, Https, LocalKey, Sha256, Spec, Strict
 
 Role = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 WITHOUT_NEGATIVE = ("micro_f1", "positive_f1")

@@ -6,10 +6,10 @@ import pytest
 from pydantic import ValidationError
 
 from pubmill.recipes.corpora import SelectionRecipe
-from pubmill.specs.corpora import CorpusSpec, LearntVocabSpec, PretrainingSpec, Start
 from pubmill.specs.corpus_checks import faults_of_corpora
+from pubmill.specs.corpus_specs import CorpusSpec, LearntVocabSpec, PretrainingSpec, Start
 from pubmill.specs.filtering import Duplicates
-from pubmill.specs.pmc import PmcPackagesSource
+from pubmill.specs.pmc_sources import PmcPackagesSource
 
 PUBMED: dict[str, Any] = {
     "name": "pubmed", "kind": "pubmed", "url": "https://host/pubmed", "files": {"baseline": ["26n0001"]},

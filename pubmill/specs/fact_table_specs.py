@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from pubmill.recipes.tables import FactKind, Subjects, fact_of
-from pubmill.specs.base import Name, Spec, Strict
-from pubmill.specs.protocols import SettingName
+from pubmill.specs.protocol_specs import SettingName
+from pubmill.specs.spec_types import Name, Spec, Strict
 
 FACTS: dict[Subjects, dict[str, FactKind]] = {
     "datasets": {

@@ -5,15 +5,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from pubmill.graph.datasets import Datasets
-from pubmill.graph.models import Models
+from pubmill.graph.dataset_jobs import Datasets
+from pubmill.graph.model_jobs import Models
 from pubmill.graph.pipelines import OFF_THE_SHELF
-from pubmill.graph.report import ReportJobs
+from pubmill.graph.report_jobs import ReportJobs
 from pubmill.graph.requests import Requests
 from pubmill.graph.runs import Runs
 from pubmill.graph.scope import Scope
 from pubmill.graph.stage_versions import VERSIONS
-from pubmill.graph.tables import Tables
+from pubmill.graph.table_jobs import Tables
 from pubmill.recipes.publication import (
     ChecklistRecipe,
     DatasetSummary,

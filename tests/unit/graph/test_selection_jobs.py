@@ -7,7 +7,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, as_arguments, checked_graph
-from pubmill.graph.contamination import PARTS_AT_ONCE
+from pubmill.graph.contamination_jobs import PARTS_AT_ONCE
 from pubmill.recipes.corpora import (
     ClinicalParsingRecipe,
     DuplicatesRecipe,

@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from pubmill.specs.base import Https, LocalKey, Name, Sha256, Spec, Strict
+from pubmill.specs.spec_types import Https, LocalKey, Name, Sha256, Spec, Strict
 from pubmill.storage import name_patterns as names
 from pubmill.storage.release_pins import COMMIT
 

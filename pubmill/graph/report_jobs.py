@@ -1,8 +1,8 @@
 """The report of a study."""
 
-from pubmill.graph.corpora import Corpora
-from pubmill.graph.datasets import Datasets
-from pubmill.graph.models import Models
+from pubmill.graph.corpus_jobs import Corpora
+from pubmill.graph.dataset_jobs import Datasets
+from pubmill.graph.model_jobs import Models
 from pubmill.graph.pretrainings import Pretrainings
 from pubmill.graph.requests import Requests
 from pubmill.graph.scope import Scope

@@ -7,9 +7,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from pubmill.metrics import METRICS
 from pubmill.recipes.tables import Composite, Drop
-from pubmill.specs.base import Name, Spec, Strict
-from pubmill.specs.datasets import DatasetSpec
-from pubmill.specs.protocols import ProtocolSpec, SettingName
+from pubmill.specs.dataset_specs import DatasetSpec
+from pubmill.specs.protocol_specs import ProtocolSpec, SettingName
+from pubmill.specs.spec_types import Name, Spec, Strict
 
 
 def _known_metric(name: str) -> str:

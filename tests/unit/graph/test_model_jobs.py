@@ -15,7 +15,7 @@ from pubmill.recipes import PretrainingRecipe
 from pubmill.recipes.pretraining import Distillation, PackingRecipe
 from pubmill.recipes.writing import as_json, as_values
 from pubmill.specs import LearntVocabSpec, PretrainingSpec, Specs
-from pubmill.specs.models import HubWeights, ModelSpec, RecipeWeights
+from pubmill.specs.model_specs import HubWeights, ModelSpec, RecipeWeights
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.study import check_study
 

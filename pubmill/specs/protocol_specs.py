@@ -9,8 +9,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.tables import Aggregate, EquivalenceRule
-from pubmill.specs.base import Name, Spec, Strict
-from pubmill.specs.datasets import TASKS, DatasetSpec
+from pubmill.specs.dataset_specs import TASKS, DatasetSpec
+from pubmill.specs.spec_types import Name, Spec, Strict
 
 BY_DATASET = ("task", "metric", "negative", "dummies")
 """Keys of FinetuningRecipe that the dataset decides; a protocol must not set them."""

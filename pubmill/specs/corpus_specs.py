@@ -14,10 +14,10 @@ from pydantic import (
 
 from pubmill.recipes import PretrainingRecipe, VocabRecipe
 from pubmill.recipes.corpora import SelectionRecipe
-from pubmill.specs.base import FileName, FilePattern, Https, LocalKey, Name, Spec, Strict
 from pubmill.specs.filtering import Contamination, Duplicates
 from pubmill.specs.mimic import MimicSource
-from pubmill.specs.pmc import PmcPackagesSource, PmcSource
+from pubmill.specs.pmc_sources import PmcPackagesSource, PmcSource
+from pubmill.specs.spec_types import FileName, FilePattern, Https, LocalKey, Name, Spec, Strict
 
 
 class PubmedSource(Strict):

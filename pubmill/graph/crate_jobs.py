@@ -1,10 +1,10 @@
 """The RO-Crate of a study."""
 
-from pubmill.graph.datasets import Datasets
-from pubmill.graph.publication import Publication
-from pubmill.graph.report import ReportJobs
+from pubmill.graph.dataset_jobs import Datasets
+from pubmill.graph.report_jobs import ReportJobs
 from pubmill.graph.scope import Scope
 from pubmill.graph.stage_versions import VERSIONS
+from pubmill.graph.study_files import Publication
 from pubmill.recipes.publication import CrateAuthor, CrateRecipe
 from pubmill.specs import Specs
 from pubmill.specs.study import Study

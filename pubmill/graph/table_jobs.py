@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pubmill.graph.cells import Cells
+from pubmill.graph.cell_records import Cells
 from pubmill.graph.headings import heading
 from pubmill.graph.pipelines import Pipelines
-from pubmill.graph.records import Records
+from pubmill.graph.record_status import Records
 from pubmill.graph.runs import Runs
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.graph.table_datasets import NOT_RUN, TableDatasets
@@ -14,7 +14,7 @@ from pubmill.graph.table_models import TableModels
 from pubmill.recipes.tables import Column, Equivalence, Row, TableRecipe
 from pubmill.specs import DatasetSpec, Specs, TableSpec
 from pubmill.specs.study import Study
-from pubmill.specs.tables import ColumnSpec, RowSpec
+from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.storage.path_lists import by_folder
 from pubmill.storage.result_paths import Paths
 

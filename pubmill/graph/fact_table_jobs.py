@@ -6,7 +6,7 @@ from pubmill.graph.model_facts import ModelFacts
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.recipes.tables import FactSource, FactTableColumn, FactTableRecipe, FactTableRow
 from pubmill.specs import FactTableSpec, Specs
-from pubmill.specs.fact_tables import FactRow
+from pubmill.specs.fact_table_specs import FactRow
 from pubmill.specs.study import Study
 from pubmill.storage.result_paths import Paths
 

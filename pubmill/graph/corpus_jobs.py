@@ -23,7 +23,7 @@ from pubmill.recipes.corpora import (
     TextParsingRecipe,
 )
 from pubmill.specs import MimicSource, PmcPackagesSource, PmcSource, PubmedSource, Specs, TextSource
-from pubmill.specs.corpora import Source
+from pubmill.specs.corpus_specs import Source
 from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
 from pubmill.storage.result_paths import Paths
 

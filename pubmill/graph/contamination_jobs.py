@@ -1,6 +1,6 @@
 """The search for texts of datasets in corpora."""
 
-from pubmill.graph.corpora import Corpora
+from pubmill.graph.corpus_jobs import Corpora
 from pubmill.graph.scope import Scope
 from pubmill.recipes.corpora import EvaluatedDataset, IndexRecipe
 from pubmill.specs import Specs

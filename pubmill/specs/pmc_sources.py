@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from pubmill.specs.base import FilePath, Https, Name, Strict
+from pubmill.specs.spec_types import FilePath, Https, Name, Strict
 
 ArticleName = Annotated[str, Field(pattern=r"^PMC[1-9]\d*\.[1-9]\d*$")]
 Reason = Annotated[str, Field(min_length=1)]

@@ -7,8 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from pubmill.specs.fact_table_checks import faults_of_facts, references_of_facts
-from pubmill.specs.fact_tables import FactTableSpec
-from pubmill.specs.tables import ColumnSpec, RowSpec, TableSpec
+from pubmill.specs.fact_table_specs import FactTableSpec
+from pubmill.specs.table_specs import ColumnSpec, RowSpec, TableSpec
 
 
 def table(**changes: Any) -> TableSpec:

@@ -3,7 +3,7 @@
 from pubmill.graph.pipelines import Pipelines
 from pubmill.graph.runs import Runs
 from pubmill.specs import Specs, TableSpec
-from pubmill.specs.tables import ColumnSpec, RowSpec
+from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.storage.result_paths import BELOW
 
 

@@ -1,6 +1,6 @@
 """The files that a study makes."""
 
-from pubmill.graph.contamination import ContaminationJobs
+from pubmill.graph.contamination_jobs import ContaminationJobs
 from pubmill.graph.requests import Requests
 from pubmill.graph.scope import Scope
 from pubmill.specs.study import Study

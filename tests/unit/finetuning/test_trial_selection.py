@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.selection import chosen_values, first_tried, select
+from pubmill.finetuning.trial_selection import chosen_values, first_tried, select
 from pubmill.recipes.finetuning import ChoiceRecipe
 from pubmill.recipes.reading import read
 
