@@ -6,8 +6,8 @@
 Inputs: the parts of a corpus, a vocabulary of any kind, NLTK's punkt_tab.zip, and the recipe
 (pubmill.recipes.pretraining.PackingRecipe).
 Output: the folder of packed tokens (described in pubmill.pretraining.packed_tokens), readable only by its
-owner if a part or the vocabulary is. Parts are packed on all cores that the job may use; the bytes do not depend
-on the number of cores.
+owner if a part or the vocabulary is. Parts are packed on all cores that the job may use; the bytes do not
+depend on the number of cores.
 """
 
 import argparse

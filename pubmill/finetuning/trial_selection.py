@@ -36,10 +36,10 @@ def select(trials: Iterable[Training], decides: Sequence[str]) -> dict[str, Any]
     point with its mean_dev, trials and failed ones]}`; if all trials failed, chosen is None and failed "nan".
     """
     searched = [key for key in decides if key != STEPS]
-    points = _by_point(trials, searched)
+    points = _group_by_point(trials, searched)
     _check_same([trial for _, tried in points for trial in tried], searched)
     _check_complete(points)
-    considered = [_average(point, tried) for point, tried in points]
+    considered = [_point_summary(point, tried) for point, tried in points]
     candidates = [number for number, point in enumerate(considered) if point["mean_dev"] is not None]
     if not candidates:
         return {"chosen": None, "failed": "nan", "mean_dev": None, "considered": considered}
@@ -47,7 +47,7 @@ def select(trials: Iterable[Training], decides: Sequence[str]) -> dict[str, Any]
     best = max(candidates, key=rank.__getitem__)  # The first of equals.
     chosen, tried = points[best]
     if STEPS in decides:
-        chosen = {**chosen, STEPS: _steps(tried)}
+        chosen = {**chosen, STEPS: _mean_best_step(tried)}
     mean = considered[best]["mean_dev"]
     return {"chosen": chosen, "failed": None, "mean_dev": mean, "considered": considered}
 
@@ -86,7 +86,9 @@ def first_tried(path: Path, selected: Any) -> Point:
     return {key: value for key, value in first.items() if key not in FOUND}
 
 
-def _by_point(trials: Iterable[Training], searched: Sequence[str]) -> list[tuple[Point, list[Training]]]:
+def _group_by_point(
+    trials: Iterable[Training], searched: Sequence[str]
+) -> list[tuple[Point, list[Training]]]:
     """Group the trials by point, in the order in which points first appear."""
     points: dict[str, tuple[Point, list[Training]]] = {}
     for path, training in trials:
@@ -110,23 +112,23 @@ def _check_form(path: Path, training: Any) -> None:
         raise PubmillError(f"{path} {what}, so it is no training.json of a trial; run the trial again")
 
 
-def _average(point: Point, tried: list[Training]) -> dict[str, Any]:
-    scores = [_best(path, training, "best") for path, training in _sound(tried)]
+def _point_summary(point: Point, tried: list[Training]) -> dict[str, Any]:
+    scores = [_dev_value(path, training, "best") for path, training in _successful_trials(tried)]
     mean = sum(scores) / len(scores) if scores else None
     return {**point, "mean_dev": mean, "trials": len(tried), "failed": len(tried) - len(scores)}
 
 
-def _steps(tried: list[Training]) -> int:
+def _mean_best_step(tried: list[Training]) -> int:
     """Return the number of steps until the best dev score, averaged over successful trials; at least one."""
-    steps = [_best(path, training, "best_step") for path, training in _sound(tried)]
+    steps = [_dev_value(path, training, "best_step") for path, training in _successful_trials(tried)]
     return max(1, round(sum(steps) / len(steps)))
 
 
-def _sound(tried: list[Training]) -> list[Training]:
+def _successful_trials(tried: list[Training]) -> list[Training]:
     return [(path, training) for path, training in tried if training["failed"] != "nan"]
 
 
-def _best(path: Path, training: dict[str, Any], key: str) -> float:
+def _dev_value(path: Path, training: dict[str, Any], key: str) -> float:
     value = training["dev"].get(key)
     if not isinstance(value, (int, float)):
         raise PubmillError(

@@ -57,7 +57,7 @@ class ChecklistJobs:
     def runs(self) -> StudyRuns:
         """Return the runs behind the study's tables: those that it makes, and those that tables show beside
         them."""
-        return _runs_of([*self._made_records(), *self._found_records()])
+        return _group_runs([*self._made_records(), *self._found_records()])
 
     def _made_records(self) -> list[str]:
         """Return the records that the study makes, below the results folder."""
@@ -79,8 +79,8 @@ class ChecklistJobs:
         Of a run that no job of the study makes, the choice counts only if it is on disk.
         """
         found: dict[tuple[str, str], SearchSummary] = {}
-        made = set(self._choices(_runs_of(self._made_records())))
-        for protocol, model, setting, dataset in _fine_tuned(self.runs()):
+        made = set(self._choice_files(_group_runs(self._made_records())))
+        for protocol, model, setting, dataset in _fine_tuned_runs(self.runs()):
             spec, choice = self._runs.protocol(protocol), self._runs.choice(protocol, model, dataset, setting)
             if choice is None or spec.search is None:
                 continue
@@ -95,9 +95,9 @@ class ChecklistJobs:
             found[protocol, repr(grid)] = replace(one, selected=selected)
         return list(found.values())
 
-    def _choices(self, runs: StudyRuns) -> Iterator[str]:
+    def _choice_files(self, runs: StudyRuns) -> Iterator[str]:
         """Yield the files of the choices behind some runs."""
-        for protocol, model, setting, dataset in _fine_tuned(runs):
+        for protocol, model, setting, dataset in _fine_tuned_runs(runs):
             yield from self._runs.selected(protocol, model, dataset, setting)
 
     def recipe(self) -> ChecklistRecipe:
@@ -117,9 +117,9 @@ class ChecklistJobs:
             vocabs=report.vocabs,
             runs=runs,
             searches=tuple(self.searches()),
-            protocols={name: self._protocol(name) for name in runs if name != OFF_THE_SHELF},
-            models={name: self._model(name) for name in models},
-            datasets={name: self._dataset(name) for name in datasets},
+            protocols={name: self._protocol_summary(name) for name in runs if name != OFF_THE_SHELF},
+            models={name: self._model_summary(name) for name in models},
+            datasets={name: self._dataset_summary(name) for name in datasets},
             versions={"checklist": VERSIONS["checklist"]},
         )
 
@@ -135,7 +135,7 @@ class ChecklistJobs:
             ],
         }
 
-    def _protocol(self, name: str) -> ProtocolSummary:
+    def _protocol_summary(self, name: str) -> ProtocolSummary:
         spec = self._specs.protocols[name]
         return ProtocolSummary(
             citation=spec.citation,
@@ -148,7 +148,7 @@ class ChecklistJobs:
             split=spec.final.split,
         )
 
-    def _model(self, name: str) -> ModelSummary:
+    def _model_summary(self, name: str) -> ModelSummary:
         spec = self._specs.models[name]
         return ModelSummary(
             label=spec.label,
@@ -158,7 +158,7 @@ class ChecklistJobs:
             weights=self._models.weights(name),
         )
 
-    def _dataset(self, name: str) -> DatasetSummary:
+    def _dataset_summary(self, name: str) -> DatasetSummary:
         spec = self._specs.datasets[name]
         links = [file.url for file in spec.sources.values() if not isinstance(file, LocalFile)]
         return DatasetSummary(
@@ -178,12 +178,12 @@ class ChecklistJobs:
     def inputs(self) -> list[str]:
         """Return the files that the checklist reads, except weights, which it counts where they exist."""
         records = self._made_records()
-        selected = dict.fromkeys(self._choices(_runs_of(records)))
+        selected = dict.fromkeys(self._choice_files(_group_runs(records)))
         cards = list(map(self._paths.card, self._scope.datasets()))
         return [*self._report.measured(), *map(self._paths.at, records), *selected, *cards]
 
 
-def _runs_of(records: Iterable[str]) -> StudyRuns:
+def _group_runs(records: Iterable[str]) -> StudyRuns:
     """Return runs by the paths of their records below the results folder."""
     found: StudyRuns = {}
     for run in map(run_of, records):
@@ -192,7 +192,7 @@ def _runs_of(records: Iterable[str]) -> StudyRuns:
     return found
 
 
-def _fine_tuned(runs: StudyRuns) -> Iterator[tuple[str, str, str, str]]:
+def _fine_tuned_runs(runs: StudyRuns) -> Iterator[tuple[str, str, str, str]]:
     """Yield protocol, model, setting and dataset of all runs except those of pipelines."""
     for protocol, models in sorted(runs.items()):
         for model, settings in sorted(models.items() if protocol != OFF_THE_SHELF else ()):

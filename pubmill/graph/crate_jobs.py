@@ -44,7 +44,7 @@ class Crate:
         report, author = self._report.recipe(), self._study.author
         own = self._study.model_dump(mode="json", exclude=OF_THE_MACHINE)
         keys = dict.fromkeys(self._study.local_files, "a folder of your own")
-        licences, conditions = self._conditions()
+        licences, conditions = self._access_terms()
         return CrateRecipe(
             study=report.study,
             title=report.title,
@@ -60,7 +60,7 @@ class Crate:
             versions={"crate": VERSIONS["crate"]},
         )
 
-    def _conditions(self) -> tuple[dict[str, str], dict[str, str]]:
+    def _access_terms(self) -> tuple[dict[str, str], dict[str, str]]:
         """Return the licences of the datasets' source files, and where to apply for them; for files that
         several datasets share, those of the first."""
         licences: dict[str, str] = {}

@@ -40,22 +40,22 @@ class DatasetPages:
             scale_title=self._specs.scale.title,
             made_up=self._datasets.is_made_up(dataset),
             card=BELOW.card(dataset),
-            sources=self._sources(dataset),
+            sources=self._page_sources(dataset),
             published={str(split): file for split, file in published.items()},
             variants=tuple(name for name in self._datasets.variants(dataset) if name != dataset),
             versions={"page": VERSIONS["page"]},
         )
 
-    def _sources(self, dataset: str) -> tuple[PageSource, ...]:
+    def _page_sources(self, dataset: str) -> tuple[PageSource, ...]:
         """Return the source files: a list, as the order of a mapping would be lost on the way to the page."""
         inputs = self._datasets.inputs(dataset)
         return tuple(
-            _source(role, file, self._paths.source_record(self._paths.below(inputs[role])))
+            _page_source(role, file, self._paths.source_record(self._paths.below(inputs[role])))
             for role, file in self._specs.datasets[dataset].sources.items()
         )
 
 
-def _source(role: str, file: File | LocalFile, record: str) -> PageSource:
+def _page_source(role: str, file: File | LocalFile, record: str) -> PageSource:
     """Return where a source file is from, in words that hold on every machine, and how it is checked."""
     if isinstance(file, LocalFile):
         place = f"{file.file}, in the folder local_files.{file.local}"

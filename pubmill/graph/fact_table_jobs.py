@@ -60,12 +60,12 @@ class FactTables:
                 )
                 for column in spec.columns
             ),
-            rows=tuple(self._row(spec, row, sources[row.subject]) for row in spec.rows),
+            rows=tuple(self._recipe_row(spec, row, sources[row.subject]) for row in spec.rows),
             lists_members=spec.lists_members,
             versions={"fact_table": VERSIONS["fact_table"]},
         )
 
-    def _row(self, table: FactTableSpec, row: FactRow, sources: dict[str, FactSource]) -> FactTableRow:
+    def _recipe_row(self, table: FactTableSpec, row: FactRow, sources: dict[str, FactSource]) -> FactTableRow:
         data = self._specs.datasets.get(row.subject) if table.subjects == "datasets" else None
         return FactTableRow(
             subject=row.subject,

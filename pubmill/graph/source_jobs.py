@@ -47,7 +47,7 @@ class Sources:
         for dataset in self._specs.datasets.values():
             for file in dataset.sources.values():
                 if isinstance(file, File):
-                    yield file.url, _check(file)
+                    yield file.url, _check_arguments(file)
         for model in self._specs.models.values():
             if isinstance(model.released, ArchiveWeights):
                 found = model.released.sha256
@@ -77,7 +77,7 @@ class Sources:
         return ["--sha256", self._digests.of(Path(self.local_file(key, name)))]
 
 
-def _check(file: File) -> list[str]:
+def _check_arguments(file: File) -> list[str]:
     """Return the download program's arguments that check a dataset's file."""
     if file.git_blob:
         return ["--git-blob", file.git_blob]

@@ -22,30 +22,36 @@ class Publication:
     def files(self) -> list[str]:
         """Return the files that the RO-Crate holds."""
         checklist = self._paths.checklist_files(self._study.study)
-        return [*self._tables(), *self._comparisons(), self._report(), *checklist, *self._pages()]
+        return [
+            *self._table_files(),
+            *self._comparison_files(),
+            self._report_file(),
+            *checklist,
+            *self._page_files(),
+        ]
 
     def everything(self) -> list[str]:
         """Return the targets of a study; the RO-Crate is made only when it is requested."""
         result_tables = self._requests.result_tables()
         return [
-            self._report(),
-            *self._tables(),
-            *self._comparisons(),
-            *self._pages(),
+            self._report_file(),
+            *self._table_files(),
+            *self._comparison_files(),
+            *self._page_files(),
             *self._paths.contradiction_files(),
             *(self._contamination.reports() if self._scope.datasets() else []),
             *(self._paths.checklist_files(self._study.study) if result_tables else []),
         ]
 
-    def _report(self) -> str:
+    def _report_file(self) -> str:
         return self._paths.report(self._study.study, "html")
 
-    def _tables(self) -> list[str]:
+    def _table_files(self) -> list[str]:
         return [path for table in self._study.tables for path in self._paths.table_files(table)]
 
-    def _comparisons(self) -> list[str]:
+    def _comparison_files(self) -> list[str]:
         tables = self._requests.result_tables()
         return [path for table in tables for path in self._paths.comparison_files(table)]
 
-    def _pages(self) -> list[str]:
+    def _page_files(self) -> list[str]:
         return [path for dataset in self._scope.datasets() for path in self._paths.page_files(dataset)]

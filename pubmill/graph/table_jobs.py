@@ -134,7 +134,7 @@ class Tables:
                 for column, rows in self.shown_records(table).items()
             },
             found=tuple(f"{column}/{row}" for column, rows in found.items() for row in rows),
-            missing=self._missing(table),
+            missing=self._missing_reasons(table),
             versions={"table": VERSIONS["table"]},
         )
 
@@ -188,7 +188,7 @@ class Tables:
         protocol = self._specs.protocols[table.protocol]
         return sum(map(protocol.runs, self._runs.parts(table.protocol, row)))
 
-    def _missing(self, table: str) -> dict[str, str]:
+    def _missing_reasons(self, table: str) -> dict[str, str]:
         """Return why columns, rows and single cells (`column/row`) have no score of ours."""
         spec, found = self._specs.tables[table], self.records(table)
         columns, pipelines = self._table_models.columns(table), self._pipelines.names()

@@ -63,23 +63,23 @@ class _OffsetsWriter:
     def __init__(self, path: Path) -> None:
         self.file: BinaryIO = path.open("wb")
         self.count, self.end = 0, 0
-        self._header()
-        self._append(np.zeros(1, np.int64))
+        self._write_header()
+        self._append_offsets(np.zeros(1, np.int64))
 
-    def _header(self) -> None:
+    def _write_header(self) -> None:
         # numpy leaves room in the header for a longer first axis, so that it can be rewritten in place.
         npy.write_array_header_1_0(
             self.file, {"descr": "<i8", "fortran_order": False, "shape": (self.count,)}
         )
 
-    def _append(self, offsets: Offsets) -> None:
+    def _append_offsets(self, offsets: Offsets) -> None:
         self.file.write(offsets.astype("<i8").tobytes())
         self.count += len(offsets)
 
     def add(self, lengths: Offsets) -> None:
         if len(lengths):
             offsets = np.cumsum(lengths, dtype=np.int64) + self.end
-            self._append(offsets)
+            self._append_offsets(offsets)
             self.end = int(offsets[-1])
 
     def __enter__(self) -> Self:
@@ -90,7 +90,7 @@ class _OffsetsWriter:
     ) -> None:
         if error is None:
             self.file.seek(0)
-            self._header()
+            self._write_header()
         self.file.close()
 
 

@@ -132,14 +132,14 @@ def pack_parts(
     context = multiprocessing.get_context("spawn")
     try:
         with ProcessPoolExecutor(min(processes, len(parts)), context, _Worker.start, (vocab, punkt)) as pool:
-            yield from _in_order(pool, parts, recipe, ahead=2 * processes)
+            yield from _ordered_results(pool, parts, recipe, ahead=2 * processes)
     except BrokenProcessPool:
         raise PubmillError(
             "a packing process was killed, most likely because memory ran out; run again with fewer processes"
         ) from None
 
 
-def _in_order(
+def _ordered_results(
     pool: ProcessPoolExecutor, parts: list[Path], recipe: PackingRecipe, ahead: int
 ) -> Iterator[Shards]:
     """Yield results in the order of the parts, with at most `ahead` of them waiting in memory."""

@@ -37,7 +37,7 @@ TASKS = {
 
 
 @cache
-def _functions(module: str) -> frozenset[str]:
+def _function_names(module: str) -> frozenset[str]:
     """Names of the functions in a module of `pubmill.convert`.
 
     They are read from its syntax tree, because every start of Snakemake loads the specs and importing the
@@ -48,9 +48,9 @@ def _functions(module: str) -> frozenset[str]:
     return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
 
 
-def _exists(name: str) -> str:
+def _check_converter(name: str) -> str:
     module, _, function = name.removeprefix("pubmill.convert.").partition(":")
-    if function not in _functions(module):
+    if function not in _function_names(module):
         raise ValueError(f"there is no function {function} in pubmill/convert/{module}.py")
     return name
 
@@ -67,7 +67,9 @@ def _without_nulls(expect: Any) -> Any:
     }
 
 
-Function = Annotated[str, Field(pattern=r"^pubmill\.convert\.[a-z0-9_]+:[a-z_]+$"), AfterValidator(_exists)]
+Function = Annotated[
+    str, Field(pattern=r"^pubmill\.convert\.[a-z0-9_]+:[a-z_]+$"), AfterValidator(_check_converter)
+]
 
 
 class File(Strict):
@@ -95,7 +97,7 @@ class LocalFile(Strict):
     sha256: Sha256 | None = None
 
 
-def _where(source: Any) -> str:
+def _source_kind(source: Any) -> str:
     own = isinstance(source, LocalFile) or (isinstance(source, dict) and "local" in source)
     return "own file" if own else "file of the network"
 
@@ -103,7 +105,8 @@ def _where(source: Any) -> str:
 # The tags must not be keys: pydantic puts them into error locations, which are searched for keys to find
 # lines.
 Source = Annotated[
-    Annotated[File, Tag("file of the network")] | Annotated[LocalFile, Tag("own file")], Discriminator(_where)
+    Annotated[File, Tag("file of the network")] | Annotated[LocalFile, Tag("own file")],
+    Discriminator(_source_kind),
 ]
 
 

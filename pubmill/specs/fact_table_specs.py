@@ -161,11 +161,11 @@ class FactTableSpec(Spec):
                 facts = ", ".join(known)
                 yield f"{column.key}: {self.subjects} have no fact {column.value!r}; there are {facts}"
                 continue
-            lacking = [name for name, value in self._needs(column) if not value]
+            lacking = [name for name, value in self._required_keys(column) if not value]
             if lacking:
                 yield f"{column.key}: {column.value} needs {' and '.join(lacking)}"
 
-    def _needs(self, column: FactColumn) -> Iterator[tuple[str, object]]:
+    def _required_keys(self, column: FactColumn) -> Iterator[tuple[str, object]]:
         """Yield the keys that a fact requires, each with its value."""
         if column.fact in ("recipe", *OF_EXAMPLES):
             yield "the column's `dataset`", column.dataset

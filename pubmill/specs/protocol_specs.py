@@ -24,7 +24,7 @@ SettingName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*(=[a-z0-9.+-]+
 """Parts are joined by `+`, as in grid points: on a cluster, Snakemake would cut the name at a comma."""
 
 
-def _decidable(values: dict[str, Any]) -> dict[str, Any]:
+def _check_decidable(values: dict[str, Any]) -> dict[str, Any]:
     """Check that a protocol may decide these keys; the loader, which knows the kinds, checks the values."""
     faults = [
         f"{key}: the dataset decides it, not a protocol; remove it"
@@ -38,7 +38,7 @@ def _decidable(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _known(of: tuple[str, ...]) -> Any:
+def _known_names(of: tuple[str, ...]) -> Any:
     def check(names: tuple[str, ...]) -> tuple[str, ...]:
         strangers = [name for name in names if name not in of]
         if strangers:
@@ -48,15 +48,15 @@ def _known(of: tuple[str, ...]) -> Any:
     return AfterValidator(check)
 
 
-Values = Annotated[dict[str, Any], AfterValidator(_decidable)]
-Grid = Annotated[dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]], AfterValidator(_decidable)]
+Values = Annotated[dict[str, Any], AfterValidator(_check_decidable)]
+Grid = Annotated[dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]], AfterValidator(_check_decidable)]
 
 
 class DatasetScope(Strict):
     """The datasets that a setting or override applies to, by task and kind; null means any."""
 
-    tasks: Annotated[tuple[str, ...], _known(ALL_TASKS)] | None = None
-    kinds: Annotated[tuple[str, ...], _known(KINDS)] | None = None
+    tasks: Annotated[tuple[str, ...], _known_names(ALL_TASKS)] | None = None
+    kinds: Annotated[tuple[str, ...], _known_names(KINDS)] | None = None
 
     def fits(self, data: DatasetSpec) -> bool:
         return (self.tasks is None or data.task in self.tasks) and (
@@ -131,7 +131,7 @@ class Final(Strict):
     split: Literal["test"]
 
 
-def _with_default(rule: EquivalenceRule) -> EquivalenceRule:
+def _check_default(rule: EquivalenceRule) -> EquivalenceRule:
     if "default" not in rule.margins:
         raise ValueError("margins must have the key `default`, which also holds for composites")
     return rule
@@ -156,7 +156,7 @@ class ProtocolSpec(Spec):
     start_from: dict[Name, Name] = {}
     future_models: tuple[Name, ...] = ()
     final: Final
-    equivalence: Annotated[EquivalenceRule, AfterValidator(_with_default)]
+    equivalence: Annotated[EquivalenceRule, AfterValidator(_check_default)]
 
     @model_validator(mode="after")
     def is_whole(self) -> Self:
@@ -252,7 +252,7 @@ class ProtocolSpec(Spec):
         grid = self.grid(data, model, setting)
         points = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
         if grid:
-            return {"+".join(f"{key}={_short(value)}" for key, value in p.items()): p for p in points}
+            return {"+".join(f"{key}={_short_value(value)}" for key, value in p.items()): p for p in points}
         return {UNSEARCHED: {}} if self.fold_of(data.name) else {}
 
     def recipe(self, data: DatasetSpec, model: str, setting: str, trial: bool) -> dict[str, Any]:
@@ -294,10 +294,10 @@ class ProtocolSpec(Spec):
         return None
 
 
-def _short(value: Any) -> str:
+def _short_value(value: Any) -> str:
     """Return a grid value in its short form for file names: 1e-05, 512x1024, none."""
     if isinstance(value, (list, tuple)):
-        return "x".join(map(_short, value)) or "none"
+        return "x".join(map(_short_value, value)) or "none"
     if value is None or isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, (int, float)) else str(value)

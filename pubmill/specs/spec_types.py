@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from pubmill.storage import name_patterns as names
 
 
-def _stays_below(address: str) -> str:
+def _check_address(address: str) -> str:
     """Return an address that is safe as a file path: inside the folder and without wildcards."""
     if re.search(r"[?#{}\\]|(^|/)\.\.?(/|$)", address):
         raise ValueError("`?`, `#`, braces, backslashes and the folders `.` and `..` are not allowed here")
@@ -19,9 +19,9 @@ Name = Annotated[str, Field(pattern=f"^{names.SPEC}$")]
 LocalKey = Annotated[str, Field(pattern=f"^{names.KEY}$")]
 FileName = Annotated[str, Field(pattern=f"^{names.FILE}$")]
 FilePattern = Annotated[str, Field(pattern=f"^{names.FILES}$")]
-FilePath = Annotated[str, Field(pattern=f"^{names.PATH}$"), AfterValidator(_stays_below)]
+FilePath = Annotated[str, Field(pattern=f"^{names.PATH}$"), AfterValidator(_check_address)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Https = Annotated[str, Field(pattern=f"^{names.URL}$"), AfterValidator(_stays_below)]
+Https = Annotated[str, Field(pattern=f"^{names.URL}$"), AfterValidator(_check_address)]
 
 
 class Strict(BaseModel):

@@ -21,13 +21,13 @@ def _known_metric(name: str) -> str:
 Metric = Annotated[str, AfterValidator(_known_metric)]
 
 
-def _several(value: Any) -> Any:
+def _as_tuple(value: Any) -> Any:
     """Return a single name as a list of one."""
     return (value,) if isinstance(value, str) else value
 
 
-Settings = Annotated[tuple[SettingName, ...], Field(min_length=1), BeforeValidator(_several)]
-Printed = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(_several)]
+Settings = Annotated[tuple[SettingName, ...], Field(min_length=1), BeforeValidator(_as_tuple)]
+Printed = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(_as_tuple)]
 
 
 class CellSpec(Strict):
@@ -183,19 +183,19 @@ class TableSpec(Spec):
 
     @model_validator(mode="after")
     def names_are_its_own(self) -> Self:
-        faults = [*self._repeated(), *self._strangers()]
+        faults = [*self._duplicate_names(), *self._unknown_rows()]
         if faults:
             raise ValueError("; ".join(faults))
         return self
 
-    def _repeated(self) -> Iterator[str]:
+    def _duplicate_names(self) -> Iterator[str]:
         rows = [*(row.name for row in self.rows), *(one.name for one in self.composites)]
         for what, names in (("rows", rows), ("columns", [column.name for column in self.columns])):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 yield f"duplicate {what}: {', '.join(twice)}; give each a different `key`"
 
-    def _strangers(self) -> Iterator[str]:
+    def _unknown_rows(self) -> Iterator[str]:
         rows = {row.name for row in self.rows}
         for composite in self.composites:
             strangers = sorted({name for group in composite.groups.values() for name in group} - rows)

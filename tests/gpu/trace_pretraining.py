@@ -81,8 +81,8 @@ def outcome(recipe: PretrainingRecipe, data: Path, teacher: Path) -> dict[str, A
 
 def plant_tensor() -> None:
     """Leave a tensor of the last layer on the processor."""
-    at = forward._at
-    forward._at = lambda hidden, rows: at(hidden, rows) + torch.zeros(1)
+    select_rows = forward._select_rows
+    forward._select_rows = lambda hidden, rows: select_rows(hidden, rows) + torch.zeros(1)
 
 
 def main() -> None:

@@ -60,9 +60,11 @@ class Sequences(Task[SequenceExample]):
                 Text(example=number, id=example.id, first=text, second=example.text_pair, arguments=arguments)
             )
         encoded = encode_texts(self.reader, texts, self.recipe.pooling)
-        return replace(encoded, instances=[self._read(instance) for instance in encoded.instances])
+        return replace(
+            encoded, instances=[self._with_read_places(instance) for instance in encoded.instances]
+        )
 
-    def _read(self, instance: Instance) -> Instance:
+    def _with_read_places(self, instance: Instance) -> Instance:
         """Return the instances, with the places that the head reads."""
         every = self.recipe.head == "bilstm"
         return replace(instance, places=list(range(len(instance.ids)))) if every else instance
