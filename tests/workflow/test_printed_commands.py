@@ -42,6 +42,7 @@ PLACEHOLDERS = {
     "/path/to/mirror": "tests/world/mirror",
     "/data/mirror": "tests/world/mirror",
     "/data/mednli": "own/mednli",
+    "./my-bert": "pubmedbert-base",
     "~/my-cluster": "profiles/slurm",  # of which it is a copy
     "TABLE ROW COLUMN": "gu2020/table06 bc2gm pubmedbert-base",
     "STUDY": "gu2020",
@@ -99,6 +100,10 @@ def is_snakemake(text: str) -> bool:
     return ".venv/bin/snakemake" in text
 
 
+def is_command(text: str) -> bool:
+    return text.startswith(".venv/bin/pubmill")
+
+
 def is_program(text: str) -> bool:
     return ".venv/bin/python scripts/" in text
 
@@ -106,6 +111,10 @@ def is_program(text: str) -> bool:
 def task(text: str, *, long: bool = False) -> dict[str, object]:
     """Return how to run a command in the clone."""
     words = shlex.split(filled(text), comments=True)
+    if is_command(text):
+        runs = words[1] in ("run", "table", "demo")
+        dry = ["-n"] if runs and "-n" not in words else []
+        return {"way": "whole" if runs or words[1] == "explain" else "parse", "words": [*words, *dry]}
     if is_snakemake(text):
         place = 1 + next(i for i, word in enumerate(words) if word.endswith("/snakemake"))
         has_target = any("results/" in word for word in words[place : place + 2])
