@@ -61,6 +61,8 @@ NOT_TRIED = {
     r"\.venv/bin/python -m tests\.fidelity_page": "tests/unit/specs/test_fidelity.py compares what it writes",
     r"\.venv/bin/python -m tests\.attack": "tests/unit/test_attacks.py runs it",
     r"\.venv/bin/torchrun .* scripts/pretrain\.py \.\.\.$": "its arguments are left out",
+    r"\.venv/bin/pubmill --install-completion": "changes the user's shell",
+    r"\.venv/bin/pubmill open": "needs a finished study and a browser; tests/unit/cli runs it",
     r"\.venv/bin/python benchmarks/pmc.py$": "its usage is compared",
 }
 SHELL = r"make |cp |printf |\.venv/bin/pre-commit |\.venv/bin/python -m pytest"
