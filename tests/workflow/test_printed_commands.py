@@ -115,8 +115,8 @@ def task(text: str, *, long: bool = False) -> dict[str, object]:
     words = shlex.split(filled(text), comments=True)
     if is_command(text):
         runs = words[1] in ("run", "table", "demo")
-        dry = ["-n"] if runs and "-n" not in words else []
-        return {"way": "whole" if runs or words[1] in ("explain", "--help") else "parse", "words": [*words, *dry]}
+        words += ["-n"] if runs and "-n" not in words else []
+        return {"way": "whole" if runs or words[1] in ("explain", "--help") else "parse", "words": words}
     if is_snakemake(text):
         place = 1 + next(i for i, word in enumerate(words) if word.endswith("/snakemake"))
         has_target = any("results/" in word for word in words[place : place + 2])
