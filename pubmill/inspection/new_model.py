@@ -20,6 +20,7 @@ from pubmill.pretraining.model_folder_checks import (
     weight_files,
 )
 from pubmill.specs import ModelSpec, problem_text, strict_yaml
+from pubmill.specs.schemas import first_line
 from pubmill.storage.files import writing
 from pubmill.storage.model_folders import CONFIG, TOKENIZER_FILES, VOCABULARY_FILES, folder_fault
 from pubmill.storage.name_patterns import HUB
@@ -126,6 +127,7 @@ def write_spec(model: NewModel, specs: Path) -> Path:
         ModelSpec.model_validate(values)
     except ValidationError as error:
         raise PubmillError(f"model {model.name}: {problem_text(error.errors()[0])}") from None
+    text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
     with writing(path) as temporary:
-        temporary.write_text(yaml.safe_dump(values, sort_keys=False, allow_unicode=True), encoding="utf-8")
+        temporary.write_text(f"{first_line('models', depth=2)}\n{text}", encoding="utf-8")
     return path
