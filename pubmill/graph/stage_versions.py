@@ -29,6 +29,7 @@ VERSIONS = {
     "fact_table": 3,
     "page": 5,
     "contradictions": 3,
+    "audit": 1,
     "report": 8,
     "checklist": 2,
     "crate": 2,

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from pubmill.graph.audit import AuditJobs
 from pubmill.graph.cells import Cells
 from pubmill.graph.checklist import ChecklistJobs
 from pubmill.graph.contamination import ContaminationJobs
@@ -130,6 +131,7 @@ class Graph:
         self.contamination = ContaminationJobs(specs, paths, self.corpora, self.scope)
         self.pages = DatasetPages(study, specs, paths, self.datasets)
         self.contradictions = ContradictionJobs(specs, self.tables)
+        self.audit = AuditJobs(specs, self.runs, self.pipelines, self.tables)
         self.report = ReportJobs(
             study,
             specs,
