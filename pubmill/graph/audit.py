@@ -1,8 +1,10 @@
 """The audit of the papers' published values: what each paper states about them."""
 
+import hashlib
 from collections.abc import Mapping
 
 from pubmill.graph.pipelines import Pipelines
+from pubmill.graph.requests import Requests
 from pubmill.graph.runs import Runs
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.graph.tables import Tables
@@ -16,8 +18,10 @@ from pubmill.recipes.audit import (
     StatedRuns,
 )
 from pubmill.recipes.tables import PublishedRow, values_of
+from pubmill.recipes.writing import as_json
 from pubmill.specs import DatasetSpec, ProtocolSpec, Specs, TableSpec
 from pubmill.specs.tables import ColumnSpec, RowSpec
+from pubmill.storage.result_paths import Paths
 
 SHARES: Mapping[str, tuple[ScoreKind, str]] = {
     "accuracy": ("share", "examples"),
@@ -54,11 +58,31 @@ OF_OTHERS = "of other work, whose number of runs and test split the paper does n
 class AuditJobs:
     """Recipe of the audit of the published values."""
 
-    def __init__(self, specs: Specs, runs: Runs, pipelines: Pipelines, tables: Tables) -> None:
+    def __init__(
+        self,
+        specs: Specs,
+        paths: Paths,
+        requests: Requests,
+        runs: Runs,
+        pipelines: Pipelines,
+        tables: Tables,
+    ) -> None:
         self._specs = specs
+        self._paths = paths
+        self._requests = requests
         self._runs = runs
         self._pipelines = pipelines
         self._tables = tables
+
+    def files(self) -> list[str]:
+        """Return the files of the audit: none at a scale with other test splits and runs than the papers',
+        and none without tables of results."""
+        comparable = self._specs.scale.comparable and self._requests.result_tables()
+        return self._paths.audit_files() if comparable else []
+
+    def digest(self) -> str:
+        """Return a digest of the recipe, which is too long for an argument of a command."""
+        return hashlib.sha256(as_json(self.recipe()).encode()).hexdigest()
 
     def recipe(self) -> AuditRecipe:
         """Return the recipe of the audit. Its counts and runs are the papers' only at a scale that is

@@ -30,7 +30,7 @@ VERSIONS = {
     "page": 5,
     "contradictions": 3,
     "audit": 1,
-    "report": 8,
+    "report": 9,
     "checklist": 2,
     "crate": 2,
 }

@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from pubmill.recipes.audit import Over
+from pubmill.errors import PubmillError
+from pubmill.recipes.audit import Over, ScoreCounts, ScoreKind
 from pubmill.statistics import reachability as reach
 from pubmill.statistics.attainable_scores import Interval
 
@@ -12,6 +13,18 @@ ONE_RUN = {
     "f1": "an F1 with {} gold items",
     "mean_f1": "a mean of F1 with {} gold items",
     "correlation": "a correlation",
+}
+METRICS: dict[str, ScoreKind] = {
+    "accuracy": "share",
+    "recall": "share",
+    "f1": "f1",
+    "mrr": "reciprocal_rank",
+}
+"""Metric on the command line -> kind of score. F1 is micro F1, or that of entities or of one class."""
+VERDICTS = {
+    True: "reachable",
+    False: "unreachable under the stated protocol",
+    None: "not decided: the search over counts is not exhaustive for this score, and found none",
 }
 
 
@@ -88,3 +101,23 @@ def printed_range(interval: Interval, printed: str) -> tuple[str, str]:
     """Return the lowest and highest printable numbers of an interval, with the decimals of a printed one."""
     decimals = len(printed.partition(".")[2])
     return reach.in_per_cent(interval.low, decimals), reach.in_per_cent(interval.high, decimals)
+
+
+def report(printed: str, metric: str, size: int, runs: int, over: Over) -> str:
+    """Return the verdict on a printed score with its arithmetic, as lines of text."""
+    if size < 1 or runs < 1:
+        raise PubmillError(f"--n and --runs must be at least 1, found {size} and {runs}")
+    reading = Reading((ScoreCounts(kind=METRICS[metric], sizes=(size,)),), runs, over)
+    known = reach.is_reachable(reach.rounding_interval(printed), *reading)
+    found, number = reach.chance(printed, *reading)
+    lines = [
+        f"{printed}: {VERDICTS[known]}",
+        f"read as: {reading.text}",
+        f"reachable by chance: {found} of {number} numbers with the same whole part",
+    ]
+    if known is False:
+        lines += [
+            f"arithmetic: {arithmetic(printed, reading)}",
+            f"smallest change: {changes(printed, reading)}",
+        ]
+    return "\n".join(lines)

@@ -68,10 +68,14 @@ class Audit(Shape):
         return papers | {"all": sum(papers.values(), Counter())}
 
     @property
-    def unreachable(self) -> dict[str, list[Finding]]:
-        """Table -> the values that are unreachable."""
-        found = [one for one in self.findings if one.verdict == "unreachable"]
-        return {table: list(ones) for table, ones in itertools.groupby(found, key=lambda one: one.table)}
+    def unreachable(self) -> "list[Unreachable]":
+        """The distinct values that are unreachable, each with the places where it is printed."""
+        groups: dict[tuple[str, ...], list[Finding]] = {}
+        for one in self.findings:
+            if one.verdict == "unreachable":
+                key = (one.dataset, one.printed, one.test, one.why, one.change)
+                groups.setdefault(key, []).append(one)
+        return [Unreachable(ones) for _, ones in sorted(groups.items())]
 
     @property
     def reasons(self) -> dict[str, int]:
@@ -93,6 +97,32 @@ class Audit(Shape):
         return Audit(findings=tuple(one for one in self.findings if one.table in tables))
 
 
+class Unreachable(NamedTuple):
+    """A printed value that is unreachable, wherever it is printed for the same reasons."""
+
+    findings: list[Finding]
+
+    @property
+    def first(self) -> Finding:
+        return self.findings[0]
+
+    @property
+    def places(self) -> str:
+        """The tables where it is printed: `gu2020 Tables 6, 7; tinn2021 Table 2`."""
+        papers: dict[str, dict[int, None]] = {}
+        for one in self.findings:
+            papers.setdefault(one.paper, {})[one.number] = None
+        return "; ".join(
+            f"{paper} Table{'s' * (len(found) > 1)} {', '.join(map(str, found))}"
+            for paper, found in papers.items()
+        )
+
+    @property
+    def models(self) -> str:
+        """The labels of its models or columns, each once."""
+        return ", ".join(dict.fromkeys(one.model for one in self.findings))
+
+
 class TestSummary(NamedTuple):
     """The values of a paper on a dataset that are tested alike."""
 
@@ -109,6 +139,10 @@ class TestSummary(NamedTuple):
     @property
     def unreachable(self) -> list[str]:
         return sorted(value for value, verdict in self.distinct.items() if verdict == "unreachable")
+
+    @property
+    def untestable(self) -> list[str]:
+        return sorted(value for value, verdict in self.distinct.items() if verdict == "untestable")
 
     @property
     def by_chance(self) -> float:
@@ -199,7 +233,7 @@ class _TableAudit:
                 test=test,
                 why=why,
                 change=change,
-                chance=self._chance(line.value, column, row) if verdict != "untestable" else None,
+                chance=self._chance(line.value, column, row) if test else None,
             )
 
     def _judged(self, line: Any, column: AuditedColumn | None, row: PublishedRow | None) -> Judged:
