@@ -89,6 +89,8 @@ def f1_within(interval: Interval, gold: int, wrong: int | None) -> Quotient | No
     """
     if interval.low <= 0 <= interval.high:
         return Quotient(0, gold)
+    if interval.high < 0 or interval.low > 1:
+        return None
     for whole in _wholes(interval, gold, wrong):
         right = max(ceil(interval.low * whole / 2), _fewest_right(whole, gold, wrong))
         if right <= min(floor(interval.high * whole / 2), _most_right(whole, gold)):

@@ -1,5 +1,6 @@
 """The arithmetic behind a verdict on a printed score, in words."""
 
+from math import ceil, floor
 from typing import NamedTuple
 
 from pubmill.errors import PubmillError
@@ -98,9 +99,13 @@ def _items(reading: Reading) -> str:
 
 
 def printed_range(interval: Interval, printed: str) -> tuple[str, str]:
-    """Return the lowest and highest printable numbers of an interval, with the decimals of a printed one."""
+    """Return the lowest and the highest number as which a score of an interval may be printed, with the
+    decimals of a printed one."""
     decimals = len(printed.partition(".")[2])
-    return reach.in_per_cent(interval.low, decimals), reach.in_per_cent(interval.high, decimals)
+    _, unit = reach.printed_number(printed)
+    lowest = ceil((100 * interval.low - unit / 2) / unit) * unit
+    highest = floor((100 * interval.high + unit / 2) / unit) * unit
+    return f"{float(lowest):.{decimals}f}", f"{float(highest):.{decimals}f}"
 
 
 def report(printed: str, metric: str, size: int, runs: int, over: Over) -> str:
