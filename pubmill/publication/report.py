@@ -22,7 +22,7 @@ from pubmill.storage.files import read_json
 from pubmill.storage.path_lists import paths_of
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, below_sources, source_of_record
 from pubmill.tables.aggregation import machine
-from pubmill.tables.audit import Audit, read_audit
+from pubmill.tables.audit import Audit, read_audit, with_unreachable
 from pubmill.tables.cells import Table, read_table
 from pubmill.tables.comparisons import Comparisons, read_comparisons
 from pubmill.tables.dataset_cards import Card
@@ -156,13 +156,14 @@ def _timed_runs(table: Table) -> DataFrame:
 
 def read_report(recipe: ReportRecipe, results: Path) -> Report:
     """Read the content of a report; a `PubmillError` names the first file that is missing or wrong."""
-    tables = {name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables}
-    contradictions = Contradictions(found=())
-    if recipe.tables:
-        contradictions = read_contradictions(results / BELOW.contradictions("json"))
     audit = Audit(findings=())
     if recipe.tables and recipe.comparable:
         audit = read_audit(results / BELOW.audit("json"))
+    found = {name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables}
+    tables = {name: with_unreachable(table, audit) for name, table in found.items()}
+    contradictions = Contradictions(found=())
+    if recipe.tables:
+        contradictions = read_contradictions(results / BELOW.contradictions("json"))
     return Report(
         recipe=recipe,
         tables=tables,

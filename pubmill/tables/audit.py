@@ -7,6 +7,7 @@ computed from is not stated, with the reason. A verdict says nothing about cause
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -18,7 +19,7 @@ from pubmill.statistics.attainable_scores import Interval
 from pubmill.statistics.score_arithmetic import Reading, arithmetic, changes, printed_range
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
-from pubmill.tables.cells import PublishedValue, parse
+from pubmill.tables.cells import Cell, PublishedValue, Table, parse
 from pubmill.tables.published_values import places, published_lines, published_of_cells, read_published
 
 Verdict = Literal["reachable", "unreachable", "untestable"]
@@ -35,6 +36,7 @@ class Finding(Shape):
     """The verdict on one published value.
 
     - `table`, `paper`, `number`: where it is printed; `model`, `dataset`, `metric`: its labels there.
+    - `cell`: column and row of its cell in our table, separated by a slash; empty if it has none.
     - `test`: what it is tested as; `why`: the arithmetic, or why it can't be tested.
     - `change`: the smallest changes of the statement with which it would be reachable.
     - `chance`: how many of the numbers with the same whole part are reachable, and how many there are.
@@ -46,6 +48,7 @@ class Finding(Shape):
     model: str
     dataset: str
     metric: str
+    cell: str = ""
     printed: str
     verdict: Verdict
     test: str = ""
@@ -164,6 +167,27 @@ def read_audit(path: Path) -> Audit:
     return parse(Audit, read_json(path), str(path))
 
 
+def with_unreachable(table: Table, audit: Audit) -> Table:
+    """Return a table whose published values say if they are unreachable, and why."""
+    name = f"{table.paper}/{table.table}"
+    whys = {
+        one.cell: f"{one.test}: {one.why}"
+        for one in audit.findings
+        if one.table == name and one.verdict == "unreachable"
+    }
+    cells = {
+        column: {row: _marked(cell, whys.get(f"{column}/{row}", "")) for row, cell in found.items()}
+        for column, found in table.cells.items()
+    }
+    return replace(table, cells=cells)
+
+
+def _marked(cell: Cell, why: str) -> Cell:
+    if not cell.published or not why:
+        return cell
+    return cell.model_copy(update={"published": cell.published.model_copy(update={"unreachable": why})})
+
+
 def _facts(table: str, specs: Path) -> Iterator[Finding]:
     """Yield the values of a table without scores."""
     paper, _, name = table.partition("/")
@@ -228,6 +252,7 @@ class _TableAudit:
                 model=column.label if column else line.row,
                 dataset=row.label if row else line.column,
                 metric=line.metric,
+                cell=f"{column.key}/{row.key}" if column and row else "",
                 printed=line.value,
                 verdict=verdict,
                 test=test,

@@ -1,6 +1,6 @@
 """Tables of made-up runs, which hold only true scores, and numbers put into them that no runs give."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.world.dice import Dice
 KINDS: tuple[ScoreKind, ...] = ("share", "f1", "mean_f1", "reciprocal_rank")
 OVER: tuple[Over, ...] = ("mean", "median", "max")
 CELLS = 6
-COMBINED = {"mean": fmean, "median": median, "max": max}
+COMBINED: dict[Over, Callable[[Sequence[float]], float]] = {"mean": fmean, "median": median, "max": max}
 
 
 def _exact(over: Over, runs: Sequence[Fraction]) -> Fraction:

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from pubmill.publication.audit import FORMS
 from pubmill.publication.rendering import to_json
 from pubmill.publication.report import read_report, render
 from pubmill.storage.result_paths import PAGE_FORMS
-from pubmill.tables.audit import Audit, Finding, read_audit
+from pubmill.tables.audit import Audit, Finding, read_audit, with_unreachable
 from tests.audit_page import as_markdown
 from tests.unit import toy_tables as made_up
 from tests.unit.publication.toy_reports import HOSTILE, put, put_table, recipe
@@ -62,7 +63,14 @@ def test_a_written_audit_is_read_again(tmp_path: Path) -> None:
 
 def test_the_report_of_a_comparable_study_has_the_verdicts_on_its_tables(tmp_path: Path) -> None:
     put_table(tmp_path, made_up.table(tmp_path, made_up.recipe(records={})))
-    bare = {"pretraining": {}, "corpora": [], "vocabs": [], "datasets": [], "models": [], "sources": {}}
+    bare: dict[str, Any] = {
+        "pretraining": {},
+        "corpora": [],
+        "vocabs": [],
+        "datasets": [],
+        "models": [],
+        "sources": {},
+    }
     assert "Can these numbers be?" not in render(read_report(recipe(**bare), tmp_path))
     with pytest.raises(PubmillError, match=r"audit\.json"):
         read_report(recipe(**bare, comparable=True), tmp_path)
@@ -70,6 +78,24 @@ def test_the_report_of_a_comparable_study_has_the_verdicts_on_its_tables(tmp_pat
     page = render(read_report(recipe(**bare, comparable=True), tmp_path))
     assert page.count("Can these numbers be?") == 2 and "gu2020 Table 6<" in page
     assert "shin2020" not in page and "gu2020 Tables 6, 7" not in page
+
+
+def test_the_reports_tables_mark_unreachable_values_which_files_of_tables_do_not(tmp_path: Path) -> None:
+    table = made_up.table(tmp_path)
+    [key, *_] = [f"{c.key}/{r.key}" for r, c, cell in table.read() if cell.published]
+    marked = with_unreachable(table, Audit(findings=(FOUND.findings[0].model_copy(update={"cell": key}),)))
+    assert [bool(cell.published and cell.published.unreachable) for _, _, cell in marked.read()].count(
+        True
+    ) == 1
+    assert to_json(marked) == to_json(table) and "unreachable" not in to_json(table)
+    put_table(tmp_path, table)
+    put(
+        tmp_path / "reports/audit.json",
+        to_json(Audit(findings=(FOUND.findings[0].model_copy(update={"cell": key}),))),
+    )
+    bare: dict[str, Any] = {"pretraining": {}, "corpora": [], "vocabs": [], "datasets": [], "sources": {}}
+    page = render(read_report(recipe(**bare, comparable=True), tmp_path))
+    assert page.count("Unreachable under the stated protocol. K/10: the nearest scores.") == 1
 
 
 def command(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
