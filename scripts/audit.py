@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
 from pubmill.graph.study_graph import audit_recipe
-from pubmill.publication.audit import FORMS
+from pubmill.publication.audit_rendering import FORMS
 from pubmill.statistics.score_arithmetic import METRICS, report
 from pubmill.storage.files import writing
 from pubmill.tables.audit import audit

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from pubmill.graph.study_graph import audit_recipe
-from pubmill.publication.audit import to_markdown
+from pubmill.publication.audit_rendering import to_markdown
 from pubmill.tables.audit import audit
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -9,7 +9,7 @@ from itertools import chain, product
 from math import ceil, floor
 from typing import NamedTuple
 
-from pubmill.recipes.audit import ScoreCounts
+from pubmill.recipes.audits import ScoreCounts
 
 RANKS = 60
 """The common denominator of the reciprocal ranks 1, 1/2, 1/3, 1/4 and 1/5."""

@@ -15,7 +15,7 @@ from itertools import count
 from math import floor
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.audit import Over, ScoreCounts
+from pubmill.recipes.audits import Over, ScoreCounts
 from pubmill.statistics.attainable_scores import (
     Interval,
     Neighbours,

@@ -4,7 +4,7 @@ from math import ceil, floor
 from typing import NamedTuple
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.audit import Over, ScoreCounts, ScoreKind
+from pubmill.recipes.audits import Over, ScoreCounts, ScoreKind
 from pubmill.statistics import reachability as reach
 from pubmill.statistics.attainable_scores import Interval
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from pubmill.recipes.audit import AuditedColumn, AuditedRow, AuditedTable, AuditRecipe, StatedRuns
+from pubmill.recipes.audits import AuditedColumn, AuditedRow, AuditedTable, AuditRecipe, StatedRuns
 from pubmill.recipes.tables import Composite, PublishedRow
 from pubmill.statistics import reachability as reach
 from pubmill.statistics.attainable_scores import Interval

@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from statistics import fmean, median
 
-from pubmill.recipes.audit import Over, ScoreCounts, ScoreKind
+from pubmill.recipes.audits import Over, ScoreCounts, ScoreKind
 from pubmill.statistics import reachability as reach
 from tests.attack import Attack
 from tests.world.dice import Dice

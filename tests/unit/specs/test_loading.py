@@ -9,7 +9,7 @@ from pubmill import specs
 from pubmill.errors import PubmillError
 from pubmill.inspection.doctor.dataset_diagnoses import merged_config
 from pubmill.specs import LearntVocabSpec
-from pubmill.specs.datasets import _functions
+from pubmill.specs.dataset_specs import _function_names
 from pubmill.specs.study import check_study
 
 
@@ -306,8 +306,8 @@ def test_keys_of_a_dataset_that_contradict_each_other_are_reported(
 def test_what_only_looks_like_a_function_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "convert").mkdir()
     (tmp_path / "convert/mine.py").write_text('"""Once\ndef gone(given):\n"""\n\n\ndef read(given): ...\n')
-    monkeypatch.setattr("pubmill.specs.datasets.__file__", str(tmp_path / "specs/datasets.py"))
-    assert _functions("mine") == {"read"}
+    monkeypatch.setattr("pubmill.specs.dataset_specs.__file__", str(tmp_path / "specs/datasets.py"))
+    assert _function_names("mine") == {"read"}
 
 
 def test_a_count_that_is_null_takes_back_that_of_the_included_spec(folder: Path) -> None:

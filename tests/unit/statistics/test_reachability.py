@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.audit import Over, ScoreCounts
+from pubmill.recipes.audits import Over, ScoreCounts
 from pubmill.statistics import reachability as reach
 from pubmill.statistics.attainable_scores import Interval
 from tests.unit.statistics.test_attainable_scores import f1_scores

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pubmill.recipes.audit import Over, ScoreCounts, ScoreKind
+from pubmill.recipes.audits import Over, ScoreCounts, ScoreKind
 from pubmill.statistics import reachability as reach
 from pubmill.statistics.score_arithmetic import Reading, arithmetic, changes, printed_range, report
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.graph.study_graph import audit_recipe
-from pubmill.recipes.audit import (
+from pubmill.recipes.audits import (
     AuditedColumn,
     AuditedRow,
     AuditedTable,
