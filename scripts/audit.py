@@ -2,10 +2,13 @@
 
     .venv/bin/python scripts/audit.py page --output reports/audit
     .venv/bin/python scripts/audit.py value 87.56 --metric accuracy --n 140 --runs 10
+    .venv/bin/python scripts/audit.py seen results/full/runs/blurb/pubmedbert-base/ncbi-disease/standard
 
 `page` tests every published value of the five papers by the specs at full scale, and writes OUTPUT.json,
 OUTPUT.md and OUTPUT.html. `value` tests one printed number of any paper: --n is the number of items of the
-test split (accuracy), of its gold items (f1, recall) or of its questions (mrr).
+test split (accuracy), of its gold items (f1, recall) or of its questions (mrr). `seen` splits the scores of
+runs on entities or relations by what the scored items share with the training split, from the runs' stored
+predictions (pubmill.metrics.training_overlap defines the parts).
 """
 
 import argparse
@@ -20,6 +23,7 @@ from pubmill.publication.audit_rendering import FORMS
 from pubmill.statistics.score_arithmetic import METRICS, report
 from pubmill.storage.files import writing
 from pubmill.tables.audit import audit
+from pubmill.tables.overlap_of_runs import as_text, overlap_of_runs
 
 SPECS = Path(__file__).resolve().parents[1] / "specs"
 
@@ -38,9 +42,14 @@ def main() -> None:
     value.add_argument("--n", required=True, type=int, help="items, gold items or questions")
     value.add_argument("--runs", type=int, default=1, help="number of runs (1)")
     value.add_argument("--aggregate", choices=("mean", "median", "max"), default="mean", help="over runs")
+    seen = commands.add_parser("seen", help="split scores by what items share with training")
+    seen.add_argument("runs", nargs="+", type=Path, help="folders of runs on one dataset")
+    seen.add_argument("--training", nargs="+", choices=("train", "dev"), default=("train",), help="splits")
     arguments = parser.parse_args()
     if arguments.command == "page":
         write_page(arguments.specs, arguments.output)
+    elif arguments.command == "seen":
+        print(as_text(overlap_of_runs(arguments.runs, tuple(arguments.training))))
     else:
         print(report(arguments.printed, arguments.metric, arguments.n, arguments.runs, arguments.aggregate))
 

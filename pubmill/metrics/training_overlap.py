@@ -16,12 +16,13 @@ Relations (`relation_parts`), by the two arguments of the training examples, in 
 - `both apart`: both occur, but not together.
 - `one`: only one occurs.
 - `none`: neither occurs.
-- `unmarked`: the example does not mark its two arguments.
+- `unmarked`: the example does not mark its two arguments, or its source has placeholders for them (`@GENE$`).
 
 Documents (`document_parts`): whether the item's document also has training examples, if the source marks
 documents.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ ENTITY_PARTS = ("verbatim", "other case", "other form", "new")
 RELATION_PARTS = ("pair", "both apart", "one", "none", "unmarked")
 DOCUMENT_PARTS = ("document in training", "other document", "document not marked")
 
+PLACEHOLDER = re.compile(r"@[A-Za-z]+\$")
 Part = str
 """One of the names above."""
 
@@ -128,6 +130,8 @@ def _arguments(example: SequenceExample) -> tuple[str, str] | None:
     if len(example.entities) != 2:
         return None
     texts = [example.text[entity.start : entity.end] for entity in example.entities]
+    if any(map(PLACEHOLDER.fullmatch, texts)):
+        return None
     one, other = (form(text) or text for text in texts)
     return one, other
 
