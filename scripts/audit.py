@@ -23,7 +23,7 @@ from pubmill.publication.audit_rendering import FORMS
 from pubmill.statistics.score_arithmetic import METRICS, report
 from pubmill.storage.files import writing
 from pubmill.tables.audit import audit
-from pubmill.tables.overlap_of_runs import as_text, overlap_of_runs
+from pubmill.tables.overlap_of_runs import as_text, overlaps_of_runs
 
 SPECS = Path(__file__).resolve().parents[1] / "specs"
 
@@ -43,13 +43,14 @@ def main() -> None:
     value.add_argument("--runs", type=int, default=1, help="number of runs (1)")
     value.add_argument("--aggregate", choices=("mean", "median", "max"), default="mean", help="over runs")
     seen = commands.add_parser("seen", help="split scores by what items share with training")
-    seen.add_argument("runs", nargs="+", type=Path, help="folders of runs on one dataset")
+    seen.add_argument("runs", nargs="+", type=Path, help="folders of runs")
     seen.add_argument("--training", nargs="+", choices=("train", "dev"), default=("train",), help="splits")
     arguments = parser.parse_args()
     if arguments.command == "page":
         write_page(arguments.specs, arguments.output)
     elif arguments.command == "seen":
-        print(as_text(overlap_of_runs(arguments.runs, tuple(arguments.training))))
+        found = overlaps_of_runs(arguments.runs, tuple(arguments.training))
+        print("\n\n".join(map(as_text, found)))
     else:
         print(report(arguments.printed, arguments.metric, arguments.n, arguments.runs, arguments.aggregate))
 

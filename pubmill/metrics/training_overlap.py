@@ -23,7 +23,7 @@ documents.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import NamedTuple
 
 from pubmill.annotation.examples import Example, SequenceExample, TokensExample
@@ -137,10 +137,9 @@ def _arguments(example: SequenceExample) -> tuple[str, str] | None:
 
 
 def entity_parts(
-    training: Iterable[TokensExample], gold: Sequence[TokensExample], predicted: Sequence[Sequence[str]]
+    known: KnownMentions, gold: Sequence[TokensExample], predicted: Sequence[Sequence[str]]
 ) -> dict[Part, Counts]:
     """Count the entities of each part; `predicted`: the labels of each sentence."""
-    known = KnownMentions(training)
     found = {part: Counts() for part in ENTITY_PARTS}
     for example, labels in zip(gold, predicted, strict=True):
         true, guessed = set(to_mentions(example.labels)), set(to_mentions(labels))
@@ -155,13 +154,12 @@ def _tally(is_gold: bool, is_predicted: bool) -> Counts:
 
 
 def relation_parts(
-    training: Iterable[SequenceExample],
+    known: KnownPairs,
     gold: Sequence[SequenceExample],
     predicted: Sequence[str],
     negative: str | None,
 ) -> dict[Part, Counts]:
     """Count the relations of each part, as micro F1 does: without the negative label."""
-    known = KnownPairs(training)
     found = {part: Counts() for part in RELATION_PARTS}
     for example, label in zip(gold, predicted, strict=True):
         part = known.part(example)
@@ -176,10 +174,9 @@ def label_counts(gold: str, predicted: str, negative: str | None) -> Counts:
 
 
 def document_parts(
-    training: Iterable[Example], gold: Sequence[Example], counts: Sequence[Counts]
+    known: Set[str | None], gold: Sequence[Example], counts: Sequence[Counts]
 ) -> dict[Part, Counts]:
-    """Split the counts of examples by whether their document also has training examples."""
-    known = {example.document for example in training}
+    """Split the counts of examples by whether their document is one of the known."""
     found = {part: Counts() for part in DOCUMENT_PARTS}
     for example, own in zip(gold, counts, strict=True):
         part = DOCUMENT_PARTS[2 if example.document is None else example.document not in known]

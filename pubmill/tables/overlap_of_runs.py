@@ -12,6 +12,8 @@ from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_predictions, read_record
 from pubmill.metrics.training_overlap import (
     Counts,
+    KnownMentions,
+    KnownPairs,
     Part,
     document_parts,
     entity_counts,
@@ -37,19 +39,13 @@ class Overlap(NamedTuple):
     parts: Parts
 
 
-def overlap_of_runs(folders: Sequence[Path], training: tuple[Split, ...]) -> Overlap:
-    """Split the scores of runs on one dataset; `folders`: their `runs/PROTOCOL/MODEL/DATASET/SETTING`."""
-    records = [path for folder in folders for path in _records(folder)]
-    found = [(path, read_record(path)) for path in records]
-    datasets = sorted({record.dataset for _, record in found})
-    if len(datasets) != 1:
-        raise PubmillError(f"the runs are on {', '.join(datasets)}; give runs on one dataset at a time")
-    made = [_run_parts(path, record, training) for path, record in found]
-    parts = {
-        by: {part: total(one[by][part] for one in made) for part in of_part}
-        for by, of_part in made[0].items()
-    }
-    return Overlap(datasets[0], training, len(made), parts)
+def overlaps_of_runs(folders: Sequence[Path], training: tuple[Split, ...]) -> list[Overlap]:
+    """Split the scores of runs, by dataset; `folders`: their `runs/PROTOCOL/MODEL/DATASET/SETTING`."""
+    runs: dict[Path, list[Path]] = {}
+    for record in (record for folder in folders for record in _records(folder)):
+        examples = record.absolute().parents[6] / BELOW.dataset(run_of(record).dataset)
+        runs.setdefault(examples, []).append(record)
+    return [_overlap(examples, records, training) for examples, records in runs.items()]
 
 
 def _records(folder: Path) -> list[Path]:
@@ -60,45 +56,82 @@ def _records(folder: Path) -> list[Path]:
             f"{folder} has no records of final runs; expected a folder "
             "results/SCALE/runs/PROTOCOL/MODEL/DATASET/SETTING"
         )
-    run_of(records[0])  # reports a folder elsewhere
     return records
 
 
-def _run_parts(path: Path, record: Record, training: Sequence[Split]) -> Parts:
-    """Return the parts of one run, which add up to the counts of its record."""
-    kind = KINDS.get(record.recipe.get("task", ""))
-    if kind is None or record.counts is None:
-        why = (
-            record.failed or f"its examples are {record.recipe.get('task')}, not labelled words or relations"
-        )
-        raise PubmillError(f"{path}: the run can't be split: {why}")
-    folder = path.absolute().parents[6] / BELOW.dataset(record.dataset)
-    known = [one for split in training for one in read_examples(folder / f"{split}.jsonl.gz", kind)]
-    gold = list(read_examples(folder / f"{record.split}.jsonl.gz", kind))
-    predicted = read_predictions(path.with_name(path.name.removesuffix(RECORD) + PREDICTIONS), gold)
-    parts = _split_counts(known, gold, predicted, record.recipe.get("negative"))
-    whole = Counts(*(record.counts[name] for name in Counts._fields))
-    for by, found in parts.items():
-        if total(found.values()) != whole:
-            counted = tuple(total(found.values()))
-            raise PubmillError(
-                f"{path}: gold, predicted and correct {by} are {counted}, but {tuple(whole)} in the record; "
-                "score the run again"
-            )
-    return parts
+def _overlap(examples: Path, records: Sequence[Path], training: tuple[Split, ...]) -> Overlap:
+    """Split the scores of runs on one dataset; `examples`: the folder of its examples."""
+    read = [(path, read_record(path)) for path in records]
+    kind = _kind(*read[0])
+    known = [one for split in training for one in read_examples(examples / f"{split}.jsonl.gz", kind)]
+    splitter = (_EntitySplitter if kind is TokensExample else _RelationSplitter)(known)
+    gold = {
+        split: list(read_examples(examples / f"{split}.jsonl.gz", kind))
+        for split in {record.split for _, record in read}
+    }
+    made = [_run_parts(path, record, gold[record.split], splitter) for path, record in read]
+    parts = {
+        by: {part: total(one[by][part] for one in made) for part in found} for by, found in made[0].items()
+    }
+    return Overlap(read[0][1].dataset, training, len(made), parts)
 
 
-def _split_counts(
-    known: Sequence[Any], gold: Sequence[Any], predicted: Sequence[Any], negative: str | None
-) -> Parts:
-    if isinstance(gold[0], TokensExample):
-        by_name = {"mentions": entity_parts(known, gold, predicted)}
+def _kind(path: Path, record: Record) -> type[Example]:
+    """Return the class of a run's examples, if its scores can be split."""
+    task = record.recipe.get("task", "")
+    if task not in KINDS:
+        raise PubmillError(f"{path}: its examples are {task}, not labelled words or relations; leave it out")
+    return KINDS[task]
+
+
+class _EntitySplitter:
+    """Splits the counts of entities by what they share with training sentences."""
+
+    def __init__(self, training: Sequence[Any]) -> None:
+        self._known = KnownMentions(training)
+        self._documents = {example.document for example in training}
+
+    def parts(self, gold: Sequence[Any], predicted: Sequence[Any], negative: str | None) -> Parts:
         counts = [entity_counts(example, labels) for example, labels in zip(gold, predicted, strict=True)]
-    else:
-        by_name = {"arguments": relation_parts(known, gold, predicted, negative)}
+        return {
+            "mentions": entity_parts(self._known, gold, predicted),
+            "documents": document_parts(self._documents, gold, counts),
+        }
+
+
+class _RelationSplitter:
+    """Splits the counts of relations by what they share with training examples."""
+
+    def __init__(self, training: Sequence[Any]) -> None:
+        self._known = KnownPairs(training)
+        self._documents = {example.document for example in training}
+
+    def parts(self, gold: Sequence[Any], predicted: Sequence[Any], negative: str | None) -> Parts:
         pairs = zip(gold, predicted, strict=True)
         counts = [label_counts(example.label, label, negative) for example, label in pairs]
-    return {**by_name, "documents": document_parts(known, gold, counts)}
+        return {
+            "arguments": relation_parts(self._known, gold, predicted, negative),
+            "documents": document_parts(self._documents, gold, counts),
+        }
+
+
+def _run_parts(
+    path: Path, record: Record, gold: Sequence[Any], splitter: _EntitySplitter | _RelationSplitter
+) -> Parts:
+    """Return the parts of one run, which add up to the counts of its record."""
+    if record.counts is None:
+        raise PubmillError(f"{path}: the run has no score: {record.failed}; leave it out")
+    predicted = read_predictions(path.with_name(path.name.removesuffix(RECORD) + PREDICTIONS), gold)
+    parts = splitter.parts(gold, predicted, record.recipe.get("negative"))
+    whole = Counts(*(record.counts[name] for name in Counts._fields))
+    for by, found in parts.items():
+        counted = total(found.values())
+        if counted != whole:
+            raise PubmillError(
+                f"{path}: gold, predicted and correct {by} are {tuple(counted)}, but "
+                f"{tuple(whole)} in the record; score the run again"
+            )
+    return parts
 
 
 HEADING = ("part", "gold", "share", "predicted", "correct", "precision", "recall", "F1")

@@ -16,7 +16,7 @@ from pubmill.annotation.examples import TokensExample, read_examples
 from pubmill.convert.dataset import convert
 from pubmill.convert.ebm_nlp import FOLDERS, LAYERS
 from pubmill.convert.exports import publish
-from pubmill.metrics.training_overlap import entity_parts, total
+from pubmill.metrics.training_overlap import KnownMentions, entity_parts, total
 from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.storage.files import sha256
 from tests.dataset_specs import conversion_of, inputs_of, published_of, spec_of
@@ -250,6 +250,6 @@ def test_test_mentions_that_are_known_from_training(
         list(read_examples(converted(name) / f"{split}.jsonl.gz", TokensExample))
         for split in ("train", "test")
     )
-    parts = entity_parts(train, test, [example.labels for example in test])
+    parts = entity_parts(KnownMentions(train), test, [example.labels for example in test])
     assert (parts["verbatim"].gold, parts["other case"].gold) == (verbatim, other_case)
     assert total(parts.values()) == (gold, gold, gold)

@@ -9,6 +9,8 @@ from pubmill.metrics.classes import score_labels
 from pubmill.metrics.entities import score_entities
 from pubmill.metrics.training_overlap import (
     Counts,
+    KnownMentions,
+    KnownPairs,
     document_parts,
     entity_counts,
     entity_parts,
@@ -33,7 +35,7 @@ def relation(one: str, other: str, label: str = "yes", marked: bool = True) -> S
     return SequenceExample(id=text, document=None, text=text, label=label, entities=entities)
 
 
-KNOWN = [sentence("IL-2 in chronic Asthma", "B-A O B-C I-C"), sentence("so", "O")]
+KNOWN = KnownMentions([sentence("IL-2 in chronic Asthma", "B-A O B-C I-C"), sentence("so", "O")])
 
 
 @pytest.mark.parametrize(
@@ -85,15 +87,17 @@ def test_entity_parts_add_up_to_the_score(
     predicted = [labels.split() for _, _, labels in scored]
     whole = score_entities([example.labels for example in gold], predicted)
     counts = Counts(*(whole.counts[name] for name in Counts._fields))
-    parts = entity_parts(training, gold, predicted)
+    parts = entity_parts(KnownMentions(training), gold, predicted)
     each = [entity_counts(example, labels) for example, labels in zip(gold, predicted, strict=True)]
     assert total(parts.values()) == total(each) == counts
-    assert total(document_parts(training, gold, each).values()) == counts
+    assert total(document_parts({one.document for one in training}, gold, each).values()) == counts
     assert total(parts.values()).f1 == pytest.approx(whole.metrics["entity_f1"])
     assert all(one.correct <= min(one.gold, one.predicted) for one in parts.values())
 
 
-PAIRS = [relation("aspirin", "IL-2"), relation("ibuprofen", "COX"), relation("a", "b", marked=False)]
+PAIRS = KnownPairs(
+    [relation("aspirin", "IL-2"), relation("ibuprofen", "COX"), relation("a", "b", marked=False)]
+)
 
 
 @pytest.mark.parametrize(
@@ -135,10 +139,9 @@ def test_relation_parts_add_up_to_the_score(
 
 
 def test_documents() -> None:
-    training = [sentence("a", "B", "1"), sentence("b", "B")]
     gold = [sentence("a", "B", "1"), sentence("a", "B", "2"), sentence("a", "B")]
     each = [Counts(1, 1, 1), Counts(2, 0, 0), Counts(3, 3, 0)]
-    assert list(document_parts(training, gold, each).values()) == each
+    assert list(document_parts({"1", None}, gold, each).values()) == each
 
 
 def test_forms() -> None:
