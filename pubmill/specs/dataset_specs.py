@@ -144,7 +144,10 @@ class DatasetSpec(Spec):
     options: dict[str, Any] = {}
     dummies: Dummies | None = None
     pmids: Literal[True] | None = None
-    expect: Annotated[dict[Split, dict[str, int]], BeforeValidator(_without_nulls)]
+    expect: Annotated[
+        dict[Split, dict[str, int]],
+        BeforeValidator(_without_nulls, json_schema_input_type=dict[Split, dict[str, int | None] | None]),
+    ]
     conflicts: tuple[str, ...] = ()
     published: Published | None = None
     metric: str

@@ -73,6 +73,7 @@ def read(path: Path, shown: str, errors: list[str]) -> YamlDocument:
         loader = _Loader(text)
         node = loader.get_single_node()
         if isinstance(node, yaml.MappingNode):
+            lines[()] = f"{shown}:{node.start_mark.line + 1}"
             return YamlDocument(_NodeReader(loader, shown, lines, errors).value(node, ()), lines)
         if node is not None:
             raise _FaultError(1, f"expected keys with values, found a {_node_kind(node)}")

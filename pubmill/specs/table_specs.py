@@ -26,8 +26,16 @@ def _as_tuple(value: Any) -> Any:
     return (value,) if isinstance(value, str) else value
 
 
-Settings = Annotated[tuple[SettingName, ...], Field(min_length=1), BeforeValidator(_as_tuple)]
-Printed = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(_as_tuple)]
+Settings = Annotated[
+    tuple[SettingName, ...],
+    Field(min_length=1),
+    BeforeValidator(_as_tuple, json_schema_input_type=SettingName | tuple[SettingName, ...]),
+]
+Printed = Annotated[
+    tuple[str, ...],
+    Field(min_length=1),
+    BeforeValidator(_as_tuple, json_schema_input_type=str | tuple[str, ...]),
+]
 
 
 class CellSpec(Strict):

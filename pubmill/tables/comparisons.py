@@ -6,13 +6,14 @@ do not show whether it would also be the best on another one.
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from pandas import DataFrame
 
 from pubmill.errors import PubmillError
+from pubmill.messages.nearest_names import unknown
 from pubmill.metrics import METRICS
 from pubmill.metrics.contributions import Contributions, Items, contributions_read_by, read_items
 from pubmill.recipes.tables import Heading, Row, values_of
@@ -93,6 +94,25 @@ def comparisons(table: Table, results: Path) -> Comparisons:
         column_labels={column.key: column.label for column in table.columns},
         rows=tuple(one for one in found if one is not None),
     )
+
+
+def with_columns(table: Table, columns: Sequence[str]) -> Table:
+    """Return the table with only these columns, which may be given by key or label."""
+    keys = [_column_key(table, name) for name in columns]
+    return replace(
+        table,
+        columns=tuple(column for column in table.columns if column.key in keys),
+        cells={key: cells for key, cells in table.cells.items() if key in keys},
+    )
+
+
+def _column_key(table: Table, name: str) -> str:
+    """Return the key of a column; a `PubmillError` for an unknown one."""
+    for column in table.columns:
+        if name in (column.key, column.label):
+            return column.key
+    known = [column.key for column in table.columns]
+    raise PubmillError(f"{table.paper}/{table.table}: {unknown('column', name, known)}")
 
 
 def _compare_row(table: Table, row: Row, runs: DataFrame, results: Path) -> RowComparisons | None:

@@ -42,6 +42,7 @@ PLACEHOLDERS = {
     "/path/to/mirror": "tests/world/mirror",
     "/data/mirror": "tests/world/mirror",
     "/data/mednli": "own/mednli",
+    "./my-bert": "pubmedbert-base",
     "~/my-cluster": "profiles/slurm",  # of which it is a copy
     "TABLE ROW COLUMN": "gu2020/table06 bc2gm pubmedbert-base",
     "STUDY": "gu2020",
@@ -58,8 +59,11 @@ NOT_TRIED = {
     r"\.venv/bin/python -m tests\.metrics_table": "tests/unit/test_docs.py compares what it writes",
     r"\.venv/bin/python -m tests\.mutations": "tests/unit/test_mutations.py runs its parts; it takes an hour",
     r"\.venv/bin/python -m tests\.fidelity_page": "tests/unit/specs/test_fidelity.py compares what it writes",
+    r"\.venv/bin/python -m tests\.schemas": "tests/unit/specs/test_schemas.py compares what it writes",
     r"\.venv/bin/python -m tests\.attack": "tests/unit/test_attacks.py runs it",
     r"\.venv/bin/torchrun .* scripts/pretrain\.py \.\.\.$": "its arguments are left out",
+    r"\.venv/bin/pubmill --install-completion": "changes the user's shell",
+    r"\.venv/bin/pubmill open": "needs a finished study and a browser; tests/unit/cli runs it",
     r"\.venv/bin/python benchmarks/pmc.py$": "its usage is compared",
 }
 SHELL = r"make |cp |printf |\.venv/bin/pre-commit |\.venv/bin/python -m pytest"
@@ -99,6 +103,10 @@ def is_snakemake(text: str) -> bool:
     return ".venv/bin/snakemake" in text
 
 
+def is_command(text: str) -> bool:
+    return text.startswith(".venv/bin/pubmill")
+
+
 def is_program(text: str) -> bool:
     return ".venv/bin/python scripts/" in text
 
@@ -106,6 +114,10 @@ def is_program(text: str) -> bool:
 def task(text: str, *, long: bool = False) -> dict[str, object]:
     """Return how to run a command in the clone."""
     words = shlex.split(filled(text), comments=True)
+    if is_command(text):
+        runs = words[1] in ("run", "table", "demo")
+        words += ["-n"] if runs and "-n" not in words else []
+        return {"way": "whole" if runs or words[1] in ("explain", "--help") else "parse", "words": words}
     if is_snakemake(text):
         place = 1 + next(i for i, word in enumerate(words) if word.endswith("/snakemake"))
         has_target = any("results/" in word for word in words[place : place + 2])

@@ -78,7 +78,7 @@ def test_a_reason_for_missing_must_go_when_the_spec_has_come(folder: Path) -> No
 
 def test_a_file_called_otherwise_than_its_name(folder: Path) -> None:
     (folder / "vocabs/pubmed-uncased.yaml").rename(folder / "vocabs/other.yaml")
-    assert "specs/vocabs/other.yaml:1: name must be 'other'" in mistakes(folder)
+    assert "specs/vocabs/other.yaml:2: name must be 'other'" in mistakes(folder)
 
 
 def test_all_mistakes_of_all_files_are_reported_together(folder: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_scale_is_a_file(folder: Path) -> None:
     study, loaded = check_study(config, folder)
     assert study.scale == loaded.scale.name == "tiny"
     (folder / "scales/tiny.yaml").write_text(small)
-    assert "specs/scales/tiny.yaml:2: name must be 'tiny', as the file is called" in mistakes(folder, "tiny")
+    assert "specs/scales/tiny.yaml:3: name must be 'tiny', as the file is called" in mistakes(folder, "tiny")
     with pytest.raises(PubmillError, match="no specs/scales/huge.yaml; the scales are demo, full, small"):
         specs.load(folder, "huge")
 
@@ -298,7 +298,7 @@ def test_keys_of_a_dataset_that_contradict_each_other_are_reported(
     replace(path, old, new)
     lines = path.read_text().splitlines()
     last = key.rpartition(".")[2]
-    line = next((n for n, text in enumerate(lines, 1) if text.lstrip().startswith(f"{last}:")), 1)
+    line = next((n for n, text in enumerate(lines, 1) if text.lstrip().startswith(f"{last}:")), 2)
     found = next(text for text in mistakes(folder, "full").splitlines() if message in text)
     assert f"specs/datasets/{name}.yaml:{line}: {key}: " in found
 
