@@ -1,14 +1,14 @@
 """Audit published values: which of them the stated test split, runs, aggregate and rounding can give.
 
-    .venv/bin/python scripts/audit.py page --output reports/audit
+    .venv/bin/python scripts/audit.py page
     .venv/bin/python scripts/audit.py value 87.56 --metric accuracy --n 140 --runs 10
     .venv/bin/python scripts/audit.py seen results/full/runs/blurb/pubmedbert-base/ncbi-disease/standard
 
-`page` tests every published value of the five papers by the specs at full scale, and writes OUTPUT.json,
-OUTPUT.md and OUTPUT.html. `value` tests one printed number of any paper: --n is the number of items of the
-test split (accuracy), of its gold items (f1, recall) or of its questions (mrr). `seen` splits the scores of
-runs on entities or relations by what the scored items share with the training split, from the runs' stored
-predictions (pubmill.metrics.training_overlap defines the parts).
+`page` tests every published value of the five papers by the specs at full scale, and writes
+reports/audit.json, reports/audit.md and reports/audit.html. `value` tests one printed number of any paper:
+--n is the number of items of the test split (accuracy), of its gold items (f1, recall) or of its questions
+(mrr). `seen` splits the scores of runs on entities or relations by what the scored items share with the
+training split, from the runs' stored predictions (pubmill.metrics.training_overlap defines the parts).
 """
 
 import argparse
@@ -35,7 +35,7 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     page = commands.add_parser("page", help="test every published value")
     page.add_argument("--specs", type=Path, default=SPECS, help="folder of the specs")
-    page.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
+    page.add_argument("--output", type=Path, default=Path("reports/audit"), help="path, without extension")
     value = commands.add_parser("value", help="test one printed number")
     value.add_argument("printed", help="the number as printed, in per cent, such as 87.56")
     value.add_argument("--metric", required=True, choices=METRICS, help="what the number is")
