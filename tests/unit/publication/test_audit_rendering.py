@@ -71,12 +71,12 @@ def test_the_report_of_a_comparable_study_has_the_verdicts_on_its_tables(tmp_pat
         "models": [],
         "sources": {},
     }
-    assert "Can these numbers be?" not in render(read_report(recipe(**bare), tmp_path))
+    assert "Are these numbers possible?" not in render(read_report(recipe(**bare), tmp_path))
     with pytest.raises(PubmillError, match=r"audit\.json"):
         read_report(recipe(**bare, comparable=True), tmp_path)
     put(tmp_path / "reports/audit.json", to_json(FOUND))
     page = render(read_report(recipe(**bare, comparable=True), tmp_path))
-    assert page.count("Can these numbers be?") == 2 and "gu2020 Table 6<" in page
+    assert page.count("Are these numbers possible?") == 2 and "gu2020 Table 6<" in page
     assert "shin2020" not in page and "gu2020 Tables 6, 7" not in page
 
 
