@@ -36,8 +36,6 @@ def _names(root: Path, path: Path, files: Mapping[str, Path]) -> Iterator[str]:
     text = (root / path).read_text(encoding="utf-8")
     yield from imported(root / path)
     yield from (name.replace("/", ".").removesuffix(".py") for name in NAMED.findall(text))
-    if path.parts[0] == "tests":
-        yield from (module_name(folder / "conftest.py") for folder in path.parents)
     if "import_module" in text:  # the name may come from a spec: any module of the room
         yield from (name for name, file in files.items() if file.parent == path.parent)
 
@@ -53,16 +51,15 @@ def distances(module: Path, importers: Mapping[Path, set[Path]]) -> dict[Path, i
     return found
 
 
-def files_for(root: Path, module: Path, importers: Mapping[Path, set[Path]]) -> list[list[str]]:
+def files_for(module: Path, importers: Mapping[Path, set[Path]]) -> list[list[str]]:
     """Return the test files of a module, the closest first: of its room those named after it, then those
     importing it; those of other rooms that import it, unless it is a package; then those of its room that
     reach it through other modules."""
     away = distances(module, importers)
     groups: list[list[Path]] = [[], [], [], []]
-    for path in sorted(away, key=lambda path: (away[path], path)):
+    found = [path for path in away if path.is_relative_to("tests/unit") and path.stem.startswith("test_")]
+    for path in sorted(found, key=lambda path: (away[path], path)):
         in_room = path.is_relative_to(Path("tests/unit", module.parts[1]))
-        if not path.is_relative_to("tests/unit") or not path.stem.startswith("test_"):
-            continue
         if in_room and path.stem.startswith(f"test_{module.stem}"):
             groups[0].append(path)
         elif away[path] == 1 and (in_room or module.name != "__init__.py"):

@@ -9,8 +9,9 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+import time
+from collections.abc import Collection, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -35,6 +36,15 @@ _CHECKOUTS: list["Checkout"] = []
 """The copy of this process, if it tries mutations."""
 
 
+@dataclass(frozen=True)
+class Run:
+    """What came of some tests: the first that failed or was endless, or the file that can't be imported;
+    and the seconds of each file, so far as its tests ran."""
+
+    failure: str | None
+    seconds: dict[str, float]
+
+
 @dataclass
 class Checkout:
     """A copy of a checkout in which one file at a time is changed.
@@ -43,17 +53,20 @@ class Checkout:
         folder: The copy.
         sound: Tests that passed without a mutation.
         broken: Tests, or files that can't be imported, that fail without a mutation, and so catch none.
+        seconds: The longest time of each test file so far.
     """
 
     folder: Path
     sound: set[str] = field(default_factory=set)
     broken: set[str] = field(default_factory=set)
+    seconds: dict[str, float] = field(default_factory=dict)
 
     def catches(self, mutation: Mutation, groups: Sequence[Sequence[str]]) -> bool:
         """Whether a test of these groups of files fails with the mutation, and passes without it."""
-        for files in groups:
+        for group in groups:
+            files = sorted(group, key=lambda file: self.seconds.get(file, 0))
             while test := self._first_failure_with(mutation, files):
-                if test not in self.sound and first_failure(self.folder, [test]):
+                if test not in self.sound and run(self.folder, [test]).failure:
                     print(f"left out: {test}, which fails without any mutation", file=sys.stderr, flush=True)
                     self.broken.add(test)
                 else:
@@ -66,28 +79,29 @@ class Checkout:
         text, unchanged = path.read_text(encoding="utf-8"), path.stat()
         path.write_text(mutation.apply(text), encoding="utf-8")
         try:
-            return first_failure(
-                self.folder, [file for file in files if file not in self.broken], self.broken
-            )
+            done = run(self.folder, [file for file in files if file not in self.broken], self.broken)
         finally:
             path.write_text(text, encoding="utf-8")
             os.utime(path, ns=(unchanged.st_atime_ns, unchanged.st_mtime_ns))  # its bytecode is valid again
+        for file, seconds in done.seconds.items():
+            self.seconds[file] = max(seconds, self.seconds.get(file, 0))
+        return done.failure
 
 
 def survivors(root: Path, chosen: Sequence[Mutation], jobs: int = 1) -> list[Mutation]:
     """Try mutations of a checkout in `jobs` processes, and return the survivors."""
     importing = importers(root)
-    groups = [files_for(root, mutation.path, importing) for mutation in chosen]
+    groups = {mutation: files_for(mutation.path, importing) for mutation in chosen}
     with tempfile.TemporaryDirectory(prefix="mutations-") as folder:
         unchanged = Path(folder, "unchanged")
         copy_checkout(root, unchanged)
         _compile(unchanged)
         with ProcessPoolExecutor(jobs, FORKING, _prepare, (unchanged,)) as pool:
-            found = []
-            for mutation, caught in zip(chosen, pool.map(_is_caught, chosen, groups), strict=True):
-                print("caught  " if caught else "survived", mutation.name, file=sys.stderr, flush=True)
-                found += [] if caught else [mutation]
-            return found
+            trials = {pool.submit(_is_caught, mutation, groups[mutation]): mutation for mutation in chosen}
+            for trial in as_completed(trials):
+                outcome = "caught  " if trial.result() else "survived"
+                print(outcome, trials[trial].name, file=sys.stderr, flush=True)
+            return [mutation for trial, mutation in trials.items() if not trial.result()]
 
 
 def _prepare(unchanged: Path) -> None:
@@ -113,29 +127,39 @@ def copy_checkout(root: Path, folder: Path) -> None:
     shutil.copytree(root, folder, ignore=ignored)
 
 
-def first_failure(folder: Path, tests: Sequence[str], left_out: Sequence[str] | set[str] = ()) -> str | None:
-    """Return the first of some tests of a checkout to fail or to be endless, or the file that can't be
-    imported; None if all pass."""
+def run(folder: Path, tests: Sequence[str], left_out: Collection[str] = ()) -> Run:
+    """Run tests of a checkout until one fails, or is endless."""
     if not tests:
-        return None
+        return Run(None, {})
     receiver, sender = FORKING.Pipe(duplex=False)
     options = (*OPTIONS, *(f"--deselect={test}" for test in left_out), *tests)
     process = FORKING.Process(target=_test, args=(folder, options, sender))
     process.start()
     sender.close()
+    test, status, seconds = _follow(receiver)
     assert process.pid
-    started, ended = tests[0], False
-    with contextlib.suppress(EOFError):
-        while not ended and receiver.poll(LIMIT):
-            message = receiver.recv()
-            ended = message is None
-            started = message or started
-    if ended:
-        process.join()
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)  # it, if it is endless, and what it has started
     process.join()
-    return None if process.exitcode in PASSED else started
+    return Run(None if status in PASSED else test or tests[0], seconds)
+
+
+def _follow(receiver: Connection) -> tuple[str, int | None, dict[str, float]]:
+    """Return the test that a run started last, its exit status (None after a crash or with an endless
+    test), and the seconds of each file."""
+    test, status, seconds, start = "", None, dict[str, float](), time.monotonic()
+    with contextlib.suppress(EOFError):
+        while status is None and receiver.poll(LIMIT):
+            message = receiver.recv()
+            if test:
+                file = test.partition("::")[0]
+                seconds[file] = seconds.get(file, 0) + time.monotonic() - start
+            start = time.monotonic()
+            if isinstance(message, str):
+                test = message
+            else:
+                status = message
+    return test, status, seconds
 
 
 @dataclass(frozen=True)
@@ -155,17 +179,17 @@ class Reporter:
 
 
 def _test(folder: Path, options: Sequence[str], sender: Connection) -> None:
-    """Run pytest in this process, and leave with its status."""
+    """Run pytest in this process, and send its status."""
     _enter(folder)
     sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     status = pytest.main([*options, f"--basetemp={folder}.temporary"], plugins=[Reporter(sender)])
-    sender.send(None)
+    sender.send(int(status))
     os._exit(status)
 
 
 def _compile(folder: Path) -> None:
-    """Import all unit tests in another process, which writes bytecode, so that the trials need not compile."""
+    """Import all unit tests in another process that writes bytecode, so that trials need not compile."""
     process = FORKING.Process(target=_collect, args=(folder,))
     process.start()
     process.join()

@@ -10,7 +10,7 @@ import pytest
 from tests.mutations import trials
 from tests.mutations.points import mutations
 from tests.mutations.selection import files_for, importers
-from tests.mutations.trials import copy_checkout, first_failure, survivors
+from tests.mutations.trials import Checkout, copy_checkout, run, survivors
 
 CHECKOUT = {
     "pubmill/__init__.py": "",
@@ -109,28 +109,21 @@ def test_the_closest_tests_come_first(checkout: Path) -> None:
         "pubmill/sums/totals.py": "from pubmill.sums import counting\n",
     }.items():
         (checkout / name).write_text(text)
-    assert files_for(checkout, Path("pubmill/sums/counting.py"), importers(checkout)) == [
+    assert files_for(Path("pubmill/sums/counting.py"), importers(checkout)) == [
         ["tests/unit/sums/test_counting_more.py"],
         ["tests/unit/sums/test_words.py"],
         ["tests/unit/tables/test_a.py"],
         ["tests/unit/sums/test_totals.py", "tests/unit/sums/test_program.py"],
     ]
-    of_package = files_for(checkout, Path("pubmill/sums/__init__.py"), importers(checkout))
+    of_package = files_for(Path("pubmill/sums/__init__.py"), importers(checkout))
     assert {Path(file).parent.name for group in of_package for file in group} == {"sums"}
-
-
-@pytest.mark.parametrize("place", ["conftest.py", "unit/sums/conftest.py"])
-def test_what_a_conftest_imports_reaches_the_tests_below_it(checkout: Path, place: str) -> None:
-    (checkout / "tests" / place).write_text("import pubmill.sums.counting\n")
-    found = files_for(checkout, Path("pubmill/sums/counting.py"), importers(checkout))
-    assert "tests/unit/sums/test_other.py" in found[-1]
 
 
 def test_a_module_that_imports_by_name_reaches_its_room(checkout: Path) -> None:
     """The name may come from a spec."""
     (checkout / "pubmill/sums/by_name.py").write_text("from importlib import import_module\n")
     (checkout / "tests/unit/sums/test_by_name.py").write_text("import pubmill.sums.by_name\n")
-    found = files_for(checkout, Path("pubmill/sums/counting.py"), importers(checkout))
+    found = files_for(Path("pubmill/sums/counting.py"), importers(checkout))
     assert found[-1] == ["tests/unit/sums/test_by_name.py"]
 
 
@@ -163,7 +156,7 @@ def test_tests_that_never_end_do_not_pass(checkout: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(trials, "LIMIT", 3)
     file = "tests/unit/sums/test_other.py"
     (checkout / file).write_text("def test_nothing():\n    while True:\n        pass\n")
-    assert first_failure(checkout, [file]) == f"{file}::test_nothing"
+    assert run(checkout, [file]).failure == f"{file}::test_nothing"
 
 
 def test_a_crash_is_a_failure(checkout: Path) -> None:
@@ -171,7 +164,7 @@ def test_a_crash_is_a_failure(checkout: Path) -> None:
     (checkout / file).write_text(
         "import os\n\n\ndef test_one():\n    pass\n\n\ndef test_two():\n    os.abort()\n"
     )
-    assert first_failure(checkout, [file]) == f"{file}::test_two"
+    assert run(checkout, [file]).failure == f"{file}::test_two"
 
 
 @pytest.mark.parametrize(
@@ -202,8 +195,32 @@ def test_tests_start_with_one_thread_of_torch(checkout: Path, root: Path) -> Non
     code = (
         "from pathlib import Path\nfrom tests.mutations import trials\n"
         f"folder = Path({str(checkout)!r})\ntrials._import_third_party(folder)\n"
-        "assert trials.first_failure(folder, ['tests/unit/sums/test_other.py']) is None"
+        "assert trials.run(folder, ['tests/unit/sums/test_other.py']).failure is None"
     )
     environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
     done = subprocess.run([sys.executable, "-c", code], cwd=root, env=environment, check=False)
     assert done.returncode == 0
+
+
+def test_fast_files_come_first_once_their_times_are_known(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[list[str]] = []
+    seconds = {"slow": 9.0, "fast": 1.0}
+    monkeypatch.setattr(
+        trials,
+        "run",
+        lambda folder, files, left_out=(): tried.append(list(files)) or trials.Run(None, seconds),
+    )
+    [first, *_] = mutations(checkout, Path("pubmill/sums/counting.py"))
+    copy = Checkout(checkout)
+    assert not copy.catches(first, [["slow", "new", "fast"]])
+    assert not copy.catches(first, [["slow", "new", "fast"], ["other"]])
+    assert tried == [["slow", "new", "fast"], ["new", "fast", "slow"], ["other"]]
+
+
+def test_the_times_of_files_are_those_of_their_tests(checkout: Path) -> None:
+    slow = "tests/unit/sums/test_other.py"
+    (checkout / slow).write_text("import time\n\n\ndef test_nothing():\n    time.sleep(0.4)\n")
+    seconds = run(checkout, [slow, "tests/unit/sums/test_words.py"]).seconds
+    assert list(seconds) == [slow, "tests/unit/sums/test_words.py"] and seconds[slow] >= 0.4
