@@ -206,12 +206,12 @@ def test_fast_files_come_first_once_their_times_are_known(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[list[str]] = []
-    seconds = {"slow": 9.0, "fast": 1.0}
-    monkeypatch.setattr(
-        trials,
-        "run",
-        lambda folder, files, left_out=(): tried.append(list(files)) or trials.Run(None, seconds),
-    )
+
+    def passing(folder: Path, files: list[str], left_out: object = ()) -> trials.Run:
+        tried.append(files)
+        return trials.Run(None, {"slow": 9.0, "fast": 1.0})
+
+    monkeypatch.setattr(trials, "run", passing)
     [first, *_] = mutations(checkout, Path("pubmill/sums/counting.py"))
     copy = Checkout(checkout)
     assert not copy.catches(first, [["slow", "new", "fast"]])

@@ -176,3 +176,8 @@ def test_escaped_markdown_has_no_live_character(text: str) -> None:
     escaped = escape_markdown(text)
     assert not set("<>\n") & set(escaped)
     assert escaped.count("|") == escaped.count("\\|")
+
+
+@pytest.mark.parametrize("form", ["md", "tex", "html"])
+def test_files_end_with_one_line_break(table: Table, form: str) -> None:
+    assert re.search(r"\S\n\Z", FORMS[form](table))
