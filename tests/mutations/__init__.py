@@ -11,6 +11,6 @@ missing, or the change has no effect that anybody could see.
 
 A process that has imported the third-party packages forks for each run, in a copy of the checkout, so that a
 mutation costs about as much as the tests that it needs. Nothing runs before a mutation needs it: a test that
-fails runs again without the mutation, and counts only if it passes then. A test that takes minutes is endless,
-which is a failure too. In each group the files that were fast so far come first.
+fails runs again without the mutation, and counts only if it then passes. A test that takes minutes counts as
+endless, which is a failure. In each group the files that were fast so far come first.
 """

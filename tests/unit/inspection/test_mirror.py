@@ -161,7 +161,12 @@ def test_articles_of_pmc_are_reported_as_not_fetched(tmp_path: Path) -> None:
 
 def test_hosts_are_asked_only_for_what_no_mirror_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(module, "_answers", lambda host: bool(asked.append(host)))
+
+    def no_answer(host: str) -> bool:
+        asked.append(host)
+        return False
+
+    monkeypatch.setattr(module, "_answers", no_answer)
     monkeypatch.setattr(module, "is_cached", lambda model, cache=None: False)
     wanted = RequiredFiles({"https://a.org/1": []})
     assert out_of_reach(wanted, None) == ["https://a.org/1: no network"] and asked == ["a.org"]
