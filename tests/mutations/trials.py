@@ -147,14 +147,14 @@ def run(folder: Path, tests: Sequence[str], left_out: Collection[str] = ()) -> R
 def _follow(receiver: Connection) -> tuple[str, int | None, dict[str, float]]:
     """Return the test that a run started last, its exit status (None after a crash or with an endless
     test), and the seconds of each file."""
-    test, status, seconds, start = "", None, dict[str, float](), time.monotonic()
+    test, status, seconds, start = "", None, dict[str, float](), 0.0
     with contextlib.suppress(EOFError):
         while status is None and receiver.poll(LIMIT):
-            message = receiver.recv()
+            message, now = receiver.recv()
             if test:
                 file = test.partition("::")[0]
-                seconds[file] = seconds.get(file, 0) + time.monotonic() - start
-            start = time.monotonic()
+                seconds[file] = seconds.get(file, 0) + now - start
+            start = now
             if isinstance(message, str):
                 test = message
             else:
@@ -164,18 +164,19 @@ def _follow(receiver: Connection) -> tuple[str, int | None, dict[str, float]]:
 
 @dataclass(frozen=True)
 class Reporter:
-    """A plugin of pytest that sends the name of each test that starts, and of each file not imported."""
+    """A plugin of pytest that sends the name and time of each test that starts, and of each file not
+    imported."""
 
     sender: Connection
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Send the name of a test."""
-        self.sender.send(nodeid)
+        self.sender.send((nodeid, time.monotonic()))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Send the name of a file whose import fails."""
         if report.failed:
-            self.sender.send(report.nodeid)
+            self.sender.send((report.nodeid, time.monotonic()))
 
 
 def _test(folder: Path, options: Sequence[str], sender: Connection) -> None:
@@ -184,7 +185,7 @@ def _test(folder: Path, options: Sequence[str], sender: Connection) -> None:
     sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     status = pytest.main([*options, f"--basetemp={folder}.temporary"], plugins=[Reporter(sender)])
-    sender.send(int(status))
+    sender.send((int(status), time.monotonic()))
     os._exit(status)
 
 
