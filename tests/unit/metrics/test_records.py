@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from pubmill.annotation.examples import (
     Answer,
@@ -358,3 +359,12 @@ def test_a_changed_checkout_is_marked(tmp_path: Path) -> None:
     assert clean is not None and len(clean) == 40
     (tmp_path / "a.txt").write_text("two")
     assert commit(tmp_path) == f"{clean}-dirty"
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_numbers_of_records_are_finite(run: Run, number: float) -> None:
+    values = run.score().model_dump()
+    assert Record.model_validate(values)
+    for changes in ({"dev_score": number}, {"seconds": number}, {"metrics": {"entity_f1": number}}):
+        with pytest.raises(ValidationError, match="finite"):
+            Record.model_validate(values | changes)

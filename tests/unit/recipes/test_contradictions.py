@@ -3,6 +3,7 @@
 Defaults are part of every spec that does not name them: another value would silently change results.
 """
 
+import re
 from dataclasses import MISSING, fields
 from typing import Any
 
@@ -19,6 +20,7 @@ from pubmill.recipes import (
     PretrainingRecipe,
     VocabRecipe,
 )
+from pubmill.recipes.tables import EquivalenceRule
 
 FINETUNING: dict[str, Any] = {
     "task": "sequence", "metric": "micro_f1", "batch_size": 8, "learning_rate": 1e-5, "epochs": 2,
@@ -236,3 +238,18 @@ def test_vocabularies_split_text_as_their_tokenizers_do(
     made = VocabRecipe(kind=kind, size=100, lowercase=lowercase, learner=learner)
     assert (made.fault() is None) == (splitting is not None)
     assert splitting is None or made.splitting() == splitting
+
+
+@pytest.mark.parametrize(
+    ("alpha", "power", "fault"),
+    [
+        (0.0, 0.8, "alpha must be above 0 and below 0.5, found 0"),
+        (0.5, 0.8, "alpha must be above 0 and below 0.5, found 0.5"),
+        (0.05, 0.5, "power must be above 0.5 and below 1, found 0.5"),
+        (0.05, 1.0, "power must be above 0.5 and below 1, found 1"),
+    ],
+)
+def test_probabilities_of_equivalence_lie_within_their_bounds(alpha: float, power: float, fault: str) -> None:
+    EquivalenceRule(alpha=0.01, power=0.99, margins={})
+    with pytest.raises(ValueError, match=re.escape(fault)):
+        EquivalenceRule(alpha=alpha, power=power, margins={})
