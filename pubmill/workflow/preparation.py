@@ -45,7 +45,8 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     check_before_graph(workflow, graph, root / "studies")
     shell.prefix(shell_prefix(root, bool(workflow.deployment_settings.deployment_method)))
     left_out = graph.left_out()
-    if display := display_of(workflow):
+    display = display_of(workflow)
+    if display:
         display.describe(left_out, lambda: requested_pages(workflow, graph))
         left_out = []
     print_left_out = announce_left_out(workflow, left_out)
@@ -57,6 +58,8 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
 
         lock = begin(workflow, graph)
         print_left_out()
+        if display:
+            display.mute_jobs()
         return lock
 
     return Prepared(study, specs, Plain(graph), needs, begin_run)

@@ -57,10 +57,20 @@ class LogHandler(LogHandlerBase):
         self.live: Any = None
         self.stdout: int | None = None
         self.stream = sys.stdout if self.common_settings.stdout else sys.stderr
+        self.on_terminal = self.stream.isatty() and os.environ.get("TERM") != "dumb"
 
     def describe(self, left_out: list[str], requested_pages: Callable[[], list[str]]) -> None:
         """Set what the study leaves out, and the pages that a run was asked for."""
         self.left_out, self.requested_pages = left_out, requested_pages
+
+    def mute_jobs(self) -> None:
+        """Keep jobs that start from now on from writing into the display: pretraining copies its log to
+        standard output. The main thread calls this before the first job; events reach the display later."""
+        if self.on_terminal and os.isatty(1):
+            self.stdout = os.dup(1)
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, 1)
+            os.close(null)
 
     def emit(self, record: LogRecord) -> None:
         """Show what an event changes. A fault of the display is reported, and the run goes on."""
@@ -109,7 +119,7 @@ class LogHandler(LogHandlerBase):
 
     def _begin(self) -> None:
         """Start the display on a terminal; without one, print the number of jobs."""
-        if not self.stream.isatty() or os.environ.get("TERM") == "dumb":
+        if not self.on_terminal:
             self._say([start_line(self.progress)])
             return
         from rich.console import Console
@@ -118,7 +128,6 @@ class LogHandler(LogHandlerBase):
         console = Console(file=self.stream, no_color=bool(self.common_settings.nocolor))
         screen = partial(self._screen, console)
         self.live = Live(get_renderable=screen, console=console, refresh_per_second=1, transient=True)
-        self._mute_stdout()
         self.live.start()
 
     def _screen(self, console: Any) -> Any:
@@ -134,14 +143,6 @@ class LogHandler(LogHandlerBase):
         lines += [(line, "") for line in (*more, status_line(progress, now))]
         texts = [Text(escape_controls(line), style) for line, style in lines]
         return Text("\n", no_wrap=True, overflow="ellipsis").join(texts)
-
-    def _mute_stdout(self) -> None:
-        """Keep jobs from writing into the display: pretraining copies its log to standard output."""
-        if os.isatty(1):
-            self.stdout = os.dup(1)
-            null = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, 1)
-            os.close(null)
 
     def _end_display(self) -> None:
         if self.live:

@@ -29,7 +29,7 @@ def stage_lines(progress: RunProgress) -> list[str]:
 
 def job_line(job: Job, now: float) -> str:
     """Return the line of a running job: its time, what it does, what its log reports, and its log."""
-    news = [latest(log) for log in job.logs[:1]]
+    news = [latest(log, job.started) for log in job.logs[:1]]
     parts = [duration(now - job.started), shortened(job.text), *news, *job.logs]
     return "  " + "  ".join(part for part in parts if part)
 
@@ -74,9 +74,14 @@ def failed_line(job: Job) -> str:
 
 
 def failure_lines(job: Job) -> list[str]:
-    """Return a failed job, the reason that its log gives, and its logs."""
-    found = [f"    {line}" for log in job.logs[:1] for line in reason(log)]
-    return [f"failed: {job.text}", *found, *(f"    log: {log}" for log in job.logs)]
+    """Return a failed job, the reason that its log gives (else that of its cluster job), and its logs."""
+    reasons = filter(None, (reason(log, job.started) for log in job.logs))
+    found = next(reasons, ["its log says nothing; the job may have been killed"])
+    return [
+        f"failed: {job.text}",
+        *(f"    {line}" for line in found),
+        *(f"    log: {log}" for log in job.logs),
+    ]
 
 
 def left_out_lines(lines: Sequence[str]) -> list[str]:

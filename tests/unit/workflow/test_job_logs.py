@@ -1,5 +1,6 @@
 """Logs of jobs: their latest progress, and the reason of a failure."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,11 @@ def test_a_log_that_is_long_or_not_text_or_missing(tmp_path: Path) -> None:
     log.write_bytes(b"first\n" + b"x" * READ + b"\n\xff last\n")
     assert latest(str(log)) == "\ufffd last"
     assert (latest(str(tmp_path / "none")), reason(str(tmp_path))) == ("", [])
+
+
+def test_a_log_of_an_earlier_run_says_nothing(tmp_path: Path) -> None:
+    log = tmp_path / "job.log"
+    log.write_text("pubmill: error: earlier\n")
+    os.utime(log, (5000.0, 5000.0))
+    assert (latest(str(log), since=5001.0), reason(str(log), since=5001.0)) == ("error: earlier", ["earlier"])
+    assert (latest(str(log), since=9000.0), reason(str(log), since=9000.0)) == ("", [])

@@ -13,6 +13,8 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from pubmill.workflow import run_display
 from pubmill.workflow.run_display import LogHandler, display_of
+from pubmill.workflow.run_lines import failure_lines
+from pubmill.workflow.run_progress import Job
 from pubmill.workflow.run_stages import STAGES
 from tests.unit.workflow.run_events import fail, finish, plan, record, start
 
@@ -39,6 +41,7 @@ def display(stream: TextIO | None = None, **settings: Any) -> LogHandler:
     usual = {"dryrun": False, "stdout": False, "nocolor": False, "printshellcmds": False}
     handler = LogHandler(SimpleNamespace(**usual | settings), None)  # type: ignore[arg-type]
     handler.stream = stream or handler.stream
+    handler.on_terminal = handler.stream.isatty()
     return handler
 
 
@@ -103,7 +106,11 @@ def test_the_summary_names_requested_pages_that_were_made(shown: io.StringIO, tm
     good.close()
     assert shown.getvalue().splitlines()[-2:] == [f"To read: {old}", f"To read: {new}"]
     emit(bad, start(2, "report"), fail(2, "none.log")).close()
-    assert shown.getvalue().splitlines()[-2:] == ["    log: none.log", f"To read: {new}"]
+    assert shown.getvalue().splitlines()[-3:] == [
+        "    its log says nothing; the job may have been killed",
+        "    log: none.log",
+        f"To read: {new}",
+    ]
 
 
 def test_many_failures_are_counted(
@@ -155,13 +162,17 @@ def test_jobs_do_not_write_into_the_display_of_a_terminal(
 ) -> None:
     terminal = Terminal()
     monkeypatch.setenv("TERM", "xterm")
+    display().mute_jobs()
+    os.write(1, b"without a terminal\n")
     monkeypatch.setattr(os, "isatty", lambda descriptor: True)
-    handler = emit(display(terminal), plan(pretrain=1))
+    handler = display(terminal)
+    handler.mute_jobs()
+    emit(handler, plan(pretrain=1))
     os.write(1, b"a copy of the log\n")
     emit(handler, fail(1, "unknown.log"), record("a warning [bold]", level=logging.WARNING))
     handler.close()
     os.write(1, b"afterwards\n")
-    assert capfd.readouterr().out == "afterwards\n"
+    assert capfd.readouterr().out == "without a terminal\nafterwards\n"
     assert "a warning [bold]" in terminal.getvalue()
 
 
@@ -231,3 +242,12 @@ def test_the_display_is_found_only_where_snakemake_uses_it(
     handler = display(shown)
     assert display_of(workflow(logging.NullHandler(), handler)) is handler
     assert display_of(workflow()) is None
+
+
+def test_a_cluster_job_that_did_not_start_gives_the_reason_of_the_cluster(tmp_path: Path) -> None:
+    ours, cluster = tmp_path / "job.log", tmp_path / "slurm.log"
+    ours.write_text("pubmill: error: of last week\n")
+    os.utime(ours, (0, 0))
+    cluster.write_text("slurmstepd: error: out of memory\n")
+    job = Job("trial", "Trial 1", (str(ours), str(cluster)), (), started=1000.0)
+    assert failure_lines(job)[:2] == ["failed: Trial 1", "    slurmstepd: error: out of memory"]
