@@ -21,7 +21,7 @@ VIEWS = frozenset(
 """Operations that start no kernel."""
 GATHERS = frozenset("embedding index index_select gather".split())
 """Operations that read as much of their input as they write."""
-PRODUCTS = frozenset("mm addmm bmm baddbmm".split())
+PRODUCTS = frozenset("mm addmm addmm_ bmm baddbmm".split())
 TENSORS_TOGETHER = 100
 """Tensors that one kernel of a foreach operation handles, of 30 to 110."""
 Storage = tuple[int, int]
@@ -166,7 +166,7 @@ def flops(name: str, shapes: list[torch.Size], args: Any) -> float:
 
     Attention without padding is counted as if every sequence were as long as the longest.
     """
-    if name in ("mm", "addmm"):
+    if name in ("mm", "addmm", "addmm_"):
         left, right = shapes[-2:]
         return 2.0 * left[0] * left[1] * right[1]
     if name in ("bmm", "baddbmm"):

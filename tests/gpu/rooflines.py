@@ -4,8 +4,9 @@ A kernel takes the longest of three times: its arithmetic, its memory traffic, a
 kernel. The rates below are what kernels reach on an H100 SXM, not the figures of its data sheet.
 
 The kernels of a compiled region between two matrix products are fused: they read each of their inputs once
-and write only what a later kernel reads. Reductions over rows (gradients of biases and of LayerNorm's
-weights) are not fused and read their inputs again.
+and write only what a later kernel reads. Reductions over rows (gradients of biases) read their inputs
+again, unless these come from the kernel of a LayerNorm's backward pass, with which PyTorch's compiler fuses
+them (`mix_order_reduction`).
 """
 
 from collections.abc import Iterable
@@ -41,7 +42,7 @@ H100 = Device(
     product=798e12,
     memory=85e9,
 )
-OVER_ROWS = ("sum", "native_layer_norm_backward")
+OVER_ROWS, LAYER_NORM = "sum", "native_layer_norm_backward"
 Roofline = dict[str, float]
 
 
@@ -69,13 +70,15 @@ def seconds_of(kernel: Kernel, device: Device) -> float:
 def fused(trace: list[Kernel]) -> list[Kernel]:
     """Return the kernels after fusion in compiled regions."""
     last_read = {storage: at for at, kernel in enumerate(trace) for storage, _ in kernel.reads}
-    found = list[Kernel]()
+    found, normed = list[Kernel](), set[int]()
     for key, group in groupby(enumerate(trace), lambda pair: _fusion_key(*pair)):
         members = list(group)
         if key[0] is None:
             found += [kernel for _, kernel in members]
-        else:
-            found += _fuse(members, last_read)
+            continue
+        if any(kernel.name == LAYER_NORM for _, kernel in members):
+            normed |= {storage for _, kernel in members for storage, _ in kernel.writes}
+        found += _fuse(members, last_read, normed)
     return found
 
 
@@ -86,16 +89,19 @@ def _fusion_key(at: int, kernel: Kernel) -> tuple[int | None, int]:
     return kernel.region, 0
 
 
-def _fuse(members: list[tuple[int, Kernel]], last_read: dict[int, int]) -> list[Kernel]:
-    """Return one kernel for consecutive ones of a region, and one for each reduction over rows."""
+def _fuse(members: list[tuple[int, Kernel]], last_read: dict[int, int], normed: set[int]) -> list[Kernel]:
+    """Return one kernel for consecutive ones of a region, and those for reductions over rows.
+
+    `last_read`: storage -> the last kernel that reads it; `normed`: storages written beside a LayerNorm.
+    """
     end, region = members[-1][0], members[0][1].region
-    over_rows = [kernel for _, kernel in members if kernel.name in OVER_ROWS and kernel.region is not None]
-    only_rows = [kernel for kernel in over_rows if kernel.name == "sum"]
-    rowwise = [kernel for _, kernel in members if kernel not in only_rows]
-    alone = [Kernel("over rows", 1, 0.0, k.reads, [], False, region) for k in over_rows]
+    over_rows = [kernel for _, kernel in members if kernel.name == OVER_ROWS]
+    rowwise = [kernel for _, kernel in members if kernel.name != OVER_ROWS]
+    extra = [kernel for kernel in over_rows if not any(storage in normed for storage, _ in kernel.reads)]
+    alone = [Kernel("over rows", 1, 0.0, kernel.reads, [], False, region) for kernel in extra]
     if not rowwise:
         return alone
-    read_here = {storage for kernel in only_rows for storage, _ in kernel.reads}
+    read_here = {storage for kernel in extra for storage, _ in kernel.reads}
     written = _largest(storage for kernel in rowwise for storage in kernel.writes)
     seen, reads = set[int](), dict[int, int]()
     for kernel in rowwise:
