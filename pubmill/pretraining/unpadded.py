@@ -121,7 +121,12 @@ def _layer(
     context = flash_attention(query, key, value, sequences, dropout).flatten(1)
     if rows is None:
         return functions.after(context, hidden, after, numbers)
-    return functions.after_at_rows(context[rows], hidden[rows], after, numbers)
+    some, others = context[rows], hidden[rows]
+    if functions is not FUNCTIONS:
+        # Only this number: with `dynamic=True`, dropout and epsilon would be variables too.
+        for tensor in (some, others):
+            torch._dynamo.maybe_mark_dynamic(tensor, 0)  # type: ignore[no-untyped-call]
+    return functions.after_at_rows(some, others, after, numbers)
 
 
 def flash_attention(
@@ -189,5 +194,5 @@ def compiled_functions() -> Functions:
     """Return the functions compiled: all tokens of a micro-batch have one shape, rows have many."""
     return Functions(
         torch.compile(after_attention, fullgraph=True, dynamic=False),
-        torch.compile(after_attention_at_rows, fullgraph=True, dynamic=True),
+        torch.compile(after_attention_at_rows, fullgraph=True, dynamic=False),
     )
