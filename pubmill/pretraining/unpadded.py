@@ -125,7 +125,7 @@ def _layer(
     if functions is not FUNCTIONS:
         # Only this number: with `dynamic=True`, dropout and epsilon would be variables too.
         for tensor in (some, others):
-            torch._dynamo.maybe_mark_dynamic(tensor, 0)  # type: ignore[no-untyped-call]
+            torch._dynamo.maybe_mark_dynamic(tensor, 0)
     return functions.after_at_rows(some, others, after, numbers)
 
 

@@ -19,8 +19,8 @@ def attention(query: Tensor, key: Tensor, value: Tensor, sequences: Sequences, d
     found = []
     for begin, end in pairwise(bounds):
         assert 0 < end - begin <= sequences.longest
-        parts = (tensor[begin:end].transpose(0, 1)[None] for tensor in (query, key, value))
-        found.append(plain_attention(*parts, None, dropout)[0].transpose(0, 1))
+        some = [tensor[begin:end].transpose(0, 1)[None] for tensor in (query, key, value)]
+        found.append(plain_attention(some[0], some[1], some[2], None, dropout)[0].transpose(0, 1))
     return torch.cat(found)
 
 

@@ -84,7 +84,7 @@ def test_one_product_for_query_key_and_value_has_the_gradients_of_three() -> Non
     shapes = [(5, 4), *[(4, 4)] * 3, *[(4,)] * 3]
     seeded = torch.Generator().manual_seed(1)
     given = [torch.randn(shape, generator=seeded, dtype=torch.float64).requires_grad_() for shape in shapes]
-    assert torch.autograd.gradcheck(lambda *tensors: Projection.apply(*tensors), given)  # type: ignore[no-untyped-call]
+    assert torch.autograd.gradcheck(lambda *tensors: Projection.apply(*tensors), given)
 
 
 class Compiler:
