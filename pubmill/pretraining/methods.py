@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 
 from pubmill.pretraining.micro_batches import Part
 from pubmill.pretraining.unpadded import GELU
@@ -61,27 +60,40 @@ class Bfloat16Copies:
     def __init__(self, learner: nn.Module) -> None:
         self.learner = learner
         self.weights: list[Tensor] = list(learner.parameters())
-        copies = {name: weight.detach().bfloat16() for name, weight in learner.named_parameters()}
-        self.copies = {name: copy.requires_grad_() for name, copy in copies.items()}
+        self.copies = [weight.detach().bfloat16().requires_grad_() for weight in self.weights]
+        copy_of = dict(zip(map(id, self.weights), self.copies, strict=True))
+        # Weights and modules may be shared. torch.func.functional_call leaves copies in shared modules.
+        self._places = [
+            (module._parameters, name, weight, copy_of[id(weight)])
+            for module in learner.modules()
+            for name, weight in module._parameters.items()
+            if weight is not None
+        ]
 
     def refresh(self) -> None:
         """Copy the weights, after they have changed."""
         with torch.no_grad():
-            torch._foreach_copy_(list(self.copies.values()), self.weights)
+            torch._foreach_copy_(self.copies, self.weights)
 
     def __call__(self, part: Part) -> dict[str, Tensor]:
         """Return the learner's sums over a micro-batch."""
-        found: dict[str, Tensor] = functional_call(self.learner, self.copies, (part,))
+        for parameters, name, _, copy in self._places:
+            parameters[name] = copy  # type: ignore[assignment]
+        try:
+            found: dict[str, Tensor] = self.learner(part)
+        finally:
+            for parameters, name, weight, _ in self._places:
+                parameters[name] = weight
         return found
 
     def add_gradients(self) -> None:
         """Move the gradients of a micro-batch from the copies to the weights."""
-        for weight, copy in zip(self.weights, self.copies.values(), strict=True):
+        for weight, copy in zip(self.weights, self.copies, strict=True):
             if copy.grad is not None:
                 weight.grad = copy.grad.float() if weight.grad is None else weight.grad.add_(copy.grad)
         self.drop_gradients()
 
     def drop_gradients(self) -> None:
         """Forget the gradients of a micro-batch."""
-        for copy in self.copies.values():
+        for copy in self.copies:
             copy.grad = None
