@@ -103,7 +103,7 @@ class Pretraining:
         may_round = self.learner.in_bfloat16 and self.precision == "bfloat16"
         self.methods = fastest(self.learner.networks, may_round, world.device)
         self.copies = Bfloat16Copies(self.learner) if self.methods.weights == "bfloat16" else None
-        while self.methods != PLAIN and not self._rehearsed():
+        while self.methods != PLAIN and not self._methods_work():
             self.methods = slower(self.methods)
         self.copies = self.copies if self.methods.weights == "bfloat16" else None
 
@@ -119,7 +119,7 @@ class Pretraining:
         abandoned; weights and optimiser are then unchanged.
         """
         recipe = self.recipe
-        sums = self._over(self._prepared(step), (recipe.seed, step), learn=True)
+        sums = self._process_batch(self._prepared_batch(step), (recipe.seed, step), learn=True)
         norm = sums.pop("norm")
         if not math.isfinite(sums["loss"] + norm):
             raise FloatingPointError(f"loss or gradient is not a number (gradient norm {norm})")
@@ -133,18 +133,18 @@ class Pretraining:
         if self.copies:
             self.copies.drop_gradients()
 
-    def _prepared(self, step: int) -> Prepared:
+    def _prepared_batch(self, step: int) -> Prepared:
         """Return the batch of a step; the next one is prepared meanwhile, so a GPU need not wait."""
         ahead = self._ahead
         self._ahead = {
-            wanted: ahead.get(wanted) or self._maker.submit(self._prepare, wanted)
+            wanted: ahead.get(wanted) or self._maker.submit(self._prepare_batch, wanted)
             for wanted in (step, step + 1)
         }
         return self._ahead[step].result()
 
-    def _prepare(self, step: int) -> Prepared:
+    def _prepare_batch(self, step: int) -> Prepared:
         batch, hidden = self.masked_batch(step)
-        return batch, hidden, self._micro_batches(batch, hidden)
+        return batch, hidden, self._split_batch(batch, hidden)
 
     def masked_batch(self, step: int) -> tuple[PackedBatch, Masked]:
         """Return the batch of a step with its masked tokens, independent of the number of processes."""
@@ -171,12 +171,12 @@ class Pretraining:
         hidden = mask(batch.ids, batch.inner, batch.lengths, self.vocabulary, objective, 0.15, random)
         self.learner.eval()
         with torch.no_grad():
-            prepared = batch, hidden, self._micro_batches(batch, hidden)
-            sums = self._over(prepared, (0, 0), learn=False)
+            prepared = batch, hidden, self._split_batch(batch, hidden)
+            sums = self._process_batch(prepared, (0, 0), learn=False)
         self.learner.train()
         return sums
 
-    def _micro_batches(self, batch: PackedBatch, hidden: Masked) -> MicroBatches:
+    def _split_batch(self, batch: PackedBatch, hidden: Masked) -> MicroBatches:
         """Return this process's part of a batch: without padding collated now, else when it is used."""
         labels, device, at_once = hidden.everywhere(UNLABELLED), self.world.device, self.at_once
         rank, size = self.world.rank, self.world.size
@@ -187,7 +187,7 @@ class Pretraining:
             ]
             shared = len(batch.lengths) // size  # Every process has this many sequences, or one more.
             return MicroBatches(parts, -(-shared // at_once), at_once)
-        tokens, longest = self._flat_size(at_once), self.recipe.sequence_length
+        tokens, longest = self._tokens_per_micro_batch(at_once), self.recipe.sequence_length
         compiled = self.methods.layers == "compiled"
         everyones = [flat_micro_batches(batch.lengths, tokens, number, size) for number in range(size)]
         flat = [
@@ -197,22 +197,22 @@ class Pretraining:
         moves: list[Callable[[], Part]] = [partial(part.to, device, compiled) for part in flat]
         return MicroBatches(moves, min(map(len, everyones)), at_once)
 
-    def _flat_size(self, at_once: int) -> int:
+    def _tokens_per_micro_batch(self, at_once: int) -> int:
         """Return the tokens of a micro-batch without padding."""
         if at_once not in self._flat_sizes:
             sequences, longest = -(-self.recipe.batch_size // self.world.size), self.recipe.sequence_length
             self._flat_sizes[at_once] = flat_size(self.instances, sequences, at_once * longest, longest)
         return self._flat_sizes[at_once]
 
-    def _rehearsed(self) -> bool:
+    def _methods_work(self) -> bool:
         """Return whether the methods work in all processes, by one micro-batch forward and backward.
 
         Nothing remains of it; where memory is too small for it, the first step takes smaller ones.
         """
-        batch, hidden, micro = self._prepare(0)
+        batch, hidden, micro = self._prepare_batch(0)
         fault = None
         try:
-            sums = self._add(micro.parts[0](), denominators(batch, hidden), learn=True)
+            sums = self._process_micro_batch(micro.parts[0](), denominators(batch, hidden), learn=True)
             if not torch.stack([value.double() for value in sums.values()]).sum().isfinite().item():
                 fault = "the loss is not a number"
         except torch.OutOfMemoryError:
@@ -224,7 +224,7 @@ class Pretraining:
             report_progress(f"pretraining with {self.methods} does not work here ({fault})")
         return self.world.total({"faults": float(fault is not None)})["faults"] == 0
 
-    def _over(self, prepared: Prepared, random: tuple[int, int], learn: bool) -> Sums:
+    def _process_batch(self, prepared: Prepared, random: tuple[int, int], learn: bool) -> Sums:
         """Process a batch; if a GPU's memory is too small, repeat it with smaller micro-batches.
 
         The losses are sums over micro-batches, so their size changes results only by rounding (and dropout,
@@ -234,17 +234,17 @@ class Pretraining:
         counts = denominators(batch, hidden)
         while True:
             if micro.at_once != self.at_once:
-                micro = self._micro_batches(batch, hidden)
+                micro = self._split_batch(batch, hidden)
             seed_torch(*random, self.world.rank)
             if self.copies:
                 self.copies.refresh()
-            if found := self._accumulate(micro, counts, learn):
-                return self._sums(batch, counts, *found, learn)
+            if found := self._accumulate_gradients(micro, counts, learn):
+                return self._sum_over_processes(batch, counts, *found, learn)
             self._drop_gradients()
-            self._halve()
+            self._halve_micro_batch()
             torch.cuda.empty_cache()
 
-    def _halve(self) -> None:
+    def _halve_micro_batch(self) -> None:
         """Halve the number of sequences per micro-batch from now on; raise a `PubmillError` if that cannot
         help."""
         length = self.recipe.sequence_length
@@ -258,7 +258,7 @@ class Pretraining:
         if self.world.first:
             report_progress(f"{found}; continuing with {self.at_once} at once")
 
-    def _accumulate(
+    def _accumulate_gradients(
         self, micro: MicroBatches, counts: Sums, learn: bool
     ) -> tuple[torch.Tensor, float] | None:
         """Add the gradients of all micro-batches when learning; return their sums and padded size.
@@ -271,22 +271,22 @@ class Pretraining:
         nothing, padded, short = totals.new_zeros(()), 0, False
         for number, make in enumerate(micro.parts):
             # Only while all processes have micro-batches, so that they ask each other equally often.
-            if 0 < number < micro.common and self._agree(short, self.stop_asked()):
+            if 0 < number < micro.common and self._share_flags(short, self.stop_asked()):
                 return None
             try:
                 part = make()
                 padded += part.ids.numel()
-                terms = self._add(part, counts, learn)
+                terms = self._process_micro_batch(part, counts, learn)
                 totals += torch.stack([terms.get(name, nothing).detach().double() for name in measured])
             except torch.OutOfMemoryError:
                 short = True
             # Outside of the handler, as the error's traceback keeps the tensors of the micro-batch alive.
             if short:
-                self._agree(short, self.stop_asked() and number + 1 < micro.common)
+                self._share_flags(short, self.stop_asked() and number + 1 < micro.common)
                 return None
-        return None if self._agree(short, False) else (totals, float(padded))
+        return None if self._share_flags(short, False) else (totals, float(padded))
 
-    def _agree(self, short: bool, stop: bool) -> bool:
+    def _share_flags(self, short: bool, stop: bool) -> bool:
         """Return whether any process has too little memory; if any is asked to stop, discard the step's
         gradients and raise `StopRequestedError`."""
         found = self.world.total({"short": float(short), "stop": float(stop)})
@@ -295,21 +295,21 @@ class Pretraining:
             raise StopRequestedError
         return found["short"] > 0
 
-    def _sums(
+    def _sum_over_processes(
         self, batch: PackedBatch, counts: Sums, totals: torch.Tensor, padded: float, learn: bool
     ) -> Sums:
         """Return the sums over all processes, with clipped gradients when learning, and `norm`, the norm of
         the gradients before they were clipped."""
         measured = names(self.learner)
         # The only values of a step that are read from the device, after all its work has been queued.
-        *values, norm = torch.cat([totals, self._clip(learn)]).tolist()
+        *values, norm = torch.cat([totals, self._clip_gradients(learn)]).tolist()
         sums = self.world.total({"padded": padded, **dict(zip(measured, values, strict=True))}) | counts
         sums["loss"] = sum(
             term.weight * sums[f"{term.name}_loss"] / max(1.0, sums[term.per]) for term in self.terms
         )
-        return sums | {"flops": self._flops(batch, sums), "cut": float(batch.cut), "norm": norm}
+        return sums | {"flops": self._step_flops(batch, sums), "cut": float(batch.cut), "norm": norm}
 
-    def _clip(self, learn: bool) -> torch.Tensor:
+    def _clip_gradients(self, learn: bool) -> torch.Tensor:
         """Clip the gradients of all processes, if any; return their norm before (1, float64)."""
         if not learn:
             return torch.zeros(1, dtype=torch.float64, device=self.world.device)
@@ -317,9 +317,9 @@ class Pretraining:
         most = self.recipe.optimisation.max_gradient_norm
         return torch.nn.utils.clip_grad_norm_(self.learner.parameters(), most).double().unsqueeze(0)
 
-    def _add(self, part: Part, counts: Sums, learn: bool) -> dict[str, torch.Tensor]:
+    def _process_micro_batch(self, part: Part, counts: Sums, learn: bool) -> dict[str, torch.Tensor]:
         """Return a micro-batch's sums; add its gradients when learning."""
-        found = self._forward(part, learn)
+        found = self._compute_losses(part, learn)
         if learn:
             parts = [
                 term.weight * found[f"{term.name}_loss"] / max(1.0, counts[term.per]) for term in self.terms
@@ -329,14 +329,14 @@ class Pretraining:
                 self.copies.add_gradients()
         return found
 
-    def _forward(self, part: Part, learn: bool) -> dict[str, torch.Tensor]:
+    def _compute_losses(self, part: Part, learn: bool) -> dict[str, torch.Tensor]:
         if self.copies:
             return self.copies(part)
         with torch.autocast(self.world.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
             found: dict[str, torch.Tensor] = self.learner(part) if learn else self.learner.evaluate(part)
         return found
 
-    def _flops(self, batch: PackedBatch, sums: Sums) -> float:
+    def _step_flops(self, batch: PackedBatch, sums: Sums) -> float:
         squares = float((batch.lengths**2).sum())
         return flops_of_step(self.learner, sums["tokens"], squares, sums["masked"])
 

@@ -40,10 +40,10 @@ def fastest(networks: dict[str, Any], in_bfloat16: bool, device: torch.device) -
     flash = device.type == "cuda" and hasattr(torch.ops.aten, "_flash_attention_forward")
     if not (flash and in_bfloat16 and torch.cuda.get_device_capability(device) >= FLASH_CAPABILITY):
         return PLAIN
-    return COMPILED if all(map(_fits, networks.values())) else PLAIN
+    return COMPILED if all(map(_has_flash_sizes, networks.values())) else PLAIN
 
 
-def _fits(network: Any) -> bool:
+def _has_flash_sizes(network: Any) -> bool:
     config = network.config
     head = config.hidden_size // config.num_attention_heads
     return head % HEAD_MULTIPLE == 0 and head <= LARGEST_HEAD and config.hidden_act in GELU

@@ -60,7 +60,9 @@ def encode_unpadded(
         wanted = rows if number == len(found) - 1 else None
         # Tensors, not modules: in the backward pass, the modules have their float32 weights again.
         given = (hidden, sequences, wanted, *weights_of(layer, kind), settings_of(base, layer), functions)
-        hidden = checkpoint(_layer, *given, use_reentrant=False) if recompute else _layer(*given)
+        hidden = (
+            checkpoint(_compute_layer, *given, use_reentrant=False) if recompute else _compute_layer(*given)
+        )
     return hidden if rows is not None else hidden.unsqueeze(0)
 
 
@@ -101,7 +103,7 @@ def weights_of(layer: Any, kind: str) -> tuple[list[Tensor], list[Tensor]]:
     return before, [tensor for module in after for tensor in (module.weight, module.bias)]
 
 
-def _layer(
+def _compute_layer(
     hidden: Tensor,
     sequences: Sequences,
     rows: Tensor | None,

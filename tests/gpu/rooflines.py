@@ -78,7 +78,7 @@ def fused(trace: list[Kernel]) -> list[Kernel]:
             continue
         if any(kernel.name == LAYER_NORM for _, kernel in members):
             normed |= {storage for _, kernel in members for storage, _ in kernel.writes}
-        found += _fuse(members, last_read, normed)
+        found += _fuse_kernels(members, last_read, normed)
     return found
 
 
@@ -89,7 +89,9 @@ def _fusion_key(at: int, kernel: Kernel) -> tuple[int | None, int]:
     return kernel.region, 0
 
 
-def _fuse(members: list[tuple[int, Kernel]], last_read: dict[int, int], normed: set[int]) -> list[Kernel]:
+def _fuse_kernels(
+    members: list[tuple[int, Kernel]], last_read: dict[int, int], normed: set[int]
+) -> list[Kernel]:
     """Return one kernel for consecutive ones of a region, and those for reductions over rows.
 
     `last_read`: storage -> the last kernel that reads it; `normed`: storages written beside a LayerNorm.
@@ -102,7 +104,7 @@ def _fuse(members: list[tuple[int, Kernel]], last_read: dict[int, int], normed: 
     if not rowwise:
         return alone
     read_here = {storage for kernel in extra for storage, _ in kernel.reads}
-    written = _largest(storage for kernel in rowwise for storage in kernel.writes)
+    written = _largest_parts(storage for kernel in rowwise for storage in kernel.writes)
     seen, reads = set[int](), dict[int, int]()
     for kernel in rowwise:
         for storage, size in kernel.reads:
@@ -117,7 +119,7 @@ def _fuse(members: list[tuple[int, Kernel]], last_read: dict[int, int], normed: 
     return [Kernel("fused", 1, 0.0, list(reads.items()), list(kept.items()), False, region), *alone]
 
 
-def _largest(storages: Iterable[tuple[int, int]]) -> dict[int, int]:
+def _largest_parts(storages: Iterable[tuple[int, int]]) -> dict[int, int]:
     """Return the largest part of each storage that is touched."""
     found = dict[int, int]()
     for storage, size in storages:

@@ -14,7 +14,7 @@ from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.methods import COMPILED, PLAIN, UNPADDED, Bfloat16Copies, Methods, fastest, slower
 from pubmill.pretraining.objectives import replaced_tokens
-from pubmill.pretraining.tokens import PackedTokens
+from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import PretrainingRecipe
 from tests.unit.pretraining import flash_reference
 from tests.unit.pretraining.test_objectives import RECIPES
@@ -39,8 +39,8 @@ def small_micro_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 class Observed(Pretraining):
     """Keeps the norms of its gradients."""
 
-    def _clip(self, learn: bool) -> torch.Tensor:
-        norm = super()._clip(learn)
+    def _clip_gradients(self, learn: bool) -> torch.Tensor:
+        norm = super()._clip_gradients(learn)
         self.norms = [*getattr(self, "norms", []), norm.item()]
         return norm
 
@@ -134,7 +134,7 @@ def test_out_of_memory_halves_the_tokens(data: Path, monkeypatch: pytest.MonkeyP
     recipe = changed(RECIPE, **PLAINLY)
     flash_reference.use(monkeypatch, EXACT)
     _, expected = work(data, recipe)
-    add, sizes = Pretraining._add, list[int]()
+    add, sizes = Pretraining._process_micro_batch, list[int]()
 
     def adding(self: Pretraining, part: Any, *rest: Any, **named: Any) -> Any:
         sizes.append(part.ids.numel())
@@ -142,7 +142,7 @@ def test_out_of_memory_halves_the_tokens(data: Path, monkeypatch: pytest.MonkeyP
             raise torch.OutOfMemoryError
         return add(self, part, *rest, **named)
 
-    monkeypatch.setattr(Pretraining, "_add", adding)
+    monkeypatch.setattr(Pretraining, "_process_micro_batch", adding)
     made, found = work(data, recipe)
     assert made.at_once == 1 and sizes[0] > 30 and sizes[-1] == RECIPE.sequence_length + 1
     assert found == pytest.approx(expected, rel=1e-4)
@@ -151,7 +151,7 @@ def test_out_of_memory_halves_the_tokens(data: Path, monkeypatch: pytest.MonkeyP
 def failing(monkeypatch: pytest.MonkeyPatch, fails: Any) -> list[Methods]:
     """Let the first micro-batch fail with some methods; return the methods tried."""
     flash_reference.use(monkeypatch, COMPILED)
-    tried, forward = list[Methods](), Pretraining._forward
+    tried, forward = list[Methods](), Pretraining._compute_losses
 
     def computing(self: Pretraining, *given: Any) -> Any:
         tried.append(self.methods)
@@ -159,7 +159,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, fails: Any) -> list[Methods]:
             raise RuntimeError("no kernel image\nis available")
         return forward(self, *given)
 
-    monkeypatch.setattr(Pretraining, "_forward", computing)
+    monkeypatch.setattr(Pretraining, "_compute_losses", computing)
     return tried
 
 
