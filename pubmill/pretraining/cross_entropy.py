@@ -21,11 +21,16 @@ def cross_entropy(logits: Tensor, labels: Tensor, compiled: bool = False) -> tup
     and once backward.
     """
     if logits.device.type != "cpu" and not compiled:
-        loss = F.cross_entropy(logits.float(), labels, reduction="sum")
-        return loss, (logits.argmax(-1) == labels).sum()
+        return cross_entropy_at_once(logits, labels)
     function = _FusedCrossEntropy if compiled else _CrossEntropy
     loss, right = function.apply(logits, labels)  # type: ignore[no-untyped-call]
     return loss, right
+
+
+def cross_entropy_at_once(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the same by torch's functions, over all positions at once."""
+    loss = F.cross_entropy(logits.float(), labels, reduction="sum")
+    return loss, (logits.argmax(-1) == labels).sum()
 
 
 class _FusedCrossEntropy(torch.autograd.Function):

@@ -3,13 +3,13 @@
 LD_PRELOAD=LIBRARY python tests/gpu/trace_recipes.py CASE...
 
 CASE: a key of `CASES`. Prints a JSON object, case -> `{"tokens", "padded", "flops", "peak", "waits",
-"copies"}` and the roofline: tokens, padded tokens and the model's operations in a step, peak bytes of memory,
-waits of the host and copies from pageable memory.
+"copies", "methods"}` and the roofline: tokens, padded tokens and the model's operations in a step, peak bytes
+of memory, waits of the host, copies from pageable memory, and the methods that the engine chose.
 """
 
 import json
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,8 @@ def ours(wanted: PretrainingRecipe) -> dict[str, Any]:
         with trace.record(), Watch() as watch:
             sums = work.update(1)
     done = {name: sums[name] for name in ("tokens", "padded", "flops")}
-    return done | watch.found() | {"peak": trace.peak} | roofline(trace.kernels)
+    methods = {"methods": asdict(work.methods)}
+    return done | methods | watch.found() | {"peak": trace.peak} | roofline(trace.kernels)
 
 
 def trainers(length: int, tokens: int = 65_536) -> dict[str, Any]:
