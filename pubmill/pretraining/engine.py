@@ -221,7 +221,7 @@ class Pretraining:
             fault = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
         self._drop_gradients()
         if fault:
-            report_progress(f"pretraining with {self.methods} does not work here ({fault})")
+            report_progress(f"{self.methods.describe()} do not work here ({fault}); trying slower methods")
         return self.world.total({"faults": float(fault is not None)})["faults"] == 0
 
     def _process_batch(self, prepared: Prepared, random: tuple[int, int], learn: bool) -> Sums:

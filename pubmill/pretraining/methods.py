@@ -28,6 +28,10 @@ class Methods:
     weights: Literal["bfloat16", "float32"] = "float32"
     layers: Literal["compiled", "eager"] = "eager"
 
+    def describe(self) -> str:
+        """Return the methods as words."""
+        return f"{self.sequences} sequences, weights in {self.weights} and {self.layers} layers"
+
 
 PLAIN = Methods()
 UNPADDED = Methods("unpadded", "bfloat16", "eager")
