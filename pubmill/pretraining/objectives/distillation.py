@@ -22,6 +22,9 @@ class Distilled(Learner):
     square, times that (Hinton et al. 2015).
     """
 
+    in_bfloat16 = False
+    """The teacher keeps its weights in float32."""
+
     def __init__(self, model: Any, teacher: Any, objective: Objective, recompute: bool = False) -> None:
         super().__init__(model, objective, recompute)
         assert objective.distillation is not None
