@@ -106,6 +106,10 @@ def test_defaults_are_those_that_results_were_made_with(kind: Any, defaults: dic
         ("entities other than", {"task": "tokens", "entities": "original"}),
         ("tagging other", {"tagging": "io"}),
         ("labelled_subwords other", {"labelled_subwords": "all"}),
+        (
+            "labelled_subwords separate needs",
+            {"task": "tokens", "labelled_subwords": "separate", "tagging": "io"},
+        ),
         ("metric positive_f1 needs", {"metric": "positive_f1"}),
         *((f"{name} must be above 0, found 0", {name: 0}) for name in (
             "learning_rate", "batch_size", "epochs", "max_length", "max_gradient_norm", "n_best",
@@ -133,6 +137,7 @@ def test_fine_tuning_refuses_each_fault_by_itself(fault: str, changes: dict[str,
         {"task": "tokens", "head": "bilstm", "head_sizes": [1], "crf": True},
         {"head": "mlp", "head_sizes": [1, 1]},
         {"task": "tokens", "tagging": "bioul", "labelled_subwords": "all", "loss": "dice"},
+        {"task": "tokens", "labelled_subwords": "separate", "crf": True},
         {"task": "multilabel", "unit": "sentence", "loss": "weighted"},
         {"task": "tokens", "loss": "weighted"},
         {"entities": "markers", "pooling": "entity-start", "oversample": True, "loss": "dice"},
