@@ -19,8 +19,8 @@ Options of `read`, of which only `labels` is required:
 - `scheme`: one of `SCHEMES`; all except `iob2`, which must be well-formed, are converted to BIO.
 - `documents`: one of `MARKS`.
 - `files`: split -> `{source, member, from, before}`, for a split that is not a source of its own: `source` is
-  the role, `member` the file in an archive (its name, or the end of its path), and the split consists of the documents from the identifier
-  `from` on, up to but excluding the identifier `before`.
+  the role, `member` the file in an archive (its name, or the end of its path), and the split consists of the
+  documents from the identifier `from` on, up to but excluding the identifier `before`.
 """
 
 import unicodedata
