@@ -226,7 +226,10 @@ def test_pretraining_accepts_what_is_consistent(changes: dict[str, Any]) -> None
     [
         ("wordpiece", "merges", True, "bert-uncased"),
         ("wordpiece", "merges", False, "bert-cased"),
+        ("wordpiece", "merges-by-likelihood", True, "bert-uncased"),
         ("wordpiece", "sentencepiece-unigram", True, "bert-uncased"),
+        ("byte-level-bpe", "merges-by-likelihood", False, None),
+        ("sentencepiece", "merges-by-likelihood", False, None),
         ("byte-level-bpe", "merges", False, "byte-level"),
         ("byte-level-bpe", "merges", True, None),
         ("byte-level-bpe", "sentencepiece-bpe", False, None),
