@@ -43,9 +43,9 @@ def subword_mentions(words: Sequence[Sequence[str]]) -> list[Mention]:
     for subwords in words:
         continued.append(word_label(subwords))
         for label in subwords[1:]:
-            continued.append(_continuing(continued[-1]) if label == CONTINUATION else label)
+            continued.append(_continued_label(continued[-1]) if label == CONTINUATION else label)
     return to_mentions(continued)
 
 
-def _continuing(label: str) -> str:
+def _continued_label(label: str) -> str:
     return label if label == OUTSIDE else f"I{label[1:]}"

@@ -108,7 +108,7 @@ def write_record(path: Path, record: Record) -> None:
 
 def read_record(path: Path) -> Record:
     """Read a record strictly: unknown, missing and mistyped fields are errors that name the file."""
-    return _validated(read_json(path), path)
+    return _validate_record(read_json(path), path)
 
 
 def score_run(
@@ -143,7 +143,7 @@ def score_run(
         "scored_with": {name: used[name] for name in ("commit", "packages", "python")},
     }
     items = Items(recipe.kind, units_of(gold).each, data, result.contributions if result else None)
-    return _validated(values, training), items
+    return _validate_record(values, training), items
 
 
 def read_predictions(path: Path, gold: Sequence[Example]) -> list[Any]:
@@ -255,11 +255,11 @@ def _is_number(value: Any) -> bool:
 def _prediction(row: Mapping[str, Any], key: str) -> Any:
     """Return the prediction in a checked line."""
     if key == "answers":
-        return _ranked(row[key])
+        return _answer_ranking(row[key])
     return PredictedLabels(row[key], row[SUBWORDS]) if SUBWORDS in row else row[key]
 
 
-def _ranked(answers: Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
+def _answer_ranking(answers: Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
     return [(answer["text"], answer["probability"]) for answer in answers]
 
 
@@ -305,7 +305,7 @@ def _check_training(recipe: ScoringRecipe, trained: Any, path: Path, data: str) 
         )
 
 
-def _validated(values: Any, path: Path) -> Record:
+def _validate_record(values: Any, path: Path) -> Record:
     try:
         return Record.model_validate(values)
     except ValidationError as error:

@@ -22,7 +22,7 @@ def score_subtokens(gold: Labels, predicted: Labels, units: Sequence[int] | None
     subwords and its type are. If all later subwords are predicted X, all counts are those of whole words.
     Sentences without labels of subwords contribute nothing; if no sentence has them, no metric is defined.
     """
-    sentences = [_mentions(*both) for both in zip(gold, predicted, strict=True)]
+    sentences = [_sentence_mentions(*both) for both in zip(gold, predicted, strict=True)]
     columns = {
         "subtoken_gold": [len(true) for true, _ in sentences],
         "subtoken_predicted": [len(found) for _, found in sentences],
@@ -35,20 +35,20 @@ def score_subtokens(gold: Labels, predicted: Labels, units: Sequence[int] | None
 def subtoken_f1(totals: Totals) -> Array:
     """F1 over entities of subwords."""
     found = totals["subtoken_gold"] + totals["subtoken_predicted"]
-    return _if_labelled(totals, ratio(2 * totals["subtoken_correct"], found))
+    return _where_labelled(totals, ratio(2 * totals["subtoken_correct"], found))
 
 
 def subtoken_precision(totals: Totals) -> Array:
     """Share of the predicted entities that are correct."""
-    return _if_labelled(totals, ratio(totals["subtoken_correct"], totals["subtoken_predicted"]))
+    return _where_labelled(totals, ratio(totals["subtoken_correct"], totals["subtoken_predicted"]))
 
 
 def subtoken_recall(totals: Totals) -> Array:
     """Share of the gold entities that are found."""
-    return _if_labelled(totals, ratio(totals["subtoken_correct"], totals["subtoken_gold"]))
+    return _where_labelled(totals, ratio(totals["subtoken_correct"], totals["subtoken_gold"]))
 
 
-def _if_labelled(totals: Totals, values: Array) -> Array:
+def _where_labelled(totals: Totals, values: Array) -> Array:
     labelled: Array = np.where(totals["subtoken_sentences"] > 0, values, np.nan)
     return labelled
 
@@ -93,7 +93,7 @@ def _counts(totals: Totals) -> dict[str, Array]:
     return {name: totals[name] for name in ("subtoken_gold", "subtoken_predicted", "subtoken_correct")}
 
 
-def _mentions(gold: Sequence[str], predicted: Sequence[str]) -> Mentions:
+def _sentence_mentions(gold: Sequence[str], predicted: Sequence[str]) -> Mentions:
     """Return the gold and predicted entities of a sentence's subwords."""
     if not isinstance(predicted, PredictedLabels):
         return set(), set()

@@ -40,16 +40,16 @@ class LikelihoodText(PairedText):
     def merge_best(self) -> bool:
         """Join all occurrences of the pair with the largest gain; return False if no pair is left."""
         while True:
-            gain, pair = self._best()
+            gain, pair = self._best_pair()
             if self.least > 1 and gain < self._largest_gain(self.least - 1):
                 self._lower_least()
             elif gain == -np.inf:
                 return False
             else:
-                self._merge(pair)
+                self._merge_pair(pair)
                 return True
 
-    def _best(self) -> tuple[float, int]:
+    def _best_pair(self) -> tuple[float, int]:
         """Return the largest gain of a candidate, and the pair; minus infinity without candidates."""
         pairs, counts = self.candidates.pairs, self.candidates.counts
         gains = np.where(counts > 0, self._gains(pairs, counts), -np.inf)
@@ -62,10 +62,10 @@ class LikelihoodText(PairedText):
         same = pairs >> 32 == pairs & RIGHT
         # of neighbours in "aaa" only every other one can be joined
         counts = np.where(same, np.minimum(counts, left // 2), counts)
-        change = (_f(left - counts) - _f(left)) + (_f(right - counts) - _f(right))
-        change_of_same = _f(left - 2 * counts) - _f(left)
-        of_all = _f(np.array(self.total)) - _f(self.total - counts)
-        gains: Floats = np.where(same, change_of_same, change) + _f(counts) + of_all
+        change = (_x_log_x(left - counts) - _x_log_x(left)) + (_x_log_x(right - counts) - _x_log_x(right))
+        change_of_same = _x_log_x(left - 2 * counts) - _x_log_x(left)
+        of_all = _x_log_x(np.array(self.total)) - _x_log_x(self.total - counts)
+        gains: Floats = np.where(same, change_of_same, change) + _x_log_x(counts) + of_all
         return gains
 
     def _largest_gain(self, count: int) -> float:
@@ -79,7 +79,7 @@ class LikelihoodText(PairedText):
             if count >= self.least:
                 self.candidates[pair] = count
 
-    def _joined(self, left: int, right: int, joined: int, first: Places) -> None:
+    def _count_joined(self, left: int, right: int, joined: int, first: Places) -> None:
         """Update the occurrences of pieces."""
         if joined >= len(self.used):
             self.used = np.concatenate([self.used, np.zeros(len(self.used))])
@@ -87,19 +87,19 @@ class LikelihoodText(PairedText):
         np.add.at(self.used, [left, right, joined], [-count, -count, count])
         self.total -= count
 
-    def _add(self, pair: int, weight: int, places: Places) -> None:
-        super()._add(pair, weight, places)
-        self._update(pair)
+    def _add_weight(self, pair: int, weight: int, places: Places) -> None:
+        super()._add_weight(pair, weight, places)
+        self._update_candidate(pair)
 
-    def _subtract(self, pair: int, weight: int) -> None:
-        super()._subtract(pair, weight)
-        self._update(pair)
+    def _subtract_weight(self, pair: int, weight: int) -> None:
+        super()._subtract_weight(pair, weight)
+        self._update_candidate(pair)
 
-    def _merge(self, pair: int) -> None:
-        super()._merge(pair)
-        self._update(pair)
+    def _merge_pair(self, pair: int) -> None:
+        super()._merge_pair(pair)
+        self._update_candidate(pair)
 
-    def _update(self, pair: int) -> None:
+    def _update_candidate(self, pair: int) -> None:
         count = self.count.get(pair, 0)
         if pair in self.candidates or count >= self.least:
             self.candidates[pair] = count
@@ -133,7 +133,7 @@ class _Candidates:
         self._pairs[slot], self._counts[slot] = pair, count
 
 
-def _f(values: Floats) -> Floats:
+def _x_log_x(values: Floats) -> Floats:
     """Return x log x; 0 for 0."""
     result: Floats = values * np.log(np.maximum(values, 1.0))
     return result

@@ -27,7 +27,7 @@ from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.losses import class_weights, classification_loss
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.recurrent import BiLstm
-from pubmill.finetuning.tasks.base import Task
+from pubmill.finetuning.tasks.task import Task
 from pubmill.recipes import FinetuningRecipe
 
 
@@ -116,7 +116,7 @@ class Tokens(Task[TokensExample]):
     ) -> list[list[float]]:
         """Return the index of the label at each place."""
         wanted = [
-            [self.places[label] for label in _in_scheme(example.labels, self.recipe.tagging)]
+            [self.places[label] for label in _convert_labels(example.labels, self.recipe.tagging)]
             for example in examples
         ]
         found: list[list[float]] = [
@@ -145,7 +145,7 @@ class Tokens(Task[TokensExample]):
     ) -> torch.Tensor:
         """Return the mean loss over all places."""
         if self.recipe.crf:
-            mean: torch.Tensor = _chain(model)(scores, batch.counts, targets)
+            mean: torch.Tensor = _crf_layer(model)(scores, batch.counts, targets)
             return mean
         if self.weights is not None:
             self.weights = self.weights.to(scores.device)
@@ -153,7 +153,7 @@ class Tokens(Task[TokensExample]):
 
     def outputs(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
         """Return the index of the best label at each place; with a CRF, those of the best sequence."""
-        best = _chain(model).decode(scores, batch.counts) if self.recipe.crf else scores.argmax(-1)
+        best = _crf_layer(model).decode(scores, batch.counts) if self.recipe.crf else scores.argmax(-1)
         return by_instance(best.cpu(), batch.counts)
 
     def predictions(
@@ -167,7 +167,7 @@ class Tokens(Task[TokensExample]):
         for window, best in zip(instances, outputs, strict=True):
             for word, label in zip(window.words, best.tolist(), strict=True):
                 predicted[window.example][word].append(self.labels[label])
-        words = [_in_scheme([word_label(subwords) for subwords in one], "bio") for one in predicted]
+        words = [_convert_labels([word_label(subwords) for subwords in one], "bio") for one in predicted]
         if self.recipe.labelled_subwords != "separate":
             return words
         return [PredictedLabels(*both) for both in zip(words, predicted, strict=True)]
@@ -179,18 +179,18 @@ class Tokens(Task[TokensExample]):
     def constant(self, predictions: Sequence[list[str]]) -> bool:
         """Return whether a single label of the scheme at all words would give these predictions."""
         return any(
-            all(labels == _in_scheme([label] * len(labels), "bio") for labels in predictions)
+            all(labels == _convert_labels([label] * len(labels), "bio") for labels in predictions)
             for label in self.labels
             if label != CONTINUATION  # which is O at the first subword of a word
         )
 
 
-def _in_scheme(labels: Sequence[str], scheme: Scheme) -> list[str]:
+def _convert_labels(labels: Sequence[str], scheme: Scheme) -> list[str]:
     """Convert a sentence's labels from any scheme to another one."""
     return to_labels(to_mentions(labels), len(labels), scheme)
 
 
-def _chain(model: nn.Module) -> LinearChain:
+def _crf_layer(model: nn.Module) -> LinearChain:
     chain = model.get_submodule("head.chain")
     assert isinstance(chain, LinearChain)
     return chain

@@ -56,7 +56,7 @@ class Distilled(Learner):
 
     def forward(self, part: Part) -> dict[str, Tensor]:
         teacher, count = self.teacher, len(part.pair_labels)
-        compared, masked = self._compared(part)
+        compared, masked = self._compared_positions(part)
         with torch.no_grad():
             theirs = self.encode(teacher, part.ids, compared)[count:]
             target = masked_lm_logits(teacher, theirs).float()
@@ -70,7 +70,7 @@ class Distilled(Learner):
             found["cosine_loss"] = (1 - F.cosine_similarity(projected, theirs.float(), dim=-1)).sum()
         return found
 
-    def _compared(self, part: Part) -> tuple[Part, Tensor | slice]:
+    def _compared_positions(self, part: Part) -> tuple[Part, Tensor | slice]:
         """Return the part with the positions at which student and teacher are compared as its `rows`, and
         which of these, after those of [CLS], are masked."""
         if self.wanted.positions == "masked":
