@@ -12,6 +12,8 @@ from pubmill.metrics.registry import Metric, register
 
 Labels = Sequence[Sequence[str]]
 Mentions = tuple[set[Mention], set[Mention]]
+TASKS = ("ner", "de-identification")
+NEEDS = {"labelled_subwords": "separate"}
 
 
 def score_subtokens(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
@@ -57,7 +59,8 @@ subtoken_metrics = register(
     Metric(
         name="subtoken_f1",
         kinds=("tokens",),
-        tasks=("ner", "de-identification"),
+        tasks=TASKS,
+        needs=NEEDS,
         version=1,
         label="sub-token F1",
         definition="as `entity_f1` over subwords; only of runs with `labelled_subwords: separate`",
@@ -67,7 +70,8 @@ subtoken_metrics = register(
     Metric(
         name="subtoken_precision",
         kinds=("tokens",),
-        tasks=("ner", "de-identification"),
+        tasks=TASKS,
+        needs=NEEDS,
         version=1,
         label="sub-token precision",
         definition="as `entity_precision` over subwords",
@@ -77,7 +81,8 @@ subtoken_metrics = register(
     Metric(
         name="subtoken_recall",
         kinds=("tokens",),
-        tasks=("ner", "de-identification"),
+        tasks=TASKS,
+        needs=NEEDS,
         version=1,
         label="sub-token recall",
         definition="as `entity_recall` over subwords",
