@@ -33,6 +33,11 @@ GU = "--configfile studies/gu2020.yaml"
         ("plan gu2020 --config mirror=/data", "scripts/plan.py gu2020 --config mirror=/data"),
         ("mirror small --fetch there", "scripts/mirror.py small --fetch there"),
         ("doctor", "scripts/doctor.py"),
+        ("audit", "scripts/audit.py page"),
+        (
+            "audit value 87.56 --metric accuracy --n 140 --runs 10",
+            "scripts/audit.py value 87.56 --metric accuracy --n 140 --runs 10",
+        ),
         ("doctor gu2020 --offline", f"scripts/doctor.py {GU} --offline"),
         ("explain gu2020/table06 BC2GM PubMedBERT", "scripts/explain.py gu2020/table06 BC2GM PubMedBERT"),
         (
