@@ -48,6 +48,7 @@ RECIPES = {
     ),
     "adversarial": changed(objective={"adversarial": Adversarial()}),
     "distillation": DISTILLED,
+    "distillation everywhere": changed(DISTILLED, objective={"distillation": Distillation(positions="all")}),
 }
 
 

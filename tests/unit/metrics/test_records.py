@@ -156,6 +156,36 @@ def test_incomplete_predictions_are_never_scored(run: Run, rows: list[dict[str, 
         run.score()
 
 
+def with_subwords(*words: Any) -> list[dict[str, Any]]:
+    """The predictions, with labels of the subwords of the first example."""
+    return [
+        row | {"subword_labels": list(words)} if row["id"] == "test-000001" else row for row in PREDICTIONS
+    ]
+
+
+def test_labels_of_subwords_are_read_and_scored(run: Run) -> None:
+    assert not {name for name in run.score().metrics or {} if name.startswith("subtoken")}
+    write_jsonl_gz(run.predictions, with_subwords(["O"], ["B", "X", "X"]))
+    record = run.score()
+    assert record.metrics is not None and record.counts is not None
+    assert record.metrics["subtoken_f1"] == 1.0 and record.counts["subtoken_gold"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        ([["O"]], "test-000001: expected subword_labels of 2 words, found 1"),
+        ([["O"], ["B", "Y"]], "expected subword_labels, a list of BIO labels or X for each word"),
+        ([["O"], "B"], "expected subword_labels, a list of BIO labels or X for each word"),
+        ([["O"], [1]], "expected subword_labels, a list of BIO labels or X for each word"),
+    ],
+)
+def test_wrong_labels_of_subwords_are_refused(run: Run, words: list[Any], fault: str) -> None:
+    write_jsonl_gz(run.predictions, with_subwords(*words))
+    with pytest.raises(PubmillError, match=fault):
+        run.score()
+
+
 QUOTED = "The patient had pain"
 SEQUENCE = [
     SequenceExample(id=f"s{n}", document=None, text="a", label=label) for n, label in enumerate("012")

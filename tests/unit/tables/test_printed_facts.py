@@ -23,6 +23,8 @@ from pubmill.tables.printed_facts import is_equal, is_of_kind
         (8191, "8192", "count", False),
         (4_540_000_000, "4.5 billion", "words", True),
         (4_540_000_000, "4.5B", "words", True),
+        (22_490_000, "22 million", "count", True),
+        (3_320_000, "3.4 million", "count", False),
         (4_551_000_000, "4.5B", "words", False),
         (20_600_000_000, "21GB", "bytes", True),
         (0.512, "0.50x", "ratio", False),
