@@ -90,7 +90,9 @@ class AuditJobs:
         return AuditRecipe(
             tables=tuple(self._table(name, spec) for name, spec in self._specs.tables.items()),
             protocols={name: self._stated(spec) for name, spec in self._specs.protocols.items()},
-            facts=tuple(self._specs.fact_tables),
+            facts=tuple(
+                name for name in self._specs.fact_tables if "/table" in name
+            ),  # not numbers of a text
             versions={"audit": VERSIONS["audit"]},
         )
 
