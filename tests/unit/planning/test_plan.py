@@ -14,8 +14,6 @@ from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
 from pubmill.planning.costs import (
     ASSUMED,
-    BASE,
-    LARGE,
     architecture_of,
     operations_of_finetuning,
     operations_of_pretraining,
@@ -25,6 +23,7 @@ from pubmill.planning.job import Job
 from pubmill.planning.plan import STAGE_OF, make_plan, recipes_at_full
 from pubmill.planning.plan_printing import print_plan, recipes_as_markdown
 from pubmill.pretraining.arithmetic import parameters, shape_of
+from pubmill.pretraining.model_sizes import BASE, LARGE
 from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Adversarial, Generator, Objective, Optimisation, PretrainingRecipe
 from pubmill.specs import ArchiveWeights, Specs, load
