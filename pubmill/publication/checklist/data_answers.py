@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from pandas import DataFrame
+
 from pubmill.publication.checklist.checklist_answers import ChecklistAnswer, grid, value_text
 from pubmill.publication.checklist.evidence import StudyData
 from pubmill.publication.rendering import count, quantity, share
@@ -87,12 +89,9 @@ def exclusions(study: StudyData) -> ChecklistAnswer:
             }
         )
     ]
-    shortened: dict[str, int] = {}
-    for record in study.records:
-        for what, number in record.encoded.items():
-            shortened[what] = shortened.get(what, 0) + number
+    shortened = DataFrame(list(study.records["encoded"])).sum()
     cut = "; ".join(
-        f"{what.replace('_', ' ')}: {count(number)}" for what, number in shortened.items() if number
+        f"{what.replace('_', ' ')}: {count(int(number))}" for what, number in shortened.items() if number
     )
     text = (
         "Every dataset is converted from its original files by a function of pubmill/convert, with the "

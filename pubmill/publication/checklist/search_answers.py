@@ -11,7 +11,7 @@ NOTHING = "Nothing was searched: every value is given by the protocol."
 
 def runs(study: StudyData) -> ChecklistAnswer:
     """Numbers of trials and final runs, including failed ones."""
-    failed = sum(record.failed is not None for record in study.trained)
+    failed = int(study.trained["failed"].notna().sum())
     trials = sum(point["trials"] for choice in study.choices.values() for point in choice["considered"])
     pipelines = len(study.records) - len(study.trained)
     pipelines_note = (
@@ -76,7 +76,7 @@ def method(study: StudyData) -> ChecklistAnswer:
 
 
 def _kept_epochs_text(study: StudyData) -> tuple[str, ...]:
-    kept = {str(record.recipe.get("keep")) for record in study.trained}
+    kept = {recipe.get("keep") for recipe in study.trained["recipe"]}
     words = {
         "best": "Of a run's epochs the one that is best on validation is kept.",
         "last": "A run's weights are those of its last step.",

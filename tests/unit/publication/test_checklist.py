@@ -21,6 +21,7 @@ from pubmill.recipes.writing import as_json
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.storage.files import write_json
+from pubmill.tables.recorded_runs import record_frame
 from tests.conftest import ROOT
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up
@@ -77,7 +78,7 @@ def recipe(**changes: Any) -> ChecklistRecipe:
 )
 def test_released_weights_are_named_with_their_version(weights: dict[str, Any], shown: str) -> None:
     model = {"label": "BERT", "citation": "", "notes": [], "lowercase": True, "weights": weights}
-    study = StudyData(recipe(models={"bert": model}), {}, [], {}, [], {}, {}, {}, {})
+    study = StudyData(recipe(models={"bert": model}), {}, record_frame([]), {}, [], {}, {}, {}, {})
     assert shown in str(description(study).grid)
 
 

@@ -1,5 +1,6 @@
 """Answers of the checklist, row by row, from evidence that is made up."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from pubmill.recipes import build
 from pubmill.recipes.publication import ChecklistRecipe, DatasetSummary, ModelSummary, SearchSummary
 from pubmill.recipes.writing import as_values
 from pubmill.tables.dataset_cards import Card
+from pubmill.tables.recorded_runs import record_frame
 from tests.unit import toy_tables
 from tests.unit.publication import toy_cards
 
@@ -37,7 +39,9 @@ def model(label: str = "", citation: str = "", **weights: Any) -> ModelSummary:
     return build(ModelSummary, values, "model")
 
 
-def study(recipe: dict[str, Any] | None = None, **changes: Any) -> StudyData:
+def study(
+    recipe: dict[str, Any] | None = None, *, records: Iterable[Record] = (), **changes: Any
+) -> StudyData:
     """A study of nothing, with changes."""
     empty: dict[str, Any] = {
         name: {} for name in ("pretraining", "runs", "protocols", "models", "datasets", "versions")
@@ -47,8 +51,8 @@ def study(recipe: dict[str, Any] | None = None, **changes: Any) -> StudyData:
     values = as_values({**empty, **lists, **heading, **(recipe or {})})
     made = build(ChecklistRecipe, values, "study")
     parts: dict[str, Any] = {
-        "tables": {}, "records": [], "choices": {}, "pretrainings": [], "corpora": {}, "vocabs": {},
-        "cards": {}, "parameters": {},
+        "tables": {}, "records": record_frame((f"run {i}", record) for i, record in enumerate(records)),
+        "choices": {}, "pretrainings": [], "corpora": {}, "vocabs": {}, "cards": {}, "parameters": {},
     }  # fmt: skip
     return StudyData(recipe=made, **parts | changes)
 
