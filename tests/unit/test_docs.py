@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.recipes import FinetuningRecipe
-from pubmill.recipes.pretraining import EXTRAS
+from pubmill.recipes.objectives import OBJECTIVES
 from pubmill.specs import DatasetSpec, LocalFile, Specs, load
 from pubmill.specs.protocol_specs import ProtocolSpec
 from tests.metrics_table import TABLE, as_markdown
@@ -155,7 +155,7 @@ def test_the_table_of_pretrainings_is_true(root: Path, all_specs: Specs) -> None
         assert [paper, *rest] == [spec.citation.split()[0], spec.corpus, spec.vocab, *numbers], name
         named = [start.model or start.recipe] if start else []
         assert re.findall("`([^`]+)`", beginning) == [*named, *([spec.teacher] if spec.teacher else [])], name
-        more = [*(["full"] if recipe.objective.sequences == "full" else []), *EXTRAS]
+        more = [*(["full"] if recipe.objective.sequences == "full" else []), *OBJECTIVES]
         wanted = [word for word in more if word == "full" or getattr(recipe.objective, word)]
         reported = [word for word in objective.split(", ") if " to " not in word]
         assert reported == [recipe.objective.masking, recipe.objective.pairs, *wanted], name

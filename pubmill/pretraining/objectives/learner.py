@@ -16,8 +16,8 @@ from pubmill.pretraining.cross_entropy import cross_entropy
 from pubmill.pretraining.forward import embed, encode, masked_lm_logits, pair_logits
 from pubmill.pretraining.instances import UNLABELLED
 from pubmill.pretraining.micro_batches import Part
-from pubmill.pretraining.objectives import PAIRS, Term, kind_of
 from pubmill.recipes import Objective, PretrainingRecipe
+from pubmill.recipes.objectives import PAIRS, Term, terms_of
 
 
 class Learner(nn.Module):
@@ -39,7 +39,7 @@ class Learner(nn.Module):
     @property
     def terms(self) -> tuple[Term, ...]:
         """What the loss is made of."""
-        return kind_of(self.objective).terms(self.objective)
+        return terms_of(self.objective)
 
     @property
     def networks(self) -> dict[str, Any]:
