@@ -21,7 +21,7 @@ from pubmill.recipes.models import (
 )
 from pubmill.tables.aggregation import machine
 
-NO_WEIGHTS = "weights not at hand when this was written"
+NO_WEIGHTS = "weights not available when this was written"
 RUN_CELL = ["protocol", "setting", "dataset", "model"]
 """Fields that the runs of one cell share."""
 FROZEN = "the version of the first download, which the model's card states"
@@ -62,7 +62,7 @@ def code(study: StudyData) -> ChecklistAnswer:
     text = (
         "pubmill, Apache License 2.0; requirements/lock.txt of the checkout pins every package with its "
         "hash.",
-        f"Commits that runs were made with: {value_text(commits)}.",
+        f"Commits of the runs: {value_text(commits)}.",
         f"Python {value_text(pythons)}. {value_text(packages)}.",
     )
     return ChecklistAnswer("measured", text if len(records) else text[:1])
@@ -93,14 +93,12 @@ def runtime(study: StudyData) -> ChecklistAnswer:
         (f"pretraining {one.name}", "1", duration(one.seconds), duration(one.seconds))
         for one in study.pretrainings
     ]
-    text = ("From reading the data to the last prediction; trials of the search are not in it.",)
-    return ChecklistAnswer("measured", text, grid(("What", "Runs", "Mean", "In all"), rows))
+    text = ("From reading the data to the last prediction; trials of searches are not included.",)
+    return ChecklistAnswer("measured", text, grid(("What", "Runs", "Mean", "Total"), rows))
 
 
 def energy(study: StudyData) -> ChecklistAnswer:
-    return ChecklistAnswer(
-        "unknown", ("It was not measured; machines and times above are what an estimate can begin with.",)
-    )
+    return ChecklistAnswer("unknown", ("Not measured; the machines and times above allow an estimate.",))
 
 
 def parameters(study: StudyData) -> ChecklistAnswer:
@@ -109,7 +107,7 @@ def parameters(study: StudyData) -> ChecklistAnswer:
         (_model_label(study, name), count(number_of) if number_of is not None else NO_WEIGHTS)
         for name, number_of in study.parameters.items()
     )
-    text = ("Counted in the stored weights, heads of pretraining included; a task's own head comes on top.",)
+    text = ("Counted in the stored weights, including heads of pretraining but not a task's own head.",)
     return ChecklistAnswer("measured", text, grid(("Model", "Parameters"), rows))
 
 
@@ -128,8 +126,8 @@ def validation(study: StudyData) -> ChecklistAnswer:
     ]  # fmt: skip
     headings = ("Model", "Dataset", "Protocol, setting", "Metric", "Validation", "Test", "Runs")
     text = (
-        "Means over runs, times 100. Where there is no validation score, no split was left to choose by. "
-        "The score on validation is the trainer's own, at its best.",
+        "Means over runs, times 100. Runs without a validation split have no validation score. "
+        "A run's validation score is the best one that its trainer measured.",
     )
     return ChecklistAnswer("measured", text if rows else ("Nothing was fine-tuned.",), grid(headings, rows))
 
@@ -163,23 +161,23 @@ def _limitations(study: StudyData) -> Iterator[str]:
     for name, table in study.tables.items():
         cells = [cell for _, _, cell in table.read()]
         empty = sum(cell.value is None for cell in cells)
-        yield f"{name}: {empty} of {len(cells)} cells have no score of ours; the table says why of each."
+        yield f"{name}: {empty} of {len(cells)} cells have no score; the table gives the reasons."
     failed = study.records["failed"].notna().sum()
-    yield f"{failed} of {len(study.records)} runs failed, which their cells show."
+    yield f"{failed} of {len(study.records)} runs failed; their cells show it."
     for name, protocol in study.recipe.protocols.items():
         yield from (f"Protocol {name}: {note}" for note in protocol.notes)
 
 
 def risks(study: StudyData) -> ChecklistAnswer:
     texts = (
-        "Which risks there are is for the authors to say. Models fine-tuned here make mistakes at the rates "
-        "above and were examined on these test sets alone; none is fit to decide on a patient.",
+        "The authors must state the risks. Models fine-tuned here make errors at the rates above and were "
+        "evaluated only on these test sets; none is suitable for decisions about patients.",
     )
     return ChecklistAnswer("unknown", texts)
 
 
 def assistants(study: StudyData) -> ChecklistAnswer:
-    return ChecklistAnswer("unknown", ("Nothing that pubmill records tells it.",))
+    return ChecklistAnswer("unknown", ("pubmill records nothing about this.",))
 
 
 def _model_label(study: StudyData, model: str) -> str:
