@@ -1,4 +1,4 @@
-"""Learning from a teacher beside the text."""
+"""Distillation: learning from a teacher's predictions as well as from the text."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ from pubmill.recipes import Objective, PretrainingRecipe
 
 
 class Distilled(Learner):
-    """A student that also learns from a teacher, which stays as it is (lewis2020 section 7.1).
+    """A student that also learns from a teacher, which is not trained (lewis2020 section 7.1).
 
     The divergence is taken at the masked positions and, as gradients at a temperature are smaller by its
     square, times that (Hinton et al. 2015).
@@ -45,7 +45,7 @@ class Distilled(Learner):
 
     @property
     def teacher(self) -> Any:
-        """The model that is learnt from."""
+        """The model whose predictions are learnt."""
         return self._teacher[0]
 
     @property
@@ -69,7 +69,7 @@ class Distilled(Learner):
 
 
 def load_teacher(folder: Path, vocab_size: int) -> Any:
-    """A model that fills in masks, of any size, with the student's vocabulary."""
+    """Return a masked language model of any size with the student's vocabulary."""
     from transformers import AutoModelForMaskedLM
 
     model = AutoModelForMaskedLM.from_pretrained(
