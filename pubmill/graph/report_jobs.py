@@ -1,5 +1,6 @@
 """The report of a study."""
 
+from pubmill.graph.audit_jobs import AuditJobs
 from pubmill.graph.corpus_jobs import Corpora
 from pubmill.graph.dataset_jobs import Datasets
 from pubmill.graph.model_jobs import Models
@@ -30,6 +31,7 @@ class ReportJobs:
         datasets: Datasets,
         requests: Requests,
         scope: Scope,
+        audit: AuditJobs,
     ) -> None:
         self._study = study
         self._specs = specs
@@ -41,6 +43,7 @@ class ReportJobs:
         self._datasets = datasets
         self._requests = requests
         self._scope = scope
+        self._audit = audit
 
     def results(self) -> StudyResults:
         """Return the study and its results, which the checklist presents too."""
@@ -123,4 +126,5 @@ class ReportJobs:
             *sorted({path for found in self.fits().values() for path in found.values()}),
             *self.source_records(),
         ]
-        return [*self.measured(), *map(self._paths.at, below)]
+        audit = [self._paths.audit("json")] if self._audit.files() else []
+        return [*self.measured(), *map(self._paths.at, below), *audit]

@@ -23,9 +23,10 @@ def step_operations(
     """Return the operations of a step. `networks`: `model` and the networks trained or asked beside it
     (`generator`, `teacher`). What is trained does its plain operations `again` times (4/3 where activations
     are recomputed); a teacher goes forward only."""
+    kind = kind_of(objective)
+    size = size._replace(masked=size.tokens) if kind.predicts_all else size
     trained = sum(
-        operations(networks[one.network], *size, whole=one.whole) * one.plain_steps
-        for one in kind_of(objective).passes
+        operations(networks[one.network], *size, whole=one.whole) * one.plain_steps for one in kind.passes
     )
     teacher = operations(networks["teacher"], *size) / 3 if "teacher" in networks else 0.0
     return trained * again + teacher

@@ -5,13 +5,14 @@ modelling, which is the objective of a recipe without such a field.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple, get_args, get_type_hints
 
-from pubmill.recipes.recipe_types import FORBID_UNKNOWN
+from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT
 
 PAIRS = {"next-sentence": "nsp", "sentence-order": "sop"}
 """Kinds of pairs that have labels, and so a head -> the term of their loss."""
+Per = Literal["masked", "pairs", "tokens"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class Term:
 
     name: str
     weight: float
-    per: Literal["masked", "pairs", "tokens"]
+    per: Per
     chooses: bool = False
 
 
@@ -58,6 +59,11 @@ class ObjectiveKind:
         """Return the networks trained beside the model -> their sizes that differ from the model's, named as
         in `pubmill.pretraining.arithmetic.NetworkShape`."""
         return {}
+
+    @property
+    def predicts_all(self) -> bool:
+        """Whether words are predicted at all tokens, not only at the masked ones."""
+        return False
 
 
 MASKED_LM = ObjectiveKind()
@@ -121,12 +127,12 @@ class Adversarial(ObjectiveKind):
 
 @dataclass(frozen=True, kw_only=True)
 class Distillation(ObjectiveKind):
-    """Distillation: learning also from a larger model's predictions at the masked positions (lewis2020
-    section 7.1).
+    """Distillation: learning also from a larger model's predictions (lewis2020 section 7.1).
 
     `masked_lm`, `divergence`, `cosine`: weights of the masked-language-model loss, of the Kullback-Leibler
     divergence from the teacher's predictions at `temperature`, and of the cosine distance between the last
     layers' vectors, where a learnt projection is applied to the student's (0 turns the term off).
+    `positions`: divergence and cosine are means over the masked positions, or over all tokens (DistilBERT).
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -135,14 +141,20 @@ class Distillation(ObjectiveKind):
     divergence: float = 2.0
     cosine: float = 1.0
     temperature: float = 2.0
+    positions: Literal["masked", "all"] = field(default="masked", metadata=OMIT_DEFAULT)
 
     learner = "pubmill.pretraining.objectives.distillation:Distilled"
     adds_weights = True
 
     def terms(self, pairs: tuple[Term, ...]) -> tuple[Term, ...]:
         mlm = Term("mlm", self.masked_lm, "masked", chooses=True)
-        terms = mlm, *pairs, Term("kl", self.divergence, "masked")
-        return (*terms, Term("cosine", self.cosine, "masked")) if self.cosine else terms
+        per: Per = "tokens" if self.predicts_all else "masked"
+        terms = mlm, *pairs, Term("kl", self.divergence, per)
+        return (*terms, Term("cosine", self.cosine, per)) if self.cosine else terms
+
+    @property
+    def predicts_all(self) -> bool:
+        return self.positions == "all"
 
 
 @dataclass(frozen=True, kw_only=True)
