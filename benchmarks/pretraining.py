@@ -38,6 +38,7 @@ import transformers
 
 from benchmarks.pretraining_ways import DEVICE, ON_GPU, Ours, Speed, TrainersWay, Way, fitting, make_packed
 from pubmill.pretraining.flops import measured_rate
+from pubmill.pretraining.model_sizes import BASE, LARGE, XXLARGE
 from pubmill.recipes import Architecture, Generator, Objective, Optimisation, PretrainingRecipe
 from pubmill.storage.files import write_json
 
@@ -48,17 +49,6 @@ PAIRS = Objective(masking="whole-word", pairs="next-sentence")
 ORDERED = Objective(masking="n-gram", pairs="sentence-order")
 REPLACED = replace(MASKED_LM, generator=Generator(hidden_size=256, attention_heads=4, intermediate_size=1024))
 SMALL = Architecture(family="bert", layers=4, hidden_size=256, attention_heads=4, intermediate_size=1024)
-BASE = Architecture(family="bert", layers=12, hidden_size=768, attention_heads=12, intermediate_size=3072)
-LARGE = Architecture(family="bert", layers=24, hidden_size=1024, attention_heads=16, intermediate_size=4096)
-XXLARGE = Architecture(
-    family="albert",
-    layers=12,
-    hidden_size=4096,
-    attention_heads=64,
-    intermediate_size=16384,
-    embedding_size=128,
-    dropout=0.0,
-)
 
 
 @dataclass(frozen=True)
@@ -89,7 +79,10 @@ CASES = [
         Case("ELECTRA-base", replace(BASE, family="electra"), REPLACED, length, 65_536)
         for length in (128, 512)
     ),
-    *(Case("ALBERT-xxlarge", XXLARGE, ORDERED, length, 16_384) for length in (128, 512)),
+    *(
+        Case("ALBERT-xxlarge", replace(XXLARGE, dropout=0.0), ORDERED, length, 16_384)
+        for length in (128, 512)
+    ),
 ]
 PEER = "Trainer's BERT-base"
 

@@ -102,19 +102,11 @@ class ChecklistJobs:
 
     def recipe(self) -> ChecklistRecipe:
         """Return the ChecklistRecipe of the study: values of its specs; measurements are in the results."""
-        report, runs, others = self._report.recipe(), self.runs(), self._found_subjects()
+        runs, others = self.runs(), self._found_subjects()
         models = [*self._scope.models(), *others["models"]]
         datasets = [*self._scope.datasets(), *others["datasets"]]
         return ChecklistRecipe(
-            study=report.study,
-            title=report.title,
-            scale=report.scale,
-            scale_title=report.scale_title,
-            comparable=report.comparable,
-            tables=report.tables,
-            pretraining=report.pretraining,
-            corpora=report.corpora,
-            vocabs=report.vocabs,
+            **vars(self._report.results()),
             runs=runs,
             searches=tuple(self.searches()),
             protocols={name: self._protocol_summary(name) for name in runs if name != OFF_THE_SHELF},

@@ -9,7 +9,7 @@ from pubmill.graph.requests import Requests
 from pubmill.graph.scope import Scope
 from pubmill.graph.vocabularies import Vocabularies
 from pubmill.recipes.models import ArchivedWeights, PretrainedWeights
-from pubmill.recipes.publication import ReportRecipe
+from pubmill.recipes.publication import ReportRecipe, StudyResults
 from pubmill.specs import Specs
 from pubmill.specs.study import Study
 from pubmill.storage.path_lists import by_folder
@@ -45,23 +45,29 @@ class ReportJobs:
         self._scope = scope
         self._audit = audit
 
-    def recipe(self) -> ReportRecipe:
-        """Return the ReportRecipe of the study."""
+    def results(self) -> StudyResults:
+        """Return the study and its results, which the checklist presents too."""
         recipes, learnt = self._scope.pretrainings(), set(self._vocabularies.learnt())
-        return ReportRecipe(
+        return StudyResults(
             study=self._study.study,
             title=self._study.title,
             scale=self._study.scale,
             scale_title=self._specs.scale.title,
             comparable=self._specs.scale.comparable,
             tables=tuple(self._requests.result_tables()),
-            fact_tables=tuple(self._requests.fact_tables()),
             pretraining={
                 r: tuple(BELOW.checkpoint(r, step) for step in self._pretrainings.steps(r) if step <= last)
                 for r, last in self._scope.last_steps().items()
             },
             corpora=tuple(sorted({self._specs.pretraining[r].corpus for r in recipes})),
             vocabs=tuple(sorted({self._specs.pretraining[r].vocab for r in recipes} & learnt)),
+        )
+
+    def recipe(self) -> ReportRecipe:
+        """Return the ReportRecipe of the study."""
+        return ReportRecipe(
+            **vars(self.results()),
+            fact_tables=tuple(self._requests.fact_tables()),
             models=tuple(self._scope.models()),
             checkpoints=self.checkpoints(),
             fits=self.fits(),
@@ -99,14 +105,14 @@ class ReportJobs:
 
     def measured(self) -> list[str]:
         """Return the files that report and checklist share: tables, pretraining, corpora, vocabularies."""
-        recipe = self.recipe()
-        pretraining = recipe.pretraining.values()
+        results = self.results()
+        pretraining = results.pretraining.values()
         below = [
-            *(BELOW.table(table, "json") for table in self._requests.result_tables()),
+            *(BELOW.table(table, "json") for table in results.tables),
             *(f"{step}/{STATE}" for steps in pretraining for step in steps),
             *(f"{steps[-1]}/{LOG}" for steps in pretraining),  # that of a later segment has all before
-            *(BELOW.corpus(corpus, STATISTICS) for corpus in recipe.corpora),
-            *(BELOW.vocab(vocab, DIAGNOSIS) for vocab in recipe.vocabs),
+            *(BELOW.corpus(corpus, STATISTICS) for corpus in results.corpora),
+            *(BELOW.vocab(vocab, DIAGNOSIS) for vocab in results.vocabs),
         ]
         return list(map(self._paths.at, below))
 

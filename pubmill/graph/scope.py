@@ -1,4 +1,4 @@
-"""What a study runs."""
+"""The scope of a study."""
 
 from pubmill.graph.model_jobs import Models
 from pubmill.graph.requests import Requests
@@ -9,7 +9,7 @@ from pubmill.specs import Specs
 
 
 class Scope:
-    """What a study runs: the models, pretrainings and datasets behind its tables."""
+    """The models, pretrainings and datasets behind a study's tables."""
 
     def __init__(
         self,

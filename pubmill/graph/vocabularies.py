@@ -71,7 +71,7 @@ class Vocabularies:
         if not isinstance(self._models.weights(spec.model), ReleasedWeights | ArchivedWeights | LocalWeights):
             raise PubmillError(
                 f"vocabulary {vocab}: at scale {self._study.scale} the model {spec.model} is made here, with "
-                f"a vocabulary of its own; the released one is at hand at scale full"
+                f"a vocabulary of its own; the released one is available at scale full"
             )
         return spec.model
 

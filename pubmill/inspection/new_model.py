@@ -23,10 +23,10 @@ from pubmill.specs import ModelSpec, problem_text, strict_yaml
 from pubmill.specs.schemas import first_line
 from pubmill.storage.files import writing
 from pubmill.storage.model_folders import CONFIG, TOKENIZER_FILES, VOCABULARY_FILES, folder_fault
-from pubmill.storage.name_patterns import HUB
+from pubmill.storage.name_patterns import HUB_ID
 from pubmill.storage.release_pins import COMMIT
 
-_HUB = re.compile(rf"hub:(?P<id>{HUB})(@(?P<revision>{COMMIT}))?")
+_HUB = re.compile(rf"hub:(?P<id>{HUB_ID})(@(?P<revision>{COMMIT}))?")
 
 
 @dataclass(frozen=True)

@@ -8,24 +8,13 @@ from pubmill.graph.contamination_jobs import PARTS_AT_ONCE
 from pubmill.optimisers import OPTIMISERS
 from pubmill.planning.gpus import Gpus
 from pubmill.pretraining.arithmetic import NetworkShape, operations, parameters, shape_of
+from pubmill.pretraining.model_sizes import SIZES
 from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Architecture
 from pubmill.specs import ArchiveWeights, DatasetSpec, FolderWeights, LearntVocabSpec, RecipeWeights, Specs
 
 PIECES = 30_522
 """Assumed size of a vocabulary that is not learnt here: BERT's."""
-BASE = Architecture(family="bert", layers=12, hidden_size=768, attention_heads=12, intermediate_size=3072)
-LARGE = Architecture(family="bert", layers=24, hidden_size=1024, attention_heads=16, intermediate_size=4096)
-XXLARGE = Architecture(
-    family="albert",
-    layers=12,
-    hidden_size=4096,
-    attention_heads=64,
-    intermediate_size=16384,
-    embedding_size=128,
-)
-"""ALBERT's."""
-SIZES = {"base": BASE, "large": LARGE, "xxlarge": XXLARGE}
 
 TOKENS = {"tokens": 40, "sequence": 60, "multilabel": 300, "regression": 70, "span": 250}
 """Kind of examples -> assumed number of subwords in one example; `max_length` is the upper limit."""

@@ -25,8 +25,8 @@ from transformers import (
 )
 
 from pubmill.errors import PubmillError
-from pubmill.pretraining.objectives import PAIRS
 from pubmill.recipes import Architecture, Generator, Objective
+from pubmill.recipes.objectives import PAIRS
 
 CONFIGS: dict[str, Any] = {
     "bert": BertConfig,

@@ -28,8 +28,8 @@ from torch import nn
 
 from pubmill.errors import PubmillError
 from pubmill.optimisers import OPTIMISERS
-from pubmill.pretraining.objectives import Term
 from pubmill.pretraining.packed_tokens import PackedTokens
+from pubmill.recipes.objectives import Term
 from pubmill.recipes.pretraining import MEMORY_ONLY
 from pubmill.recipes.writing import as_values
 from pubmill.storage.files import REMAKE, locked, read_json, sealed, sha256, write_json, writing_folder

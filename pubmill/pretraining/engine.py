@@ -40,10 +40,10 @@ from pubmill.pretraining.instances import (
 from pubmill.pretraining.masking import Masked, Vocabulary, mask, masking_rate
 from pubmill.pretraining.methods import PLAIN, Bfloat16Copies, fastest, slower
 from pubmill.pretraining.micro_batches import Part, collate
-from pubmill.pretraining.objectives import kind_of
 from pubmill.pretraining.objectives.learner import Learner
 from pubmill.pretraining.optimisation import build_optimiser, learning_rate, set_learning_rate
 from pubmill.recipes import Objective, PretrainingRecipe
+from pubmill.recipes.objectives import kind_of
 
 # Positions computed together. On a CPU few, which stay near the cache and, with sequences sorted by length,
 # need little padding (2,048 and 4,096 are about equally fast per position). On a GPU as many as fit into half

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import torch
 
 from pubmill.pretraining.arithmetic import NetworkShape
-from pubmill.pretraining.objectives import Size, step_operations
 from pubmill.pretraining.objectives.learner import Learner
+from pubmill.pretraining.step_costs import Size, step_operations
 
 SIZE = {"cpu": 512, "cuda": 8192}
 """Rows and columns of the matrices for the measurement."""

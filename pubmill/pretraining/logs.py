@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.messages.progress import report_progress
-from pubmill.pretraining.objectives import Term
+from pubmill.recipes.objectives import Term
 
 Line = dict[str, float | int | None]
 

@@ -1,8 +1,35 @@
-"""Cost of a recipe's step, without torch, as planning needs it."""
+"""Cost of a step of a recipe and of its objective, without torch, as planning needs it."""
 
-from pubmill.pretraining.arithmetic import shape_of
-from pubmill.pretraining.objectives import Size, kind_of, step_operations
-from pubmill.recipes import Architecture, PretrainingRecipe
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from pubmill.pretraining.arithmetic import NetworkShape, operations, shape_of
+from pubmill.recipes import Architecture, Objective, PretrainingRecipe
+from pubmill.recipes.objectives import kind_of
+
+
+class Size(NamedTuple):
+    """Tokens of a batch, the sum of the squared lengths of its sequences, and its masked positions."""
+
+    tokens: float
+    squares: float
+    masked: float
+
+
+def step_operations(
+    objective: Objective, networks: Mapping[str, NetworkShape], size: Size, again: float = 1.0
+) -> float:
+    """Return the operations of a step. `networks`: `model` and the networks trained or asked beside it
+    (`generator`, `teacher`). What is trained does its plain operations `again` times (4/3 where activations
+    are recomputed); a teacher goes forward only."""
+    kind = kind_of(objective)
+    size = size._replace(masked=size.tokens) if kind.predicts_all else size
+    trained = sum(
+        operations(networks[one.network], *size, whole=one.whole) * one.plain_steps for one in kind.passes
+    )
+    teacher = operations(networks["teacher"], *size) / 3 if "teacher" in networks else 0.0
+    return trained * again + teacher
 
 
 def operations_of_step(recipe: PretrainingRecipe, pieces: int, teacher: Architecture | None = None) -> float:
@@ -11,10 +38,19 @@ def operations_of_step(recipe: PretrainingRecipe, pieces: int, teacher: Architec
     tokens = float(recipe.batch_size * recipe.sequence_length)
     size = Size(tokens, tokens * recipe.sequence_length, tokens * _masking_rate(recipe))
     shape, objective = shape_of(recipe.architecture, pieces), recipe.objective
-    networks = {"model": shape, **kind_of(objective).beside(objective, shape)}
+    networks = {"model": shape, **_networks_beside(objective, shape)}
     if teacher:
         networks["teacher"] = shape_of(teacher, pieces)
     return step_operations(objective, networks, size, 4 / 3 if recipe.recompute_activations else 1.0)
+
+
+def _networks_beside(objective: Objective, shape: NetworkShape) -> dict[str, NetworkShape]:
+    """Return the networks that are trained beside a model of a shape; they have its embeddings."""
+    found: dict[str, NetworkShape] = {}
+    for name, sizes in kind_of(objective).networks().items():
+        changes: dict[str, Any] = {"projected": shape.embedding != sizes["hidden"], **sizes}
+        found[name] = replace(shape, **changes)
+    return found
 
 
 def _masking_rate(recipe: PretrainingRecipe) -> float:

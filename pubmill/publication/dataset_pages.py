@@ -148,7 +148,7 @@ class Page(Shape):
 
     @property
     def labels_are(self) -> str:
-        """The name of what `labels` counts."""
+        """The name of the labels that `labels` counts."""
         return {"mentions.": "mentions by type", "words.": "labelled words by type"}.get(
             self.card.labels, "labels"
         )

@@ -5,15 +5,8 @@ transformers are installed. `pubmill.specs` checks the same classes when it read
 """
 
 from pubmill.recipes.finetuning import Dummies, FinetuningRecipe
-from pubmill.recipes.pretraining import (
-    Adversarial,
-    Architecture,
-    Distillation,
-    Generator,
-    Objective,
-    Optimisation,
-    PretrainingRecipe,
-)
+from pubmill.recipes.objectives import Adversarial, Distillation, Generator, Objective
+from pubmill.recipes.pretraining import Architecture, Optimisation, PretrainingRecipe
 from pubmill.recipes.reading import build, fits, read
 from pubmill.recipes.recipe_types import FORBID_UNKNOWN, Precision
 from pubmill.recipes.vocabs import Splitting, VocabRecipe

@@ -16,12 +16,10 @@ StudyRuns = dict[str, dict[str, dict[str, dict[str, list[int]]]]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportRecipe:
-    """The input of the job that builds a report.
+class StudyResults:
+    """What report and checklist both present: a study and its results at a scale.
 
-    - `pretraining`: recipe -> its checkpoints; `checkpoints`: model -> recipe and step of its weights.
-    - `fits`: model -> dataset -> diagnosis of the model's vocabulary on it.
-    - `sources`: .source.json records of the study's raw files.
+    `pretraining`: recipe -> its checkpoints.
     """
 
     study: str
@@ -30,10 +28,21 @@ class ReportRecipe:
     scale_title: str
     comparable: bool
     tables: tuple[str, ...]
-    fact_tables: tuple[str, ...]
     pretraining: dict[str, tuple[str, ...]]
     corpora: tuple[str, ...]
     vocabs: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportRecipe(StudyResults):
+    """The input of the job that builds a report.
+
+    - `checkpoints`: model -> recipe and step of its weights.
+    - `fits`: model -> dataset -> diagnosis of the model's vocabulary on it.
+    - `sources`: .source.json records of the study's raw files.
+    """
+
+    fact_tables: tuple[str, ...]
     models: tuple[str, ...]
     checkpoints: dict[str, tuple[str, int]]
     fits: dict[str, dict[str, str]]
@@ -94,18 +103,9 @@ class DatasetSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChecklistRecipe:
+class ChecklistRecipe(StudyResults):
     """The study's specs, as input of the checklist."""
 
-    study: str
-    title: str
-    scale: str
-    scale_title: str
-    comparable: bool
-    tables: tuple[str, ...]
-    pretraining: dict[str, tuple[str, ...]]
-    corpora: tuple[str, ...]
-    vocabs: tuple[str, ...]
     runs: StudyRuns
     searches: tuple[SearchSummary, ...]
     protocols: dict[str, ProtocolSummary]

@@ -1,4 +1,4 @@
-"""What specs repeat of their papers' methods: the rows of docs/fidelity.md, and values without a statement.
+"""Statements of specs on their papers' methods: the rows of docs/fidelity.md, and values without a statement.
 
 The files are read as they are written, without the specs that they include: a variant has statements about
 its own values only.

@@ -55,7 +55,7 @@ class HubWeights(Strict):
     first download takes the newest commit, records it and keeps it."""
 
     kind: ClassVar[str] = "hub"
-    id: Annotated[str, Field(pattern=f"^{names.HUB}$")]
+    id: Annotated[str, Field(pattern=f"^{names.HUB_ID}$")]
     revision: Annotated[str, Field(pattern=f"^{COMMIT}$")] | None
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from pubmill.pretraining.objectives import OBJECTIVES, PAIRS
+from pubmill.recipes.objectives import OBJECTIVES, PAIRS
 from pubmill.specs.corpus_specs import PretrainingSpec
 from pubmill.specs.model_specs import ModelSpec, RecipeWeights
 from pubmill.specs.strict_yaml import Location

@@ -81,7 +81,7 @@ def discard(part: Path) -> None:
 def _explain_failure(url: str, part: Path, problem: _AgainError) -> str:
     return (
         f"{url}: {problem}; gave up after {len(PAUSES) + 1} attempts with {_existing_size(part):,} bytes "
-        f"received. Run the same command again to go on from there; without a network connection, set "
+        f"received. Run the same command again to resume; without a network connection, set "
         f"`mirror:` in the config (--mirror by hand) to a folder that holds {urlsplit(url).netloc}"
         f"{urlsplit(url).path}"
     )

@@ -11,7 +11,8 @@ from pubmill.recipes.corpora import EvaluatedDataset, FingerprintRecipe, IndexRe
 from pubmill.recipes.datasets import ConversionRecipe, PublishedFile, PublishedRecipe
 from pubmill.recipes.finetuning import Dummies
 from pubmill.recipes.models import ExportRecipe, PretrainedWeights, TrainingStart
-from pubmill.recipes.pretraining import Architecture, Objective, Optimisation, PretrainingRecipe
+from pubmill.recipes.objectives import Objective
+from pubmill.recipes.pretraining import Architecture, Optimisation, PretrainingRecipe
 from pubmill.recipes.publication import ReportRecipe
 from pubmill.recipes.writing import as_json
 from tests.attack import Attack

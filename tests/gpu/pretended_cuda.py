@@ -39,8 +39,9 @@ MOVED: dict[torch.Tensor, torch.nn.Parameter] = {}
 WATCHES: list["Watch"] = []
 """The watches in use, innermost last."""
 HELD: list[torch.Tensor] = []
+"""The pinned tensors, kept so that no later tensor gets the `id` of one of them."""
 PINNED: set[int] = set()
-"""Storages (by `id` of their tensor, held in `HELD`) that are in pinned memory."""
+"""The `id`s of the tensors in pinned memory."""
 
 
 class Watch(TorchDispatchMode):

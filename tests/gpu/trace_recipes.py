@@ -25,6 +25,7 @@ from pubmill.pretraining.arithmetic import operations
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.flops import shape_of_network
+from pubmill.pretraining.model_sizes import BASE
 from pubmill.recipes import PretrainingRecipe
 from tests.gpu.kernel_traces import KernelTrace, choose_attention_kernels, pretend_to_compile
 from tests.gpu.pretended_cuda import Watch, pretend
@@ -32,9 +33,7 @@ from tests.gpu.rooflines import roofline
 
 GPU = torch.device("cuda", 0)
 DOCUMENTS = 2500
-LAMB = replace(
-    benchmark.make_recipe(benchmark.BASE, benchmark.ORDERED, 128, 1).optimisation, optimiser="lamb"
-)
+LAMB = replace(benchmark.make_recipe(BASE, benchmark.ORDERED, 128, 1).optimisation, optimiser="lamb")
 
 
 def recipe(name: str, length: int, tokens: int) -> PretrainingRecipe:
@@ -68,7 +67,7 @@ def ours(wanted: PretrainingRecipe) -> dict[str, Any]:
 
 def trainers(length: int, tokens: int = 65_536) -> dict[str, Any]:
     """Trace a step of transformers' model on full blocks, as transformers' Trainer does it in bfloat16."""
-    wanted = benchmark.make_recipe(benchmark.BASE, benchmark.MASKED_LM, length, 1)
+    wanted = benchmark.make_recipe(BASE, benchmark.MASKED_LM, length, 1)
     with KernelTrace() as trace:
         model: Any = build_model(wanted.architecture, wanted.objective, SIZE, IDS, 1)
         model.config._attn_implementation = "sdpa"

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from pubmill.recipes import FinetuningRecipe
-from pubmill.recipes.pretraining import EXTRAS
 from pubmill.specs import DatasetSpec, LocalFile, Specs, load
 from pubmill.specs.protocol_specs import ProtocolSpec
 from tests.metrics_table import TABLE, as_markdown
+from tests.recipe_tables import pages, table_in
 
 
 @pytest.fixture(scope="module")
@@ -143,19 +143,6 @@ def test_links_between_documents_lead_somewhere(root: Path) -> None:
             assert (path.parent / target).exists(), f"{path.name}: {target}"
 
 
-def test_the_table_of_pretrainings_is_true(root: Path, all_specs: Specs) -> None:
-    row = r"^\| `([^`]+)` \| (\w+) \| (.*) \| (.*) \| `(.*)` \| `(.*)` \| ([\d,]+) x ([\d,]+) \|$"
-    found = re.findall(row, (root / "docs/pretraining.md").read_text(), re.M)
-    assert [name for name, *_ in found] == list(dict.fromkeys(name for name, *_ in found))
-    assert {name for name, *_ in found} == all_specs.pretraining.keys()
-    for name, paper, beginning, objective, *rest in found:
-        spec = all_specs.pretraining[name]
-        recipe, start = spec.recipe, spec.start
-        numbers = [f"{recipe.steps:,}", f"{recipe.batch_size:,}"]
-        assert [paper, *rest] == [spec.citation.split()[0], spec.corpus, spec.vocab, *numbers], name
-        named = [start.model or start.recipe] if start else []
-        assert re.findall("`([^`]+)`", beginning) == [*named, *([spec.teacher] if spec.teacher else [])], name
-        more = [*(["full"] if recipe.objective.sequences == "full" else []), *EXTRAS]
-        wanted = [word for word in more if word == "full" or getattr(recipe.objective, word)]
-        reported = [word for word in objective.split(", ") if " to " not in word]
-        assert reported == [recipe.objective.masking, recipe.objective.pairs, *wanted], name
+def test_the_tables_of_recipes_are_those_of_the_specs() -> None:
+    for page, table in pages().items():
+        assert table_in(page, table)[0] == table, "run python -m tests.recipe_tables --write"

@@ -186,7 +186,7 @@ def source_folders(results: Path, files: Iterable[str]) -> Any:
 
 
 def _vocabulary_account(graph: Graph, vocab: str) -> Account:
-    """A vocabulary as its diagnosis tells it."""
+    """Return what a vocabulary's diagnosis reports."""
     path = Path(graph.paths.vocab(vocab, DIAGNOSIS))
     found: Mapping[str, Any] = read_json(path) if path.is_file() else {}
     kept = ("size", "documents", "words", "subwords_per_word")

@@ -33,7 +33,7 @@ class AdversarialLearner(Learner):
         return self.logits(vectors, part).float()
 
     def _noise(self, embedded: Tensor, logits: Tensor, part: Part, state: Tensor) -> Tensor:
-        """Where the predictions change most, from the embeddings."""
+        """Return the step from the embeddings in which the predictions change most."""
         wanted = self.objective.adversarial
         assert wanted is not None
         noise = (torch.randn_like(embedded) * wanted.noise).requires_grad_()

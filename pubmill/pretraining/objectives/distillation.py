@@ -1,4 +1,4 @@
-"""Learning from a teacher beside the text."""
+"""Distillation: learning from a teacher's predictions as well as from the text."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +17,7 @@ from pubmill.recipes import Objective, PretrainingRecipe
 
 
 class Distilled(Learner):
-    """A student that also learns from a teacher, which stays as it is (lewis2020 section 7.1).
+    """A student that also learns from a teacher, which is not trained (lewis2020 section 7.1).
 
     The divergence is multiplied by the square of the temperature, by which its gradients are smaller (Hinton
     et al. 2015). It and the cosine distance are taken at the masked positions, or at all tokens as in
@@ -50,7 +50,7 @@ class Distilled(Learner):
 
     @property
     def teacher(self) -> Any:
-        """The model that is learnt from."""
+        """The model whose predictions are learnt."""
         return self._teacher[0]
 
     @property
@@ -84,7 +84,7 @@ class Distilled(Learner):
 
 
 def load_teacher(folder: Path, vocab_size: int) -> Any:
-    """A model that fills in masks, of any size, with the student's vocabulary."""
+    """Return a masked language model of any size with the student's vocabulary."""
     from transformers import AutoModelForMaskedLM
 
     model = AutoModelForMaskedLM.from_pretrained(

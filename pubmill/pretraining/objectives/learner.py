@@ -1,6 +1,6 @@
-"""What a model learns from a batch: the losses of each objective, as sums over what they are means of.
+"""Masked language modelling as a learner, the base of all learners.
 
-A `Learner` holds the exported model and the networks trained or asked beside it. Given a micro-batch (see
+A `Learner` holds the exported model and the networks trained or used beside it. Given a micro-batch (see
 `collate` in `pubmill.pretraining.micro_batches`), it returns the summed loss of each of its `terms`, and the
 number of right answers where there is one. The whole loss is the weighted sum of the terms' means
 over the *whole* batch, which only the engine knows.
@@ -16,8 +16,8 @@ from pubmill.pretraining.cross_entropy import cross_entropy
 from pubmill.pretraining.forward import embed, encode, masked_lm_logits, pair_logits
 from pubmill.pretraining.instances import UNLABELLED
 from pubmill.pretraining.micro_batches import Part
-from pubmill.pretraining.objectives import PAIRS, Term, kind_of
 from pubmill.recipes import Objective, PretrainingRecipe
+from pubmill.recipes.objectives import PAIRS, Term, terms_of
 
 
 class Learner(nn.Module):
@@ -41,12 +41,12 @@ class Learner(nn.Module):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """What the loss is made of."""
-        return kind_of(self.objective).terms(self.objective)
+        """The losses that are summed."""
+        return terms_of(self.objective)
 
     @property
     def networks(self) -> dict[str, Any]:
-        """The models that go over a batch, by the names that the objective's cost has for them."""
+        """The models that process a batch, named as in the `passes` of the objective."""
         return {"model": self.model}
 
     def forward(self, part: Part) -> dict[str, Tensor]:
@@ -55,7 +55,7 @@ class Learner(nn.Module):
         return self.masked_lm(self.logits(vectors, part), part) | self.pair_losses(vectors, part)
 
     def evaluate(self, part: Part) -> dict[str, Tensor]:
-        """The sums by which it is judged on text that it doesn't learn from."""
+        """Return the sums for text that is not trained on."""
         return Learner.forward(self, part)
 
     def encode(self, model: Any, ids: Tensor, part: Part) -> Tensor:

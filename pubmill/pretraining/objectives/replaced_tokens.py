@@ -1,4 +1,4 @@
-"""ELECTRA's objective: tokens that a generator replaced are to be found."""
+"""ELECTRA's objective: detection of the tokens that a generator replaced."""
 
 from pathlib import Path
 from typing import Any, Self
@@ -61,5 +61,5 @@ class ReplacedTokenDetection(Learner):
 
 
 def sample(logits: Tensor) -> Tensor:
-    """Ids drawn from the softmax of logits (positions, vocabulary), by the Gumbel-max trick."""
+    """Draw ids from the softmax of logits (positions, vocabulary), by the Gumbel-max trick."""
     return (logits - torch.empty_like(logits).exponential_().log()).argmax(-1)

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from pandas import DataFrame
+
 from pubmill.publication.checklist.checklist_answers import ChecklistAnswer, grid, value_text
 from pubmill.publication.checklist.evidence import StudyData
 from pubmill.publication.rendering import count, quantity, share
@@ -27,7 +29,7 @@ def sizes(study: StudyData) -> ChecklistAnswer:
             )
             rows.append((name, split, shown, expected_text))
     text = (
-        "Counted in the converted files; “as expected”: as the spec of the dataset says, with its source.",
+        "Counted in the converted files. “As expected”: equal to the counts that the dataset's spec cites.",
     )
     return ChecklistAnswer(
         "measured",
@@ -87,17 +89,14 @@ def exclusions(study: StudyData) -> ChecklistAnswer:
             }
         )
     ]
-    shortened: dict[str, int] = {}
-    for record in study.records:
-        for what, number in record.encoded.items():
-            shortened[what] = shortened.get(what, 0) + number
+    shortened = DataFrame(list(study.records["encoded"])).sum()
     cut = "; ".join(
-        f"{what.replace('_', ' ')}: {count(number)}" for what, number in shortened.items() if number
+        f"{what.replace('_', ' ')}: {count(int(number))}" for what, number in shortened.items() if number
     )
     text = (
         "Every dataset is converted from its original files by a function of pubmill/convert, with the "
-        "options of its spec; repetitions are kept. What the sources have and the examples don't stands "
-        "below.",
+        "options of its spec; repetitions are kept. The table shows what the sources have and the examples "
+        "lack.",
         f"When read by encoders, in all runs together: {cut or 'nothing had to be shortened or left out'}.",
     )
     return ChecklistAnswer("measured", text, grid(("Dataset", "Split", "Left out"), rows))
@@ -161,7 +160,7 @@ def citations(study: StudyData) -> ChecklistAnswer:
     rows = [*_citations("dataset", ((n, one.citation) for n, one in study.recipe.datasets.items()))]
     rows += _citations("model", ((n, one.citation) for n, one in study.recipe.models.items()))
     rows += _citations("protocol", ((n, one.citation) for n, one in study.recipe.protocols.items()))
-    text = ("The citation of a dataset tells where its counts are from; its page has the rest.",)
+    text = ("A dataset's citation is the source of its expected counts; its page has more details.",)
     return ChecklistAnswer("specified", text, grid(("Artefact", "Citation"), rows))
 
 
@@ -173,22 +172,20 @@ def licences(study: StudyData) -> ChecklistAnswer:
     """The licences of datasets, from their specs, and of weights, as far as known."""
     rows = [(f"dataset {name}", one.licence) for name, one in study.recipe.datasets.items()]
     rows += [(f"model {name}", _weights_terms(one.weights.kind)) for name, one in study.recipe.models.items()]
-    text = (
-        "pubmill itself: Apache License 2.0. It gives no licence to corpora, weights or scores made with it.",
-    )
+    text = ("pubmill itself: Apache License 2.0. It grants no licence for corpora, weights or scores.",)
     return ChecklistAnswer("specified", text, grid(("Artefact", "Licence"), rows))
 
 
 def _weights_terms(kind: str) -> str:
     if kind in ("pretraining", "random"):
-        return "made here; for its makers to say, within the terms of its corpus"
+        return "made here: its makers choose one, within the terms of its corpus"
     return "not recorded: see the card that came with its weights"
 
 
 def intended_use(study: StudyData) -> ChecklistAnswer:
     text = (
-        "Datasets are used to fine-tune and compare models; nothing of them is passed on. Whether each "
-        "licence allows this use is for the authors to judge.",
+        "Datasets are used to fine-tune and compare models; they are not redistributed. The authors "
+        "must judge whether each licence allows this use.",
     )
     return ChecklistAnswer("unknown", text)
 
@@ -199,7 +196,7 @@ def people(study: StudyData) -> ChecklistAnswer:
     restricted = [name for name, one in study.recipe.datasets.items() if one.access != "public"]
     text = (
         f"Datasets of clinical text: {value_text(clinical)}. Not public: {value_text(restricted)}.",
-        "Text of data that are not public is in no log, record, table, page or report, and their examples "
-        "can be read by their owner alone. Whether any text describes people was not examined.",
+        "Text of data that are not public appears in no log, record, table, page or report, and only the "
+        "owner of the files can read the examples. It was not examined whether any text describes people.",
     )
     return ChecklistAnswer("specified", text)

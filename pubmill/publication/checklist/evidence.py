@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pandas import DataFrame
 from safetensors import SafetensorError, safe_open
 
 from pubmill.errors import PubmillError
-from pubmill.metrics.records import Record, read_record
 from pubmill.publication.report import PretrainingSummary, read_pretraining
 from pubmill.recipes.publication import ChecklistRecipe, StudyRuns
 from pubmill.storage.files import read_json
@@ -17,6 +17,7 @@ from pubmill.storage.model_folders import WEIGHTS
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS
 from pubmill.tables.cells import Table, read_table
 from pubmill.tables.dataset_cards import Card, read_card
+from pubmill.tables.recorded_runs import load_records
 
 OFF_THE_SHELF = "off-the-shelf"
 """Protocol name in the runs of finished pipelines."""
@@ -34,12 +35,16 @@ def run_paths(runs: StudyRuns) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class StudyData:
-    """The data that answers are derived from. `choices`: path -> chosen values and the trials considered;
-    `parameters`: model -> number of parameters, None if the weights are no longer available."""
+    """The data that answers are derived from.
+
+    - `records`: one line per run, see `pubmill.tables.recorded_runs`.
+    - `choices`: path -> chosen values and the trials considered.
+    - `parameters`: model -> number of parameters, None if the weights are no longer available.
+    """
 
     recipe: ChecklistRecipe
     tables: dict[str, Table]
-    records: list[Record]
+    records: DataFrame
     choices: dict[str, dict[str, Any]]
     pretrainings: list[PretrainingSummary]
     corpora: dict[str, dict[str, Any]]
@@ -48,9 +53,9 @@ class StudyData:
     parameters: dict[str, int | None]
 
     @property
-    def trained(self) -> list[Record]:
+    def trained(self) -> DataFrame:
         """The records of fine-tuning runs, without those of pipelines."""
-        return [record for record in self.records if record.protocol != OFF_THE_SHELF]
+        return self.records[self.records["protocol"] != OFF_THE_SHELF]
 
 
 def read_study(recipe: ChecklistRecipe, results: Path) -> StudyData:
@@ -58,7 +63,7 @@ def read_study(recipe: ChecklistRecipe, results: Path) -> StudyData:
     return StudyData(
         recipe=recipe,
         tables={name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables},
-        records=[read_record(results / path) for path in run_paths(recipe.runs)],
+        records=load_records(results, run_paths(recipe.runs)),
         choices={path: read_json(results / path) for one in recipe.searches for path in one.selected},
         pretrainings=[
             read_pretraining(name, [results / folder for folder in folders])

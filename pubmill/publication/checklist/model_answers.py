@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 from statistics import fmean
 from typing import Any
 
+from pandas import Series
+
 from pubmill.metrics import METRICS
-from pubmill.metrics.records import Record
 from pubmill.publication.checklist.checklist_answers import ChecklistAnswer, grid, value_text
 from pubmill.publication.checklist.evidence import StudyData
 from pubmill.publication.rendering import count, duration, metric, number
@@ -20,7 +21,9 @@ from pubmill.recipes.models import (
 )
 from pubmill.tables.aggregation import machine
 
-NO_WEIGHTS = "weights not at hand when this was written"
+NO_WEIGHTS = "weights not available when this was written"
+RUN_CELL = ["protocol", "setting", "dataset", "model"]
+"""Fields that the runs of one cell share."""
 FROZEN = "the version of the first download, which the model's card states"
 
 
@@ -52,26 +55,23 @@ def _weights_text(weights: ModelWeights | PipelineWeights) -> str:
 
 def code(study: StudyData) -> ChecklistAnswer:
     """Commits, Python and packages of the runs."""
-    commits = sorted({record.commit or "none recorded" for record in study.records})
-    pythons = sorted({record.python for record in study.records})
-    packages = sorted(
-        {f"{name} {version}" for record in study.records for name, version in record.packages.items()}
-    )
+    records = study.records
+    commits = sorted(records["commit"].fillna("none recorded").unique())
+    pythons = sorted(records["python"].unique())
+    packages = sorted({f"{name} {version}" for used in records["packages"] for name, version in used.items()})
     text = (
         "pubmill, Apache License 2.0; requirements/lock.txt of the checkout pins every package with its "
         "hash.",
-        f"Commits that runs were made with: {value_text(commits)}.",
+        f"Commits of the runs: {value_text(commits)}.",
         f"Python {value_text(pythons)}. {value_text(packages)}.",
     )
-    return ChecklistAnswer("measured", text if study.records else text[:1])
+    return ChecklistAnswer("measured", text if len(records) else text[:1])
 
 
 def machines(study: StudyData) -> ChecklistAnswer:
     """The distinct machines of fine-tuning and pretraining."""
-    of_runs: dict[str, int] = {}
-    for record in study.records:
-        of_runs[machine(record.hardware)] = of_runs.get(machine(record.hardware), 0) + 1
-    rows = [(name, f"{count(runs)} runs") for name, runs in of_runs.items()]
+    runs = study.records.groupby(study.records["hardware"].map(machine), sort=False).size()
+    rows = [(name, f"{count(number_of)} runs") for name, number_of in runs.items()]
     rows += [(name, f"pretraining {one.name}") for one in study.pretrainings for name in one.machines]
     return ChecklistAnswer(
         "measured", () if rows else ("Nothing was run.",), grid(("Machine", "Used for"), rows)
@@ -80,9 +80,6 @@ def machines(study: StudyData) -> ChecklistAnswer:
 
 def runtime(study: StudyData) -> ChecklistAnswer:
     """Mean and total duration of runs, by model, and of pretrainings."""
-    by_model: dict[str, list[float]] = {}
-    for record in study.records:
-        by_model.setdefault(record.model, []).append(record.seconds)
     rows = [
         (
             f"fine-tuning {_model_label(study, name)}",
@@ -90,20 +87,18 @@ def runtime(study: StudyData) -> ChecklistAnswer:
             duration(fmean(seconds)),
             duration(sum(seconds)),
         )
-        for name, seconds in by_model.items()
+        for name, seconds in study.records.groupby("model", sort=False)["seconds"]
     ]
     rows += [
         (f"pretraining {one.name}", "1", duration(one.seconds), duration(one.seconds))
         for one in study.pretrainings
     ]
-    text = ("From reading the data to the last prediction; trials of the search are not in it.",)
-    return ChecklistAnswer("measured", text, grid(("What", "Runs", "Mean", "In all"), rows))
+    text = ("From reading the data to the last prediction; trials of searches are not included.",)
+    return ChecklistAnswer("measured", text, grid(("What", "Runs", "Mean", "Total"), rows))
 
 
 def energy(study: StudyData) -> ChecklistAnswer:
-    return ChecklistAnswer(
-        "unknown", ("It was not measured; machines and times above are what an estimate can begin with.",)
-    )
+    return ChecklistAnswer("unknown", ("Not measured; the machines and times above allow an estimate.",))
 
 
 def parameters(study: StudyData) -> ChecklistAnswer:
@@ -112,39 +107,34 @@ def parameters(study: StudyData) -> ChecklistAnswer:
         (_model_label(study, name), count(number_of) if number_of is not None else NO_WEIGHTS)
         for name, number_of in study.parameters.items()
     )
-    text = ("Counted in the stored weights, heads of pretraining included; a task's own head comes on top.",)
+    text = ("Counted in the stored weights, including heads of pretraining but not a task's own head.",)
     return ChecklistAnswer("measured", text, grid(("Model", "Parameters"), rows))
 
 
 def validation(study: StudyData) -> ChecklistAnswer:
     """Mean dev and test score of each model on each dataset, over the runs that did not fail."""
+    runs = study.trained
+    scores = [(found or {}).get(name) for found, name in zip(runs["metrics"], runs["metric"], strict=True)]
+    runs = runs.assign(score=Series(scores, runs.index, "float64"))
     rows = [
         (
-            _model_label(study, model), dataset, f"{protocol}, {setting}", metric(found[0].metric),
-            _mean_text([one.dev_score for one in found]),
-            _mean_text([(one.metrics or {}).get(one.metric) for one in found]),
-            f"{sum(one.failed is None for one in found)} of {len(found)}",
+            _model_label(study, model), dataset, f"{protocol}, {setting}", metric(found["metric"].iloc[0]),
+            _mean_text(found["dev_score"]), _mean_text(found["score"]),
+            f"{found['failed'].isna().sum()} of {len(found)}",
         )
-        for (protocol, setting, dataset, model), found in _by_cell(study.trained).items()
+        for (protocol, setting, dataset, model), found in runs.groupby(RUN_CELL, sort=False)
     ]  # fmt: skip
     headings = ("Model", "Dataset", "Protocol, setting", "Metric", "Validation", "Test", "Runs")
     text = (
-        "Means over runs, times 100. Where there is no validation score, no split was left to choose by. "
-        "The score on validation is the trainer's own, at its best.",
+        "Means over runs, times 100. Runs without a validation split have no validation score. "
+        "A run's validation score is the best one that its trainer measured.",
     )
     return ChecklistAnswer("measured", text if rows else ("Nothing was fine-tuned.",), grid(headings, rows))
 
 
-def _by_cell(records: list[Record]) -> dict[tuple[str, str, str, str], list[Record]]:
-    found: dict[tuple[str, str, str, str], list[Record]] = {}
-    for one in records:
-        found.setdefault((one.protocol, one.setting, one.dataset, one.model), []).append(one)
-    return found
-
-
-def _mean_text(scores: list[float | None]) -> str:
-    known = [score for score in scores if score is not None]
-    return number(100 * fmean(known)) if known else "none"
+def _mean_text(scores: Series) -> str:
+    known = scores.dropna()
+    return number(100 * fmean(known)) if len(known) else "none"
 
 
 def metrics(study: StudyData) -> ChecklistAnswer:
@@ -171,23 +161,23 @@ def _limitations(study: StudyData) -> Iterator[str]:
     for name, table in study.tables.items():
         cells = [cell for _, _, cell in table.read()]
         empty = sum(cell.value is None for cell in cells)
-        yield f"{name}: {empty} of {len(cells)} cells have no score of ours; the table says why of each."
-    failed = [record for record in study.records if record.failed is not None]
-    yield f"{len(failed)} of {len(study.records)} runs failed, which their cells show."
+        yield f"{name}: {empty} of {len(cells)} cells have no score; the table gives the reasons."
+    failed = study.records["failed"].notna().sum()
+    yield f"{failed} of {len(study.records)} runs failed; their cells show it."
     for name, protocol in study.recipe.protocols.items():
         yield from (f"Protocol {name}: {note}" for note in protocol.notes)
 
 
 def risks(study: StudyData) -> ChecklistAnswer:
     texts = (
-        "Which risks there are is for the authors to say. Models fine-tuned here make mistakes at the rates "
-        "above and were examined on these test sets alone; none is fit to decide on a patient.",
+        "The authors must state the risks. Models fine-tuned here make errors at the rates above and were "
+        "evaluated only on these test sets; none is suitable for decisions about patients.",
     )
     return ChecklistAnswer("unknown", texts)
 
 
 def assistants(study: StudyData) -> ChecklistAnswer:
-    return ChecklistAnswer("unknown", ("Nothing that pubmill records tells it.",))
+    return ChecklistAnswer("unknown", ("pubmill records nothing about this.",))
 
 
 def _model_label(study: StudyData, model: str) -> str:

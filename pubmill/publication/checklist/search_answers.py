@@ -11,12 +11,10 @@ NOTHING = "Nothing was searched: every value is given by the protocol."
 
 def runs(study: StudyData) -> ChecklistAnswer:
     """Numbers of trials and final runs, including failed ones."""
-    failed = sum(record.failed is not None for record in study.trained)
+    failed = int(study.trained["failed"].notna().sum())
     trials = sum(point["trials"] for choice in study.choices.values() for point in choice["considered"])
     pipelines = len(study.records) - len(study.trained)
-    pipelines_note = (
-        f"Finished pipelines, of which nothing is trained, predicted {count(pipelines)} times.",
-    )
+    pipelines_note = (f"{count(pipelines)} runs of finished pipelines, which are not trained.",)
     text = (
         f"{count(len(study.trained))} final runs, each scored once on test; {count(failed)} of them failed.",
         f"{count(trials)} trials of searches, each scored on validation alone.",
@@ -67,18 +65,17 @@ def method(study: StudyData) -> ChecklistAnswer:
         return ChecklistAnswer("specified", (NOTHING, *_kept_epochs_text(study)))
     text = (
         "Every point of the grid is tried with every model and seed that the search names.",
-        "The point with the best validation score is chosen, the mean over these models and seeds; of equal "
-        "points the first; one of which trials ended without a number only where none is without such "
-        "trials.",
-        "Test scores decide nothing.",
+        "Points with the fewest failed trials are considered. Of them, the one with the best mean validation "
+        "score over these models and seeds is chosen, or the first one if several are equal.",
+        "Test scores do not affect the choice.",
     )
     return ChecklistAnswer("specified", (*text, *_kept_epochs_text(study)))
 
 
 def _kept_epochs_text(study: StudyData) -> tuple[str, ...]:
-    kept = {str(record.recipe.get("keep")) for record in study.trained}
+    kept = {recipe.get("keep") for recipe in study.trained["recipe"]}
     words = {
-        "best": "Of a run's epochs the one that is best on validation is kept.",
+        "best": "A run keeps the weights of the epoch with the best validation score.",
         "last": "A run's weights are those of its last step.",
     }
     return tuple(text for name, text in words.items() if name in kept)
@@ -94,7 +91,8 @@ def fixed(study: StudyData) -> ChecklistAnswer:
             source = f"{override} ({values['why']})" if values.get("why") else override
             rows.append((name, source, value_text(shown)))
     text = (
-        "Later lines win, then what is searched. Each record has the whole recipe of its run, as resolved.",
+        "Later lines override earlier ones, and searched values override both. Each record has the recipe of "
+        "its run.",
     )
     return ChecklistAnswer("specified", text if rows else (), grid(("Protocol", "For", "Values"), rows))
 
@@ -108,8 +106,8 @@ def statistics(study: StudyData) -> ChecklistAnswer:
         complete = sum(cell.value is not None for cell in cells)
         rows.append((name, table.aggregate, value_text(sizes), f"{complete} of {len(cells)}"))
     text = (
-        "Beside each score stand the sample standard deviation over its runs, their number and each run's "
-        "own score. A score of which a run is missing or failed is not shown.",
+        "Tables show each score with the sample standard deviation over its runs, their number and the score "
+        "of each run. A cell with a missing or failed run shows no score.",
     )
-    headings = ("Table", "A score is the", "of so many runs", "Complete")
+    headings = ("Table", "Aggregate", "Runs per score", "Complete")
     return ChecklistAnswer("measured", text, grid(headings, rows))

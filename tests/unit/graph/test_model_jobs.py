@@ -12,7 +12,8 @@ from pubmill import recipes, specs
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
 from pubmill.recipes import PretrainingRecipe
-from pubmill.recipes.pretraining import Distillation, PackingRecipe
+from pubmill.recipes.objectives import Distillation
+from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.recipes.writing import as_json, as_values
 from pubmill.specs import LearntVocabSpec, PretrainingSpec, Specs
 from pubmill.specs.model_specs import HubWeights, ModelSpec, RecipeWeights

@@ -14,17 +14,16 @@ from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
 from pubmill.planning.costs import (
     ASSUMED,
-    BASE,
-    LARGE,
     architecture_of,
     operations_of_finetuning,
     operations_of_pretraining,
 )
 from pubmill.planning.gpus import Gpus, read_gpus
 from pubmill.planning.job import Job
-from pubmill.planning.plan import STAGE_OF, make_plan, recipes_at_full
-from pubmill.planning.plan_printing import print_plan, recipes_as_markdown
+from pubmill.planning.plan import STAGE_OF, make_plan
+from pubmill.planning.plan_printing import print_plan
 from pubmill.pretraining.arithmetic import parameters, shape_of
+from pubmill.pretraining.model_sizes import BASE, LARGE
 from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Adversarial, Generator, Objective, Optimisation, PretrainingRecipe
 from pubmill.specs import ArchiveWeights, Specs, load
@@ -192,13 +191,6 @@ def test_every_rule_has_its_stage(root: Path) -> None:
     text = "".join(path.read_text() for path in (root / "rules").glob("*.smk"))
     rules = set(re.findall(r"(?m)^(?:use )?rule (?:\w+ as )?(\w+)", text))
     assert rules == set(STAGE_OF)
-
-
-def test_the_page_shows_the_plan_of_every_recipe(root: Path, targets: Graph) -> None:
-    gpus = read_gpus(root / "specs", root / "no such benchmark")
-    table = "\n".join(recipes_as_markdown(recipes_at_full(targets, gpus), gpus))
-    page = (root / "docs/planning.md").read_text()
-    assert table in page, "write the table of `python scripts/plan.py --recipes` into docs/planning.md"
 
 
 def test_a_study_is_named_or_a_file(root: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pubmill.pretraining.logs import TensorBoard, log_line, means, progress_line
-from pubmill.pretraining.objectives import Term
+from pubmill.recipes.objectives import Term
 
 TERMS = (Term("mlm", 1.0, "masked"), Term("nsp", 0.5, "pairs", chooses=True))
 SUMS = {

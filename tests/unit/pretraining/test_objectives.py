@@ -1,9 +1,10 @@
 """Every objective on every family: it learns, segments make a whole, and the losses are what they say."""
 
 import json
-from dataclasses import replace
+from dataclasses import is_dataclass
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -18,14 +19,13 @@ from pubmill.pretraining.forward import embed
 from pubmill.pretraining.instances import UNLABELLED, Instances
 from pubmill.pretraining.masking import mask, read_vocabulary
 from pubmill.pretraining.micro_batches import Part, collate
-from pubmill.pretraining.objectives import MASKED_LM, OBJECTIVES, Term, kind_of, pair_terms
 from pubmill.pretraining.objectives.adversarial import AdversarialLearner
 from pubmill.pretraining.objectives.learner import Learner, divergence
 from pubmill.pretraining.objectives.replaced_tokens import ReplacedTokenDetection, sample
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Adversarial, Distillation, Generator, Objective, PretrainingRecipe
-from pubmill.recipes.pretraining import EXTRAS
+from pubmill.recipes.objectives import OBJECTIVES, ObjectiveKind, Pass, Term, terms_of
 from tests.unit.pretraining.toy_pretraining import (
     PIECES,
     RECIPE,
@@ -270,7 +270,7 @@ def test_distillation_losses_are_those_of_the_definition(
 
 
 def test_all_positions_are_a_mean_over_tokens() -> None:
-    per = {term.name: term.per for term in kind_of(EVERYWHERE.objective).terms(EVERYWHERE.objective)}
+    per = {term.name: term.per for term in terms_of(EVERYWHERE.objective)}
     assert per == {"mlm": "masked", "kl": "tokens", "cosine": "tokens"}
 
 
@@ -372,7 +372,9 @@ def test_recipes_that_mean_nothing_are_refused(parts: dict[str, Any], told: str)
 
 def test_every_part_of_an_objective_is_registered() -> None:
     """A field of the recipe that nothing computes would be ignored in silence."""
-    assert sorted(EXTRAS) == sorted(OBJECTIVES)
+    types = get_type_hints(Objective).items()
+    assert {name for name, type_ in types if any(map(is_dataclass, get_args(type_)))} == OBJECTIVES.keys()
+    assert all(find_spec(kind.learner.partition(":")[0]) for kind in OBJECTIVES.values())
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -381,7 +383,7 @@ def test_the_registered_terms_are_those_that_a_learner_sums(name: str, data: Pat
     recipe = RECIPES[name]
     made = learner(recipe)
     found = made(part_of(data, recipe))
-    assert made.terms == kind_of(recipe.objective).terms(recipe.objective)
+    assert made.terms == terms_of(recipe.objective)
     losses = [f"{term.name}_loss" for term in made.terms]
     assert sorted(found) == sorted(
         [*losses, *(f"{term.name}_correct" for term in made.terms if term.chooses)]
@@ -394,12 +396,14 @@ def test_a_registered_objective_is_trained_logged_and_planned(
 ) -> None:
     """Registration is all it takes: the engine, the log and the planner know nothing of objectives."""
 
-    def terms(objective: Objective) -> tuple[Term, ...]:
-        return Term("mlm", 0.5, "masked"), *pair_terms(objective)
+    class Halved(ObjectiveKind):
+        passes = (Pass("model", 2.0),)
+
+        def terms(self, pairs: tuple[Term, ...]) -> tuple[Term, ...]:
+            return Term("mlm", 0.5, "masked"), *pairs
 
     plain = operations_of_step(RECIPE, 31)
-    twice = replace(MASKED_LM, terms=terms, operations=lambda networks, size: 2 * plain)
-    monkeypatch.setattr("pubmill.pretraining.objectives.MASKED_LM", twice)
+    monkeypatch.setattr("pubmill.recipes.objectives.MASKED_LM", Halved())
     first = log(pretrain(data, tmp_path / "step-4", 4, recipe=changed(steps=4)))[0]
     assert first["loss"] == pytest.approx(0.5 * first["mlm_loss"] + first["nsp_loss"])
     assert "mlm_accuracy" not in first and "nsp_accuracy" in first

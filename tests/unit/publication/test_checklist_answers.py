@@ -1,5 +1,6 @@
 """Answers of the checklist, row by row, from evidence that is made up."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from pubmill.recipes import build
 from pubmill.recipes.publication import ChecklistRecipe, DatasetSummary, ModelSummary, SearchSummary
 from pubmill.recipes.writing import as_values
 from pubmill.tables.dataset_cards import Card
+from pubmill.tables.recorded_runs import record_frame
 from tests.unit import toy_tables
 from tests.unit.publication import toy_cards
 
@@ -37,7 +39,9 @@ def model(label: str = "", citation: str = "", **weights: Any) -> ModelSummary:
     return build(ModelSummary, values, "model")
 
 
-def study(recipe: dict[str, Any] | None = None, **changes: Any) -> StudyData:
+def study(
+    recipe: dict[str, Any] | None = None, *, records: Iterable[Record] = (), **changes: Any
+) -> StudyData:
     """A study of nothing, with changes."""
     empty: dict[str, Any] = {
         name: {} for name in ("pretraining", "runs", "protocols", "models", "datasets", "versions")
@@ -47,8 +51,8 @@ def study(recipe: dict[str, Any] | None = None, **changes: Any) -> StudyData:
     values = as_values({**empty, **lists, **heading, **(recipe or {})})
     made = build(ChecklistRecipe, values, "study")
     parts: dict[str, Any] = {
-        "tables": {}, "records": [], "choices": {}, "pretrainings": [], "corpora": {}, "vocabs": {},
-        "cards": {}, "parameters": {},
+        "tables": {}, "records": record_frame((f"run {i}", record) for i, record in enumerate(records)),
+        "choices": {}, "pretrainings": [], "corpora": {}, "vocabs": {}, "cards": {}, "parameters": {},
     }  # fmt: skip
     return StudyData(recipe=made, **parts | changes)
 
@@ -214,7 +218,7 @@ def test_machines_time_and_code_are_counted_over_runs() -> None:
         ("fine-tuning BERT", "2", "15 s", "30 s"), ("fine-tuning x", "1", "1 h 1 min", "1 h 1 min"),
         ("pretraining base", "1", "1 min 0 s", "1 min 0 s"),
     ]  # fmt: skip
-    assert models.code(made).text[1] == f"Commits that runs were made with: {'c' * 40}, none recorded."
+    assert models.code(made).text[1] == f"Commits of the runs: {'c' * 40}, none recorded."
     assert len(models.code(study()).text) == 1
     assert models.machines(study()).text == ("Nothing was run.",) and not models.machines(made).text
 
@@ -256,8 +260,8 @@ def test_limits_count_empty_cells_and_failed_runs(tmp_path: Path) -> None:
     made = study(recipe, tables=tables, records=[run(1), run(2, **FAILED)])
     assert models.limits(made).text == (
         "Scale demo: a demo.",
-        "gu2020/table06: 4 of 6 cells have no score of ours; the table says why of each.",
-        "1 of 2 runs failed, which their cells show.",
+        "gu2020/table06: 4 of 6 cells have no score; the table gives the reasons.",
+        "1 of 2 runs failed; their cells show it.",
         "Protocol blurb: ours",
     )
     assert len(models.limits(study()).text) == 1
@@ -299,9 +303,12 @@ def test_searches_have_grids_trials_and_choices() -> None:
         "2 final runs, each scored once on test; 1 of them failed.",
         "6 trials of searches, each scored on validation alone.",
         "0 pretrainings.",
-        "Finished pipelines, of which nothing is trained, predicted 1 times.",
+        "1 runs of finished pipelines, which are not trained.",
     )
-    assert "Of a run's epochs" in search.method(made).text[-1] and len(search.method(made).text) == 4
+    assert (
+        "A run keeps the weights of the epoch" in search.method(made).text[-1]
+        and len(search.method(made).text) == 4
+    )
 
 
 def test_without_searches_every_value_is_the_protocols() -> None:

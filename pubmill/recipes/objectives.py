@@ -1,0 +1,210 @@
+"""Pretraining objectives: the settings, loss terms, networks and cost of each. Loads no torch.
+
+An `ObjectiveKind` is an objective. Each has a field in `Objective` with its settings, except masked language
+modelling, which is the objective of a recipe without such a field.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, NamedTuple, get_args, get_type_hints
+
+from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT
+
+PAIRS = {"next-sentence": "nsp", "sentence-order": "sop"}
+"""Kinds of pairs that have labels, and so a head -> the term of their loss."""
+Per = Literal["masked", "pairs", "tokens"]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A loss: the mean over the masked tokens, the labelled pairs or all tokens, times `weight`. `chooses`:
+    its answers are right or wrong, so that their accuracy is logged."""
+
+    name: str
+    weight: float
+    per: Per
+    chooses: bool = False
+
+
+class Pass(NamedTuple):
+    """A network's cost per step, in plain steps (one pass forward and back). `whole`: its last layer computes
+    all tokens, not only the masked ones."""
+
+    network: str
+    plain_steps: float = 1.0
+    whole: bool = False
+
+
+class ObjectiveKind:
+    """Masked language modelling, with or without pairs (Devlin et al. 2019; Lan et al. 2020), and the base of
+    all other objectives.
+
+    - `learner`: the class that computes the losses (`module:class`), a
+      `pubmill.pretraining.objectives.learner.Learner`.
+    - `passes`: the networks that are trained and their cost; `model` is the exported one.
+    - `adds_weights`: checkpoints hold weights of the objective's own, so that only the same objective resumes
+      them.
+    """
+
+    learner: ClassVar[str] = "pubmill.pretraining.objectives.learner:Learner"
+    passes: ClassVar[tuple[Pass, ...]] = (Pass("model"),)
+    adds_weights: ClassVar[bool] = False
+
+    def terms(self, pairs: tuple[Term, ...]) -> tuple[Term, ...]:
+        """Return the losses, given those of the pairs. A training whose first loss rises too far has
+        diverged."""
+        return Term("mlm", 1.0, "masked", chooses=True), *pairs
+
+    def networks(self) -> Mapping[str, Mapping[str, int]]:
+        """Return the networks trained beside the model -> their sizes that differ from the model's, named as
+        in `pubmill.pretraining.arithmetic.NetworkShape`."""
+        return {}
+
+    @property
+    def predicts_all(self) -> bool:
+        """Whether words are predicted at all tokens, not only at the masked ones."""
+        return False
+
+
+MASKED_LM = ObjectiveKind()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generator(ObjectiveKind):
+    """ELECTRA's generator: the discriminator's architecture with these sizes; the two share embeddings (Clark
+    et al. 2020, section 3.2). `weight`: weight of the discriminator's loss relative to the generator's."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    hidden_size: int
+    attention_heads: int
+    intermediate_size: int
+    weight: float = 50.0
+
+    learner = "pubmill.pretraining.objectives.replaced_tokens:ReplacedTokenDetection"
+    passes = Pass("model", whole=True), Pass("generator")
+    adds_weights = True
+
+    def terms(self, pairs: tuple[Term, ...]) -> tuple[Term, ...]:
+        found = Term("rtd", self.weight, "tokens", chooses=True)
+        return Term("mlm", 1.0, "masked", chooses=True), found
+
+    def networks(self) -> Mapping[str, Mapping[str, int]]:
+        return {"generator": {"hidden": self.hidden_size, "intermediate": self.intermediate_size}}
+
+
+ADVERSARIAL = 8 / 3
+"""Cost of an adversarial step in plain steps, whose pass back costs as much as two passes forward. It goes
+forward on the text, with noise, and with the noise that was found; back to the noise alone, which costs one
+pass forward, and from the loss through two of the passes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adversarial(ObjectiveKind):
+    """Virtual adversarial training on the embeddings (Miyato et al. 2018; Liu et al. 2020, ALUM; gu2020
+    section 2.4).
+
+    The embeddings are perturbed in the direction in which the predictions change most: the gradient of the
+    divergence at noise of standard deviation `noise`, scaled so that each token's largest entry is `radius`.
+    `weight` times the symmetric divergence at that point is added to the loss. The weight is ALUM's in
+    pretraining; the sizes are not: its paper prints a radius and noise of 1e-5, which bfloat16 cannot
+    resolve, and its program perturbs each token by a vector with largest entry 1, which is noise rather than
+    the gradient.
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    weight: float = 10.0
+    noise: float = 1e-2
+    radius: float = 1e-2
+
+    learner = "pubmill.pretraining.objectives.adversarial:AdversarialLearner"
+    passes = (Pass("model", ADVERSARIAL),)
+
+    def terms(self, pairs: tuple[Term, ...]) -> tuple[Term, ...]:
+        return *super().terms(pairs), Term("adversarial", self.weight, "masked")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distillation(ObjectiveKind):
+    """Distillation: learning also from a larger model's predictions (lewis2020 section 7.1).
+
+    `masked_lm`, `divergence`, `cosine`: weights of the masked-language-model loss, of the Kullback-Leibler
+    divergence from the teacher's predictions at `temperature`, and of the cosine distance between the last
+    layers' vectors, where a learnt projection is applied to the student's (0 turns the term off).
+    `positions`: divergence and cosine are means over the masked positions, or over all tokens (DistilBERT).
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    masked_lm: float = 5.0
+    divergence: float = 2.0
+    cosine: float = 1.0
+    temperature: float = 2.0
+    positions: Literal["masked", "all"] = field(default="masked", metadata=OMIT_DEFAULT)
+
+    learner = "pubmill.pretraining.objectives.distillation:Distilled"
+    adds_weights = True
+
+    def terms(self, pairs: tuple[Term, ...]) -> tuple[Term, ...]:
+        mlm = Term("mlm", self.masked_lm, "masked", chooses=True)
+        per: Per = "tokens" if self.predicts_all else "masked"
+        terms = mlm, *pairs, Term("kl", self.divergence, per)
+        return (*terms, Term("cosine", self.cosine, per)) if self.cosine else terms
+
+    @property
+    def predicts_all(self) -> bool:
+        return self.positions == "all"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Objective:
+    """The pretraining objective: masked-token prediction and optional additional terms.
+
+    - `masking`: whole words, subwords, or runs of up to `longest_ngram` words (ALBERT), at `masking_rate`. If
+      `final_masking_rate` is given, the rate changes linearly to it (gu2020 section 2.3). `replaced_by_mask`
+      and `replaced_at_random` are the shares of the chosen tokens that are replaced; the others stay.
+    - `sequences`: each from one document (`document`), or filled with whole sentences across documents, with
+      a separator between documents (`full`; Liu et al. 2019, section 4.2).
+    - `pairs`: a sequence has two segments, and the model predicts whether the second follows the first or
+      comes from another document (`next-sentence`, BERT), or which of them came first (`sentence-order`,
+      ALBERT, Megatron); two segments without a prediction (`unlabelled`, tinn2021 section 2.1); or one
+      segment (`none`).
+    - `generator`: replaced-token detection (ELECTRA). `adversarial`, `distillation`: see these classes;
+      at most one of the three.
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    masking: Literal["whole-word", "subword", "n-gram"]
+    masking_rate: float = 0.15
+    final_masking_rate: float | None = None
+    longest_ngram: int = 3
+    replaced_by_mask: float = 0.8
+    replaced_at_random: float = 0.1
+    sequences: Literal["document", "full"] = "document"
+    pairs: Literal["next-sentence", "sentence-order", "unlabelled", "none"] = "next-sentence"
+    generator: Generator | None = None
+    adversarial: Adversarial | None = None
+    distillation: Distillation | None = None
+
+
+OBJECTIVES: Mapping[str, type[ObjectiveKind]] = {
+    name: kind
+    for name, type_ in get_type_hints(Objective).items()
+    for kind in get_args(type_)
+    if isinstance(kind, type) and issubclass(kind, ObjectiveKind)
+}
+"""Field of `Objective` -> the kind of objective that it asks for."""
+
+
+def kind_of(objective: Objective) -> ObjectiveKind:
+    """Return the kind of a recipe's objective, with its settings."""
+    asked: list[ObjectiveKind | None] = [getattr(objective, field) for field in OBJECTIVES]
+    return next(filter(None, asked), MASKED_LM)
+
+
+def terms_of(objective: Objective) -> tuple[Term, ...]:
+    """Return the losses of a recipe's objective."""
+    name = PAIRS.get(objective.pairs)
+    return kind_of(objective).terms((Term(name, 1.0, "pairs", chooses=True),) if name else ())
