@@ -110,7 +110,7 @@ def test_transitions_overrule_scores() -> None:
 def batch(counts: list[int]) -> Batch:
     """One of which a head reads the counts alone."""
     nothing = torch.empty(0)
-    return Batch(ids=nothing, mask=nothing, segments=None, places=nothing, counts=counts, groups=None)
+    return Batch(inputs=nothing, places=nothing, counts=counts, groups=None)
 
 
 def lstm(crf: bool = False) -> FinetuningRecipe:
