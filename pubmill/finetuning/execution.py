@@ -10,9 +10,9 @@ import torch
 class Execution:
     """How encoder and update are computed.
 
-    `weights`: precision of the weights that the encoder computes with; the optimiser's are float32. `graphs`:
-    whether steps of a shape seen before are replayed as CUDA graphs. `width`: batches are padded to a multiple
-    of it. `prediction_tokens`: padded tokens per prediction batch.
+    `weights`: precision of the weights that the encoder computes with; the optimiser's are float32.
+    `graphs`: whether steps of a shape seen before are replayed as CUDA graphs. `width`: batches are padded to
+    a multiple of it. `prediction_tokens`: padded tokens per prediction batch.
     """
 
     weights: Literal["float32", "bfloat16"] = "float32"

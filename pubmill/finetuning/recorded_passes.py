@@ -1,7 +1,7 @@
 """Passes of an encoder and updates as CUDA graphs, one pair for each shape of its inputs.
 
-A graph repeats recorded kernels on the same memory, launched by the host at once. The head and its loss, which
-are few kernels of many shapes, run between the two graphs as usual.
+A graph repeats recorded kernels on the same memory, launched by the host at once. The head and its loss,
+which are few kernels of many shapes, run between the two graphs as usual.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,7 @@
 """Working copy of a task model in bfloat16, and the update of the float32 weights that it was made from."""
 
 import copy
+from typing import Any
 
 import torch
 from torch import nn
@@ -17,13 +18,12 @@ UNCORRECTED = 1e9
 def working_copy(model: TaskModel, dtype: torch.dtype) -> TaskModel:
     """Return the model with a copy of its encoder, whose weights are of another type, and the same head.
 
-    Buffers keep their type, as rotary positions need float32.
+    Buffers are shared, as they are constants; those of rotary positions need float32.
     """
-    weights = {
-        id(weight): nn.Parameter(weight.detach().to(dtype, copy=True), weight.requires_grad)
-        for weight in model.encoder.parameters()
-    }
-    return TaskModel(copy.deepcopy(model.encoder, memo=dict(weights)), model.head)
+    memo: dict[int, Any] = {id(buffer): buffer for buffer in model.encoder.buffers()}
+    for weight in model.encoder.parameters():
+        memo[id(weight)] = nn.Parameter(weight.detach().to(dtype, copy=True), weight.requires_grad)
+    return TaskModel(copy.deepcopy(model.encoder, memo=memo), model.head)
 
 
 def refresh(working: TaskModel, model: TaskModel) -> None:

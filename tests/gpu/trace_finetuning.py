@@ -2,9 +2,9 @@
 
 LD_PRELOAD=LIBRARY python tests/gpu/trace_finetuning.py
 
-The BiLSTM is missing, as the pretended device cannot pack sequences. Prints a JSON object,
-case -> {"outcome": "done" or the error, "step": waits and copies of a training step, "predict": those of a
-prediction}.
+Prints a JSON object, case -> {"outcome": "done" or the error, "usual": waits and copies of a step that is
+not replayed, "step": those of a replayed one, "predict": those of a prediction, "replays" of graphs,
+"kernels" and "launches" by the host in the replayed step}.
 """
 
 import json
@@ -19,15 +19,19 @@ from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+import numpy as np
 import torch
+from torch.nn.utils.rnn import PackedSequence
 
 from pubmill.annotation.examples import Example, MultilabelExample, RegressionExample, TokensExample
-from pubmill.finetuning import heads, run
+from pubmill.finetuning import encoders, heads, recurrent, run
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.splits import encode_split
 from pubmill.finetuning.trainer import Trainer
 from pubmill.recipes import FinetuningRecipe
+from tests.gpu.kernel_traces import KernelTrace
 from tests.gpu.pretended_cuda import Watch, pretend
+from tests.gpu.pretended_graphs import pretend_to_record
 from tests.unit.finetuning import toy_relations, toy_spans
 from tests.unit.finetuning.toy_relations import entity, relation
 from tests.unit.tiny_encoders import tiny_bert
@@ -46,6 +50,7 @@ MULTILABEL = replace(COMMON, task="multilabel", metric="micro_f1")
 RECIPES = {
     "tokens": COMMON,
     "tokens crf": replace(COMMON, crf=True),
+    "tokens bilstm": replace(COMMON, head="bilstm", head_sizes=[8]),
     "tokens mlp": replace(COMMON, head="mlp", head_sizes=[8]),
     "tokens weighted": replace(COMMON, loss="weighted"),
     "tokens dice": replace(COMMON, loss="dice"),
@@ -53,6 +58,7 @@ RECIPES = {
     "sequence entity-start": replace(RELATIONS, entities="markers", pooling="entity-start"),
     "sequence mention-max": replace(RELATIONS, entities="original", pooling="mention-max"),
     "sequence mention-average": replace(RELATIONS, entities="original", pooling="mention-average"),
+    "sequence bilstm": replace(RELATIONS, head="bilstm", head_sizes=[8]),
     "sequence oversampled": replace(RELATIONS, oversample=True, loss="weighted"),
     "multilabel": MULTILABEL,
     "multilabel weighted": replace(MULTILABEL, loss="weighted"),
@@ -103,6 +109,32 @@ MAKERS: dict[str, Callable[[random.Random, str], Example]] = {
 }
 
 
+def pretend_to_recur() -> None:
+    """Replace LSTMs on packed sequences, whose kernels the device lacks, by products with the same weights
+    and shapes; lengths are sorted outside of torch, where they have values."""
+    recurrent.longest_first = lambda counts: np.argsort(-np.asarray(counts), kind="stable")
+
+    def states(lstm: Any, packed: PackedSequence) -> Any:
+        rows, size, instances = packed.data, lstm.hidden_size, int(packed.batch_sizes.shape[0])
+        before = rows.new_zeros(len(rows), size)
+        gates = [
+            torch.nn.functional.linear(
+                rows, getattr(lstm, f"weight_ih_l0{way}"), getattr(lstm, f"bias_ih_l0{way}")
+            )
+            + torch.nn.functional.linear(
+                before, getattr(lstm, f"weight_hh_l0{way}"), getattr(lstm, f"bias_hh_l0{way}")
+            )
+            for way in ("", "_reverse")
+        ]
+        both = torch.stack([gate[:, :size].tanh() for gate in gates])
+        return PackedSequence(both.transpose(0, 1).flatten(1), packed.batch_sizes), (
+            both[:, :instances],
+            None,
+        )
+
+    torch.nn.LSTM.forward = states
+
+
 def begin(recipe: FinetuningRecipe, folder: Path, examples: list[Any]) -> Trainer:
     job = FinetuningJob(recipe, folder, folder, 1, "test")
     trainer, _ = run._begin(job, examples, GPU)
@@ -110,20 +142,35 @@ def begin(recipe: FinetuningRecipe, folder: Path, examples: list[Any]) -> Traine
 
 
 def watched(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
-    """Waits of the host and copies in the second step of a training, and in a prediction."""
+    """Steps with the same batch (two as usual, one recorded, one replayed), and a prediction."""
     draw = random.Random(1)
     examples = [MAKERS[recipe.task](draw, str(number)) for number in range(EXAMPLES)]
-    trainer = begin(recipe, folder, examples)
-    split = encode_split(trainer.task, examples, learn=True)
-    trainer.task.prepare(examples, split.encoded.instances)
-    first, second, *_ = trainer._batches(split, 0)
-    trainer.model.train()
-    trainer._step(split, first, 0, 9)
-    with Watch() as step:
-        trainer._step(split, second, 1, 9)
-    with Watch() as predict:
-        trainer.predict(split)
-    return {"outcome": "done", "step": step.found(), "predict": predict.found()}
+    with KernelTrace() as trace:
+        graphs = pretend_to_record(trace)
+        trainer = begin(recipe, folder, examples)
+        split = encode_split(trainer.task, examples, learn=True)
+        trainer.task.prepare(examples, split.encoded.instances)
+        first, *_ = trainer._batches(split, 0)
+        trainer.working.train()
+        trainer._step(split, first, 0, 9)
+        with patch.object(trainer, "recorded", None), Watch() as usual:
+            trainer._step(split, first, 1, 9)
+        trainer._step(split, first, 2, 9)
+        with trace.record(), Watch() as step:
+            trainer._step(split, first, 3, 9)
+        kernels = sum(kernel.count for kernel in trace.kernels)
+        with Watch() as predict:
+            trainer.predict(split)
+    assert trainer.recorded
+    return {
+        "outcome": trainer.recorded.refused or "done",
+        "usual": usual.found(),
+        "step": step.found(),
+        "predict": predict.found(),
+        "replays": graphs.replays,
+        "kernels": kernels,
+        "launches": kernels - graphs.replayed + graphs.replays,
+    }
 
 
 def outcome(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
@@ -134,7 +181,8 @@ def outcome(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
 
 
 def planted(folder: Path) -> dict[str, Any]:
-    """Faults that must be found: a tensor on the processor, a wait, and a copy from pageable memory."""
+    """Faults that must be found: a tensor on the processor, a wait, a copy from pageable memory,
+    transformers' own look at the mask, and a wait in a recording."""
     forward = heads.Layers.forward
     found = {}
     faults: dict[str, Callable[[torch.Tensor], Any]] = {
@@ -149,12 +197,17 @@ def planted(folder: Path) -> dict[str, Any]:
 
         with patch.object(heads.Layers, "forward", faulty):
             found[name] = outcome(COMMON, folder)
+    with patch.object(encoders, "attention_mask", lambda encoder, mask: mask):
+        found["planted mask"] = outcome(COMMON, folder)
+    with patch.object(encoders, "attention_mask", lambda encoder, mask: mask * mask.sum().item()):
+        found["planted wait in a recording"] = outcome(COMMON, folder)
     return found
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         plain, spans = tiny_bert(Path(name) / "bert", PIECES), toy_spans.make_model(Path(name) / "spans")
+        pretend_to_recur()
         with pretend():
             found = {
                 case: outcome(recipe, spans if recipe.task == "span" else plain)
