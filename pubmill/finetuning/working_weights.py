@@ -59,8 +59,11 @@ class RecordableAdam(GroupedAdam):
         self.rates.copy_(to_device(rates, self.rates.device))
 
     def update(self) -> None:
-        self._take_gradients()
-        torch.nn.utils.clip_grad_norm_(self.parameters, self.recipe.max_gradient_norm, foreach=True)
+        """Clip the gradients inside Adam's own kernel, update the weights, and clear the gradients."""
+        learnt = self._take_gradients()
+        norm = torch.nn.utils.get_total_norm(learnt, foreach=True)
+        # As clip_grad_norm_ does, which would read and write all gradients once more.
+        self.adam.grad_scale = ((norm + 1e-6) / self.recipe.max_gradient_norm).clamp(min=1)
         self.adam.step()
         self.clear()
         refresh(self.working, self.model)
@@ -71,8 +74,8 @@ class RecordableAdam(GroupedAdam):
         self.model.encoder.zero_grad()
         self.model.head.zero_grad(set_to_none=False)
 
-    def _take_gradients(self) -> None:
-        """Give the model the gradients of its working copy."""
+    def _take_gradients(self) -> list[torch.Tensor]:
+        """Give the model the gradients of its working copy; return them and those of the head."""
         pairs = zip(self.working.encoder.parameters(), self.model.encoder.parameters(), strict=True)
         learnt = [(weight, copied.grad) for copied, weight in pairs if copied.grad is not None]
         gradients = [torch.empty_like(weight) for weight, _ in learnt]
@@ -80,6 +83,8 @@ class RecordableAdam(GroupedAdam):
             torch._foreach_copy_(gradients, [found for _, found in learnt])
         for (weight, _), gradient in zip(learnt, gradients, strict=True):
             weight.grad = gradient
+        heads = [weight.grad for weight in self.model.head.parameters() if weight.grad is not None]
+        return [*(found for _, found in learnt), *heads]
 
 
 def _uncorrected(parameter: nn.Parameter) -> dict[str, torch.Tensor]:

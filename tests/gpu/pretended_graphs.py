@@ -59,7 +59,7 @@ def pretend_to_record(trace: KernelTrace) -> Graphs:
     """Give the pretended device CUDA graphs whose kernels the trace lists; patches torch and transformers for
     the rest of the process."""
     graphs = Graphs(trace)
-    torch.cuda.graph_pool_handle = lambda: (0, 0)  # type: ignore[assignment]
+    torch.cuda.graph_pool_handle = lambda: None  # type: ignore[assignment,return-value]
     torch.cuda.CUDAGraph = lambda: Graph(graphs)  # type: ignore[misc,assignment]
     torch.cuda.graph = graphs.capture  # type: ignore[misc,assignment]
     if not torch._C._dispatch_has_kernel_for_dispatch_key(UPDATE, "Meta"):
@@ -67,5 +67,5 @@ def pretend_to_record(trace: KernelTrace) -> Graphs:
             UPDATE, lambda *given, **named: None, "Meta"
         )  # It changes tensors, which have no values.
     # transformers takes tensors without values for a compiler's; on a real device, it asks only here.
-    transformers.masking_utils.is_tracing = lambda tensor=None: graphs.capturing
+    vars(transformers.masking_utils)["is_tracing"] = lambda tensor=None: graphs.capturing
     return graphs

@@ -132,7 +132,7 @@ def pretend_to_recur() -> None:
             None,
         )
 
-    torch.nn.LSTM.forward = states
+    torch.nn.LSTM.forward = states  # type: ignore[method-assign,assignment]
 
 
 def begin(recipe: FinetuningRecipe, folder: Path, examples: list[Any]) -> Trainer:

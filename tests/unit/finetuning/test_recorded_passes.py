@@ -4,6 +4,7 @@ import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -88,8 +89,9 @@ def test_updates_on_tensors_are_the_optimisers_own(name: str, bert: Path) -> Non
     replayed = recording(begin(RECIPES[name], bert)[0], FakeRecorder())
     (losses, weights), (expected, same) = trained(replayed, split), trained(plain, split)
     assert losses == pytest.approx(expected, rel=1e-5)
-    # Biases of keys have no effect; their gradients are rounding errors, which Adam makes steps of.
-    torch.testing.assert_close(weights, same, rtol=1e-4, atol=2e-5)
+    for key in [key for key in weights if key.endswith("key.bias")]:
+        del weights[key], same[key]  # They have no effect, so Adam makes steps of rounding errors.
+    torch.testing.assert_close(weights, same, rtol=1e-4, atol=1e-5)
 
 
 def test_each_shape_is_recorded_once_when_it_comes_back(bert: Path) -> None:
@@ -210,8 +212,8 @@ def test_a_width_stays_within_the_encoders_positions(bert: Path) -> None:
 def test_all_outputs_are_read_at_once(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trainer, split = begin(RECIPE, bert)
     whole = trainer.predict(split)
-    reads, read = [], torch.Tensor.cpu
-    monkeypatch.setattr(torch.Tensor, "cpu", lambda self: reads.append(self.shape) or read(self))
+    read = Mock(side_effect=torch.Tensor.cpu)
+    monkeypatch.setattr(torch.Tensor, "cpu", lambda self: read(self))
     trainer.execution = Execution(prediction_tokens=64)
-    assert trainer.predict(split) == whole and len(reads) == 1
+    assert trainer.predict(split) == whole and read.call_count == 1
     assert predicting._read([], torch.ones(())).shape == (0,)
