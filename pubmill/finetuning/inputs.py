@@ -74,7 +74,7 @@ def collate(instances: Sequence[Instance], pad: int, device: torch.device, width
     segments = [instance.segments for instance in instances if instance.segments is not None]
     ids = [instance.ids for instance in instances]
     mask = np.arange(width) < np.array([[len(row)] for row in ids])
-    inputs = [_padded(ids, width, pad), mask, *([_padded(segments, width, 0)] if segments else [])]
+    inputs = [_pad_rows(ids, width, pad), mask, *([_pad_rows(segments, width, 0)] if segments else [])]
     places = [row * width + at for row, instance in enumerate(instances) for at in instance.places]
     units = groups or [instance.places for instance in instances]
     return Batch(
@@ -85,7 +85,7 @@ def collate(instances: Sequence[Instance], pad: int, device: torch.device, width
     )
 
 
-def _padded(rows: Sequence[Sequence[int]], width: int, fill: int) -> npt.NDArray[np.int64]:
+def _pad_rows(rows: Sequence[Sequence[int]], width: int, fill: int) -> npt.NDArray[np.int64]:
     array = np.full((len(rows), width), fill, dtype=np.int64)
     for number, row in enumerate(rows):
         array[number, : len(row)] = row

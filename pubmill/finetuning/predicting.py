@@ -15,7 +15,7 @@ from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, Instance, collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.splits import Split
-from pubmill.finetuning.tasks.base import Task
+from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.working_weights import working_copy
 from pubmill.hardware.gpu_claims import take_gpu
 from pubmill.hardware.precision import choose_precision

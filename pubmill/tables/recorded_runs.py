@@ -95,7 +95,13 @@ def _expected_runs(recipe: TableRecipe) -> DataFrame:
     rows = {row.key: row for row in recipe.rows}
     pipelines = {column.key for column in recipe.columns if column.pipeline}
     runs = [
-        {"column": column, "row": row, "pipeline": column in pipelines, "path": path, **_run(rows[row], path)}
+        {
+            "column": column,
+            "row": row,
+            "pipeline": column in pipelines,
+            "path": path,
+            **_run_of_path(rows[row], path),
+        }
         for column, found in recipe.record_paths.items()
         for row, paths in found.items()
         for path in paths
@@ -103,7 +109,7 @@ def _expected_runs(recipe: TableRecipe) -> DataFrame:
     return DataFrame(runs, columns=list(EXPECTED)).astype(EXPECTED)
 
 
-def _run(row: Row, path: str) -> dict[str, Any]:
+def _run_of_path(row: Row, path: str) -> dict[str, Any]:
     """Return the dataset and seed that a path names; a `PubmillError` if the row has other datasets."""
     run, expected = run_of(path), row.folds or (row.dataset or "",)
     if run.dataset not in expected:

@@ -52,12 +52,12 @@ def _not_comparable(recipe: TableRecipe, key: str) -> str | None:
     any."""
     if not recipe.comparable:
         return recipe.scale_title
-    parts = next((_members(one) for one in recipe.composites if one.name == key), {key: 1.0})
+    parts = next((_member_weights(one) for one in recipe.composites if one.name == key), {key: 1.0})
     reasons = {row.key: row.not_comparable for row in recipe.rows}
     return next((reason for part in parts if (reason := reasons[part])), None)
 
 
-def _members(composite: Composite) -> dict[str, float]:
+def _member_weights(composite: Composite) -> dict[str, float]:
     """The rows of a composite and their weights."""
     groups = composite.groups.values()
     return {name: 1 / len(groups) / len(group) for group in groups for name in group}
@@ -67,7 +67,7 @@ def _uncertainty(recipe: TableRecipe, key: str, found: Mapping[str, Cell]) -> Un
     """The uncertainty of ours minus published; for a composite, combined from its rows."""
     composite = next((one for one in recipe.composites if one.name == key), None)
     if composite is not None:
-        weights = _members(composite)
+        weights = _member_weights(composite)
         parts = [(weight, _uncertainty(recipe, name, found)) for name, weight in weights.items()]
         known = [(weight, of) for weight, of in parts if of is not None]
         return combined(known) if len(known) == len(parts) else None
@@ -112,11 +112,15 @@ def verdict_on(difference: float, of: Uncertainty, margin: float, rule: Equivale
     else:
         name = "not reproduced" if beyond else "within the minimal detectable difference"
     return Verdict(
-        verdict=name, why=_why(p, margin, detectable, name), margin=margin, p=p, detectable=detectable
+        verdict=name,
+        why=_verdict_reason(p, margin, detectable, name),
+        margin=margin,
+        p=p,
+        detectable=detectable,
     )
 
 
-def _why(p: float, margin: float, detectable: float, name: str) -> str:
+def _verdict_reason(p: float, margin: float, detectable: float, name: str) -> str:
     tested = f"a true difference of {margin:g} or more is {{}}rejected (p = {p:.2g})"
     if name == "reproduced":
         return tested.format("")

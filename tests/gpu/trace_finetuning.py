@@ -137,7 +137,7 @@ def pretend_to_recur() -> None:
 
 def begin(recipe: FinetuningRecipe, folder: Path, examples: list[Any]) -> Trainer:
     job = FinetuningJob(recipe, folder, folder, 1, "test")
-    trainer, _ = run._begin(job, examples, GPU)
+    trainer, _ = run._make_trainer(job, examples, GPU)
     return trainer
 
 
@@ -150,14 +150,14 @@ def watched(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
         trainer = begin(recipe, folder, examples)
         split = encode_split(trainer.task, examples, learn=True)
         trainer.task.prepare(examples, split.encoded.instances)
-        first, *_ = trainer._batches(split, 0)
+        first, *_ = trainer._epoch_batches(split, 0)
         trainer.working.train()
-        trainer._step(split, first, 0, 9)
+        trainer._update(split, first, 0, 9)
         with patch.object(trainer, "recorded", None), Watch() as usual:
-            trainer._step(split, first, 1, 9)
-        trainer._step(split, first, 2, 9)
+            trainer._update(split, first, 1, 9)
+        trainer._update(split, first, 2, 9)
         with trace.record(), Watch() as step:
-            trainer._step(split, first, 3, 9)
+            trainer._update(split, first, 3, 9)
         kernels = sum(kernel.count for kernel in trace.kernels)
         with Watch() as predict:
             trainer.predict(split)

@@ -52,21 +52,21 @@ def ours(work: Work, model: Path, recorded: bool) -> dict[str, float]:
     with KernelTrace() as trace:
         graphs = pretend_to_record(trace)
         examples = list(work.train.of[:EXAMPLES])
-        trainer, _ = run._begin(FinetuningJob(work.recipe, model, model, 1, "test"), examples, GPU)
+        trainer, _ = run._make_trainer(FinetuningJob(work.recipe, model, model, 1, "test"), examples, GPU)
         trainer.recorded = trainer.recorded if recorded else None
         split = encode_split(trainer.task, examples, learn=True)
         trainer.working.train()
         shapes: dict[tuple[int, ...], list[list[int]]] = {}
-        for indices in trainer._batches(split, 0):
+        for indices in trainer._epoch_batches(split, 0):
             inputs = trainer._batch([split.encoded.instances[index] for index in indices]).inputs
             shapes.setdefault(tuple(inputs.shape), []).append(indices)
         steps = []
         for shape, batches in shapes.items():
             for step in range(3):
-                trainer._step(split, batches[0], step, 100)
+                trainer._update(split, batches[0], step, 100)
             graphs.replays = graphs.replayed = 0
             with trace.record():
-                trainer._step(split, batches[0], 3, 100)
+                trainer._update(split, batches[0], 3, 100)
             steps += [found(trace, graphs, shape[-1])] * len(batches)
             assert not recorded or graphs.replays == 2
     means = {name: sum(step[name] for step in steps) / len(steps) for name in steps[0]}

@@ -48,7 +48,7 @@ def begin(recipe: FinetuningRecipe, model: Path) -> tuple[Trainer, Split]:
     """A trainer whose batches have widths of 16 and 32, and its training data."""
     draw = random.Random(1)
     examples = [sentence(draw) for _ in range(26)]
-    trainer, _ = run._begin(FinetuningJob(recipe, model, model, 1, "test"), examples, CPU)
+    trainer, _ = run._make_trainer(FinetuningJob(recipe, model, model, 1, "test"), examples, CPU)
     trainer.execution = WIDE
     split = encode_split(trainer.task, examples, learn=True)
     trainer.task.prepare(examples, split.encoded.instances)
@@ -98,7 +98,7 @@ def test_each_shape_is_recorded_once_when_it_comes_back(bert: Path) -> None:
     recorder = FakeRecorder()
     trainer, split = begin(RECIPE, bert)
     recording(trainer, recorder)
-    batches = [indices for epoch in range(2) for indices in trainer._batches(split, epoch)]
+    batches = [indices for epoch in range(2) for indices in trainer._epoch_batches(split, epoch)]
     widths = [max(split.lengths[index] for index in indices) for indices in batches]
     shapes = [(len(indices), -(-width // 16)) for indices, width in zip(batches, widths, strict=True)]
     back = {shape for shape in shapes if shapes.count(shape) > 1}
