@@ -16,7 +16,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
 rehearse=
-if [ "${1:-}" = --rehearse ]; then rehearse=yes; shift; fi
+if [ "${1:-}" = --rehearse ]; then rehearse=--rehearse; shift; fi
 parts="tests pretraining finetuning resume processes"
 if [ $# = 0 ]; then sed -n '2,15s/^# \{0,1\}//p' "$0"; exit 2; fi
 for part in "$@"; do
@@ -39,7 +39,7 @@ mkdir -p results/gpu
 quick=${rehearse:+--quick}
 run() {
     case $1 in
-        tests) timeout 540 "$python" -m tests.gpu.cuda_checks ;;
+        tests) timeout 540 "$python" -m tests.gpu.cuda_checks $rehearse ;;
         pretraining) timeout 540 "$python" benchmarks/pretraining.py --gpu ${quick:---output benchmarks/pretraining.json} ;;
         finetuning) timeout 540 "$python" benchmarks/finetuning.py ${quick:---output benchmarks/finetuning.json} ;;
         resume | processes) timeout 540 "$python" benchmarks/gpu_runs.py "$1" ;;

@@ -1,7 +1,7 @@
 """Choice of how a device computes a fine-tuning: precision of the working weights, batches, CUDA graphs."""
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import torch
 
@@ -19,10 +19,6 @@ class Execution:
     graphs: bool = False
     width: int = 1
     prediction_tokens: int = 4096  # on a processor, larger batches are not faster
-
-    def record(self) -> dict[str, Any]:
-        """Return the fields for the records of a run on a GPU."""
-        return asdict(self)
 
 
 PLAIN = Execution()

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
@@ -56,6 +56,16 @@ class Trainer(Predictor):
         adam = RecordableAdam(self.model, self.recipe, self.working)
         self.optimiser = adam
         self.recorded = RecordedPasses(self.working, adam.update, adam.clear, recorder)
+
+    def describe_execution(self) -> dict[str, Any]:
+        """Return `{"weights", "graphs", "graphs_refused", "width", "prediction_tokens"}` for the records of a
+        run on a GPU; `graphs`: number of shapes whose steps were replayed."""
+        recorded = self.recorded
+        return {
+            **asdict(self.execution),
+            "graphs": recorded.shapes if recorded else 0,
+            "graphs_refused": recorded.refused if recorded else None,
+        }
 
     def train(self, train: Split, dev: Split | None, passes: float | None = None) -> FinetuningProgress:
         """Train for all epochs, until the recipe's `stop_after`, or for `passes` over the data.

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.gpu.conftest import Trace
-from tests.gpu.trace_finetuning import RECIPES as FINETUNING
+from tests.gpu.finetuning_cases import RECIPES as FINETUNING
 from tests.gpu.trace_pretraining import RECIPES as PRETRAINING
 
 KERNELS = 185
