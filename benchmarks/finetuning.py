@@ -24,9 +24,9 @@ The next lines are ratios of medians: examples per second of ours over those of 
 
 With --mirror or on a GPU, and without --quick, dynamic and ours are then trained on the same part of train
 with three seeds each, with the same schedule, from the random model or a pretrained BERT (--model). The last
-lines are scores on the same part of dev: micro F1 of ChemProt's labels without the negative one, F1 of NCBI-disease's
-entities. In ChemProt's parts, all labels are equally frequent as far as there are enough examples. Scored
-runs use all cores; on a busy machine OMP_NUM_THREADS=1 is faster.
+lines are scores on the same part of dev: micro F1 of ChemProt's labels without the negative one, F1 of
+NCBI-disease's entities. In ChemProt's parts, all labels are equally frequent as far as there are enough
+examples. Scored runs use all cores; on a busy machine OMP_NUM_THREADS=1 is faster.
 """
 
 import argparse

@@ -217,3 +217,14 @@ def test_all_outputs_are_read_at_once(bert: Path, monkeypatch: pytest.MonkeyPatc
     trainer.execution = Execution(prediction_tokens=64)
     assert trainer.predict(split) == whole and read.call_count == 1
     assert predicting._read([], torch.ones(())).shape == (0,)
+
+
+def test_the_record_says_what_ran(bert: Path) -> None:
+    trainer, split = begin(RECIPE, bert)
+    assert trainer.describe_execution()["graphs"] == 0
+    recording(trainer, FakeRecorder()).train(split, None)
+    found = trainer.describe_execution()
+    assert found["graphs"] >= 2 and found["graphs_refused"] is None and found["width"] == 16
+    recording(trainer, refuse).train(split, None)
+    found = trainer.describe_execution()
+    assert found["graphs"] == 0 and found["graphs_refused"].startswith("operation not permitted")
