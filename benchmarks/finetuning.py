@@ -18,14 +18,15 @@ are measured by the wall clock, and peak memory is shown.
 
 With --mirror (HOST/PATH of each source) the sentences are the real ones, split by a WordPiece vocabulary of
 8,000 that is learnt from them. Without it, they are made up, with the lengths of the real ones (`LENGTHS`).
-Token counts exclude padding. The Trainer needs accelerate, which `make bench BENCH=finetuning` installs.
+Token counts exclude padding. The Trainer needs accelerate, which `make bench BENCH=finetuning` installs;
+without it, benchmarks/trainers_loop.py stands for it. FILE (--output) gets the last lines as JSON.
 The next lines are ratios of medians: examples per second of ours over those of the Trainer.
 
-With --mirror and without --quick, dynamic and ours are then trained on the same part of train with three
-seeds each, with the same schedule, from the random model or a pretrained BERT (--model). The last lines are
-scores on the same part of dev: micro F1 of ChemProt's labels without the negative one, F1 of NCBI-disease's
-entities. In ChemProt's parts, all labels are equally frequent as far as there are enough examples. Scored
-runs use all cores; on a busy machine OMP_NUM_THREADS=1 is faster.
+With --mirror or on a GPU, and without --quick, dynamic and ours are then trained on the same part of train
+with three seeds each, with the same schedule, from the random model or a pretrained BERT (--model). The last
+lines are scores on the same part of dev: micro F1 of ChemProt's labels without the negative one, F1 of
+NCBI-disease's entities. In ChemProt's parts, all labels are equally frequent as far as there are enough
+examples. Scored runs use all cores; on a busy machine OMP_NUM_THREADS=1 is faster.
 """
 
 import argparse
@@ -48,6 +49,7 @@ import torch
 import transformers
 from transformers import TrainingArguments
 
+from benchmarks import trainers_loop
 from benchmarks.finetuning_texts import (
     CLASSES,
     Examples,
@@ -65,9 +67,11 @@ from pubmill.finetuning.splits import encode_split
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.trainer import Trainer
 from pubmill.metrics import dev_score
+from pubmill.storage.files import write_json
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 ON_GPU = DEVICE.type == "cuda"
+ACCELERATE = importlib.util.find_spec("accelerate") is not None
 IGNORED = -100
 SEEDS = (1, 2, 3)
 SCORED_RATE = 5e-5 if ON_GPU else 5e-4
@@ -103,14 +107,19 @@ class TrainersWay:
         features = timed(f"{work.name}, {how}", len(work.train), lambda: self.features(work.train))
         transformers.set_seed(seed)
         self.folder = tempfile.TemporaryDirectory()
-        self.trainer = transformers.Trainer(
-            model=self.load(model),
+        self.train_features, self.model = features, self.load(model)
+        self.trainer = self.make_trainer(seed) if ACCELERATE else None
+
+    def make_trainer(self, seed: int) -> Any:
+        trainer = transformers.Trainer(
+            model=self.model,
             args=self.arguments(seed),
-            train_dataset=features,
+            train_dataset=self.train_features,
             data_collator=self.collator(),
             callbacks=[self.clock],
         )
-        self.trainer.remove_callback(transformers.PrinterCallback)
+        trainer.remove_callback(transformers.PrinterCallback)
+        return trainer
 
     def load(self, model: Path) -> Any:
         kind = (
@@ -174,6 +183,9 @@ class TrainersWay:
 
     def epoch(self) -> float:
         """Train; returns the seconds that it took."""
+        if self.trainer is None:
+            recipe = self.work.recipe
+            return trainers_loop.train(self.model, self.train_features, self.collator(), recipe, DEVICE)
         self.trainer.train()
         return self.clock.seconds
 
@@ -181,7 +193,10 @@ class TrainersWay:
         """Of what is predicted of dev now."""
         examples, names = self.work.dev.of, list(CLASSES[self.work.name])
         features = self.features(self.work.dev)
-        found = np.asarray(self.trainer.predict(features).predictions).argmax(-1)
+        if self.trainer is None:
+            found = trainers_loop.predict(self.model, features, self.collator(), DEVICE)
+        else:
+            found = np.asarray(self.trainer.predict(features).predictions).argmax(-1)
         if self.sequence:
             return dev_score("micro_f1", "sequence", examples, [names[i] for i in found], "false")
         predicted = []
@@ -323,13 +338,14 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="less than a minute")
     parser.add_argument("--mirror", type=Path, help="folder with HOST/PATH of the datasets' sources")
+    parser.add_argument("--output", type=Path, help="JSON file for the figures")
     parser.add_argument("--model", type=Path, help="pretrained BERT from which the scored runs start")
     parser.add_argument("--three-epochs", action="store_true", help="time of alrowili2021 Table 3, on a GPU")
     arguments = parser.parse_args()
     if arguments.three_epochs and not ON_GPU:
         parser.error("--three-epochs needs a GPU that torch finds; on a processor it would take hours")
-    if not arguments.three_epochs and importlib.util.find_spec("accelerate") is None:
-        parser.error("the Trainer needs accelerate: run `make bench BENCH=finetuning`")
+    if not ACCELERATE:
+        print("accelerate is missing: the Trainer's own loop stands for it (benchmarks/trainers_loop.py)")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # of several, those that wait for each other would use processor time too
     transformers.logging.set_verbosity_error()
@@ -339,7 +355,7 @@ def main() -> None:
             return three_epochs(arguments.mirror, Path(name))
         # Enough examples for several pools of whole batches, as in training on all examples.
         number = (128 if arguments.quick else 1024) * (8 if ON_GPU else 1)
-        scored = bool(arguments.mirror) and not arguments.quick
+        scored = (bool(arguments.mirror) or ON_GPU) and not arguments.quick
         ratios, found = [], []
         for work in (relations(arguments.mirror), mentions(arguments.mirror)):
             real = arguments.mirror is not None
@@ -351,6 +367,10 @@ def main() -> None:
                 found += scores(work, arguments.model or model)
                 torch.set_num_threads(1)
     print("\n".join([*ratios, *found]))
+    if arguments.output:
+        device = torch.cuda.get_device_name() if ON_GPU else "processor"
+        figures = dict(line.rsplit(": ", 1) for line in [*ratios, *found])
+        write_json(arguments.output, {"device": device, "accelerate": ACCELERATE, "figures": figures})
 
 
 if __name__ == "__main__":

@@ -161,5 +161,18 @@ def _quieten() -> None:
 def forward(encoder: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor, segments: Any) -> torch.Tensor:
     """Return the encodings, inputs x tokens x width; segment ids only for encoders that have them."""
     further = {} if segments is None else {"token_type_ids": segments}
+    mask = attention_mask(encoder, mask) if mask.device.type == "cuda" else mask
     hidden: torch.Tensor = encoder(input_ids=ids, attention_mask=mask, **further).last_hidden_state
     return hidden
+
+
+def attention_mask(encoder: PreTrainedModel, mask: torch.Tensor) -> torch.Tensor:
+    """Return the mask (inputs x tokens) in the form that fused attention reads.
+
+    transformers would ask the GPU whether any token is masked, so the host would wait for it at each batch.
+    The form is unchanged for encoders with local attention, which need masks of their own, and without fused
+    attention.
+    """
+    config = encoder.config
+    fused = config._attn_implementation == "sdpa" and getattr(config, "local_attention", None) is None
+    return mask.bool()[:, None, None, :] if fused else mask

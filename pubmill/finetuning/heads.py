@@ -22,8 +22,20 @@ class TaskModel(nn.Module):
 
     def forward(self, batch: Batch) -> torch.Tensor:
         """Return the scores (float32); the task's head defines the number of rows."""
-        hidden = forward(self.encoder, batch.ids, batch.mask, batch.segments)
-        places = hidden.flatten(0, 1).index_select(0, batch.places)
+        return self.score(self.encode(batch.inputs), batch)
+
+    def encode(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Return the encodings (instances x width x size) of a batch's `inputs`."""
+        ids, mask, *segments = inputs
+        if self.encoder.dtype == torch.float32:
+            return forward(self.encoder, ids, mask, *(segments or [None]))
+        # Autocast would compute norms and residuals of a bfloat16 encoder in float32.
+        with torch.autocast(inputs.device.type, enabled=False):
+            return forward(self.encoder, ids, mask, *(segments or [None]))
+
+    def score(self, encodings: torch.Tensor, batch: Batch) -> torch.Tensor:
+        """Return the scores (float32) of the encodings at the batch's places."""
+        places = encodings.flatten(0, 1).index_select(0, batch.places)
         scores: torch.Tensor = self.head(places, batch)
         return scores.float()
 

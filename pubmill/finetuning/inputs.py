@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from pubmill.hardware.torch_setup import to_device
@@ -42,39 +43,50 @@ class Encoded:
 class Batch:
     """Padded tensors of some instances.
 
-    `ids`, `mask`, `segments`: instances x longest (int64; mask 1 for real tokens). `places`: the places of
-    all instances, one after another, in the flattened instances x longest. `counts`: number of encodings of
-    each instance after pooling. `groups`: lengths of the runs of `places` that are pooled, or None.
+    `inputs` (2 or 3 x instances x width, int64): subword ids, mask (1 for real tokens) and, if the encoder
+    has them, segment ids. `places`: the places of all instances, one after another, in the flattened
+    instances x width. `counts`: number of encodings of each instance after pooling. `groups`: lengths of the
+    runs of `places` that are pooled, or None.
     """
 
-    ids: torch.Tensor
-    mask: torch.Tensor
-    segments: torch.Tensor | None
+    inputs: torch.Tensor
     places: torch.Tensor
     counts: list[int]
     groups: list[int] | None
 
+    @property
+    def ids(self) -> torch.Tensor:
+        return self.inputs[0]
 
-def collate(instances: Sequence[Instance], pad: int, device: torch.device) -> Batch:
-    """Pad instances to the longest one; either all or none have segments and groups."""
-    longest = max(len(instance.ids) for instance in instances)
+    @property
+    def mask(self) -> torch.Tensor:
+        return self.inputs[1]
+
+    @property
+    def segments(self) -> torch.Tensor | None:
+        return self.inputs[2] if len(self.inputs) > 2 else None
+
+
+def collate(instances: Sequence[Instance], pad: int, device: torch.device, width: int | None = None) -> Batch:
+    """Pad instances to `width`, by default the longest one; either all or none have segments and groups."""
+    width = width or max(len(instance.ids) for instance in instances)
     groups = [instance.groups for instance in instances if instance.groups is not None]
     segments = [instance.segments for instance in instances if instance.segments is not None]
     ids = [instance.ids for instance in instances]
-    places = [row * longest + at for row, instance in enumerate(instances) for at in instance.places]
+    mask = np.arange(width) < np.array([[len(row)] for row in ids])
+    inputs = [_pad_rows(ids, width, pad), mask, *([_pad_rows(segments, width, 0)] if segments else [])]
+    places = [row * width + at for row, instance in enumerate(instances) for at in instance.places]
     units = groups or [instance.places for instance in instances]
     return Batch(
-        ids=_pad_rows(ids, longest, pad, device),
-        mask=_pad_rows([[1] * len(row) for row in ids], longest, 0, device),
-        segments=_pad_rows(segments, longest, 0, device) if segments else None,
+        inputs=to_device(torch.from_numpy(np.stack(inputs, dtype=np.int64)), device),
         places=to_device(torch.tensor(places, dtype=torch.int64), device),
         counts=[len(unit) for unit in units],
         groups=[length for lengths in groups for length in lengths] if groups else None,
     )
 
 
-def _pad_rows(rows: Sequence[Sequence[int]], width: int, fill: int, device: torch.device) -> torch.Tensor:
+def _pad_rows(rows: Sequence[Sequence[int]], width: int, fill: int) -> npt.NDArray[np.int64]:
     array = np.full((len(rows), width), fill, dtype=np.int64)
     for number, row in enumerate(rows):
         array[number, : len(row)] = row
-    return to_device(torch.from_numpy(array), device)
+    return array

@@ -39,13 +39,21 @@ class GroupedAdam:
         self.adam = OPTIMISERS["adamw"].make(groups, betas=(BETA1, BETA2), eps=EPSILON)
 
     def step(self, step: int, total: int) -> None:
-        """Clip the gradients, make update `step` (from 0) of `total`, and clear the gradients."""
-        torch.nn.utils.clip_grad_norm_(self.parameters, self.recipe.max_gradient_norm, foreach=True)
+        """Make update `step` (from 0) of `total`."""
+        self.schedule(step, total)
+        self.update()
+
+    def schedule(self, step: int, total: int) -> None:
+        """Set the rates of update `step` (from 0) of `total`."""
         rate = self.recipe.learning_rate * schedule(step, total, self.recipe.warmup)
         for group in self.adam.param_groups:
             group["lr"], group["weight_decay"] = rate * group["share"], group["decay"]
             if not self.recipe.bias_correction:
                 _undo_correction(group, step + 1)
+
+    def update(self) -> None:
+        """Clip the gradients, update the weights, and clear the gradients."""
+        torch.nn.utils.clip_grad_norm_(self.parameters, self.recipe.max_gradient_norm, foreach=True)
         self.adam.step()
         self.adam.zero_grad()
 

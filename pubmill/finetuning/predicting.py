@@ -1,6 +1,8 @@
 """Predictions of a task model that was just trained or kept from an earlier run."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from operator import itemgetter
 from typing import Any
 
 import torch
@@ -8,18 +10,17 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from pubmill.finetuning.batch_sampling import prediction_batches
 from pubmill.finetuning.encoders import has_segments, longest_input
+from pubmill.finetuning.execution import choose_execution
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.inputs import collate
+from pubmill.finetuning.inputs import Batch, Instance, collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.splits import Split
 from pubmill.finetuning.tasks.task import Task
+from pubmill.finetuning.working_weights import working_copy
 from pubmill.hardware.gpu_claims import take_gpu
 from pubmill.hardware.precision import choose_precision
 from pubmill.hardware.torch_setup import configure_cuda, gpu_is_used
 from pubmill.recipes import FinetuningRecipe
-
-PREDICTION_TOKENS = 4096
-"""Padded tokens per prediction batch; larger batches are not faster."""
 
 
 class DivergenceError(Exception):
@@ -46,31 +47,61 @@ def make_reader(
 
 
 class Predictor:
-    """A task and its model, on the model's device and in the recipe's precision."""
+    """A task and its model, on the model's device and in the recipe's precision.
+
+    `working` is the model that computes: the model itself, or its copy in bfloat16 on a GPU that has it.
+    """
 
     def __init__(self, recipe: FinetuningRecipe, task: Task[Any], model: TaskModel) -> None:
         self.recipe, self.task, self.model = recipe, task, model
         self.device = next(model.parameters()).device
         self.precision = choose_precision(recipe.precision, self.device)
+        self.execution = choose_execution(self.device, self.precision)
+        self.working = model
+        if self.execution.weights == "bfloat16":
+            self.working = working_copy(model, torch.bfloat16)
 
     @torch.inference_mode()
     def predict(self, split: Split) -> list[Any]:
         """Return the prediction for every example; `DivergenceError` if a score is not finite."""
-        self.model.eval()
+        self.working.eval()
         instances = split.encoded.instances
-        outputs: list[torch.Tensor] = [torch.empty(0)] * len(instances)
+        order: list[int] = []
+        sizes: list[int] = []
+        found: list[torch.Tensor] = []
         finite = torch.ones((), dtype=torch.bool, device=self.device)
-        for indices in prediction_batches(split.lengths, PREDICTION_TOKENS):
-            batch = collate([instances[index] for index in indices], self.task.reader.pad, self.device)
+        for indices in prediction_batches(split.lengths, self.execution.prediction_tokens):
+            batch = self._batch([instances[index] for index in indices])
             with self._autocast():
-                scores = self.model(batch)
-            # Read once after the loop: each read makes a GPU wait.
+                scores = self.working(batch)
             finite &= torch.isfinite(scores).all()
-            for index, output in zip(indices, self.task.outputs(self.model, scores, batch), strict=True):
-                outputs[index] = output
-        if not finite:
-            raise DivergenceError
-        return self.task.predictions(split.examples, instances, outputs)
+            found.append(self.task.output(self.working, scores, batch))
+            order += indices
+            sizes += self.task.sizes(batch)
+        outputs = torch.split(_read(found, finite), sizes)
+        by_instance = [output for _, output in sorted(zip(order, outputs, strict=True), key=itemgetter(0))]
+        return self.task.predictions(split.examples, instances, by_instance)
+
+    def _batch(self, instances: Sequence[Instance]) -> Batch:
+        """Pad instances to the width that the device's kernels prefer, within the encoder's length."""
+        longest = max(len(instance.ids) for instance in instances)
+        width = -(-longest // self.execution.width) * self.execution.width
+        limit = max(longest, longest_input(self.model.encoder))
+        return collate(instances, self.task.reader.pad, self.device, min(width, limit))
 
     def _autocast(self) -> AbstractContextManager[None]:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")
+
+
+def _read(outputs: Sequence[torch.Tensor], finite: torch.Tensor) -> torch.Tensor:
+    """Return the outputs of all batches, one after another, on the CPU; `DivergenceError` if not `finite`.
+
+    All of them and the flag are read at once, because each read makes a GPU wait.
+    """
+    if not outputs:
+        return torch.empty(0)
+    flat = [output.flatten() for output in outputs]
+    values = torch.cat([*flat, finite.to(flat[0].dtype).view(1)]).cpu()
+    if not values[-1]:
+        raise DivergenceError
+    return values[:-1].view(-1, *outputs[0].shape[1:])

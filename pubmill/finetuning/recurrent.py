@@ -1,12 +1,19 @@
 """Bidirectional LSTM on the encodings of an instance (gu2020 section 5.2, Table 10)."""
 
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import nn
-from torch.nn.utils.rnn import PackedSequence, pack_sequence, unpack_sequence
+from torch.nn.utils.rnn import PackedSequence
 
-from pubmill.finetuning.heads import by_instance, linear
+from pubmill.finetuning.heads import linear
 from pubmill.finetuning.inputs import Batch
+from pubmill.hardware.torch_setup import to_device
 from pubmill.recipes import FinetuningRecipe
+
+Rows = npt.NDArray[np.int64]
 
 
 class BiLstm(nn.Module):
@@ -25,16 +32,18 @@ class BiLstm(nn.Module):
 
     def forward(self, places: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Return the scores (float32) of the states that `read` returns."""
+        order, packed, sizes = packing(batch.counts)
         # In float32: rounding errors would accumulate over the steps.
         with torch.autocast(places.device.type, enabled=False):
-            encodings = by_instance(self.dropout(places.float()), batch.counts)
-            states, (last, _) = self.lstm(pack_sequence(encodings, enforce_sorted=False))
-            scores: torch.Tensor = self.linear(self.dropout(self.read(states, last)))
+            encodings = _rows(self.dropout(places.float()), packed)
+            states, (last, _) = self.lstm(PackedSequence(encodings, torch.from_numpy(sizes)))
+            read = self.read(_rows(states.data, np.argsort(packed)), last, np.argsort(order))
+            scores: torch.Tensor = self.linear(self.dropout(read))
         return scores
 
-    def read(self, states: PackedSequence, last: torch.Tensor) -> torch.Tensor:
+    def read(self, states: torch.Tensor, last: torch.Tensor, places: Rows) -> torch.Tensor:
         """Return the states to be scored: one at each encoding; rows as in `places`."""
-        return torch.cat(unpack_sequence(states))
+        return states
 
 
 class SequenceBiLstm(BiLstm):
@@ -44,7 +53,31 @@ class SequenceBiLstm(BiLstm):
     last states are scored.
     """
 
-    def read(self, states: PackedSequence, last: torch.Tensor) -> torch.Tensor:
+    def read(self, states: torch.Tensor, last: torch.Tensor, places: Rows) -> torch.Tensor:
         """Concatenate the states of both directions: `last` (directions x instances x size) to instances x 2
-        size."""
-        return last.transpose(0, 1).flatten(1)
+        size; `places`: where each instance is in `last`."""
+        return _rows(last.transpose(0, 1), places).flatten(1)
+
+
+def packing(counts: Sequence[int]) -> tuple[Rows, Rows, Rows]:
+    """Return the order of instances from long to short, the order of their rows, first rows first, and the
+    number of instances that have a first row, a second row and so on.
+
+    Computed from the lengths on the host: torch's own packing copies them to a GPU and waits for it.
+    """
+    lengths = np.asarray(counts, dtype=np.int64)
+    starts = np.cumsum(lengths) - lengths
+    order = longest_first(counts)
+    present = np.arange(lengths.max())[:, None] < lengths[order]
+    rows = (starts[order] + np.arange(lengths.max())[:, None])[present]
+    return order, rows, present.sum(1)
+
+
+def longest_first(counts: Sequence[int]) -> Rows:
+    """Return the order of instances from long to short; among equals, as in torch's own packing."""
+    order: Rows = torch.sort(torch.tensor(counts), descending=True).indices.numpy()
+    return order
+
+
+def _rows(values: torch.Tensor, rows: Rows) -> torch.Tensor:
+    return values.index_select(0, to_device(torch.from_numpy(rows), values.device))

@@ -322,8 +322,10 @@ def _encoding_changes(splits: Iterable[Split | None]) -> dict[str, int]:
 def _run_provenance(trainer: Trainer) -> dict[str, Any]:
     """Return commit, packages, Python and hardware, with device, threads and precision."""
     found = provenance()
+    execution = trainer.describe_execution() if trainer.device.type == "cuda" else {}
     found["hardware"] = {
         **found["hardware"],
+        **execution,
         "device": trainer.device.type,
         "threads": torch.get_num_threads(),
         "precision": trainer.precision,

@@ -3,18 +3,19 @@
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
 
 from pubmill.finetuning.batch_sampling import epoch_size, training_batches
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.parameter_groups import GroupedAdam
 from pubmill.finetuning.predicting import DivergenceError, Predictor
+from pubmill.finetuning.recorded_passes import RecordedPasses, Recorder, cuda_recorder
 from pubmill.finetuning.splits import Split
 from pubmill.finetuning.tasks.task import Task
+from pubmill.finetuning.working_weights import RecordableAdam, refresh
 from pubmill.hardware.torch_setup import to_device
 from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
@@ -46,6 +47,25 @@ class Trainer(Predictor):
         super().__init__(recipe, task, model)
         self.seed = seed
         self.optimiser = GroupedAdam(model, recipe)
+        self.recorded: RecordedPasses | None = None
+        if self.working is not model:
+            self._record(cuda_recorder())
+
+    def _record(self, recorder: Recorder) -> None:
+        """Update through the working copy, with steps that the recorder records."""
+        adam = RecordableAdam(self.model, self.recipe, self.working)
+        self.optimiser = adam
+        self.recorded = RecordedPasses(self.working, adam.update, adam.clear, recorder)
+
+    def describe_execution(self) -> dict[str, Any]:
+        """Return `{"weights", "graphs", "graphs_refused", "width", "prediction_tokens"}` for the records of a
+        run on a GPU; `graphs`: number of shapes whose steps were replayed."""
+        recorded = self.recorded
+        return {
+            **asdict(self.execution),
+            "graphs": recorded.shapes if recorded else 0,
+            "graphs_refused": recorded.refused if recorded else None,
+        }
 
     def train(self, train: Split, dev: Split | None, passes: float | None = None) -> FinetuningProgress:
         """Train for all epochs, until the recipe's `stop_after`, or for `passes` over the data.
@@ -70,6 +90,8 @@ class Trainer(Predictor):
             return progress
         if progress.best_weights:
             self.model.load_state_dict(progress.best_weights)
+            if self.working is not self.model:
+                refresh(self.working, self.model)
         return progress
 
     def _is_dev_step(self, step: int, per_epoch: int, last: int) -> bool:
@@ -96,7 +118,7 @@ class Trainer(Predictor):
             number = 0
             for number, indices in enumerate(self._epoch_batches(train, len(progress.losses)), 1):
                 started = time.monotonic()
-                self.model.train()
+                self.working.train()
                 losses += self._update(train, indices, progress.steps, total)
                 progress.steps += 1
                 progress.tokens += sum(lengths[i] for i in indices)
@@ -129,10 +151,13 @@ class Trainer(Predictor):
         """Make one update with one batch; return its loss."""
         instances = [train.encoded.instances[index] for index in indices]
         targets = torch.tensor([target for index in indices for target in train.targets[index]])
-        batch = collate(instances, self.task.reader.pad, self.device)
+        batch = self._batch(instances)
+        self.optimiser.schedule(step, total)
+        passes = self.recorded.find(batch.inputs) if self.recorded else None
         with self._autocast():
-            scores = self.model(batch)
-        loss = self.task.loss(self.model, scores, batch, to_device(targets, self.device))
+            encodings = (passes or self.working).encode(batch.inputs)
+            scores = self.working.score(encodings, batch)
+        loss = self.task.loss(self.working, scores, batch, to_device(targets, self.device))
         loss.backward()  # type: ignore[no-untyped-call]
-        self.optimiser.step(step, total)
+        (passes or self.optimiser).update()
         return loss.detach()

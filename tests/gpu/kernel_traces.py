@@ -137,8 +137,8 @@ class KernelTrace(TorchDispatchMode):
     def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         made = op(*args, **(kwargs or {}))
         outputs = _on_device(made)
-        written = self._storages(outputs)
         name = op._schema.name.partition("::")[2]
+        written = self._storages(outputs or _updated(name, args, kwargs or {}))
         inputs = _on_device((args, kwargs)) if self.recording and name not in VIEWS else []
         if self.recording and (inputs or outputs) and name not in VIEWS:
             together = name.startswith(("_foreach", "_fused"))
@@ -154,6 +154,14 @@ class KernelTrace(TorchDispatchMode):
                 )
             )
         return made
+
+
+def _updated(name: str, args: Any, kwargs: Any) -> list[torch.Tensor]:
+    """Return what a fused Adam writes: weights and moments, and gradients if it scales them."""
+    if not name.startswith("_fused_adam"):
+        return []
+    scaled = kwargs.get("grad_scale") is not None
+    return _on_device((args[0], args[2], args[3], args[1] if scaled else ()))
 
 
 def _on_device(values: Any) -> list[torch.Tensor]:

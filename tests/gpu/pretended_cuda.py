@@ -82,7 +82,7 @@ class Watch(TorchDispatchMode):
 
 
 COPIES = {"_to_copy", "copy_", "to", "cpu"}
-DATA_DEPENDENT = {f"aten::{name}" for name in ("nonzero", "masked_select", "_unique2", "equal", "is_nonzero")}
+DATA_DEPENDENT = {"nonzero", "masked_select", "_unique2", "equal", "is_nonzero"}
 """Operations whose output's size or value the host has to know."""
 
 

@@ -2,9 +2,9 @@
 
 LD_PRELOAD=LIBRARY python tests/gpu/trace_finetuning.py
 
-The BiLSTM is missing, as the pretended device cannot pack sequences. Prints a JSON object,
-case -> {"outcome": "done" or the error, "step": waits and copies of a training step, "predict": those of a
-prediction}.
+Prints a JSON object, case -> {"outcome": "done" or the error, "usual": waits and copies of a step that is
+not replayed, "step": those of a replayed one, "predict": those of a prediction, "replays" of graphs,
+"kernels" and "launches" by the host in the replayed step}.
 """
 
 import json
@@ -12,96 +12,56 @@ import random
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+import numpy as np
 import torch
+from torch.nn.utils.rnn import PackedSequence
 
-from pubmill.annotation.examples import Example, MultilabelExample, RegressionExample, TokensExample
-from pubmill.finetuning import heads, run
+from pubmill.finetuning import encoders, heads, recurrent, run
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.splits import encode_split
 from pubmill.finetuning.trainer import Trainer
 from pubmill.recipes import FinetuningRecipe
+from tests.gpu.finetuning_cases import COMMON, MAKERS, PIECES, RECIPES
+from tests.gpu.kernel_traces import KernelTrace
 from tests.gpu.pretended_cuda import Watch, pretend
-from tests.unit.finetuning import toy_relations, toy_spans
-from tests.unit.finetuning.toy_relations import entity, relation
+from tests.gpu.pretended_graphs import pretend_to_record
+from tests.unit.finetuning import toy_spans
 from tests.unit.tiny_encoders import tiny_bert
 
-SYLLABLES = toy_relations.SYLLABLES
-PIECES = [*SYLLABLES, *toy_relations.KINDS, "gene", "drug", "cell", "@", "$", "-"]
 EXAMPLES = 12
 GPU = torch.device("cuda", 0)
-COMMON = FinetuningRecipe(
-    task="tokens", metric="entity_f1", learning_rate=1e-3, batch_size=4, epochs=1, max_length=32, keep="last"
-)
-RELATIONS = replace(
-    toy_relations.RECIPE, batch_size=4, epochs=1, max_length=32, keep="last", precision="auto"
-)
-MULTILABEL = replace(COMMON, task="multilabel", metric="micro_f1")
-RECIPES = {
-    "tokens": COMMON,
-    "tokens crf": replace(COMMON, crf=True),
-    "tokens, separate subwords": replace(COMMON, labelled_subwords="separate", loss="weighted"),
-    "tokens mlp": replace(COMMON, head="mlp", head_sizes=[8]),
-    "tokens weighted": replace(COMMON, loss="weighted"),
-    "tokens dice": replace(COMMON, loss="dice"),
-    "sequence": RELATIONS,
-    "sequence entity-start": replace(RELATIONS, entities="markers", pooling="entity-start"),
-    "sequence mention-max": replace(RELATIONS, entities="original", pooling="mention-max"),
-    "sequence mention-average": replace(RELATIONS, entities="original", pooling="mention-average"),
-    "sequence oversampled": replace(RELATIONS, oversample=True, loss="weighted"),
-    "multilabel": MULTILABEL,
-    "multilabel weighted": replace(MULTILABEL, loss="weighted"),
-    "regression": replace(COMMON, task="regression", metric="pearson"),
-    "span": replace(toy_spans.RECIPE, batch_size=4, epochs=1, keep="last", precision="auto"),
-    "stabilised": replace(
-        COMMON,
-        bias_correction=False,
-        weight_decay=0.01,
-        layerwise_decay=0.9,
-        frozen_layers=1,
-        reinitialised_layers=1,
-    ),
-}
 
 
-def words(draw: random.Random, number: int) -> list[str]:
-    return [draw.choice(SYLLABLES) for _ in range(number)]
+def pretend_to_recur() -> None:
+    """Replace LSTMs on packed sequences, whose kernels the device lacks, by products with the same weights
+    and shapes; lengths are sorted outside of torch, where they have values."""
+    recurrent.longest_first = lambda counts: np.argsort(-np.asarray(counts), kind="stable")
 
+    def states(lstm: Any, packed: PackedSequence) -> Any:
+        rows, size, instances = packed.data, lstm.hidden_size, int(packed.batch_sizes.shape[0])
+        before = rows.new_zeros(len(rows), size)
+        gates = [
+            torch.nn.functional.linear(
+                rows, getattr(lstm, f"weight_ih_l0{way}"), getattr(lstm, f"bias_ih_l0{way}")
+            )
+            + torch.nn.functional.linear(
+                before, getattr(lstm, f"weight_hh_l0{way}"), getattr(lstm, f"bias_hh_l0{way}")
+            )
+            for way in ("", "_reverse")
+        ]
+        both = torch.stack([gate[:, :size].tanh() for gate in gates])
+        return PackedSequence(both.transpose(0, 1).flatten(1), packed.batch_sizes), (
+            both[:, :instances],
+            None,
+        )
 
-def sentence(draw: random.Random, name: str) -> Example:
-    return TokensExample(id=name, document=None, words=words(draw, 5), labels=["O", "B", "I", "O", "O"])
-
-
-def related(draw: random.Random, name: str) -> Example:
-    text = " ".join(["ine", *words(draw, 3), "long", *words(draw, 2)])
-    arguments = [entity(text, "ine"), entity(text, "long", "long")]
-    return relation(name, text, arguments, label=draw.choice(["no", "yes"]))
-
-
-def labelled(draw: random.Random, name: str) -> Example:
-    labels = sorted({"a", draw.choice("bc")})
-    return MultilabelExample(id=name, document=None, text=" ".join(words(draw, 6)), labels=labels)
-
-
-def similar(draw: random.Random, name: str) -> Example:
-    first, second = (" ".join(words(draw, 4)) for _ in range(2))
-    score = draw.random()
-    return RegressionExample(id=name, document=None, text=first, text_pair=second, score=score)
-
-
-MAKERS: dict[str, Callable[[random.Random, str], Example]] = {
-    "tokens": sentence,
-    "sequence": related,
-    "multilabel": labelled,
-    "regression": similar,
-    "span": toy_spans.learnable,
-}
+    torch.nn.LSTM.forward = states  # type: ignore[method-assign,assignment]
 
 
 def begin(recipe: FinetuningRecipe, folder: Path, examples: list[Any]) -> Trainer:
@@ -111,20 +71,35 @@ def begin(recipe: FinetuningRecipe, folder: Path, examples: list[Any]) -> Traine
 
 
 def watched(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
-    """Waits of the host and copies in the second step of a training, and in a prediction."""
+    """Steps with the same batch (two as usual, one recorded, one replayed), and a prediction."""
     draw = random.Random(1)
     examples = [MAKERS[recipe.task](draw, str(number)) for number in range(EXAMPLES)]
-    trainer = begin(recipe, folder, examples)
-    split = encode_split(trainer.task, examples, learn=True)
-    trainer.task.prepare(examples, split.encoded.instances)
-    first, second, *_ = trainer._epoch_batches(split, 0)
-    trainer.model.train()
-    trainer._update(split, first, 0, 9)
-    with Watch() as step:
-        trainer._update(split, second, 1, 9)
-    with Watch() as predict:
-        trainer.predict(split)
-    return {"outcome": "done", "step": step.found(), "predict": predict.found()}
+    with KernelTrace() as trace:
+        graphs = pretend_to_record(trace)
+        trainer = begin(recipe, folder, examples)
+        split = encode_split(trainer.task, examples, learn=True)
+        trainer.task.prepare(examples, split.encoded.instances)
+        first, *_ = trainer._epoch_batches(split, 0)
+        trainer.working.train()
+        trainer._update(split, first, 0, 9)
+        with patch.object(trainer, "recorded", None), Watch() as usual:
+            trainer._update(split, first, 1, 9)
+        trainer._update(split, first, 2, 9)
+        with trace.record(), Watch() as step:
+            trainer._update(split, first, 3, 9)
+        kernels = sum(kernel.count for kernel in trace.kernels)
+        with Watch() as predict:
+            trainer.predict(split)
+    assert trainer.recorded
+    return {
+        "outcome": trainer.recorded.refused or "done",
+        "usual": usual.found(),
+        "step": step.found(),
+        "predict": predict.found(),
+        "replays": graphs.replays,
+        "kernels": kernels,
+        "launches": kernels - graphs.replayed + graphs.replays,
+    }
 
 
 def outcome(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
@@ -135,7 +110,8 @@ def outcome(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
 
 
 def planted(folder: Path) -> dict[str, Any]:
-    """Faults that must be found: a tensor on the processor, a wait, and a copy from pageable memory."""
+    """Faults that must be found: a tensor on the processor, a wait, a copy from pageable memory,
+    transformers' own look at the mask, and a wait in a recording."""
     forward = heads.Layers.forward
     found = {}
     faults: dict[str, Callable[[torch.Tensor], Any]] = {
@@ -150,12 +126,17 @@ def planted(folder: Path) -> dict[str, Any]:
 
         with patch.object(heads.Layers, "forward", faulty):
             found[name] = outcome(COMMON, folder)
+    with patch.object(encoders, "attention_mask", lambda encoder, mask: mask):
+        found["planted mask"] = outcome(COMMON, folder)
+    with patch.object(encoders, "attention_mask", lambda encoder, mask: mask * mask.sum().item()):
+        found["planted wait in a recording"] = outcome(COMMON, folder)
     return found
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         plain, spans = tiny_bert(Path(name) / "bert", PIECES), toy_spans.make_model(Path(name) / "spans")
+        pretend_to_recur()
         with pretend():
             found = {
                 case: outcome(recipe, spans if recipe.task == "span" else plain)

@@ -79,9 +79,9 @@ class Multilabel(Task[MultilabelExample]):
         assert self.recipe.loss != "dice"  # Recipes refuse it.
         return multilabel_loss(self.recipe.loss, self.weights)(scores, targets.view_as(scores))
 
-    def outputs(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
+    def output(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Return for each instance whether each label is more likely than not."""
-        return list((scores > 0).cpu())
+        return scores > 0
 
     def predictions(
         self,
@@ -93,7 +93,7 @@ class Multilabel(Task[MultilabelExample]):
         found: list[set[str]] = [set() for _ in examples]
         for instance, present in zip(instances, outputs, strict=True):
             found[instance.example].update(
-                label for label, here in zip(self.labels, present.tolist(), strict=True) if here
+                label for label, here in zip(self.labels, present.flatten().tolist(), strict=True) if here
             )
         return [sorted(labels) for labels in found]
 

@@ -62,9 +62,9 @@ class Regression(Task[RegressionExample]):
     ) -> torch.Tensor:
         return nn.functional.mse_loss(scores.squeeze(-1), targets)
 
-    def outputs(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
+    def output(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Return the score of each instance."""
-        return list(scores.squeeze(-1).cpu())
+        return scores.squeeze(-1)
 
     def predictions(
         self,

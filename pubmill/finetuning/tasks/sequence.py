@@ -98,9 +98,13 @@ class Sequences(Task[SequenceExample]):
             self.weights = self.weights.to(scores.device)
         return classification_loss(self.recipe.loss, self.weights)(scores, targets.long())
 
-    def outputs(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
+    def output(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Return the index of the best label for each instance."""
-        return list(scores.argmax(-1).cpu())
+        return scores.argmax(-1)
+
+    def sizes(self, batch: Batch) -> list[int]:
+        """Return one row for each instance."""
+        return [1] * len(batch.counts)
 
     def predictions(
         self,

@@ -89,9 +89,17 @@ class Task(ABC, Generic[Kind]):
         None."""
         return [int(target) for [target] in targets] if self.recipe.oversample else None
 
+    def output(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
+        """Return the part of a batch's scores that predictions need, on the scores' device."""
+        return scores
+
+    def sizes(self, batch: Batch) -> list[int]:
+        """Return the number of rows of `output` that belong to each instance."""
+        return batch.counts
+
     def outputs(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
-        """Return the part of a batch's scores that predictions need, by instance, on the CPU."""
-        return by_instance(scores.cpu(), batch.counts)
+        """Return the output by instance, on the CPU."""
+        return by_instance(self.output(model, scores, batch).cpu(), self.sizes(batch))
 
     def constant(self, predictions: Sequence[Prediction]) -> bool:
         """Return whether all predictions are the same, as after a collapsed training."""

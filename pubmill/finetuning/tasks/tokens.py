@@ -22,7 +22,7 @@ from pubmill.annotation.subword_labels import CONTINUATION, SUBWORDS, PredictedL
 from pubmill.annotation.tagging import Scheme, to_labels, to_mentions
 from pubmill.errors import PubmillError
 from pubmill.finetuning.crf import ChainHead, LinearChain
-from pubmill.finetuning.heads import Layers, by_instance
+from pubmill.finetuning.heads import Layers
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.losses import class_weights, classification_loss
 from pubmill.finetuning.reader import Reader
@@ -151,10 +151,9 @@ class Tokens(Task[TokensExample]):
             self.weights = self.weights.to(scores.device)
         return classification_loss(self.recipe.loss, self.weights)(scores, targets)
 
-    def outputs(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
+    def output(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Return the index of the best label at each place; with a CRF, those of the best sequence."""
-        best = _crf_layer(model).decode(scores, batch.counts) if self.recipe.crf else scores.argmax(-1)
-        return by_instance(best.cpu(), batch.counts)
+        return _crf_layer(model).decode(scores, batch.counts) if self.recipe.crf else scores.argmax(-1)
 
     def predictions(
         self,

@@ -6,11 +6,12 @@ from itertools import product
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.nn.utils.rnn import pack_sequence
 
 from pubmill.finetuning.crf import ChainHead, LinearChain
 from pubmill.finetuning.heads import by_instance
 from pubmill.finetuning.inputs import Batch
-from pubmill.finetuning.recurrent import BiLstm
+from pubmill.finetuning.recurrent import BiLstm, packing
 from pubmill.recipes import FinetuningRecipe
 
 COUNTS = st.lists(st.integers(1, 4), min_size=1, max_size=4)
@@ -110,7 +111,7 @@ def test_transitions_overrule_scores() -> None:
 def batch(counts: list[int]) -> Batch:
     """One of which a head reads the counts alone."""
     nothing = torch.empty(0)
-    return Batch(ids=nothing, mask=nothing, segments=None, places=nothing, counts=counts, groups=None)
+    return Batch(inputs=nothing, places=nothing, counts=counts, groups=None)
 
 
 def lstm(crf: bool = False) -> FinetuningRecipe:
@@ -164,3 +165,14 @@ def test_all_of_a_heads_parameters_are_the_modules_own() -> None:
         "scorer.linear.weight",
     } <= head.state_dict().keys()
     assert dict(head.named_parameters()).keys() == head.state_dict().keys()
+
+
+@given(st.lists(st.integers(1, 12), min_size=1, max_size=20))
+def test_packing_on_the_host_is_that_of_torch(counts: list[int]) -> None:
+    rows = [torch.arange(count) + 100 * number for number, count in enumerate(counts)]
+    expected = pack_sequence(rows, enforce_sorted=False)
+    order, packed, sizes = packing(counts)
+    assert expected.sorted_indices is not None
+    assert order.tolist() == expected.sorted_indices.tolist()
+    assert torch.cat(rows)[torch.from_numpy(packed)].equal(expected.data)
+    assert sizes.tolist() == expected.batch_sizes.tolist()

@@ -56,9 +56,8 @@ def names(encoder: PreTrainedModel, modules: list[torch.nn.Module]) -> set[str]:
 def batch() -> Batch:
     ids = torch.randint(5, 20, (4, 10), generator=torch.Generator().manual_seed(1))
     places = torch.arange(4) * 10
-    return Batch(
-        ids=ids, mask=torch.ones_like(ids), segments=None, places=places, counts=[1] * 4, groups=None
-    )
+    inputs = torch.stack([ids, torch.ones_like(ids)])
+    return Batch(inputs=inputs, places=places, counts=[1] * 4, groups=None)
 
 
 def train(model: TaskModel, recipe: FinetuningRecipe, steps: int = 5) -> None:

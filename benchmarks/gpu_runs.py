@@ -1,0 +1,179 @@
+"""Runs of both training programs that only a GPU can show: killed and resumed, and two processes on one GPU.
+
+    python benchmarks/gpu_runs.py resume|processes
+
+`resume`: a pretraining is killed after its first save and run again; a fine-tuning is killed and run again.
+The lines say whether weights and predictions are those of an undisturbed run, bit for bit, first with the
+usual kernels, then with PUBMILL_DETERMINISTIC=1, where an operation that is refused is named.
+`processes`: the same pretraining with one process and with two on one device, by NCCL, or by gloo if NCCL
+refuses two processes on one GPU. The line has the largest difference between their losses.
+Both run on tiny models and made-up texts, on a processor if torch finds no GPU, in less than 3 minutes.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).resolve().parents[1]
+# replaces this folder, whose datasets.py would hide the library
+sys.path[0] = str(ROOT)
+
+import torch
+
+from benchmarks.finetuning_texts import relations, write_model
+from pubmill.annotation.examples import write_examples
+from pubmill.hardware.torch_setup import STRICT
+from tests.unit.pretraining.toy_pretraining import changed, losses, make_data, weights
+
+STEPS = 60
+PRETRAINING = changed(steps=STEPS, architecture={"dropout": 0.0}, precision="float32")
+"""Without dropout, whose draws depend on the number of processes."""
+SECONDS = 120
+"""Timeout of one program."""
+SHOWN = 2000
+"""Characters of a failed program's messages."""
+TWO = f"""
+import os, sys, torch, torch.distributed as dist
+sys.path.insert(0, {str(ROOT)!r})
+os.environ["LOCAL_RANK"] = "0"  # both processes use the first GPU
+join = dist.init_process_group
+if os.environ["BACKEND"] == "gloo":
+    dist.init_process_group = lambda *given, **named: join("gloo")
+import runpy
+runpy.run_path({str(ROOT / "scripts/pretrain.py")!r}, run_name="__main__")
+"""
+"""scripts/pretrain.py in two processes that share a GPU."""
+
+
+def pretraining(data: Path, output: Path) -> list[str]:
+    """Return the arguments of scripts/pretrain.py; it saves itself after each step."""
+    places = {"--tokens": data / "tokens", "--vocab": data, "--output": output, "--to": STEPS}
+    recipe = ["--recipe", json.dumps(asdict(PRETRAINING)), "--save-minutes", "0"]
+    return [*recipe, *(str(part) for pair in places.items() for part in pair)]
+
+
+def finetuning(folder: Path, output: Path) -> list[str]:
+    """Return the arguments of scripts/finetune.py."""
+    recipe = replace(relations(None).recipe, epochs=2, keep="last", max_length=64)
+    places = {"--model": folder / "model", "--dataset": folder, "--output": output}
+    fixed = ["--recipe", json.dumps(asdict(recipe)), "--seed", "1", "--split", "test", "--dev", "none"]
+    return [*fixed, *(str(part) for pair in places.items() for part in pair)]
+
+
+def write_dataset(folder: Path) -> None:
+    """Write a dataset of made-up relations, and a random BERT that knows its words."""
+    work = relations(None)
+    write_model(folder / "model", work.train.texts, learn=False, small=True)
+    write_examples(folder / "train.jsonl.gz", work.train.of[:256])
+    write_examples(folder / "test.jsonl.gz", work.train.of[256:320])
+
+
+def start(script: str, arguments: list[str], environment: Mapping[str, str]) -> subprocess.Popen[str]:
+    command = [sys.executable, str(ROOT / "scripts" / script), *arguments]
+    return subprocess.Popen(command, env=os.environ | environment, stderr=subprocess.PIPE, text=True)
+
+
+def finish(process: subprocess.Popen[str]) -> str | None:
+    """Wait for a program; return None, or the end of its messages if it failed."""
+    _, messages = process.communicate(timeout=SECONDS)
+    return messages[-SHOWN:] if process.returncode else None
+
+
+def killed(process: subprocess.Popen[str], folder: Path, pattern: str) -> bool:
+    """Kill a program as soon as a file appears; return whether it was still running then."""
+    until = time.monotonic() + SECONDS
+    while not list(folder.glob(pattern)) and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    return process.returncode == -signal.SIGKILL
+
+
+def resumed_pretraining(folder: Path, environment: Mapping[str, str]) -> str:
+    data = make_data(folder / "data")
+    first = pretraining(data, folder / "undisturbed" / "step")
+    if error := finish(start("pretrain.py", first, environment)):
+        return f"failed: {error}"
+    again = pretraining(data, folder / "again" / "step")
+    process = start("pretrain.py", again, environment)
+    if not killed(process, folder / "again", ".step.partial/step-*/state.json"):
+        return "failed: it ended before it was killed"
+    if error := finish(start("pretrain.py", again, environment)):
+        return f"failed: {error}"
+    same = weights(folder / "again" / "step") == weights(folder / "undisturbed" / "step")
+    pairs = zip(losses(folder / "again" / "step"), losses(folder / "undisturbed" / "step"), strict=True)
+    return f"same weights: {same}; largest difference of a loss: {max(abs(a - b) for a, b in pairs):.1e}"
+
+
+def resumed_finetuning(folder: Path, environment: Mapping[str, str]) -> str:
+    folder.mkdir()
+    write_dataset(folder)
+    outputs = [folder / f"{name}.predictions.jsonl.gz" for name in ("undisturbed", "again")]
+    if error := finish(start("finetune.py", finetuning(folder, outputs[0]), environment)):
+        return f"failed: {error}"
+    process = start("finetune.py", finetuning(folder, outputs[1]), environment)
+    time.sleep(1)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    if error := finish(start("finetune.py", finetuning(folder, outputs[1]), environment)):
+        return f"failed: {error}"
+    return f"same predictions: {outputs[0].read_bytes() == outputs[1].read_bytes()}"
+
+
+def resume(folder: Path) -> list[str]:
+    lines = []
+    for name, environment in (("usual kernels", {STRICT: "0"}), ("deterministic", {STRICT: "1"})):
+        place = folder / name.replace(" ", "-")
+        place.mkdir()
+        lines.append(f"pretraining killed and resumed, {name}: {resumed_pretraining(place, environment)}")
+        found = resumed_finetuning(place / "dataset", environment)
+        lines.append(f"fine-tuning killed and run again, {name}: {found}")
+    return lines
+
+
+def on_two(data: Path, output: Path, backend: str) -> str | None:
+    """Pretrain with two processes; return None, or the messages of the failure."""
+    program = output.parent / "two.py"
+    program.write_text(TWO)
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    command = [sys.executable, *torchrun, str(program), *pretraining(data, output)]
+    environment = os.environ | {"BACKEND": backend, "OMP_NUM_THREADS": "1"}
+    return finish(subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True))
+
+
+def processes(folder: Path) -> list[str]:
+    data = make_data(folder / "data")
+    if error := finish(start("pretrain.py", pretraining(data, folder / "one" / "step"), {})):
+        return [f"one process failed: {error}"]
+    for backend in ("nccl", "gloo") if torch.cuda.is_available() else ("gloo",):
+        output = folder / backend / "step"
+        output.parent.mkdir()
+        error = on_two(data, output, backend)
+        if error is None:
+            pairs = zip(losses(output), losses(folder / "one" / "step"), strict=True)
+            most = max(abs(a - b) for a, b in pairs)
+            return [f"two processes by {backend}: largest difference of a loss from one process: {most:.1e}"]
+        print(f"{backend} failed: {error}", flush=True)
+    return ["two processes failed"]
+
+
+def main() -> None:
+    parts = {"resume": resume, "processes": processes}
+    if sys.argv[1:] not in [[name] for name in parts]:
+        sys.exit(__doc__)
+    with TemporaryDirectory() as folder:
+        lines = parts[sys.argv[1]](Path(folder))
+    print("\n".join(lines))
+    if any("failed" in line for line in lines):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

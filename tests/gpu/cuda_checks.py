@@ -1,0 +1,144 @@
+"""Checks with real CUDA: what the pretended device and the processor cannot show.
+
+    python -m tests.gpu.cuda_checks
+
+Needs a GPU, torch and transformers only; `--rehearse` runs some of them on a processor, with graphs that are
+replayed operation by operation. Prints a line for each check and ends with status 1 if one fails. With
+pytest: tests/gpu/test_cuda.py.
+"""
+
+import random
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import torch
+
+from pubmill.finetuning import run
+from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.splits import Split, encode_split
+from pubmill.finetuning.trainer import Trainer
+from pubmill.finetuning.working_weights import working_copy
+from pubmill.hardware.precision import choose_precision
+from pubmill.hardware.torch_setup import configure_cuda
+from pubmill.recipes import FinetuningRecipe
+from tests.gpu.finetuning_cases import MAKERS, PIECES, RECIPES
+from tests.unit.finetuning import toy_spans
+from tests.unit.finetuning.fake_graphs import FakeRecorder
+from tests.unit.tiny_encoders import tiny_bert
+
+DEVICE = torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
+EXAMPLES, STEPS = 24, 6
+Losses = list[float]
+
+
+def begin(recipe: FinetuningRecipe, folder: Path, device: torch.device = DEVICE) -> tuple[Trainer, Split]:
+    """A trainer of a tiny model, and its training data; on a processor, with fake graphs."""
+    draw = random.Random(1)
+    examples = [MAKERS[recipe.task](draw, str(number)) for number in range(EXAMPLES)]
+    model = folder / ("spans" if recipe.task == "span" else "bert")
+    trainer, _ = run._make_trainer(FinetuningJob(recipe, model, folder, 1, "test"), examples, device)
+    if device.type == "cpu" and trainer.precision == "bfloat16":
+        trainer.working = working_copy(trainer.model, torch.bfloat16)
+        trainer._record(FakeRecorder())
+    split = encode_split(trainer.task, examples, learn=True)
+    trainer.task.prepare(examples, split.encoded.instances)
+    return trainer, split
+
+
+def steps(trainer: Trainer, split: Split, recorded: bool = True) -> Losses:
+    """Losses of some steps, without waiting for the device in between."""
+    trainer.recorded = trainer.recorded if recorded else None
+    torch.manual_seed(3)
+    trainer.working.train()
+    losses = []
+    for number in range(STEPS):
+        batches = trainer._epoch_batches(split, 0)
+        losses.append(trainer._update(split, batches[number % 2], number, STEPS))
+    return [loss.item() for loss in losses]
+
+
+def largest(found: Losses, expected: Losses) -> float:
+    """Largest difference relative to the first loss."""
+    return max(abs(a - b) for a, b in zip(found, expected, strict=True)) / abs(expected[0])
+
+
+def same_as_processor(recipe: FinetuningRecipe, folder: Path) -> str:
+    """In float32 without dropout, the losses are the processor's."""
+    exact = replace(recipe, precision="float32", dropout=0.0, head_dropout=0.0)
+    found = largest(steps(*begin(exact, folder)), steps(*begin(exact, folder, torch.device("cpu"))))
+    assert found < 2e-3, f"losses differ by {found:.1e} of the first"
+    return f"largest difference of a loss {found:.1e}"
+
+
+def replayed_is_usual(recipe: FinetuningRecipe, folder: Path) -> str:
+    """Steps that are replayed have the losses of steps that are not."""
+    recipe = replace(recipe, precision=FAST, dropout=0.0, head_dropout=0.0)
+    trainer, split = begin(recipe, folder)
+    found = steps(trainer, split)
+    if trainer.recorded is None:
+        return "no graphs on this device"
+    assert trainer.recorded.refused is None, trainer.recorded.refused
+    assert trainer.recorded.shapes
+    difference = largest(found, steps(*begin(recipe, folder), recorded=False))
+    assert difference < 2e-2, f"losses differ by {difference:.1e} of the first"
+    return f"largest difference of a loss {difference:.1e}"
+
+
+def never_waits(recipe: FinetuningRecipe, folder: Path) -> str:
+    """CUDA itself reports a step that waits; the first steps record."""
+    if DEVICE.type == "cpu":
+        return "not on a processor"
+    trainer, split = begin(recipe, folder)
+    steps(trainer, split)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        for number, indices in enumerate(trainer._epoch_batches(split, 0)[:2]):
+            trainer._update(split, indices, number, STEPS)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    return "no wait in two steps"
+
+
+FAST: Any = choose_precision("auto", DEVICE) if DEVICE.type == "cuda" else "bfloat16"
+KINDS: dict[str, Callable[[FinetuningRecipe, Path], str]] = {
+    "float32 equals the processor": same_as_processor,
+    "replayed steps equal usual ones": replayed_is_usual,
+    "steps never wait": never_waits,
+}
+CASES = RECIPES if DEVICE.type == "cuda" else ("tokens bilstm", "sequence mention-max", "stabilised")
+CHECKS = {(kind, case): (check, RECIPES[case]) for kind, check in KINDS.items() for case in CASES}
+
+
+def make_models(folder: Path) -> None:
+    if DEVICE.type == "cuda":
+        configure_cuda(deterministic=True)
+    tiny_bert(folder / "bert", PIECES)
+    toy_spans.make_model(folder / "spans")
+
+
+def main() -> None:
+    if DEVICE.type == "cpu" and sys.argv[1:] != ["--rehearse"]:
+        sys.exit("torch finds no GPU; on a processor: python -m tests.gpu.cuda_checks --rehearse")
+    failed = 0
+    with tempfile.TemporaryDirectory() as name:
+        make_models(Path(name))
+        for (kind, case), (check, recipe) in CHECKS.items():
+            try:
+                line = check(recipe, Path(name))
+            except Exception as error:
+                traceback.print_exc()
+                line, failed = f"FAILED: {type(error).__name__}: {error}".partition("\n")[0], failed + 1
+            print(f"{kind}, {case}: {line}", flush=True)
+    print(f"{len(CHECKS) - failed} of {len(CHECKS)} checks passed")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()

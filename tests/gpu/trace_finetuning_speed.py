@@ -1,0 +1,147 @@
+"""Trace steps of fine-tuning BERT-base on the pretended device, ours and transformers' Trainer's.
+
+LD_PRELOAD=LIBRARY python tests/gpu/trace_finetuning_speed.py CASE...
+
+CASE: a key of `CASES`. Prints a JSON object, case -> `{"seconds", "products", "attention", "rest", "kernels",
+"host", "launches", "peak", "width"}`: the mean roofline of a step, the host's seconds to start its
+`launches`, the peak of memory in bytes, and the batch's width.
+"""
+
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import torch
+from transformers import (
+    AutoModelForSequenceClassification,
+    AutoModelForTokenClassification,
+    BertConfig,
+    BertModel,
+)
+
+from benchmarks.finetuning_texts import CLASSES, Work, mentions, relations, write_model
+from pubmill.finetuning import predicting, run
+from pubmill.finetuning.execution import PLAIN
+from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.splits import encode_split
+from tests.gpu.kernel_traces import KernelTrace, choose_attention_kernels
+from tests.gpu.pretended_cuda import pretend
+from tests.gpu.pretended_graphs import Graphs, pretend_to_record
+from tests.gpu.rooflines import H100, roofline
+
+GPU = torch.device("cuda", 0)
+EXAMPLES = 2048
+WORKS = {"ChemProt": relations, "NCBI-disease": mentions}
+
+
+def found(trace: KernelTrace, graphs: Graphs, width: int) -> dict[str, float]:
+    """Return the roofline; the host starts graphs and what is in none."""
+    times = roofline(trace.kernels)
+    launches = times["kernels"] - graphs.replayed + graphs.replays
+    device, host = times["products"] + times["attention"] + times["rest"], launches * H100.start
+    changed = {"seconds": max(device, host), "host": host, "launches": launches}
+    return {**times, **changed, "peak": trace.peak, "width": width}
+
+
+def ours(work: Work, model: Path, recorded: bool) -> dict[str, float]:
+    """Trace the third step of each shape; return means over an epoch. Not `recorded`: without graphs."""
+    with KernelTrace() as trace:
+        graphs = pretend_to_record(trace)
+        examples = list(work.train.of[:EXAMPLES])
+        trainer, _ = run._make_trainer(FinetuningJob(work.recipe, model, model, 1, "test"), examples, GPU)
+        trainer.recorded = trainer.recorded if recorded else None
+        split = encode_split(trainer.task, examples, learn=True)
+        trainer.working.train()
+        shapes: dict[tuple[int, ...], list[list[int]]] = {}
+        for indices in trainer._epoch_batches(split, 0):
+            inputs = trainer._batch([split.encoded.instances[index] for index in indices]).inputs
+            shapes.setdefault(tuple(inputs.shape), []).append(indices)
+        steps = []
+        for shape, batches in shapes.items():
+            for step in range(2):
+                trainer._update(split, batches[0], step, 100)
+            graphs.replays = graphs.replayed = 0
+            with trace.record():
+                trainer._update(split, batches[0], 2, 100)
+            steps += [found(trace, graphs, shape[-1])] * len(batches)
+            assert not recorded or graphs.replays == 2
+    means = {name: sum(step[name] for step in steps) / len(steps) for name in steps[0]}
+    return {**means, "peak": max(step["peak"] for step in steps)}
+
+
+def as_before(work: Work, model: Path) -> dict[str, float]:
+    """Trace ours as it is computed on older GPUs, but under autocast: float32 weights, no graphs."""
+    with patch.object(predicting, "choose_execution", lambda *given: PLAIN):
+        return ours(work, model, recorded=False)
+
+
+def trainers(work: Work, folder: Path, padded: bool) -> dict[str, float]:
+    """Trace a step of transformers' model as transformers' Trainer does it in bfloat16: `padded` to the
+    longest input allowed, or to the longest of a batch of 32 in random order."""
+    kind = AutoModelForSequenceClassification if work.name == "chemprot" else AutoModelForTokenClassification
+    width = work.recipe.max_length if padded else RANDOM[work.name]
+    with KernelTrace() as trace:
+        graphs = pretend_to_record(trace)
+        config = BertConfig(id2label=dict(enumerate(CLASSES[work.name])))
+        model: Any = kind.from_config(config, attn_implementation="sdpa")
+        model = model.to(GPU).train()
+        optimiser = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
+        ids = torch.ones(work.recipe.batch_size, width, dtype=torch.int64, device=GPU)
+        labels = ids[:, 0] if work.name == "chemprot" else ids
+
+        def step() -> None:
+            with torch.autocast("cuda", torch.bfloat16):
+                loss = model(input_ids=ids, token_type_ids=ids, attention_mask=ids, labels=labels).loss
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimiser.step()
+            optimiser.zero_grad()
+
+        step()
+        with trace.record():
+            step()
+        return found(trace, graphs, width)
+
+
+RANDOM = {"chemprot": 168, "ncbi-disease": 95}
+"""Mean length of the longest of 32 inputs in random order, with special tokens (`LENGTHS`)."""
+WAYS: dict[str, Callable[..., dict[str, float]]] = {
+    "Trainer padded": partial(trainers, padded=True),
+    "Trainer dynamic": partial(trainers, padded=False),
+    "ours before": as_before,
+    "ours": partial(ours, recorded=True),
+}
+CASES = {f"{name}, {way}": (make, trace) for name, make in WORKS.items() for way, trace in WAYS.items()}
+
+
+def full_size(folder: Path, dropout: float, device: torch.device) -> Any:
+    """Return a random BERT-base in place of the folder's model; files cannot be read into the device."""
+    config = BertConfig(vocab_size=30_522, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
+    config._attn_implementation = "sdpa"
+    encoder: Any = BertModel(config, add_pooling_layer=False)
+    return encoder.to(device)
+
+
+def main() -> None:
+    torch.manual_seed(0)
+    results = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = write_model(Path(name) / "model", [], learn=False, small=True)
+        vars(run)["load_encoder"] = full_size
+        with pretend():
+            choose_attention_kernels()
+            for case in sys.argv[1:] or CASES:
+                make, trace = CASES[case]
+                results[case] = trace(make(None), folder)
+    print(json.dumps(results))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,230 @@
+"""Recorded steps and working copies: equal to plain steps, one recording for each shape."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+import torch
+
+from pubmill.finetuning import predicting, run
+from pubmill.finetuning.encoders import attention_mask, forward, load_encoder
+from pubmill.finetuning.execution import PLAIN, Execution, choose_execution
+from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.splits import Split, encode_split
+from pubmill.finetuning.trainer import Trainer
+from pubmill.finetuning.working_weights import RecordableAdam, refresh, working_copy
+from pubmill.recipes import FinetuningRecipe
+from tests.unit.finetuning.encoder_families import FAMILIES, save_encoder, sentence
+from tests.unit.finetuning.fake_graphs import FakeRecorder
+
+CPU = torch.device("cpu")
+WIDE = Execution(width=16)
+RECIPE = FinetuningRecipe(
+    task="tokens", metric="entity_f1", learning_rate=1e-3, batch_size=4, epochs=2, keep="last",
+    precision="float32", max_length=32,
+)  # fmt: skip
+STABILISED = replace(RECIPE, bias_correction=False, weight_decay=0.1, layerwise_decay=0.9, frozen_layers=1)
+RECIPES = {
+    "usual": RECIPE,
+    "no dropout": replace(RECIPE, dropout=0.0, head_dropout=0.0),
+    "CRF": replace(RECIPE, crf=True),
+    "BiLSTM": replace(RECIPE, head="bilstm", head_sizes=[8]),
+    "stabilised": STABILISED,
+    "frozen": replace(RECIPE, frozen_layers=3),
+    "clipped": replace(RECIPE, max_gradient_norm=1e-3),
+}
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_encoder(tmp_path_factory.mktemp("models") / "bert", "bert")
+
+
+def begin(recipe: FinetuningRecipe, model: Path) -> tuple[Trainer, Split]:
+    """A trainer whose batches have widths of 16 and 32, and its training data."""
+    draw = random.Random(1)
+    examples = [sentence(draw) for _ in range(26)]
+    trainer, _ = run._make_trainer(FinetuningJob(recipe, model, model, 1, "test"), examples, CPU)
+    trainer.execution = WIDE
+    split = encode_split(trainer.task, examples, learn=True)
+    trainer.task.prepare(examples, split.encoded.instances)
+    return trainer, split
+
+
+def recording(trainer: Trainer, recorder: Any, dtype: torch.dtype = torch.float32) -> Trainer:
+    trainer.working = working_copy(trainer.model, dtype)
+    trainer._record(recorder)
+    return trainer
+
+
+def trained(trainer: Trainer, split: Split) -> tuple[list[float], dict[str, torch.Tensor]]:
+    torch.manual_seed(3)
+    progress = trainer.train(split, None)
+    return progress.losses, trainer.model.state_dict()
+
+
+def refuse(work: Any) -> Any:
+    raise RuntimeError("operation not permitted when stream is capturing\nmore")
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_recorded_steps_are_the_same_bit_for_bit(name: str, bert: Path) -> None:
+    recorder = FakeRecorder()
+    plain, split = begin(RECIPES[name], bert)
+    recording(plain, refuse)
+    replayed = recording(begin(RECIPES[name], bert)[0], recorder)
+    (losses, weights), (expected, same) = trained(replayed, split), trained(plain, split)
+    assert losses == expected and weights.keys() == same.keys()
+    assert all(weights[key].equal(same[key]) for key in same)
+    assert recorder.replays > 10 and plain.recorded and plain.recorded.refused
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_updates_on_tensors_are_the_optimisers_own(name: str, bert: Path) -> None:
+    plain, split = begin(RECIPES[name], bert)
+    replayed = recording(begin(RECIPES[name], bert)[0], FakeRecorder())
+    (losses, weights), (expected, same) = trained(replayed, split), trained(plain, split)
+    assert losses == pytest.approx(expected, rel=1e-5)
+    for key in [key for key in weights if key.endswith("key.bias")]:
+        del weights[key], same[key]  # They have no effect, so Adam makes steps of rounding errors.
+    torch.testing.assert_close(weights, same, rtol=1e-4, atol=1e-5)
+
+
+def test_each_shape_is_recorded_once_when_it_comes_back(bert: Path) -> None:
+    recorder = FakeRecorder()
+    trainer, split = begin(RECIPE, bert)
+    recording(trainer, recorder)
+    batches = [indices for epoch in range(2) for indices in trainer._epoch_batches(split, epoch)]
+    widths = [max(split.lengths[index] for index in indices) for indices in batches]
+    shapes = [(len(indices), -(-width // 16)) for indices, width in zip(batches, widths, strict=True)]
+    back = {shape for shape in shapes if shapes.count(shape) > 1}
+    trainer.train(split, None)
+    assert trainer.recorded and trainer.recorded.shapes == len(back) >= 2
+    assert len(recorder.recordings) == 2 * len(back)
+    assert recorder.replays == 2 * (len(shapes) - len(set(shapes)))
+
+
+def test_a_refused_recording_leaves_nothing_behind(bert: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The second of two recordings fails, after the backward pass has left gradients."""
+    recorder = FakeRecorder()
+
+    def failing(work: Any) -> Any:
+        made = recorder(work)
+        if len(recorder.recordings) == 2:
+            raise RuntimeError("out of memory")
+        return made
+
+    plain, split = begin(RECIPE, bert)
+    recording(plain, refuse)
+    other = recording(begin(RECIPE, bert)[0], failing)
+    assert trained(other, split)[0] == trained(plain, split)[0]
+    assert other.recorded and other.recorded.refused == "out of memory" and other.recorded.shapes == 0
+    assert capsys.readouterr().err.count("not recorded as CUDA graphs: out of memory") == 1
+
+
+def test_a_copy_in_bfloat16_learns_like_autocast(bert: Path) -> None:
+    recipe = replace(RECIPE, precision="bfloat16", dropout=0.0, head_dropout=0.0, epochs=6)
+    plain, split = begin(recipe, bert)
+    copied = recording(begin(recipe, bert)[0], FakeRecorder(), torch.bfloat16)
+    (losses, weights), (expected, _) = trained(copied, split), trained(plain, split)
+    assert losses == pytest.approx(expected, rel=0.02) and losses[-1] < 0.8 * losses[0]
+    assert {value.dtype for value in weights.values() if value.is_floating_point()} == {torch.float32}
+    assert copied.working.encoder.dtype == torch.bfloat16
+
+
+def test_predictions_of_a_copy_follow_the_weights(bert: Path) -> None:
+    """Also after the best weights on dev have been restored."""
+    recipe = replace(RECIPE, keep="best", epochs=3, learning_rate=3e-3)
+    trainer, split = begin(recipe, bert)
+    recording(trainer, FakeRecorder())
+    trainer.train(split, split)
+    predicted = trainer.predict(split)
+    trainer.working = trainer.model
+    assert trainer.predict(split) == predicted
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_copy_has_its_own_weights_and_the_same_encodings(family: str, tmp_path: Path) -> None:
+    encoder = load_encoder(save_encoder(tmp_path / family, family), 0.0, CPU)
+    model = TaskModel(encoder, torch.nn.Identity()).eval()
+    working = working_copy(model, torch.float32)
+    ids, mask = 5 + torch.arange(24).view(2, 12) % 20, torch.ones(2, 12, dtype=torch.int64)
+    inputs = torch.stack([ids, mask])
+    assert working.encode(inputs).equal(model.encode(inputs))
+    with torch.no_grad():
+        for weight in encoder.parameters():
+            weight.add_(0.1)
+    assert not working.encode(inputs).equal(model.encode(inputs))
+    refresh(working, model)
+    assert working.encode(inputs).equal(model.encode(inputs))
+    half = working_copy(model, torch.bfloat16).encode(inputs)
+    assert half.dtype == torch.bfloat16
+    cosine = torch.cosine_similarity(half.float(), model.encode(inputs), dim=-1)
+    assert cosine.min() > 0.98
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_mask_of_fused_attention_gives_the_same_encodings(family: str, tmp_path: Path) -> None:
+    encoder = load_encoder(save_encoder(tmp_path / family, family), 0.0, CPU).eval()
+    if encoder._supports_sdpa:
+        encoder.set_attn_implementation("sdpa")
+    ids, mask = 5 + torch.arange(24).view(2, 12) % 20, torch.ones(2, 12, dtype=torch.int64)
+    mask[1, 7:] = 0
+    four = attention_mask(encoder, mask)
+    assert (four.ndim == 4) == (encoder._supports_sdpa and family != "modernbert")
+    usual = forward(encoder, ids, mask, None)
+    torch.testing.assert_close(forward(encoder, ids, four, None)[mask > 0], usual[mask > 0])
+
+
+def test_updates_without_correction_are_those_of_the_plain_optimiser(bert: Path) -> None:
+    """The count of updates stays, so the correction is a factor of 1 for ever."""
+    trainer, split = begin(STABILISED, bert)
+    recording(trainer, FakeRecorder())
+    trainer.train(split, None)
+    assert isinstance(trainer.optimiser, RecordableAdam)
+    counts = {float(state["step"]) for state in trainer.optimiser.adam.state.values()}
+    [count] = counts
+    assert 1 - 0.9**count == 1 - 0.999**count == 1
+
+
+def test_the_execution_depends_on_device_and_precision() -> None:
+    gpu = torch.device("cuda", 0)
+    assert choose_execution(CPU, "bfloat16") == choose_execution(CPU, "float32") == PLAIN
+    fast, old = choose_execution(gpu, "bfloat16"), choose_execution(gpu, "float32")
+    assert (fast.weights, fast.graphs, fast.width) == ("bfloat16", True, 16)
+    assert (old.weights, old.graphs, old.width) == ("float32", False, 8)
+    assert 32_000 <= fast.prediction_tokens <= 65_536
+
+
+def test_a_width_stays_within_the_encoders_positions(bert: Path) -> None:
+    trainer, split = begin(replace(RECIPE, max_length=64), bert)
+    longest = max(split.encoded.instances, key=lambda instance: len(instance.ids))
+    trainer.execution = Execution(width=48)
+    assert trainer._batch([longest]).ids.shape[1] == 48
+    trainer.execution = Execution(width=100)
+    assert trainer._batch([longest]).ids.shape[1] == 64
+
+
+def test_all_outputs_are_read_at_once(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trainer, split = begin(RECIPE, bert)
+    whole = trainer.predict(split)
+    read = Mock(side_effect=torch.Tensor.cpu)
+    monkeypatch.setattr(torch.Tensor, "cpu", lambda self: read(self))
+    trainer.execution = Execution(prediction_tokens=64)
+    assert trainer.predict(split) == whole and read.call_count == 1
+    assert predicting._read([], torch.ones(())).shape == (0,)
+
+
+def test_the_record_says_what_ran(bert: Path) -> None:
+    trainer, split = begin(RECIPE, bert)
+    assert trainer.describe_execution()["graphs"] == 0
+    recording(trainer, FakeRecorder()).train(split, None)
+    found = trainer.describe_execution()
+    assert found["graphs"] >= 2 and found["graphs_refused"] is None and found["width"] == 16
+    recording(trainer, refuse).train(split, None)
+    found = trainer.describe_execution()
+    assert found["graphs"] == 0 and found["graphs_refused"].startswith("operation not permitted")
