@@ -166,6 +166,56 @@ class Composite:
         return Row(key=self.name, label=self.label, metric=metric, published=self.name, printed="score")
 
 
+def table_title(table: str) -> str:
+    """Return a table as a text names it: `gu2020 Table 6` for gu2020/table06."""
+    paper, _, name = table.partition("/")
+    return f"{paper} Table {name.removeprefix('table').lstrip('0')}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferencedCell:
+    """A cell of another table (`PAPER/tableNN`). `linked`: whether the study makes that table, so that pages
+    may link to it."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    table: str
+    column: str
+    row: str
+    linked: bool
+
+    @property
+    def title(self) -> str:
+        """The table as a text names it: `gu2020 Table 6`."""
+        return table_title(self.table)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """A row of differences. `of`: the row or composite of this table; `minus`: column -> the cell of another
+    table that is subtracted; `published`, `printed`: its names among the published values."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    name: str
+    label: str
+    of: str
+    minus: dict[str, ReferencedCell]
+    published: str
+    printed: str
+
+    @property
+    def row(self) -> Row:
+        """The row in the table."""
+        return Row(
+            key=self.name,
+            label=self.label,
+            metric="difference",
+            published=self.published,
+            printed=self.printed,
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Margin:
     """The largest difference from a published score, in points (0..100), that counts as equivalent, and the
@@ -232,6 +282,10 @@ class TableRecipe(ResultHeading):
     - `found`: `column/row` of records found on disk, which no job of the study makes.
     - `missing`: column, row or `column/row` -> why there is no value of ours.
     - `left_out`: `column` or `column/metric` of the published file -> why it is not shown.
+    - `datasets`: `column/row` -> the dataset of its runs, if that is not the row's.
+    - `not_comparable`: `column/row` -> why our value must not be compared with the published one.
+    - `copied`: `column/row` -> the cell that the paper copied its value from.
+    - `others`: table -> the part of its recipe for the cells that `copied` and `differences` refer to.
     """
 
     composites: tuple[Composite, ...] = ()
@@ -240,6 +294,17 @@ class TableRecipe(ResultHeading):
     found: tuple[str, ...] = ()
     missing: dict[str, str] = field(default_factory=dict)
     versions: dict[str, Any] = field(default_factory=dict)
+    differences: tuple[Difference, ...] = field(default=(), metadata=OMIT_DEFAULT)
+    datasets: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
+    not_comparable: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
+    copied: dict[str, ReferencedCell] = field(default_factory=dict, metadata=OMIT_DEFAULT)
+    others: "dict[str, TableRecipe]" = field(default_factory=dict, metadata=OMIT_DEFAULT)
+
+    @property
+    def all_rows(self) -> tuple[Row, ...]:
+        """The rows, then those of composites and differences."""
+        composites = (one.row for one in self.composites)
+        return (*self.rows, *composites, *(one.row for one in self.differences))
 
     @cached_property
     def record_paths(self) -> dict[str, dict[str, tuple[str, ...]]]:

@@ -33,14 +33,16 @@ def cell_frame(table: Table) -> DataFrame:
 
 
 def _cell_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, Any]:
+    run = run_of(cell.seeds[0].record) if cell.seeds else None
+    own = run and run.dataset not in row.folds
     return {
         "paper": table.paper,
         "table": table.table,
         "scale": table.scale,
         "column": column.key,
-        "model": column.model,
+        "model": run.model if run else column.model,
         "row": row.key,
-        "dataset": row.dataset,
+        "dataset": run.dataset if run and own else row.dataset,
         "metric": row.metric,
         "value": exact(cell.value),
         "spread": exact(cell.spread),
