@@ -168,7 +168,7 @@ class Tables:
         return [path for path in paths if path in made]
 
     def all_found_records(self, table: str) -> list[str]:
-        """Return the records that a table reads, also of other tables, but that no job of this study makes."""
+        """Return the records that a table reads, also of other tables, but that no job of the study makes."""
         made, others = set(self.other_files(table)), self._paths_of_others(table)
         return [*self.found_records(table), *(path for path in others if self._paths.at(path) not in made)]
 

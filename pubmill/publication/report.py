@@ -110,6 +110,11 @@ class Report:
         }
 
     @property
+    def anchors(self) -> dict[str, str]:
+        """Table of results -> its place on the page."""
+        return {table: f"#t{number}" for number, table in enumerate(self.tables, 1)}
+
+    @property
     def runs(self) -> dict[str, float]:
         """Record -> seconds of every recorded fine-tuning, each once even if several tables show it."""
         runs = [_timed_runs(table) for table in self.tables.values()]

@@ -95,6 +95,11 @@ class Cell(Shape):
     copied_from: OtherCell | None = Field(default=None, exclude_if=_is_none)
     minus: OtherCell | None = Field(default=None, exclude_if=_is_none)
 
+    @property
+    def other(self) -> OtherCell | None:
+        """The cell of another table that this one refers to."""
+        return self.copied_from or self.minus
+
 
 class Provenance(Shape):
     """How the records of a table were made. `runs`, `failed` and `seconds`: number of fine-tuning runs,
@@ -125,6 +130,11 @@ class Table(ResultHeading):
     def shown_rows(self) -> tuple[Row, ...]:
         """The rows that are displayed, then the composites."""
         return (*(row for row in self.rows if row.shown), *self.composites)
+
+    @property
+    def refers(self) -> bool:
+        """Whether a cell refers to a cell of another table."""
+        return any(cell.other for *_, cell in self.read())
 
     @property
     def has_runs(self) -> dict[str, bool]:
