@@ -142,9 +142,9 @@ def reasons(table: Table) -> dict[str, str]:
 
 def other_score(other: OtherCell) -> str:
     """Return value and verdict of a cell of another table, as far as there are any."""
-    verdict = other.cell.verdict and VERDICTS[other.cell.verdict.verdict][0]
-    value = None if other.cell.value is None else number(other.cell.value)
-    return ", ".join(filter(None, (value, verdict)))
+    values = [] if other.cell.value is None else [number(other.cell.value)]
+    verdicts = [VERDICTS[other.cell.verdict.verdict][0]] if other.cell.verdict else []
+    return ", ".join(values + verdicts)
 
 
 def links(table: Table) -> dict[str, str]:
