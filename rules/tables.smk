@@ -122,6 +122,7 @@ rule contradictions:
 rule report:
     input:
         lambda w: T.report.inputs(),
+        statements=T.report.statement_files(ROOT / "specs"),
     output:
         T.paths.report(STUDY.study, "html"),
     log:
@@ -132,7 +133,7 @@ rule report:
         **needs("report"),
     params:
         version=VERSIONS["report"],
-        recipe=lambda w: as_json(T.report.recipe()),
+        recipe=lambda w: as_json(T.report.recipe(T.report.statement_files(ROOT / "specs"))),
     message:
         "Writing the report {output}"
     shell:

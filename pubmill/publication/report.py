@@ -16,6 +16,7 @@ from pubmill.publication.dataset_pages import Page, read_page
 from pubmill.publication.fact_rendering import fact_marks
 from pubmill.publication.figures import Curve, Strip, curve, strips
 from pubmill.publication.rendering import environment, reasons
+from pubmill.publication.statements import Statements, statements_by_paper
 from pubmill.publication.training_times import ModelTimes, time_strip, times
 from pubmill.recipes.publication import ReportRecipe
 from pubmill.storage.files import read_json
@@ -79,6 +80,7 @@ class Report:
     datasets: dict[str, Page]
     contradictions: Contradictions
     sources: list[SourceFolder]
+    statements: dict[str, Statements]
 
     @property
     def banner(self) -> str:
@@ -178,6 +180,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         datasets={name: read_page(results / BELOW.page(name, "json")) for name in recipe.datasets},
         contradictions=contradictions,
         sources=read_sources(results, list(paths_of(recipe.sources))),
+        statements=statements_by_paper(map(Path, recipe.statements)),
     )
 
 

@@ -22,6 +22,7 @@ class ReportRecipe:
     - `pretraining`: recipe -> its checkpoints; `checkpoints`: model -> recipe and step of its weights.
     - `fits`: model -> dataset -> diagnosis of the model's vocabulary on it.
     - `sources`: .source.json records of the study's raw files.
+    - `statements`: spec files with statements on the methods of the tables' papers.
     """
 
     study: str
@@ -39,6 +40,7 @@ class ReportRecipe:
     fits: dict[str, dict[str, str]]
     datasets: tuple[str, ...]
     sources: Listed
+    statements: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ The files are read as they are written, without the specs that they include: a v
 its own values only.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,20 +61,29 @@ class _File:
 
 def rows(folder: Path) -> list[Row]:
     """Return the statements of all specs, by paper and kind of spec."""
-    found = [row for file in _files(folder) for row in _rows(file)]
+    return rows_of(_paths(folder))
+
+
+def rows_of(paths: Iterable[Path]) -> list[Row]:
+    """Return the statements of some specs (`specs/KIND/NAME.yaml`), by paper and in the order given."""
+    found = [row for path in paths for row in _rows(_file(path))]
     return sorted(found, key=lambda row: row.paper)
 
 
 def faults(folder: Path) -> list[str]:
     """Report values without a statement, and statements about values that a spec does not have."""
-    return [fault for file in _files(folder) for fault in _faults(file)]
+    return [fault for path in _paths(folder) for fault in _faults(_file(path))]
 
 
-def _files(folder: Path) -> Iterator[_File]:
+def _paths(folder: Path) -> Iterator[Path]:
     for kind in KINDS:
-        for path in sorted((folder / kind).rglob("*.yaml")):
-            document = strict_yaml.read(path, path.relative_to(folder.parent).as_posix(), [])
-            yield _File(kind, path.relative_to(folder).with_suffix("").as_posix(), document)
+        yield from sorted((folder / kind).rglob("*.yaml"))
+
+
+def _file(path: Path) -> _File:
+    below = next(parent for parent in path.parents if parent.name in KINDS)
+    document = strict_yaml.read(path, path.relative_to(below.parents[1]).as_posix(), [])
+    return _File(below.name, path.relative_to(below.parent).with_suffix("").as_posix(), document)
 
 
 def _rows(file: _File) -> Iterator[Row]:
