@@ -61,15 +61,18 @@ def _strange_metrics(
     single cells."""
     for i, row in enumerate(table.rows):
         folds = protocol.folds.get(row.dataset)
-        named = [*(folds.reported if folds else (row.dataset,)), *_datasets_of_cells(table, row)]
-        parts = [datasets[part] for part in named if part in datasets]
-        metric = table.metric_of(row, parts[0] if parts else None)
+        own = dict.fromkeys(folds.reported if folds else (row.dataset,), row.dataset)
+        named = own | {name: name for name in _datasets_of_cells(table, row)}
+        parts = {name: datasets[name] for name in named if name in datasets}
+        metric = table.metric_of(row, next(iter(parts.values()), None))
         if metric is None:
             yield ("rows", i), f"{row.name} has no dataset spec, so it needs a `metric`"
-        for kind, task in sorted({(part.kind, part.task) for part in parts}):
+        for shown, kind, task in sorted(
+            {(named[name], part.kind, part.task) for name, part in parts.items()}
+        ):
             known = [one.name for one in metrics_of(kind, task)]
             if metric not in known:
-                fault = f"{row.dataset} ({kind}, {task}) has no {metric}, the metric of the table"
+                fault = f"{shown} ({kind}, {task}) has no {metric}, the metric of the table"
                 yield ("rows", i, "dataset"), f"{fault}; it has {', '.join(known)}"
 
 

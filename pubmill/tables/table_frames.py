@@ -87,6 +87,12 @@ def exact(value: float | None) -> float | None:
     return None if value is None else round(value, 6)
 
 
+def is_usual(row: Row, column: Column, cell: Cell) -> bool:
+    """Return whether the runs of a cell, if any, are of its column's model and its row's dataset."""
+    runs = [run_of(seed.record) for seed in cell.seeds[:1]]
+    return all(run.model == column.model and run.dataset in (row.folds or (row.dataset,)) for run in runs)
+
+
 def run_frame(table: Table) -> DataFrame:
     """Return the runs of a table, in reading order of their cells."""
     lines = [
