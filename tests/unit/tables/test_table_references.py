@@ -110,7 +110,7 @@ def test_a_difference_without_one_of_its_cells_names_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("side", ["own", "other"])
 def test_a_difference_of_what_is_not_comparable_has_no_verdict(tmp_path: Path, side: str) -> None:
-    own = {"not_comparable": {"ours/bc2gm": "other split"}} if side == "own" else {}
+    own: dict[str, Any] = {"not_comparable": {"ours/bc2gm": "other split"}} if side == "own" else {}
     part = other(not_comparable={"base/bc2gm": "other split"}) if side == "other" else None
     verdict = made(tmp_path, referring(part, **own)).cells["ours"]["delta"].verdict
     assert verdict and (verdict.verdict, verdict.why) == ("not comparable", "other split")
